@@ -1,0 +1,58 @@
+// The architecture, as a table. A folder of src/ may import itself and the folders listed after it.
+const mayImport = {
+  time: [],
+  telemetry: ["time"],
+  config: ["time"],
+  kube: ["time", "telemetry"],
+  resources: ["kube"],
+  coordination: ["time", "telemetry", "kube"],
+};
+
+const tests = "\\.(test|contract)\\.ts$";
+const adapters = "(memory|redis|kubernetes|http)";
+
+const folderRules = Object.entries(mayImport).map(([folder, others]) => ({
+  name: `${folder}-imports`,
+  comment: `src/${folder} may import: ${[folder, ...others].join(", ")}`,
+  severity: "error",
+  from: { path: `^src/${folder}/`, pathNot: tests },
+  to: { path: "^src/", pathNot: `^src/(${[folder, ...others].join("|")})/` },
+}));
+
+export default {
+  forbidden: [
+    ...folderRules,
+    {
+      name: "enter-through-index",
+      comment: "Another folder is imported through its index.ts",
+      severity: "error",
+      from: { path: "^src/([^/]+)/", pathNot: tests },
+      to: { path: "^src/[^/]+/", pathNot: ["^src/$1/", "/index\\.ts$"] },
+    },
+    {
+      name: "ports-know-no-adapters",
+      comment: "Only a folder's index.ts names its adapters; port, engine and helpers do not",
+      severity: "error",
+      from: { path: "^src/([^/]+)/[^/]+\\.ts$", pathNot: [tests, "^src/[^/]+/index\\.ts$"] },
+      to: { path: `^src/$1/${adapters}/` },
+    },
+    ...[
+      ["ioredis", "coordination/redis"],
+      ["prom-client", "telemetry"],
+      ["pino", "telemetry"],
+      ["yaml", "config"],
+    ].map(([vendor, home]) => ({
+      name: `${vendor}-lives-in-one-folder`,
+      severity: "error",
+      from: { path: "^src/", pathNot: `^src/${home}/` },
+      to: { path: `^(node_modules/)?${vendor}(/|$)` },
+    })),
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-orphans", severity: "error", from: { orphan: true, path: "^src/", pathNot: [tests] }, to: {} },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.json" },
+  },
+};

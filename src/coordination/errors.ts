@@ -1,0 +1,37 @@
+/**
+ * - `timeout`: waited as long as the caller allowed
+ * - `aborted`: the caller's signal said stop
+ * - `lost`: the lease or claim ended before the work did
+ * - `unavailable`: the backend did not answer; safe to try again
+ * - `forbidden`: the backend refuses us, and will until someone changes its permissions
+ * - `collision`: two different keys met under one stored name
+ * - `full`: no room for another claim without forgetting one in flight
+ * - `mismatch`: the same key came with a different payload
+ * - `closed`: this client was closed
+ */
+export type CoordinationErrorCode =
+  | "timeout"
+  | "aborted"
+  | "lost"
+  | "unavailable"
+  | "forbidden"
+  | "collision"
+  | "full"
+  | "mismatch"
+  | "closed";
+
+/** Why a lock, claim or watermark could not do what was asked. Contention alone is an outcome, not an error. */
+export class CoordinationError extends Error {
+  override readonly name = "CoordinationError";
+  readonly code: CoordinationErrorCode;
+
+  constructor(code: CoordinationErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Is `error` one of ours, with this code? */
+export function isCoordinationError(error: unknown, code: CoordinationErrorCode): error is CoordinationError {
+  return error instanceof CoordinationError && error.code === code;
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+
+declare const brand: unique symbol;
+
+/** What a lock, claim or watermark is about. Built by `keyOf`, so that different parts never make the same key. */
+export type Key = string & { readonly [brand]: "Key" };
+
+/**
+ * A readable key out of its parts: `keyOf("repo", host, id)` is `repo:gitlab.example.com:42`.
+ * Separators inside a part are escaped; that is what keeps `("a:b", "c")` and `("a", "b:c")` apart.
+ */
+export function keyOf(...parts: readonly (string | number)[]): Key {
+  if (parts.length === 0 || parts.some((part) => part === "")) {
+    throw new TypeError(`a key needs at least one part and no empty ones, got ${JSON.stringify(parts)}`);
+  }
+  return parts.map((part) => escape(String(part))).join(":") as Key;
+}
+
+function escape(part: string): string {
+  if (/\p{Surrogate}/u.test(part)) throw new TypeError("a key part must be well-formed Unicode");
+  // `|` and control characters would break the records that keys are written into.
+  return part.replace(/[%:|\p{Cc}]/gu, encodeURIComponent);
+}
+
+/** The key's name in a store that takes any bytes: 43 base64url characters of SHA-256. Always the whole hash. */
+export function hashOf(key: Key): string {
+  return createHash("sha256").update(key).digest("base64url");
+}
+
+/** The key's name in Kubernetes, where names are lower case: 52 base32hex characters of SHA-256. */
+export function nameOf(key: Key): string {
+  return base32hex(createHash("sha256").update(key).digest());
+}
+
+function base32hex(bytes: Uint8Array): string {
+  const digits = "0123456789abcdefghijklmnopqrstuv";
+  let text = "";
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += digits[(value >>> bits) & 31];
+    }
+    value &= (1 << bits) - 1;
+  }
+  return bits > 0 ? text + digits[(value << (5 - bits)) & 31] : text;
+}

@@ -1,0 +1,59 @@
+import type { CoordinationError } from "./errors.ts";
+import type { Key } from "./key.ts";
+import type { Guarantee, Holder, ReleaseOutcome } from "./locks.ts";
+import type { Promised, Renewal } from "./tenure.ts";
+
+/**
+ * Port: what a backend must do atomically. Queueing inside the process, waiting, renewal, deadlines and outcomes are
+ * written once, on top of it, in `lock-table.ts`.
+ *
+ * All times are on the local monotonic clock. A deadline is computed from when the request was *sent*, so that it is
+ * never later than the moment the backend may give the lock to somebody else.
+ */
+export interface LockStore {
+  readonly guarantee: Guarantee;
+  /** Grants at once what needs nobody's answer. Only a store that lives in this process can. */
+  grantNow?(bid: Bid): Terms;
+  /** Asks for a lock. The answer comes by calling the bid: once, or `queued` first and another answer later. */
+  ask(bid: Bid): void;
+  /** Takes back a bid that was not granted yet. A grant that crosses this on its way is given back, not announced. */
+  withdraw(bid: Bid): void;
+  /** Never rejects, never takes longer than its backend's timeout. */
+  renew(grant: Grant): Promise<Renewal>;
+  /** Frees the lock if it is still ours, and retries an unclear answer until the grant's deadline. Never rejects. */
+  release(grant: Grant): Promise<ReleaseOutcome>;
+  close(): Promise<void>;
+}
+
+/** One process' question for one key. At most one is open per key and process. */
+export interface Bid {
+  readonly key: Key;
+  /** Names this acquisition, never the process: two callers in one process are two holders. */
+  readonly holder: string;
+  readonly ttlMs: number;
+  /** False: answer `busy` instead of queueing. */
+  readonly wait: boolean;
+  /** How many fences to reserve, one for each time the lock may be passed on inside the process. */
+  readonly cohort: number;
+  readonly purpose: string | undefined;
+  granted(terms: Terms): void;
+  queued(behind: Holder | undefined): void;
+  busy(holder: Holder | undefined): void;
+  failed(error: CoordinationError): void;
+}
+
+/** What the backend promised. */
+export interface Terms extends Promised {
+  readonly fence: bigint;
+  /** `fence` … `fence + fences − 1` are reserved for this grant. */
+  readonly fences: number;
+  /** The promise is short because the backend does not know yet that we are there: renew at once. */
+  readonly unconfirmed?: boolean;
+}
+
+/** A bid that was granted. */
+export interface Grant {
+  readonly bid: Bid;
+  readonly fence: bigint;
+  readonly deadline: number;
+}

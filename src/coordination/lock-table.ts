@@ -1,0 +1,178 @@
+import { Agenda, type Clock, type Random } from "../time/index.ts";
+import { CoordinationError } from "./errors.ts";
+import { HeldLease } from "./held-lease.ts";
+import type { Key } from "./key.ts";
+import type { LockStore } from "./lock-store.ts";
+import type { AcquireOptions, Lease, LockEvents, LockLoad, Locks, TryOptions } from "./locks.ts";
+import { Slot, type SlotContext } from "./slot.ts";
+import { type Answer, aborted, Waiter, type Wants } from "./waiter.ts";
+
+export interface LockTableOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Names this start of the process in the holders it makes. Random unless the store needs to know it. */
+  readonly client?: string;
+  /** A longer ttl is refused, where the backend has a limit. */
+  readonly longestTtlMs?: number;
+  /** stage/pod/pid, for people who meet this process as a holder. */
+  readonly who?: string;
+  readonly events?: LockEvents;
+  readonly defaults?: { readonly ttlMs?: number; readonly waitMs?: number; readonly cohort?: number };
+}
+
+/** Locks on any store: everything about locking that does not need the backend. */
+export function locksOver(store: LockStore, options: LockTableOptions): Locks {
+  return new LockTable(store, options);
+}
+
+const shortestTtlMs = 500;
+const agendaResolutionMs = 4;
+
+class LockTable implements Locks {
+  readonly #slots = new Map<Key, Slot>();
+  readonly #context: SlotContext;
+  readonly #longestTtlMs: number;
+  readonly #defaults: { readonly ttlMs: number; readonly waitMs: number; readonly cohort: number };
+  #closed = false;
+  #waiting = 0;
+
+  constructor(store: LockStore, options: LockTableOptions) {
+    const { clock, random, who = "unknown", events = {}, defaults = {}, client = random.id() } = options;
+    let acquisitions = 0;
+    this.#longestTtlMs = options.longestTtlMs ?? 24 * 3_600_000;
+    this.#defaults = { ttlMs: 30_000, waitMs: 30_000, cohort: 1, ...defaults };
+    this.#context = {
+      store,
+      clock,
+      random,
+      events,
+      who,
+      agenda: new Agenda(clock, agendaResolutionMs),
+      // The client part is new for each process start: a pod name would let two acquisitions of one pod pass as one.
+      nextHolder: () => `${client}.${(acquisitions++).toString(36)}`,
+      emptied: (slot) => this.#slots.delete(slot.key),
+    };
+  }
+
+  get guarantee() {
+    return this.#context.store.guarantee;
+  }
+
+  tryAcquire(key: Key, options?: TryOptions): Promise<Lease | undefined> {
+    return this.#ask(key, options, false);
+  }
+
+  acquire(key: Key, options?: AcquireOptions): Promise<Lease> {
+    // Only a caller that does not wait can come back without a lease.
+    return this.#ask(key, options, true) as Promise<Lease>;
+  }
+
+  async run<T>(key: Key, work: (lease: Lease) => Promise<T>, options?: AcquireOptions): Promise<T> {
+    await using lease = await this.acquire(key, options);
+    const result = await work(lease);
+    lease.assertHeld();
+    return result;
+  }
+
+  load(): LockLoad {
+    let held = 0;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const slot of this.#slots.values()) {
+      if (slot.lease) held++;
+      if (slot.firstWaiter) oldest = Math.min(oldest, slot.firstWaiter.since);
+    }
+    const waitedMs = this.#waiting ? this.#context.clock.now() - oldest : 0;
+    return { held, waiting: this.#waiting, oldestWaitMs: waitedMs };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const released = [];
+    for (const slot of [...this.#slots.values()]) {
+      slot.refuseAll(closed());
+      slot.lease?.lose(closed());
+      released.push(slot.lease?.release());
+    }
+    await Promise.all(released);
+    await this.#context.store.close();
+  }
+
+  #ask(key: Key, options: AcquireOptions | undefined, wait: boolean): Promise<HeldLease | undefined> {
+    const wants = this.#wants(options, wait);
+    const mistake = mistakeIn(wants, this.#longestTtlMs);
+    if (mistake) return Promise.reject(new TypeError(mistake));
+
+    const { events, clock, agenda } = this.#context;
+    const since = clock.now();
+    events.attempted?.(key);
+    if (this.#closed) return this.#refuse(key, closed());
+    if (wants.signal?.aborted) return this.#refuse(key, aborted(key, wants.signal));
+
+    const slot = this.#slotFor(key);
+    if (!wait && slot.busy) {
+      events.contended?.(key, slot.holder);
+      events.failed?.(key, "contention", 0);
+      return Promise.resolve(undefined);
+    }
+    const atOnce = slot.grantNow(wants);
+    if (atOnce) {
+      events.acquired?.(atOnce, 0);
+      return Promise.resolve(atOnce);
+    }
+    this.#waiting++;
+    return new Promise((resolve, reject) => {
+      new Waiter(wants, since, slot, agenda, { resolve, reject, answered: this.#answered }).join();
+    });
+  }
+
+  #wants(options: AcquireOptions = {}, wait: boolean): Wants {
+    const { ttlMs = this.#defaults.ttlMs, cohort = this.#defaults.cohort } = options;
+    return {
+      ttlMs,
+      cohort,
+      wait,
+      // A caller that does not wait for a turn still waits for the answer, though not for ever.
+      waitMs: wait ? (options.waitMs ?? this.#defaults.waitMs) : ttlMs,
+      maxHoldMs: options.maxHoldMs ?? Number.POSITIVE_INFINITY,
+      purpose: options.purpose,
+      signal: options.signal,
+    };
+  }
+
+  #refuse(key: Key, error: CoordinationError) {
+    this.#context.events.failed?.(key, error.code, 0);
+    return Promise.reject(error);
+  }
+
+  readonly #answered = (waiter: Waiter, answer: Answer) => {
+    this.#waiting--;
+    const { events, clock } = this.#context;
+    const waitedMs = clock.now() - waiter.since;
+    if (answer instanceof HeldLease) events.acquired?.(answer, waitedMs);
+    else events.failed?.(waiter.slot.key, answer === "contention" ? answer : answer.code, waitedMs);
+  };
+
+  #slotFor(key: Key): Slot {
+    let slot = this.#slots.get(key);
+    if (!slot) {
+      slot = new Slot(key, this.#context);
+      this.#slots.set(key, slot);
+    }
+    return slot;
+  }
+}
+
+function mistakeIn({ ttlMs, waitMs, cohort, maxHoldMs }: Wants, longestTtlMs: number): string | undefined {
+  if (!(ttlMs >= shortestTtlMs && ttlMs <= longestTtlMs)) {
+    return `ttlMs must be between ${shortestTtlMs} (renewal needs several round trips) and ${longestTtlMs}; got ${ttlMs}`;
+  }
+  if (!(waitMs >= 0 && Number.isFinite(waitMs))) return `waitMs must be a finite number, 0 or more; got ${waitMs}`;
+  if (!(Number.isInteger(cohort) && cohort >= 1 && cohort <= 1_000)) {
+    return `cohort must be a whole number from 1 to 1000; got ${cohort}`;
+  }
+  return maxHoldMs > 0 ? undefined : `maxHoldMs must be more than 0; got ${maxHoldMs}`;
+}
+
+function closed(): CoordinationError {
+  return new CoordinationError("closed", "these locks were closed");
+}

@@ -1,0 +1,34 @@
+import type { LockStore, Terms } from "../lock-store.ts";
+import { type LockTableOptions, locksOver } from "../lock-table.ts";
+import type { Locks } from "../locks.ts";
+
+/**
+ * Locks among the callers of one process. They hold exactly the live keys: no size limit, nothing is ever evicted.
+ * A restart forgets them, and other processes do not see them. A holder cannot vanish without the process, so a ttl
+ * never runs out here; `maxHoldMs` is what ends the lease of work that hangs.
+ */
+export function memoryLocks(options: LockTableOptions): Locks {
+  return locksOver(memoryLockStore(options), options);
+}
+
+/** The table already lets one caller through at a time, so the store has nothing to refuse: it only counts. */
+function memoryLockStore({ clock }: LockTableOptions): LockStore {
+  const forever = { deadline: Number.POSITIVE_INFINITY, periodMs: Number.POSITIVE_INFINITY };
+  const released = Promise.resolve({ released: true } as const);
+  // Seeded from the wall clock so that a restarted process does not begin below fences it has given out before.
+  let fence = BigInt(Math.round(clock.wallMs())) * 1_000n;
+
+  function grantNow(): Terms {
+    fence += 1n;
+    return { fence, fences: 1, ...forever };
+  }
+  return {
+    guarantee: "process",
+    grantNow,
+    ask: (bid) => bid.granted(grantNow()),
+    withdraw() {},
+    renew: async () => ({ kind: "ok", ...forever }),
+    release: () => released,
+    close: async () => {},
+  };
+}

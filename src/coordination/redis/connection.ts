@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { Redis } from "ioredis";
+import { backoffMs, type Random } from "../../time/index.ts";
+
+export interface RedisOptions {
+  /** redis:// or rediss://; may carry credentials, so it never goes into an error or a log. */
+  readonly url: string;
+  readonly random: Random;
+  /** Shown by CLIENT LIST. */
+  readonly name?: string;
+  /** An answer that takes longer is none: the connection is dropped and made anew. */
+  readonly commandTimeoutMs?: number;
+  /** Called when the connection is lost or cannot be made, with what is safe to log. */
+  readonly trouble?: (message: string) => void;
+}
+
+/** A Lua script and the name Redis knows it by. */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+export function script(text: string): Script {
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+/** Told when the connection is usable, when no longer, and of messages on its channels. */
+export interface ConnectionUser {
+  /** Runs on each new connection before anybody may use it. */
+  prepare?(connection: RedisConnection): Promise<void>;
+  up?(): void;
+  down?(): void;
+  message?(channel: string, message: string): void;
+}
+
+/**
+ * One connection to one Redis, for scripts and pushes alike (RESP3), so that the pushes of a dead connection are known
+ * to be missing. Nothing is queued, resent or retried behind the caller's back: a lock command that arrives late, on
+ * a server that has restarted empty, would be worse than one that fails.
+ */
+export class RedisConnection {
+  readonly #io: Redis;
+  readonly #users: ConnectionUser[] = [];
+  readonly #trouble: (message: string) => void;
+  #isUp = false;
+  #closed = false;
+
+  constructor({ url, random, name, commandTimeoutMs = 2_000, trouble = () => {} }: RedisOptions) {
+    this.#trouble = trouble;
+    this.#io = new Redis(url, {
+      lazyConnect: true,
+      protocol: 3,
+      ...(name === undefined ? {} : { connectionName: name }),
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      autoResubscribe: false,
+      connectTimeout: 5_000,
+      commandTimeout: commandTimeoutMs,
+      retryStrategy: (tries) => backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()),
+    });
+    this.#io.on("ready", () => void this.#prepare());
+    this.#io.on("close", () => this.#goDown());
+    this.#io.on("error", (error: Error) => this.#trouble(`Redis: ${error.message}`));
+    this.#io.on("message", (channel: string, message: string) => {
+      for (const user of this.#users) user.message?.(channel, message);
+    });
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  use(user: ConnectionUser): void {
+    this.#users.push(user);
+  }
+
+  /** Resolves when the connection is usable; rejects if the first try fails. Later losses are repaired by themselves. */
+  async connect(): Promise<void> {
+    const up = new Promise<void>((resolve) => this.use({ up: resolve }));
+    await this.#io.connect();
+    await up;
+  }
+
+  /** Runs `script` where only its hash needs to travel. */
+  async run({ sha, text }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await this.#io.evalsha(sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      // A refused script has not run, so it may be sent again in full; anything else may have happened.
+      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
+        return await this.#io.eval(text, keys.length, ...keys, ...args);
+      }
+      this.#distrust(error);
+      throw error;
+    }
+  }
+
+  subscribe(channel: string): Promise<unknown> {
+    return this.#io.subscribe(channel);
+  }
+
+  /** A section of INFO as key and value. */
+  async info(section: string): Promise<Map<string, string>> {
+    const text = await this.#io.info(section);
+    return new Map(text.split("\r\n").flatMap((line) => (line.includes(":") ? [splitOnce(line)] : [])));
+  }
+
+  /** A server setting, or undefined where we may not ask. */
+  async setting(name: string): Promise<string | undefined> {
+    try {
+      const reply = (await this.#io.config("GET", name)) as unknown;
+      return Array.isArray(reply) ? String(reply[1]) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#goDown();
+    this.#io.disconnect();
+  }
+
+  async #prepare() {
+    try {
+      for (const user of this.#users) await user.prepare?.(this);
+    } catch (error) {
+      if (this.#closed) return;
+      this.#trouble(`Redis: not usable yet: ${error instanceof Error ? error.message : String(error)}`);
+      return this.#io.disconnect(true);
+    }
+    this.#isUp = true;
+    for (const user of this.#users) user.up?.();
+  }
+
+  #goDown() {
+    if (!this.#isUp) return;
+    this.#isUp = false;
+    for (const user of this.#users) user.down?.();
+  }
+
+  /** A server that took too long may have gone silent for good with the socket open: only a new connection tells. */
+  #distrust(error: unknown) {
+    if (error instanceof Error && error.message === "Command timed out" && !this.#closed) this.#io.disconnect(true);
+  }
+}
+
+function splitOnce(line: string): [string, string] {
+  const at = line.indexOf(":");
+  return [line.slice(0, at), line.slice(at + 1)];
+}

@@ -1,0 +1,44 @@
+import type { Key } from "../key.ts";
+
+/** What the lock script can be asked to do; see `lock-script.ts` for the letters. */
+export type Mode = "a" | "s" | "t" | "n" | "r" | "c";
+
+export interface Operation {
+  readonly mode: Mode;
+  readonly key: Key;
+  readonly holder: string;
+  readonly ttlMs: number;
+  /** Fences to reserve for `a`, `s`, `t`, `c`; the fence held for `n`. */
+  readonly number: number;
+  /** key|who|purpose */
+  readonly tail: string;
+}
+
+/** The script's reply to one operation, as it comes off the wire. */
+export type Reply = number | string | readonly (number | string)[];
+
+export interface Replies {
+  /** The server's clock while it worked on the call, in ms. */
+  readonly serverMs: number;
+  readonly each: readonly Reply[];
+}
+
+/**
+ * Port: a connection that carries lock operations to one Redis, and its pushes back. Between `down` and `up` nothing
+ * can be sent, and pushes may have been missed.
+ */
+export interface LockLink {
+  readonly isUp: boolean;
+  /** Sends operations as one unit. Rejects when no answer will come any more; they may have happened or not. */
+  send(operations: readonly Operation[]): Promise<Replies>;
+  /** Sets the one that is told about the connection and its pushes. */
+  listen(listener: LinkListener): void;
+  close(): Promise<void>;
+}
+
+export interface LinkListener {
+  up(): void;
+  down(): void;
+  /** holder|fence|server ms|ms granted */
+  push(message: string): void;
+}

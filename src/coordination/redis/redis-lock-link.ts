@@ -1,0 +1,96 @@
+import { hashOf, type Key } from "../key.ts";
+import { type RedisConnection, script } from "./connection.ts";
+import type { LinkListener, LockLink, Replies, Reply } from "./lock-link.ts";
+import { enterScript, lockScript } from "./lock-script.ts";
+
+export interface RedisLockLinkOptions {
+  /** First part of every key and channel, so that several installations can share a server. */
+  readonly prefix: string;
+  /** The client part of our holders: pushes to any of them come on its channel. */
+  readonly client: string;
+  /** No lease lasts longer. A server that lost its data grants nothing for as long. */
+  readonly longestTtlMs: number;
+  /** Called when a restarted server makes us wait. */
+  readonly quarantined?: (ms: number) => void;
+}
+
+const lock = script(lockScript);
+const enter = script(enterScript);
+/** How long Redis keeps a lock for a waiter it has pushed it to and not heard from. */
+const confirmMs = 2_000;
+const rememberedNames = 4_096;
+
+/** Lock operations over a real connection. */
+export function redisLockLink(connection: RedisConnection, options: RedisLockLinkOptions): LockLink {
+  const { prefix, client, longestTtlMs, quarantined } = options;
+  const channelPrefix = `${prefix}w:`;
+  const fences = `${prefix}fence`;
+  const nameOf = lockNames(prefix);
+  let listener: LinkListener | undefined;
+
+  connection.use({
+    async prepare() {
+      await connection.subscribe(channelPrefix + client);
+      const waitMs = await enterServer(connection, fences, `${prefix}run`, longestTtlMs);
+      if (waitMs > 0) quarantined?.(waitMs);
+    },
+    up: () => listener?.up(),
+    down: () => listener?.down(),
+    message(channel, message) {
+      if (channel === channelPrefix + client) listener?.push(message);
+    },
+  });
+
+  return {
+    get isUp() {
+      return connection.isUp;
+    },
+    async send(operations) {
+      const keys = [fences];
+      const args: (string | number)[] = [channelPrefix, confirmMs, 0];
+      let reserved = 0;
+      for (const { mode, key, holder, ttlMs, number, tail } of operations) {
+        if (mode === "a" || mode === "t") reserved += number;
+        keys.push(nameOf(key));
+        args.push(mode, holder, ttlMs, number, tail);
+      }
+      args[2] = reserved;
+      return replies((await connection.run(lock, keys, args)) as Reply[]);
+    },
+    listen(to) {
+      listener = to;
+    },
+    close: () => connection.close(),
+  };
+}
+
+function replies([serverMs, ...each]: readonly Reply[]): Replies {
+  return { serverMs: serverMs as number, each };
+}
+
+async function enterServer(connection: RedisConnection, fences: string, run: string, longestTtlMs: number) {
+  const server = await connection.info("server");
+  // A server that writes everything down before it answers forgets nothing.
+  const forgetsNothing = (await connection.setting("appendfsync")) === "always" && (await appendsOnly(connection));
+  const upMs = Number(server.get("uptime_in_seconds") ?? 0) * 1_000;
+  const args = [server.get("run_id") ?? "unknown", forgetsNothing ? 0 : longestTtlMs, upMs];
+  return Number(await connection.run(enter, [fences, run], args));
+}
+
+async function appendsOnly(connection: RedisConnection): Promise<boolean> {
+  return (await connection.setting("appendonly")) === "yes";
+}
+
+/** Names of locks in Redis. Hashing costs more than the rest of an acquisition, so the recent ones are remembered. */
+function lockNames(prefix: string) {
+  const names = new Map<Key, string>();
+  return (key: Key) => {
+    let name = names.get(key);
+    if (!name) {
+      if (names.size >= rememberedNames) names.clear();
+      name = `${prefix}{${hashOf(key)}}`;
+      names.set(key, name);
+    }
+    return name;
+  };
+}

@@ -1,0 +1,283 @@
+import { type Agenda, Appointment, type Clock, type Random, sleep } from "../../time/index.ts";
+import { CoordinationError } from "../errors.ts";
+import type { Bid, Grant, LockStore } from "../lock-store.ts";
+import type { Guarantee, Holder, ReleaseOutcome } from "../locks.ts";
+import type { Promised, Renewal } from "../tenure.ts";
+import { Batch } from "./batch.ts";
+import type { LockLink, Mode, Operation, Reply } from "./lock-link.ts";
+
+export interface RedisLockStoreOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly agenda: Agenda;
+  readonly link: LockLink;
+  readonly who: string;
+}
+
+/** Our clock and the server's may drift apart by this share while a lease lasts. */
+const drift = 0.005;
+/** Rounding and timer granularity on both sides. */
+const marginMs = 5;
+/** A waiting bid looks how it stands at least this often: the net under pushes that got lost. */
+const longestSilenceMs = 5_000;
+/** Withdrawn bids that Redis has not confirmed. What is beyond this is left to expiry. */
+const mostStrays = 1_000;
+
+/** Locks in one Redis: direct hand-over in arrival order, pushed to the next holder; waiting costs no commands. */
+export class RedisLockStore implements LockStore {
+  readonly guarantee: Guarantee = "single";
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #agenda: Agenda;
+  readonly #link: LockLink;
+  readonly #who: string;
+  readonly #batch: Batch;
+  /** Bids without a final answer, by holder. */
+  readonly #open = new Map<string, OpenBid>();
+  /** Withdrawn bids that may still stand in Redis, by holder. */
+  readonly #strays = new Map<string, Operation>();
+  /** The clock of the server we are connected to showed no more than `serverMs` when ours showed `localMs`. */
+  #reading: { readonly localMs: number; readonly serverMs: number } | undefined;
+
+  constructor({ clock, random, agenda, link, who }: RedisLockStoreOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#agenda = agenda;
+    this.#link = link;
+    this.#who = who;
+    this.#batch = new Batch(link, clock, (localMs, serverMs) => {
+      this.#reading = { localMs, serverMs };
+    });
+    link.listen({
+      up: () => this.#resume(),
+      down: () => {
+        this.#reading = undefined;
+      },
+      push: (message) => this.#pushed(message),
+    });
+  }
+
+  ask(bid: Bid): void {
+    if (!this.#link.isUp) return bid.failed(unavailable(bid));
+    const open = new OpenBid(bid, this);
+    this.#open.set(bid.holder, open);
+    this.#inquire(open, bid.wait ? "a" : "t");
+  }
+
+  withdraw(bid: Bid): void {
+    const open = this.#open.get(bid.holder);
+    if (!open) return;
+    this.#forget(open);
+    this.#cancel(this.#operation("c", bid, bid.cohort));
+  }
+
+  renew(grant: Grant): Promise<Renewal> {
+    const { bid } = grant;
+    return new Promise((resolve) => {
+      this.#batch.add({
+        operation: this.#operation("n", bid, Number(grant.fence)),
+        answered: (reply, sentAt) =>
+          resolve(
+            reply === 1
+              ? { kind: "ok", ...promised(sentAt, bid.ttlMs) }
+              : { kind: "lost", holder: holderIn(String(reply)) },
+          ),
+        failed: (cause) => resolve({ kind: "unknown", cause }),
+      });
+    });
+  }
+
+  release(grant: Grant): Promise<ReleaseOutcome> {
+    const operation = this.#operation("r", grant.bid, 0);
+    return new Promise((resolve) => {
+      this.#batch.add({
+        operation,
+        answered: (reply) => resolve(reply === 1 ? released : lost),
+        failed: () => resolve(this.#releaseAgain(operation, grant.deadline)),
+      });
+    });
+  }
+
+  /** The first answer did not come. Until the deadline the lock is ours or already free, so asking again is safe. */
+  async #releaseAgain(operation: Operation, deadline: number): Promise<ReleaseOutcome> {
+    while (this.#clock.now() < deadline) {
+      await sleep(this.#clock, 50 + 150 * this.#random.fraction());
+      if (!this.#link.isUp) continue;
+      const reply = await this.#batch.ask(operation).catch(() => undefined);
+      if (reply === undefined) continue;
+      // Nobody else can have had it before the deadline: not ours now means that the first call did free it.
+      return reply === 1 || this.#clock.now() < deadline ? released : unknown;
+    }
+    return unknown;
+  }
+
+  async close(): Promise<void> {
+    for (const open of this.#open.values()) this.#forget(open);
+    await this.#batch.drained();
+    await this.#link.close();
+  }
+
+  #inquire(open: OpenBid, mode: Mode) {
+    this.#agenda.remove(open.timer);
+    open.asking = true;
+    const { bid } = open;
+    this.#batch.add({
+      operation: this.#operation(mode, bid, bid.cohort),
+      answered: (reply, sentAt) => {
+        open.asking = false;
+        if (this.#open.get(bid.holder) === open) this.#answered(open, reply, sentAt);
+      },
+      failed: (cause) => {
+        open.asking = false;
+        if (this.#open.get(bid.holder) === open) this.#unclear(open, cause);
+      },
+    });
+  }
+
+  #answered(open: OpenBid, reply: Reply, sentAt: number) {
+    const { bid } = open;
+    if (typeof reply === "number") {
+      this.#forget(open);
+      return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...promised(sentAt, bid.ttlMs) });
+    }
+    const [code, number, value, place] = reply as [number, number, string, number];
+    switch (code) {
+      case 0:
+        if (!bid.wait) {
+          this.#forget(open);
+          return bid.busy(holderIn(value));
+        }
+        bid.queued(holderIn(value));
+        return this.#lookAgain(open, Math.max(0, number) + 5 + 20 * place);
+      case -1:
+        if (bid.wait) return this.#lookAgain(open, number + 5);
+        return this.#fail(open, new CoordinationError("unavailable", restarted(number)));
+      case -2:
+        return this.#fail(
+          open,
+          new CoordinationError("collision", `${bid.key} meets the lock of another key: ${number}`),
+        );
+      default:
+        this.#forget(open);
+        return bid.granted({
+          fence: BigInt(code),
+          fences: bid.cohort,
+          unconfirmed: true,
+          ...promised(sentAt, number),
+        });
+    }
+  }
+
+  #pushed(message: string) {
+    const [holder = "", fence = "", serverMs, grantedMs] = message.split("|");
+    const open = this.#open.get(holder);
+    // Withdrawn meanwhile: the cancellation under way, or due when the connection is back, frees it.
+    // Without a reading of this server's clock, the answer to the question that is under way tells the same.
+    if (!open || !this.#reading) return;
+    this.#forget(open);
+    const { bid } = open;
+    // Counted from a reading of both clocks, so that no guess about one-way delays is needed.
+    const { localMs, serverMs: readMs } = this.#reading;
+    const deadline = localMs + (Number(serverMs) + Number(grantedMs) - readMs) / (1 + drift) - marginMs;
+    bid.granted({ fence: BigInt(fence), fences: bid.cohort, deadline, periodMs: Number(grantedMs), unconfirmed: true });
+  }
+
+  /** No answer came. A bid that waits is asked about again when the connection is back; it may stand in the queue. */
+  #unclear(open: OpenBid, cause: unknown) {
+    if (open.bid.wait && this.#link.isUp) return this.#inquire(open, "s");
+    if (open.bid.wait && !open.patient) {
+      open.patient = true;
+      return this.#lookAgain(open, 1_000);
+    }
+    this.#fail(open, unavailable(open.bid, cause));
+    this.#cancel(this.#operation("c", open.bid, open.bid.cohort));
+  }
+
+  #lookAgain(open: OpenBid, inMs: number) {
+    const chance = 0.9 + 0.2 * this.#random.fraction();
+    const longest = Math.min(longestSilenceMs, Math.max(1_000, open.bid.ttlMs / 3)) * chance;
+    this.#agenda.put(open.timer, this.#clock.now() + Math.min(inMs, longest));
+  }
+
+  /** @internal A waiting bid has heard nothing for a while. */
+  due(open: OpenBid): void {
+    if (this.#open.get(open.bid.holder) !== open || open.asking) return;
+    if (this.#link.isUp) return this.#inquire(open, "s");
+    this.#unclear(open, new Error("not connected"));
+  }
+
+  /** Connected anew: pushes may have been missed and cancellations lost. */
+  #resume() {
+    for (const operation of [...this.#strays.values()]) this.#cancel(operation);
+    for (const open of this.#open.values()) {
+      open.patient = false;
+      if (!open.asking) this.#inquire(open, "s");
+    }
+  }
+
+  #cancel(operation: Operation) {
+    const { holder } = operation;
+    this.#strays.set(holder, operation);
+    if (this.#strays.size > mostStrays) this.#strays.delete(this.#strays.keys().next().value as string);
+    if (!this.#link.isUp) return;
+    this.#batch.add({ operation, answered: () => this.#strays.delete(holder), failed: () => {} });
+  }
+
+  #fail(open: OpenBid, error: CoordinationError) {
+    this.#forget(open);
+    open.bid.failed(error);
+  }
+
+  #forget(open: OpenBid) {
+    this.#open.delete(open.bid.holder);
+    this.#agenda.remove(open.timer);
+  }
+
+  #operation(mode: Mode, bid: Bid, number: number): Operation {
+    const { key, holder, purpose = "" } = bid;
+    const tail = `${key}|${this.#who}|${purpose.replaceAll("|", "/")}`;
+    return { mode, key, holder, ttlMs: Math.round(bid.ttlMs), number, tail };
+  }
+}
+
+class OpenBid {
+  readonly bid: Bid;
+  readonly timer = new Appointment(this);
+  readonly #store: RedisLockStore;
+  /** A question about it is under way. */
+  asking = false;
+  /** The connection is down, and it has been given time to come back. */
+  patient = false;
+
+  constructor(bid: Bid, store: RedisLockStore) {
+    this.bid = bid;
+    this.#store = store;
+  }
+
+  due(): void {
+    this.#store.due(this);
+  }
+}
+
+/** What a promise of `periodMs`, made after `sentAt`, is worth on our clock. */
+function promised(sentAt: number, periodMs: number): Promised {
+  return { deadline: sentAt + periodMs * (1 - drift) - marginMs, periodMs };
+}
+
+function holderIn(value: string): Holder | undefined {
+  if (value === "") return undefined;
+  const [id = "", , since, , who = "unknown", purpose] = value.split("|");
+  return { id, who, sinceMs: since ? Number(since) : undefined, purpose: purpose || undefined };
+}
+
+function unavailable(bid: Bid, cause?: unknown): CoordinationError {
+  return new CoordinationError("unavailable", `${bid.key}: Redis does not answer`, { cause });
+}
+
+function restarted(ms: number): string {
+  return `Redis was restarted and may have forgotten locks that are still held; they are granted again in ${ms} ms`;
+}
+
+const released: ReleaseOutcome = { released: true };
+const lost: ReleaseOutcome = { released: false, reason: "lost" };
+const unknown: ReleaseOutcome = { released: false, reason: "unknown" };

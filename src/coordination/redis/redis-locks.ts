@@ -1,0 +1,33 @@
+import { Agenda } from "../../time/index.ts";
+import { type LockTableOptions, locksOver } from "../lock-table.ts";
+import type { Locks } from "../locks.ts";
+import type { RedisConnection } from "./connection.ts";
+import { redisLockLink } from "./redis-lock-link.ts";
+import { RedisLockStore } from "./redis-lock-store.ts";
+
+export interface RedisLocksOptions extends LockTableOptions {
+  readonly connection: RedisConnection;
+  /** Default `interlock:`. */
+  readonly prefix?: string;
+  /** No lease may be asked for longer. Default 60 s. */
+  readonly longestTtlMs?: number;
+  /** Called when a restarted Redis makes everybody wait until forgotten leases have run out. */
+  readonly quarantined?: (ms: number) => void;
+}
+
+/**
+ * Locks in one Redis (not Sentinel, not Cluster). Safe as long as that server keeps what it acknowledged or, after a
+ * restart that lost data, is given the time of the longest lease; then nothing is granted and holders may renew.
+ */
+export function redisLocks(options: RedisLocksOptions): Locks {
+  const { connection, clock, random, who = "unknown", prefix = "interlock:", longestTtlMs = 60_000 } = options;
+  const client = random.id();
+  const link = redisLockLink(connection, {
+    prefix,
+    client,
+    longestTtlMs,
+    ...(options.quarantined && { quarantined: options.quarantined }),
+  });
+  const store = new RedisLockStore({ clock, random, agenda: new Agenda(clock, 4), link, who });
+  return locksOver(store, { ...options, client, longestTtlMs });
+}

@@ -1,0 +1,94 @@
+import { type Agenda, Appointment } from "../time/index.ts";
+import { CoordinationError } from "./errors.ts";
+import { HeldLease } from "./held-lease.ts";
+import type { Slot } from "./slot.ts";
+
+/** What a caller asked for, with the defaults filled in. */
+export interface Wants {
+  readonly ttlMs: number;
+  readonly waitMs: number;
+  readonly maxHoldMs: number;
+  readonly cohort: number;
+  /** False: a turn at once or none. */
+  readonly wait: boolean;
+  readonly purpose: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export type Answer = HeldLease | CoordinationError | "contention";
+
+/** A caller in the queue of a slot: answered once, by its turn, by time, or because it stopped waiting. */
+export class Waiter {
+  /** @internal */ previous: Waiter | undefined;
+  /** @internal */ next: Waiter | undefined;
+  readonly wants: Wants;
+  readonly since: number;
+  readonly slot: Slot;
+  readonly #agenda: Agenda;
+  readonly #answered: (waiter: Waiter, answer: Answer) => void;
+  readonly resolve: (lease: HeldLease | undefined) => void;
+  readonly reject: (error: CoordinationError) => void;
+  #timer: Appointment | undefined;
+  #done = false;
+
+  constructor(
+    wants: Wants,
+    since: number,
+    slot: Slot,
+    agenda: Agenda,
+    to: {
+      resolve(lease: HeldLease | undefined): void;
+      reject(error: CoordinationError): void;
+      answered(waiter: Waiter, answer: Answer): void;
+    },
+  ) {
+    this.wants = wants;
+    this.since = since;
+    this.slot = slot;
+    this.#agenda = agenda;
+    this.#answered = to.answered;
+    this.resolve = to.resolve;
+    this.reject = to.reject;
+  }
+
+  /** Joins the queue. A wait is only timed if there is one. */
+  join(): void {
+    this.wants.signal?.addEventListener("abort", this, { once: true });
+    this.slot.join(this);
+    if (this.#done) return;
+    this.#timer = new Appointment(this);
+    this.#agenda.put(this.#timer, this.since + this.wants.waitMs);
+  }
+
+  /** Called by the slot, after it let the waiter out of the queue. */
+  answer(answer: Answer): void {
+    this.#done = true;
+    if (this.#timer) this.#agenda.remove(this.#timer);
+    this.wants.signal?.removeEventListener("abort", this);
+    this.#answered(this, answer);
+    if (answer instanceof HeldLease) this.resolve(answer);
+    else if (answer === "contention") this.resolve(undefined);
+    else this.reject(answer);
+  }
+
+  /** @internal Called by the agenda: the wait took too long. */
+  due(): void {
+    const { key, holder } = this.slot;
+    const by = holder ? `held by ${holder.who}${holder.purpose ? ` for ${holder.purpose}` : ""}` : "no answer yet";
+    this.#giveUp(new CoordinationError("timeout", `${key}: waited ${this.wants.waitMs} ms, ${by}`));
+  }
+
+  /** @internal Called by the caller's signal. */
+  handleEvent(): void {
+    this.#giveUp(aborted(this.slot.key, this.wants.signal as AbortSignal));
+  }
+
+  #giveUp(error: CoordinationError) {
+    this.slot.leave(this);
+    this.answer(error);
+  }
+}
+
+export function aborted(key: string, signal: AbortSignal): CoordinationError {
+  return new CoordinationError("aborted", `${key}: the caller stopped waiting`, { cause: signal.reason });
+}

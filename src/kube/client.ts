@@ -1,0 +1,102 @@
+import type { KubeObject, ObjectRef, ResourceType } from "./object.ts";
+
+/**
+ * Port: Kubernetes as we use it. What a caller plans for — not found, already there, changed meanwhile — is an
+ * outcome; only a server that does not answer, refuses or cannot understand us is a thrown `KubeError`.
+ * Every call ends: by an answer, by `signal`, or by the adapter's own timeout.
+ */
+export interface KubeClient {
+  get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call): Promise<T | undefined>;
+  list<T extends KubeObject>(type: ResourceType<T>, query?: ListQuery, call?: Call): Promise<List<T>>;
+  create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: Call): Promise<CreateOutcome<T>>;
+  /** Replaces the object. With `metadata.resourceVersion`, only if that is still its version. */
+  update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>>;
+  patch<T extends KubeObject>(
+    type: ResourceType<T>,
+    ref: ObjectRef,
+    patch: Patch,
+    call?: WriteCall,
+  ): Promise<UpdateOutcome<T>>;
+  delete(type: ResourceType, ref: ObjectRef, options?: DeleteOptions, call?: Call): Promise<DeleteOutcome>;
+  /**
+   * Changes after `resourceVersion`, in order, until the server ends the stream or `signal` aborts (which ends it
+   * quietly). Throws `gone` when that version is too old to continue from: list again.
+   */
+  watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call?: Call): AsyncIterable<WatchEvent<T>>;
+  /** The server's wall clock as far as its answers tell, in milliseconds since 1970. */
+  serverNowMs(): number;
+}
+
+export interface Call {
+  readonly signal?: AbortSignal;
+}
+
+export interface WriteCall extends Call {
+  readonly subresource?: "status";
+}
+
+export interface ListQuery {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface WatchQuery extends ListQuery {
+  readonly resourceVersion: string;
+}
+
+export interface List<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+/** RFC 6902 operations, or an RFC 7386 merge document. */
+export type Patch =
+  | { readonly json: readonly JsonPatchOperation[] }
+  | { readonly merge: Readonly<Record<string, unknown>> };
+
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string };
+
+export interface DeleteOptions {
+  /** Delete only the object with this uid and version; anything else is a conflict. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagation?: "Foreground" | "Background" | "Orphan";
+}
+
+export type CreateOutcome<T> = { readonly kind: "created"; readonly object: T } | { readonly kind: "already-exists" };
+
+export type UpdateOutcome<T> =
+  | { readonly kind: "updated"; readonly object: T }
+  | { readonly kind: "conflict"; readonly message: string }
+  | { readonly kind: "not-found" };
+
+export type DeleteOutcome =
+  | { readonly kind: "deleted" }
+  | { readonly kind: "conflict"; readonly message: string }
+  | { readonly kind: "not-found" };
+
+export type WatchEvent<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+
+/**
+ * - `unavailable`: no answer, or one that says try again; a write may or may not have happened
+ * - `forbidden`: the credentials do not allow this verb; the message names verb, resource and namespace
+ * - `invalid`: the server understood and refuses the content
+ * - `gone`: the resourceVersion is too old to continue from
+ * - `aborted`: the caller's signal said stop
+ */
+export type KubeErrorCode = "unavailable" | "forbidden" | "invalid" | "gone" | "aborted";
+
+/** The API server did not do what was asked, and it was not an outcome the caller plans for. */
+export class KubeError extends Error {
+  override readonly name = "KubeError";
+  readonly code: KubeErrorCode;
+
+  constructor(code: KubeErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

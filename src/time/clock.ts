@@ -1,0 +1,31 @@
+/** The only way to learn the time or to wait. Everything that depends on time takes one, so it can run in simulation. */
+export interface Clock {
+  /** Milliseconds on this process' monotonic clock. Only differences mean anything. */
+  now(): number;
+  /** Milliseconds since 1970 as this machine believes. For records and people; never compared with another machine's. */
+  wallMs(): number;
+  /** Calls `wake` once, `delayMs` from now. */
+  after(delayMs: number, wake: () => void): Timer;
+}
+
+/** A pending call of `Clock.after`. */
+export interface Timer {
+  cancel(): void;
+}
+
+/** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+
+    const timer = clock.after(delayMs, () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    });
+    function stop() {
+      timer.cancel();
+      reject(signal?.reason);
+    }
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,58 @@
+import type { Clock } from "../../src/time/index.ts";
+
+/** Time that moves when told. Timers due together wake in the order they were set. */
+export class ManualClock implements Clock {
+  #nowMs = 1_000;
+  #timers: { at: number; wake: () => void }[] = [];
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  wallMs(): number {
+    return 1_700_000_000_000 + this.#nowMs;
+  }
+
+  after(delayMs: number, wake: () => void) {
+    const timer = { at: this.#nowMs + Math.max(0, delayMs), wake };
+    this.#timers.push(timer);
+    return {
+      cancel: () => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+      },
+    };
+  }
+
+  get pendingTimers(): number {
+    return this.#timers.length;
+  }
+
+  /** Moves time forward, waking timers on the way and letting promises settle after each. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#nowMs + ms;
+    await settle();
+    for (let timer = this.#nextBefore(end); timer; timer = this.#nextBefore(end)) {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+      this.#nowMs = Math.max(this.#nowMs, timer.at);
+      timer.wake();
+      await settle();
+    }
+    this.#nowMs = end;
+  }
+
+  /** Moves time without waking anybody: what a process sees that was stopped and goes on. */
+  jump(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  #nextBefore(end: number) {
+    let next: { at: number; wake: () => void } | undefined;
+    for (const timer of this.#timers) if (timer.at <= end && (!next || timer.at < next.at)) next = timer;
+    return next;
+  }
+}
+
+/** Lets every promise that can settle do so. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
