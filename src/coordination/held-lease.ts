@@ -49,14 +49,14 @@ export class HeldLease implements Lease {
   }
 
   remainingMs(): number {
-    if (this.#lost || this.#released) return 0;
+    if (this.#lost !== undefined || this.#released !== undefined) return 0;
     return this.#tenure.remainingMs();
   }
 
   assertHeld(minMs = 0): void {
     if (this.remainingMs() > minMs) return;
     this.#tenure.check();
-    if (this.#released) throw new CoordinationError("lost", `${this.key}: the lease was released`);
+    if (this.#released !== undefined) throw new CoordinationError("lost", `${this.key}: the lease was released`);
     const why = this.#lost?.message ?? `less than ${minMs} ms are left`;
     throw new CoordinationError("lost", `${this.key}: ${why}`, { cause: this.#lost });
   }
@@ -73,7 +73,7 @@ export class HeldLease implements Lease {
   /** Ends the lease other than by release: the signal aborts with `cause`. */
   lose(cause: CoordinationError): void {
     // After its release a lease has nothing left to lose, and its work must not see an abort.
-    if (this.#lost || this.#released) return;
+    if (this.#lost !== undefined || this.#released !== undefined) return;
     this.#lost = cause;
     this.#controller?.abort(cause);
   }

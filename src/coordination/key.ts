@@ -13,10 +13,10 @@ export function keyOf(...parts: readonly (string | number)[]): Key {
   if (parts.length === 0 || parts.some((part) => part === "")) {
     throw new TypeError(`a key needs at least one part and no empty ones, got ${JSON.stringify(parts)}`);
   }
-  return parts.map((part) => escape(String(part))).join(":") as Key;
+  return parts.map((part) => escapePart(String(part))).join(":") as Key;
 }
 
-function escape(part: string): string {
+function escapePart(part: string): string {
   if (/\p{Surrogate}/u.test(part)) throw new TypeError("a key part must be well-formed Unicode");
   // `|` and control characters would break the records that keys are written into.
   return part.replace(/[%:|\p{Cc}]/gu, encodeURIComponent);

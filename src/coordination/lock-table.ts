@@ -11,7 +11,7 @@ export interface LockTableOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Names this start of the process in the holders it makes. Random unless the store needs to know it. */
-  readonly client?: string;
+  readonly clientId?: string;
   /** A longer ttl is refused, where the backend has a limit. */
   readonly longestTtlMs?: number;
   /** stage/pod/pid, for people who meet this process as a holder. */
@@ -37,7 +37,7 @@ class LockTable implements Locks {
   #waiting = 0;
 
   constructor(store: LockStore, options: LockTableOptions) {
-    const { clock, random, who = "unknown", events = {}, defaults = {}, client = random.id() } = options;
+    const { clock, random, who = "unknown", events = {}, defaults = {}, clientId = random.id() } = options;
     let acquisitions = 0;
     this.#longestTtlMs = options.longestTtlMs ?? 24 * 3_600_000;
     this.#defaults = { ttlMs: 30_000, waitMs: 30_000, cohort: 1, ...defaults };
@@ -49,7 +49,7 @@ class LockTable implements Locks {
       who,
       agenda: new Agenda(clock, agendaResolutionMs),
       // The client part is new for each process start: a pod name would let two acquisitions of one pod pass as one.
-      nextHolder: () => `${client}.${(acquisitions++).toString(36)}`,
+      nextHolder: () => `${clientId}.${(acquisitions++).toString(36)}`,
       emptied: (slot) => this.#slots.delete(slot.key),
     };
   }
@@ -149,7 +149,7 @@ class LockTable implements Locks {
     const { events, clock } = this.#context;
     const waitedMs = clock.now() - waiter.since;
     if (answer instanceof HeldLease) events.acquired?.(answer, waitedMs);
-    else events.failed?.(waiter.slot.key, answer === "contention" ? answer : answer.code, waitedMs);
+    else events.failed?.(waiter.line.key, answer === "contention" ? answer : answer.code, waitedMs);
   };
 
   #slotFor(key: Key): Slot {

@@ -4,7 +4,7 @@ import type { Key } from "./key.ts";
 import type { Bid, Grant, LockStore, Terms } from "./lock-store.ts";
 import type { Holder, LockEvents, ReleaseOutcome } from "./locks.ts";
 import { type Duties, type Renewal, Tenure, type TimeKeeping } from "./tenure.ts";
-import type { Waiter, Wants } from "./waiter.ts";
+import type { Line, Waiter, Wants } from "./waiter.ts";
 
 /** What the slots of one table share. */
 export interface SlotContext extends TimeKeeping {
@@ -22,7 +22,7 @@ export interface SlotContext extends TimeKeeping {
  * The queue in front of the store is what makes two callers of one process exclude each other, and what keeps the
  * number of remote waiters at one however many wait here.
  */
-export class Slot {
+export class Slot implements Line {
   readonly key: Key;
   readonly #in: SlotContext;
   #first: Waiter | undefined;
@@ -284,7 +284,8 @@ class Turn implements Bid, Grant, Duties {
   /** Makes it the turn of a caller with these wishes, from now on; returns now. */
   holdFor(wants: Wants): number {
     const now = this.#in.clock.now();
-    this.ttlMs = wants.ttlMs;
+    // A renewal for less time than was promised before would end that promise early, unseen until its answer comes.
+    this.ttlMs = Math.max(this.ttlMs, wants.ttlMs);
     this.purpose = wants.purpose;
     this.fence = this.#nextFence;
     this.#fencesLeft--;

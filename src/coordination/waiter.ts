@@ -1,7 +1,8 @@
 import { type Agenda, Appointment } from "../time/index.ts";
 import { CoordinationError } from "./errors.ts";
 import { HeldLease } from "./held-lease.ts";
-import type { Slot } from "./slot.ts";
+import type { Key } from "./key.ts";
+import type { Holder } from "./locks.ts";
 
 /** What a caller asked for, with the defaults filled in. */
 export interface Wants {
@@ -15,6 +16,15 @@ export interface Wants {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Where a waiter stands in line. */
+export interface Line {
+  readonly key: Key;
+  /** Who holds the key, as far as is known. */
+  readonly holder: Holder | undefined;
+  join(waiter: Waiter): void;
+  leave(waiter: Waiter): void;
+}
+
 export type Answer = HeldLease | CoordinationError | "contention";
 
 /** A caller in the queue of a slot: answered once, by its turn, by time, or because it stopped waiting. */
@@ -23,7 +33,7 @@ export class Waiter {
   /** @internal */ next: Waiter | undefined;
   readonly wants: Wants;
   readonly since: number;
-  readonly slot: Slot;
+  readonly line: Line;
   readonly #agenda: Agenda;
   readonly #answered: (waiter: Waiter, answer: Answer) => void;
   readonly resolve: (lease: HeldLease | undefined) => void;
@@ -34,7 +44,7 @@ export class Waiter {
   constructor(
     wants: Wants,
     since: number,
-    slot: Slot,
+    line: Line,
     agenda: Agenda,
     to: {
       resolve(lease: HeldLease | undefined): void;
@@ -44,7 +54,7 @@ export class Waiter {
   ) {
     this.wants = wants;
     this.since = since;
-    this.slot = slot;
+    this.line = line;
     this.#agenda = agenda;
     this.#answered = to.answered;
     this.resolve = to.resolve;
@@ -54,7 +64,7 @@ export class Waiter {
   /** Joins the queue. A wait is only timed if there is one. */
   join(): void {
     this.wants.signal?.addEventListener("abort", this, { once: true });
-    this.slot.join(this);
+    this.line.join(this);
     if (this.#done) return;
     this.#timer = new Appointment(this);
     this.#agenda.put(this.#timer, this.since + this.wants.waitMs);
@@ -73,18 +83,18 @@ export class Waiter {
 
   /** @internal Called by the agenda: the wait took too long. */
   due(): void {
-    const { key, holder } = this.slot;
+    const { key, holder } = this.line;
     const by = holder ? `held by ${holder.who}${holder.purpose ? ` for ${holder.purpose}` : ""}` : "no answer yet";
     this.#giveUp(new CoordinationError("timeout", `${key}: waited ${this.wants.waitMs} ms, ${by}`));
   }
 
   /** @internal Called by the caller's signal. */
   handleEvent(): void {
-    this.#giveUp(aborted(this.slot.key, this.wants.signal as AbortSignal));
+    this.#giveUp(aborted(this.line.key, this.wants.signal as AbortSignal));
   }
 
   #giveUp(error: CoordinationError) {
-    this.slot.leave(this);
+    this.line.leave(this);
     this.answer(error);
   }
 }

@@ -75,7 +75,8 @@ end
 local function standing(L, holder, ttl, cohort, tail, mode)
   local Q = L .. ':q'
   local bid = holder .. '|' .. ttl .. '|' .. cohort .. '|' .. tail
-  local place = mode == 's' and redis.call('LPOS', Q, bid)
+  -- A request of a connection that broke may be read after one of the next: the same bid must not stand in line twice.
+  local place = mode ~= 't' and redis.call('LPOS', Q, bid)
   if mode ~= 't' and not place and not ours(redis.call('GET', L), holder) then
     place = redis.call('RPUSH', Q, bid) - 1
     redis.call('PEXPIRE', Q, 3600000)

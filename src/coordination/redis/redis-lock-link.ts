@@ -7,7 +7,7 @@ export interface RedisLockLinkOptions {
   /** First part of every key and channel, so that several installations can share a server. */
   readonly prefix: string;
   /** The client part of our holders: pushes to any of them come on its channel. */
-  readonly client: string;
+  readonly clientId: string;
   /** No lease lasts longer. A server that lost its data grants nothing for as long. */
   readonly longestTtlMs: number;
   /** Called when a restarted server makes us wait. */
@@ -22,7 +22,7 @@ const rememberedNames = 4_096;
 
 /** Lock operations over a real connection. */
 export function redisLockLink(connection: RedisConnection, options: RedisLockLinkOptions): LockLink {
-  const { prefix, client, longestTtlMs, quarantined } = options;
+  const { prefix, clientId, longestTtlMs, quarantined } = options;
   const channelPrefix = `${prefix}w:`;
   const fences = `${prefix}fence`;
   const nameOf = lockNames(prefix);
@@ -30,14 +30,14 @@ export function redisLockLink(connection: RedisConnection, options: RedisLockLin
 
   connection.use({
     async prepare() {
-      await connection.subscribe(channelPrefix + client);
+      await connection.subscribe(channelPrefix + clientId);
       const waitMs = await enterServer(connection, fences, `${prefix}run`, longestTtlMs);
       if (waitMs > 0) quarantined?.(waitMs);
     },
     up: () => listener?.up(),
     down: () => listener?.down(),
     message(channel, message) {
-      if (channel === channelPrefix + client) listener?.push(message);
+      if (channel === channelPrefix + clientId) listener?.push(message);
     },
   });
 

@@ -72,14 +72,15 @@ export class RedisLockStore implements LockStore {
   }
 
   renew(grant: Grant): Promise<Renewal> {
-    const { bid } = grant;
+    // What was asked for counts: by the time of the answer the lock may have been passed on to a caller with another ttl.
+    const operation = this.#operation("n", grant.bid, Number(grant.fence));
     return new Promise((resolve) => {
       this.#batch.add({
-        operation: this.#operation("n", bid, Number(grant.fence)),
+        operation,
         answered: (reply, sentAt) =>
           resolve(
             reply === 1
-              ? { kind: "ok", ...promised(sentAt, bid.ttlMs) }
+              ? { kind: "ok", ...promised(sentAt, operation.ttlMs) }
               : { kind: "lost", holder: holderIn(String(reply)) },
           ),
         failed: (cause) => resolve({ kind: "unknown", cause }),

@@ -21,13 +21,13 @@ export interface RedisLocksOptions extends LockTableOptions {
  */
 export function redisLocks(options: RedisLocksOptions): Locks {
   const { connection, clock, random, who = "unknown", prefix = "interlock:", longestTtlMs = 60_000 } = options;
-  const client = random.id();
+  const clientId = random.id();
   const link = redisLockLink(connection, {
     prefix,
-    client,
+    clientId,
     longestTtlMs,
     ...(options.quarantined && { quarantined: options.quarantined }),
   });
   const store = new RedisLockStore({ clock, random, agenda: new Agenda(clock, 4), link, who });
-  return locksOver(store, { ...options, client, longestTtlMs });
+  return locksOver(store, { ...options, clientId, longestTtlMs });
 }

@@ -1,0 +1,61 @@
+import { type NamedSetting, sections, settings } from "./schema.ts";
+
+/** docs/configuration.md, whole. `npm run docs` writes it; a test fails when the file differs. */
+export function configurationPage(): string {
+  const tables = sections.map((section) =>
+    table(
+      section,
+      settings.filter((setting) => setting.section === section),
+    ),
+  );
+  return [intro, ...tables, ending].join("\n");
+}
+
+const intro = `<!-- Written by \`npm run docs\` from src/config/schema.ts. Change the schema, not this page. -->
+
+# Configuration
+
+Interlock runs without any configuration. Settings come from a YAML file and from environment variables; every setting is
+listed below. At start-up each value is logged with where it came from, and anything that cannot be right stops the
+start, all problems at once, each with its line or variable and what to write instead.
+
+- **Precedence:** defaults, overridden by the file, overridden by the environment. A value that is overridden is still checked.
+- **In the file** \`locks.ttl\` is the line \`ttl:\` indented below \`locks:\`. Names that are not listed here are refused.
+- **Empty** counts as not written, in the file and in the environment.
+- **Durations** are written like \`500ms\`, \`30s\`, \`5m\`, \`1h\` or \`1m30s\`. A number without a unit is refused.
+- **Secrets** are never printed. Keep them out of the file: use the environment variable.
+- **Changes** take effect at the next start. A change of backend migrates nothing: the new one begins empty.
+`;
+
+const ending = `## Example
+
+With \`REDIS_URL\` in the environment:
+
+\`\`\`yaml
+state:
+  backend: redis
+locks:
+  ttl: 45s
+claims:
+  doneTtl: 2h
+log:
+  level: debug
+  format: text
+\`\`\`
+`;
+
+function table(section: string, rows: readonly NamedSetting[]): string {
+  return [
+    `## ${section}`,
+    "",
+    "| setting | environment | default | meaning |",
+    "|---|---|---|---|",
+    ...rows.map((setting) => `| ${cells(setting).join(" | ")} |`),
+    "",
+  ].join("\n");
+}
+
+function cells({ path, env, default: written, sameAs, about, kind }: NamedSetting): string[] {
+  const fallback = sameAs ? `as \`${sameAs}\`` : written ? `\`${written}\`` : "not set";
+  return [`\`${path}\``, env ? `\`${env}\`` : "", fallback, kind.limits ? `${about} ${kind.limits}` : about];
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { describeConfig, explainState } from "./describe.ts";
+import { loadConfig } from "./load.ts";
+
+describe("a described configuration", () => {
+  it("lists every setting as it would be written, with its origin and without secrets", () => {
+    const described = describeConfig(
+      load({ STATE_BACKEND: "redis", REDIS_URL: "redis://:hunter2@redis" }, "locks:\n  ttl: 90000ms\n"),
+    );
+
+    expect(described).toEqual([
+      { setting: "state.backend", value: "redis", origin: "env STATE_BACKEND" },
+      { setting: "redis.url", value: "[redacted]", origin: "env REDIS_URL" },
+      { setting: "locks.backend", value: "redis", origin: "as state.backend" },
+      { setting: "locks.ttl", value: "1m30s", origin: "file interlock.yaml:2" },
+      { setting: "locks.wait", value: "30s", origin: "default" },
+      { setting: "locks.namespace", value: "kubernaut-system", origin: "default" },
+      { setting: "claims.lease", value: "1m", origin: "default" },
+      { setting: "claims.doneTtl", value: "1h", origin: "default" },
+      { setting: "claims.reviewDoneTtl", value: "24h", origin: "default" },
+      { setting: "claims.memoryEntries", value: "10000", origin: "default" },
+      { setting: "watermarks.overlap", value: "1m", origin: "default" },
+      { setting: "log.level", value: "info", origin: "default" },
+      { setting: "log.format", value: "json", origin: "default" },
+    ]);
+  });
+
+  it("says what is not set", () => {
+    expect(describeConfig(load({}))).toContainEqual({ setting: "redis.url", value: "not set", origin: "default" });
+  });
+});
+
+describe("the explanation of the state", () => {
+  const change = "A change of backend takes effect at the next start and migrates nothing: the new one begins empty.";
+
+  it("says what a restart forgets when it lives in memory", () => {
+    expect(explainState(load({}))).toEqual([
+      "state.backend is memory (default): locks, claims and watermarks live in this process alone. A restart forgets who holds what, what is already done and how far each poller got; other replicas see none of it.",
+      change,
+    ]);
+  });
+
+  it("says it for locks separately when they live elsewhere", () => {
+    expect(
+      explainState(load({ STATE_BACKEND: "kubernetes", LOCKS_BACKEND: "redis", REDIS_URL: "redis://redis" })),
+    ).toEqual([
+      "state.backend is kubernetes (env STATE_BACKEND): claims and watermarks live in the Kubernetes API server. They outlive a restart and are shared by all replicas.",
+      "locks.backend is redis (env LOCKS_BACKEND): locks live in Redis. They outlive a restart and are shared by all replicas, as long as Redis keeps its data.",
+      change,
+    ]);
+  });
+});
+
+function load(env: Readonly<Record<string, string>>, text = "") {
+  const outcome = loadConfig({ yaml: { path: "interlock.yaml", text }, env });
+  if (outcome.kind === "invalid") throw new Error(outcome.problems.join("\n"));
+  return outcome;
+}

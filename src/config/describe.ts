@@ -1,0 +1,55 @@
+import type { LoadedConfig, Origin } from "./load.ts";
+import { type Config, settings } from "./schema.ts";
+
+export interface DescribedSetting {
+  readonly setting: string;
+  /** As it would be written in a file; `[redacted]` for a secret, `not set` where there is no value. */
+  readonly value: string;
+  readonly origin: Origin;
+}
+
+type Described = Pick<LoadedConfig, "config" | "origins">;
+
+/** Every setting with its value and where that came from: for the start-up log and `--print-config`. */
+export function describeConfig({ config, origins }: Described): readonly DescribedSetting[] {
+  const sections: Record<string, Record<string, unknown>> = config;
+  return settings.map(({ path, section, field, kind }) => {
+    const value = sections[section]?.[field];
+    return {
+      setting: path,
+      value: value === undefined ? "not set" : kind.print(value),
+      origin: origins.get(path) ?? "default",
+    };
+  });
+}
+
+/** What the chosen backends mean for a restart and for other replicas, in sentences to log at start-up. */
+export function explainState({ config, origins }: Described): readonly string[] {
+  const { state, locks } = config;
+  const chose = (path: string, backend: Backend) => `${path} is ${backend} (${origins.get(path) ?? "default"})`;
+  const progress = "what is already done and how far each poller got";
+  const change = "A change of backend takes effect at the next start and migrates nothing: the new one begins empty.";
+
+  if (locks.backend === state.backend) {
+    const all = live(state.backend, `who holds what, ${progress}`);
+    return [`${chose("state.backend", state.backend)}: locks, claims and watermarks ${all}`, change];
+  }
+  return [
+    `${chose("state.backend", state.backend)}: claims and watermarks ${live(state.backend, progress)}`,
+    `${chose("locks.backend", locks.backend)}: locks ${live(locks.backend, "who holds what")}`,
+    change,
+  ];
+}
+
+type Backend = Config["state"]["backend"];
+
+function live(backend: Backend, forgets: string): string {
+  switch (backend) {
+    case "memory":
+      return `live in this process alone. A restart forgets ${forgets}; other replicas see none of it.`;
+    case "redis":
+      return "live in Redis. They outlive a restart and are shared by all replicas, as long as Redis keeps its data.";
+    case "kubernetes":
+      return "live in the Kubernetes API server. They outlive a restart and are shared by all replicas.";
+  }
+}

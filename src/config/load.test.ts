@@ -1,0 +1,291 @@
+import { inspect } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { describeConfig, explainState } from "./describe.ts";
+import { type LoadedConfig, loadConfig } from "./load.ts";
+
+describe("a configuration", () => {
+  it("has a default for everything but the Redis server", () => {
+    const { config, warnings } = loaded();
+
+    expect(config).toEqual({
+      state: { backend: "memory" },
+      redis: { url: undefined },
+      locks: { backend: "memory", ttlMs: 30_000, waitMs: 30_000, namespace: "kubernaut-system" },
+      claims: { leaseMs: 60_000, doneTtlMs: 3_600_000, reviewDoneTtlMs: 86_400_000, memoryEntries: 10_000 },
+      watermarks: { overlapMs: 60_000 },
+      log: { level: "info", format: "json" },
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it("takes the environment over the file and the file over the defaults, and knows which it took", () => {
+    const { config, origins } = loaded({
+      file: ["state:", "  backend: kubernetes", "log:", "  level: debug", "  format: text"],
+      env: { LOG_LEVEL: "warn" },
+    });
+
+    expect(config.log).toEqual({ level: "warn", format: "text" });
+    expect(origins.get("log.level")).toBe("env LOG_LEVEL");
+    expect(origins.get("log.format")).toBe("file interlock.yaml:5");
+    expect(origins.get("claims.lease")).toBe("default");
+  });
+
+  it("keeps locks with the rest of the state unless told otherwise", () => {
+    const together = loaded({ env: { STATE_BACKEND: "kubernetes" } });
+    const apart = loaded({ env: { LOCKS_BACKEND: "kubernetes" } });
+
+    expect(together.config.locks.backend).toBe("kubernetes");
+    expect(together.origins.get("locks.backend")).toBe("as state.backend");
+    expect(apart.config).toMatchObject({ state: { backend: "memory" }, locks: { backend: "kubernetes" } });
+  });
+
+  it("treats what is left empty as not written", () => {
+    const { config } = loaded({ file: ["locks:", "log:", "  level:", "  format: ''"], env: { STATE_BACKEND: " " } });
+
+    expect(config).toMatchObject({ state: { backend: "memory" }, log: { level: "info", format: "json" } });
+  });
+
+  it("follows YAML aliases and keeps text as it was written", () => {
+    const { config } = loaded({ file: ["locks:", "  ttl: &t 20s", "  wait: *t", "  namespace: 007"] });
+
+    expect(config.locks).toMatchObject({ ttlMs: 20_000, waitMs: 20_000, namespace: "007" });
+  });
+
+  it("may come from an empty file", () => {
+    expect(loaded({ file: ["# nothing yet"] }).config).toEqual(loaded().config);
+  });
+});
+
+describe("the Redis server", () => {
+  it("is revealed only on request", () => {
+    const { config } = loaded({ env: { STATE_BACKEND: "redis", REDIS_URL: "redis://:hunter2@redis:6379\n" } });
+
+    expect(config.redis.url?.reveal()).toBe("redis://:hunter2@redis:6379");
+    expect(
+      `${config.redis.url} ${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`,
+    ).not.toContain("hunter2");
+  });
+
+  it.each([
+    [{ STATE_BACKEND: "redis" }, "env STATE_BACKEND: state.backend is redis, but redis.url is not set."],
+    [{ LOCKS_BACKEND: "redis" }, "env LOCKS_BACKEND: locks.backend is redis, but redis.url is not set."],
+  ])("is required by %o", (env, problem) => {
+    expect(problems({ env })).toEqual([
+      `${problem} Set REDIS_URL to redis://host:6379, or write "url:" below "redis:" in the file.`,
+    ]);
+  });
+
+  it("is not called missing when it may be in a file that cannot be read", () => {
+    const found = problems({ file: ["redis: {"], env: { STATE_BACKEND: "redis" } });
+
+    expect(found).toEqual([expect.stringContaining("file interlock.yaml:")]);
+  });
+
+  it("causes a warning when no backend uses it", () => {
+    const { warnings } = loaded({ env: { REDIS_URL: "redis://redis" } });
+
+    expect(warnings).toEqual([
+      "env REDIS_URL: redis.url is not used, because no backend is redis. Set STATE_BACKEND to redis to use it, or remove it.",
+    ]);
+  });
+
+  it.each([
+    "localhost:6379",
+    "http://redis",
+    "redis://",
+    "redis:///0",
+    "redis://user:12#34@redis",
+    "redis://user:12/34@redis",
+    "redis://user:12?34@redis",
+    "redis://:my pass@redis",
+  ])("cannot be at %s", (url) => {
+    expect(problems({ env: { STATE_BACKEND: "redis", REDIS_URL: url } })).toEqual([
+      expect.stringMatching(/^env REDIS_URL: redis\.url is not a Redis URL .* Write redis:\/\/host:6379, or /),
+    ]);
+  });
+});
+
+describe("a time to live of locks", () => {
+  it.each(["9s", "61s"])("of %s is accepted with a warning", (ttl) => {
+    const { warnings } = loaded({ file: ["locks:", `  ttl: ${ttl}`] });
+
+    expect(warnings).toEqual([
+      expect.stringContaining(`file interlock.yaml:2: locks.ttl is ${ttl}, outside 10s to 60s`),
+    ]);
+  });
+
+  it.each(["10s", "1m"])("of %s is usual", (ttl) => {
+    expect(loaded({ file: ["locks:", `  ttl: ${ttl}`] }).warnings).toEqual([]);
+  });
+
+  it("below 500ms is refused", () => {
+    expect(problems({ file: ["locks:", "  ttl: 499ms"] })).toEqual([
+      'file interlock.yaml:2: locks.ttl is "499ms", which is shorter than 500ms. Write 500ms or more.',
+    ]);
+  });
+});
+
+describe("a problem", () => {
+  it.each([
+    [
+      "locks: {ttl: 30}",
+      'locks.ttl is "30", which has no unit. Write 30s, or a duration such as 500ms, 30s, 1m30s or 1h.',
+    ],
+    ["log: {level: inof}", 'log.level is "inof", which is not one of debug, info, warn, error. Write info.'],
+    [
+      "log: {level: loud}",
+      'log.level is "loud", which is not one of debug, info, warn, error. Write one of debug, info, warn, error.',
+    ],
+    [
+      "claims: {memoryEntries: 1.5}",
+      'claims.memoryEntries is "1.5", which is not a whole number, 1 or more. Write a whole number, 1 or more, in digits alone.',
+    ],
+    ["claims: {lease: [1s]}", "claims.lease is not a single value. Write a duration such as 500ms, 30s, 1m30s or 1h."],
+    [
+      "claims: {lease: *nowhere}",
+      "claims.lease is not a single value. Write a duration such as 500ms, 30s, 1m30s or 1h.",
+    ],
+    [
+      "claims: {lease: 1s, lease: 2s}",
+      "claims.lease was written before, at file interlock.yaml:1. Keep one of the two.",
+    ],
+    ["lock: {ttl: 30s}", 'lock is not a section of settings. Did you mean locks? Write "locks:".'],
+    ["locks: {time: 30s}", 'locks.time is not a setting. Write "backend:" or "ttl:" or "wait:" or "namespace:".'],
+    ["claims: {done_ttl: 2h}", 'claims.done_ttl is not a setting. Did you mean claims.doneTtl? Write "doneTtl:".'],
+    [
+      "locks.ttl: 30s",
+      'locks.ttl is not a section of settings. Did you mean locks.ttl? Write "locks:" and, indented below it, "ttl:".',
+    ],
+    [
+      "LOG_LEVEL: info",
+      'LOG_LEVEL is not a section of settings. Did you mean log.level? Write "log:" and, indented below it, "level:".',
+    ],
+    [
+      "? [a]\n: b",
+      'a name is not a section of settings. Write "state:" or "redis:" or "locks:" or "claims:" or "watermarks:" or "log:".',
+    ],
+    ["log: debug", 'log is not a section of settings. Write "log:" and, indented below it, "level:" with its value.'],
+    [
+      "log: *nowhere",
+      'log is not a section of settings. Write "log:" and, indented below it, "level:" with its value.',
+    ],
+    [
+      "- log",
+      'the file does not consist of sections of settings. Write "state:" and, indented below it, "backend:" with its value.',
+    ],
+    ["log: !env LEVEL", "tags such as !env have no meaning here. Write the value itself."],
+    ["log:\n\tlevel: info", "the line is indented with a tab. Indent with spaces."],
+  ])("in %j says where it is, what is wrong and what to write", (text, problem) => {
+    const [found] = problems({ file: text.split("\n") });
+
+    expect(found).toMatch(/^file interlock\.yaml:[12]: /);
+    expect(found).toContain(`: ${problem}`);
+  });
+
+  it("in a value that the environment overrides is still reported", () => {
+    const found = problems({ file: ["log:", "  level: loud"], env: { LOG_LEVEL: "info" } });
+
+    expect(found).toEqual([expect.stringMatching(/^file interlock\.yaml:2: log\.level /)]);
+  });
+
+  it("does not hide another one", () => {
+    const mistakes = [
+      { path: "state.backend", env: "STATE_BACKEND" },
+      { path: "redis.url", env: "REDIS_URL" },
+      { path: "locks.backend", env: "LOCKS_BACKEND" },
+      { path: "locks.ttl" },
+      { path: "locks.namespace" },
+      { path: "claims.doneTtl" },
+      { path: "claims.memoryEntries" },
+      { path: "claims.nonsense" },
+      { path: "watermarks.overlap" },
+      { path: "log.level", env: "LOG_LEVEL" },
+      { path: "log.format" },
+    ];
+
+    fc.assert(
+      fc.property(fc.subarray(mistakes, { minLength: 1 }), fc.boolean(), (made, preferEnv) => {
+        const inEnv = made.filter(({ env }) => env && preferEnv);
+        const inFile = made.filter((mistake) => !inEnv.includes(mistake));
+        const sections = [...new Set(inFile.map(({ path }) => path.split(".")[0]))];
+        const file = sections.flatMap((section) => [
+          `${section}:`,
+          ...inFile
+            .map(({ path }) => path.split("."))
+            .flatMap(([above, name]) => (above === section ? [`  ${name}: Wrong!`] : [])),
+        ]);
+
+        const found = problems({ file, env: Object.fromEntries(inEnv.map(({ env }) => [env, "Wrong!"])) });
+
+        expect(found).toHaveLength(made.length);
+        for (const { path } of made)
+          expect(found.filter((problem) => problem.includes(`: ${path} is`))).toHaveLength(1);
+      }),
+    );
+  });
+});
+
+describe("a password", () => {
+  // What people do to it: forget to quote or encode it, put it into the wrong place, or forget what goes around it.
+  const places: readonly ((url: string) => Parameters<typeof loadConfig>[0])[] = [
+    (url) => ({ env: { STATE_BACKEND: "redis", REDIS_URL: url } }),
+    (url) => ({ env: { REDIS_URL: url } }),
+    (url) => ({ env: { STATE_BACKEND: url, LOCKS_BACKEND: url, LOG_LEVEL: url } }),
+    (url) => ({ env: {}, yaml: yaml(`state: {backend: redis}\nredis:\n  url: ${url}\n`) }),
+    (url) => ({ env: {}, yaml: yaml(`redis:\n  url: "${url}"\n  url: '${url}'\n`) }),
+    (url) => ({ env: {}, yaml: yaml(`redis:\n  ulr: ${url}\n`) }),
+    (url) => ({ env: {}, yaml: yaml(`redis: {url: ${url}}\n`) }),
+    (url) => ({ env: {}, yaml: yaml(`redis:\n  ${url}\n`) }),
+    (url) => ({ env: {}, yaml: yaml(`redis:\n  ${url}: yes\n`) }),
+    (url) => ({ env: {}, yaml: yaml(`redis: ${url}\n`) }),
+    (url) => ({ env: {}, yaml: yaml(`${url}\n`) }),
+    (url) => ({
+      env: {},
+      yaml: yaml(`locks:\n  namespace: ${url}\n  ttl: ${url}\nclaims:\n  memoryEntries: ${url}\n`),
+    }),
+  ];
+  const noise = fc.string({ unit: fc.constantFrom(..."abc019 ,:#[]'\"`!&*@/%?|>-\\$"), maxLength: 6 });
+
+  it("appears in nothing that is printed, wherever it was put and however it was mangled", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...places),
+        noise,
+        noise,
+        fc.constantFrom("redis://user:", "redis://:", "user:"),
+        (place, before, after, start) => {
+          const outcome = loadConfig(place(`${start}${before}hunter2${after}@redis:6379`));
+
+          const described = outcome.kind === "loaded" ? [describeConfig(outcome), explainState(outcome)] : [];
+          expect(`${JSON.stringify([outcome, described])} ${inspect(outcome, { depth: 9 })}`).not.toContain("hunter2");
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+interface Sources {
+  readonly file?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function load({ file, env = {} }: Sources = {}) {
+  return loadConfig({ yaml: file && yaml(file.join("\n")), env });
+}
+
+function loaded(sources?: Sources): LoadedConfig {
+  const outcome = load(sources);
+  if (outcome.kind === "invalid") throw new Error(outcome.problems.join("\n"));
+  return outcome;
+}
+
+function problems(sources: Sources): readonly string[] {
+  const outcome = load(sources);
+  return outcome.kind === "invalid" ? outcome.problems : [];
+}
+
+function yaml(text: string) {
+  return { path: "interlock.yaml", text };
+}

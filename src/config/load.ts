@@ -1,0 +1,117 @@
+import { readYaml, type Written, type YamlFile, type YamlReading } from "./read-yaml.ts";
+import { type Config, type NamedSetting, settings } from "./schema.ts";
+
+export interface ConfigSources {
+  /** The configuration file, already read from disk. */
+  readonly yaml?: YamlFile | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where a value came from: `default`, `as state.backend`, `file interlock.yaml:12` or `env REDIS_URL`. */
+export type Origin = "default" | `as ${string}` | Written["origin"];
+
+/** A configuration to start with, and where each of its values came from, by path (`locks.ttl`). */
+export interface LoadedConfig {
+  readonly kind: "loaded";
+  readonly config: Config;
+  readonly origins: ReadonlyMap<string, Origin>;
+  /** Sentences for people, without secrets. */
+  readonly warnings: readonly string[];
+}
+
+/** Everything that has to be put right first. */
+export interface InvalidConfig {
+  readonly kind: "invalid";
+  /** Sentences for people, without secrets: where, which setting, what is wrong, what to write instead. */
+  readonly problems: readonly string[];
+}
+
+/** Defaults, overridden by the file, overridden by the environment. Reports all problems of all sources at once. */
+export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | InvalidConfig {
+  const file: YamlReading = yaml ? readYaml(yaml) : { written: [], problems: [], readable: true };
+  const { chosen, wrong, unreadable } = choose([...file.written, ...readEnvironment(env)]);
+
+  // What seems to be missing may be in the part that could not be read.
+  const knowsRedis =
+    file.readable && !["state.backend", "locks.backend", "redis.url"].some((path) => unreadable.has(path));
+  const redis = knowsRedis ? checkRedis(chosen) : undefined;
+
+  const problems = [...file.problems, ...wrong];
+  if (redis?.problem) problems.push(redis.problem);
+  if (problems.length > 0) return { kind: "invalid", problems };
+
+  const warnings = [...chosen].flatMap(([path, { origin, doubt }]) => (doubt ? [`${origin}: ${path} ${doubt}.`] : []));
+  if (redis?.warning) warnings.push(redis.warning);
+  const origins = new Map([...chosen].map(([path, { origin }]) => [path, origin]));
+  return { kind: "loaded", config: assemble(chosen), origins, warnings };
+}
+
+function readEnvironment(env: ConfigSources["env"]): Written[] {
+  return settings.flatMap((setting) => {
+    // An empty variable counts as absent: manifests and compose files have no other way to unset one.
+    const text = setting.env && env[setting.env]?.trim();
+    return text ? [{ setting, text, origin: `env ${setting.env}` as const }] : [];
+  });
+}
+
+interface Choice {
+  readonly value: unknown;
+  readonly origin: Origin;
+  readonly doubt?: string | undefined;
+}
+
+type Choices = ReadonlyMap<string, Choice>;
+
+/** The value of each setting. The last one written wins, but those it hides are checked too. */
+function choose(written: readonly Written[]) {
+  const chosen = new Map<string, Choice>();
+  const wrong: string[] = [];
+  const unreadable = new Set<string>();
+
+  for (const setting of settings) {
+    chosen.set(setting.path, unwritten(setting, chosen));
+    for (const { text, origin } of written.filter((one) => one.setting === setting)) {
+      const reading = setting.kind.read(text.trim());
+      if (reading.kind === "value") {
+        chosen.set(setting.path, { value: reading.value, doubt: reading.doubt, origin });
+      } else {
+        wrong.push(`${origin}: ${setting.path} ${reading.wrong}. Write ${reading.instead}.`);
+        unreadable.add(setting.path);
+      }
+    }
+  }
+  return { chosen, wrong, unreadable };
+}
+
+function unwritten({ path, kind, default: text, sameAs }: NamedSetting, chosen: Choices): Choice {
+  if (sameAs) return { value: chosen.get(sameAs)?.value, origin: `as ${sameAs}` };
+  if (text === undefined) return { value: undefined, origin: "default" };
+
+  const reading = kind.read(text);
+  if (reading.kind === "wrong") throw new TypeError(`the default of ${path} ${reading.wrong}`);
+  return { value: reading.value, origin: "default" };
+}
+
+function checkRedis(chosen: Choices): { readonly problem?: string; readonly warning?: string } {
+  const user = ["state.backend", "locks.backend"].find((path) => chosen.get(path)?.value === "redis");
+  const url = chosen.get("redis.url");
+
+  if (user && !url?.value) {
+    const what = `${chosen.get(user)?.origin}: ${user} is redis, but redis.url is not set.`;
+    return { problem: `${what} Set REDIS_URL to redis://host:6379, or write "url:" below "redis:" in the file.` };
+  }
+  if (!user && url?.value) {
+    const what = `${url.origin}: redis.url is not used, because no backend is redis.`;
+    return { warning: `${what} Set STATE_BACKEND to redis to use it, or remove it.` };
+  }
+  return {};
+}
+
+function assemble(chosen: Choices): Config {
+  const config: Record<string, Record<string, unknown>> = {};
+  for (const { section, field, path } of settings) {
+    config[section] = { ...config[section], [field]: chosen.get(path)?.value };
+  }
+  // `Config` is derived from the same schema that `settings` lists.
+  return config as Config;
+}

@@ -1,0 +1,89 @@
+import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { type NamedSetting, sections, settings } from "./schema.ts";
+import { notASection, syntaxProblem, unknownKey } from "./yaml-problems.ts";
+
+export interface YamlFile {
+  /** For people only; nothing is read from it. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A setting that somebody wrote somewhere. */
+export interface Written {
+  readonly setting: NamedSetting;
+  readonly text: string;
+  readonly origin: `file ${string}` | `env ${string}`;
+}
+
+export interface YamlReading {
+  readonly written: readonly Written[];
+  readonly problems: readonly string[];
+  /** False: the file is not YAML, so a setting that was not found may well be in it. */
+  readonly readable: boolean;
+}
+
+/** What the file says, with the line of each setting. Problems never repeat text that could be a secret. */
+export function readYaml({ path, text }: YamlFile): YamlReading {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const originOf = (offset: number) => `file ${path}:${Math.max(1, lines.linePos(offset).line)}` as const;
+
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0) {
+    const problems = faults.map(({ code, pos }) => `${originOf(pos[0])}: ${syntaxProblem(code)}`);
+    return { written: [], problems: [...new Set(problems)], readable: false };
+  }
+
+  const findings = readMap(document.contents, "", { document, originOf });
+  return {
+    written: findings.filter((finding) => typeof finding !== "string"),
+    problems: findings.filter((finding) => typeof finding === "string"),
+    readable: true,
+  };
+}
+
+/** A problem is a sentence. */
+type Finding = Written | string;
+
+interface Place {
+  readonly document: Document;
+  originOf(offset: number): Written["origin"];
+}
+
+/** The whole file, where `section` is empty, or the settings of one section. */
+function readMap(node: unknown, section: string, place: Place): Finding[] {
+  if (isEmpty(node)) return [];
+  if (!isMap<Node, Node | null>(node)) return [`${place.originOf(startOf(node))}: ${notASection(section)}`];
+
+  const seen = new Map<string, string>();
+  return node.items.flatMap(({ key, value }) => {
+    const name = isScalar(key) ? String(key.value) : "";
+    const origin = place.originOf(startOf(key));
+    const before = seen.get(name);
+    seen.set(name, origin);
+
+    const path = section ? `${section}.${name}` : name;
+    const setting = section ? settings.find((known) => known.path === path) : undefined;
+    if (!setting && (section || !sections.includes(name))) return [`${origin}: ${unknownKey(name, section)}`];
+    if (before) return [`${origin}: ${path} was written before, at ${before}. Keep one of the two.`];
+
+    const content = isAlias(value) ? value.resolve(place.document) : value;
+    return setting ? readValue(setting, content, origin) : readMap(content, name, place);
+  });
+}
+
+function readValue(setting: NamedSetting, node: unknown, origin: Written["origin"]): Finding[] {
+  if (isEmpty(node)) return [];
+  if (!isScalar(node)) return [`${origin}: ${setting.path} is not a single value. Write ${setting.kind.expects}.`];
+  // `source` is the text as written: a namespace called 007 stays 007.
+  return [{ setting, text: node.source ?? String(node.value), origin }];
+}
+
+/** A name with nothing behind it counts as not written; templates leave such lines. */
+function isEmpty(node: unknown): boolean {
+  return node === null || (isScalar(node) && (node.value === null || node.value === ""));
+}
+
+function startOf(node: unknown): number {
+  return (node as Partial<Node> | undefined)?.range?.[0] ?? 0;
+}

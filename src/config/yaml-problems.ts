@@ -1,0 +1,59 @@
+import type { ErrorCode } from "yaml";
+import { nearest } from "./nearest.ts";
+import { sections, settings } from "./schema.ts";
+
+/** What to say about a name that is not a setting of `section`, or not a section where `section` is empty. */
+export function unknownKey(name: string, section: string): string {
+  if (!section) return unknownSection(name);
+
+  const siblings = settings.filter((setting) => setting.section === section);
+  const names = siblings.map(({ path }) => path.slice(section.length + 1));
+  const meant = nearest(name, names);
+  // Half of a password with a comma in it looks like a key to YAML.
+  const mayBeSecret = !meant && siblings.some(({ kind }) => kind.secret);
+  const what = mayBeSecret || !isName(name) ? `a name below ${section}` : `${section}.${name}`;
+  return `${what} is not a setting. ${meant ? `Did you mean ${section}.${meant}? ` : ""}Write ${oneOf(meant ? [meant] : names)}.`;
+}
+
+function unknownSection(name: string): string {
+  const paths = settings.map(({ path }) => path);
+  const [section, leaf] = (nearest(name, sections) ?? nearest(name, paths))?.split(".") ?? [];
+
+  const what = `${isName(name) ? name : "a name"} is not a section of settings.`;
+  if (!section) return `${what} Write ${oneOf(sections)}.`;
+  if (!leaf) return `${what} Did you mean ${section}? Write ${oneOf([section])}.`;
+  return `${what} Did you mean ${section}.${leaf}? Write "${section}:" and, indented below it, "${leaf}:".`;
+}
+
+/** What to say about a section, or a whole file, that holds something other than names with values. */
+export function notASection(section: string): string {
+  const example = settings.find((setting) => setting.section === section) ?? settings[0];
+  const [above, leaf] = example?.path.split(".") ?? [];
+  const what = section
+    ? `${section} is not a section of settings`
+    : "the file does not consist of sections of settings";
+  return `${what}. Write "${above}:" and, indented below it, "${leaf}:" with its value.`;
+}
+
+/** What to say about text that is not YAML. The parser's own messages quote the text, which may hold a password. */
+export function syntaxProblem(code: ErrorCode): string {
+  const known: Partial<Record<ErrorCode, string>> = {
+    BAD_INDENT:
+      "the indentation does not fit the lines above, or a bracket is not closed. Indent by two spaces per level.",
+    BAD_SCALAR_START: "the value begins with a character that YAML reserves. Put the value in 'single quotes'.",
+    BLOCK_AS_IMPLICIT_KEY: "there is a second colon in the line. Put the value in 'single quotes'.",
+    MISSING_CHAR: 'a quote is not closed, or a colon is missing. Write "name: value".',
+    MULTIPLE_DOCS: 'a second document begins here. Keep one, and drop the "---" line.',
+    TAB_AS_INDENT: "the line is indented with a tab. Indent with spaces.",
+    TAG_RESOLVE_FAILED: "tags such as !env have no meaning here. Write the value itself.",
+  };
+  return known[code] ?? 'this is not valid YAML. Write "name: value" lines, indented below the name of their section.';
+}
+
+function isName(text: string): boolean {
+  return /^[A-Za-z][\w.-]{0,39}$/.test(text);
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.map((name) => `"${name}:"`).join(" or ");
+}

@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { CoordinationError } from "../errors.ts";
+import type { Lease } from "../locks.ts";
+
+/** Port: runs git. Rejects with the signal's reason when it aborts; an exit code other than zero is an answer. */
+export type Git = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
+
+export interface GitOptions {
+  readonly cwd: string;
+  readonly input?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface GitResult {
+  readonly code: number;
+  readonly stdout: string;
+  /** Without credentials. */
+  readonly stderr: string;
+}
+
+export interface FencedPush {
+  readonly git: Git;
+  readonly workTree: string;
+  /** A configured remote, a path, or a URL without credentials in it. */
+  readonly remote: string;
+  readonly branch: string;
+  /** Where the branch was when it was read under the lock; undefined: it was not there. */
+  readonly expectedSha: string | undefined;
+  /** Where it goes. Need not descend from `expectedSha`. */
+  readonly commit: string;
+  readonly lease: Pick<Lease, "fence" | "holder" | "signal" | "assertHeld">;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * - `pushed`: the branch is at our commit, under our fence
+ * - `stale`: another holder pushed, under this fence; whoever gets this no longer holds the lock, and must stop
+ * - `moved`: the branch is not where it was read, but at `sha`, or nowhere
+ */
+export type FencedPushOutcome =
+  | { readonly kind: "pushed" }
+  | { readonly kind: "stale"; readonly fence: bigint }
+  | { readonly kind: "moved"; readonly sha: string | undefined };
+
+// Pushes that meet can both be refused for the moment; a remote that refuses for good is asked this often.
+const maxTries = 3;
+
+/**
+ * Moves a branch under a lock: the branch and a ref that holds our fence change in one atomic push, each only if it is
+ * as we read it. A late push of a holder that lost its lease fails as a whole. Repeating a push whose reply was lost is
+ * harmless. Rejects with `unavailable` when git or the remote fails, or refuses for reasons of its own.
+ */
+export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
+  const run = await checked(push);
+  let said = "";
+  for (let tries = 0; ; tries++) {
+    const seen = await observe(push, run);
+    const outcome = decide(push, seen);
+    if (outcome) return outcome;
+    if (tries === maxTries) throw failure("push", said);
+
+    // What git says about a failed push is for people. What the remote holds then tells who won, or that we did.
+    const { code, stderr } = await perform(push, run, seen);
+    if (code === 0) return { kind: "pushed" };
+    said = stderr;
+  }
+}
+
+/** The ref that holds the fence of `branch`. */
+export function fenceRef(branch: string): string {
+  return `refs/interlock/fence/${createHash("sha256").update(branch).digest("hex")}`;
+}
+
+type Run = (args: readonly string[], input?: string) => Promise<GitResult>;
+
+/** Git in the work tree, once everything that will stand on its command line has been checked. */
+async function checked({ git, workTree, lease, signal, ...push }: FencedPush): Promise<Run> {
+  for (const sha of [push.commit, push.expectedSha ?? push.commit]) {
+    if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)) throw new TypeError(`not a full sha: ${JSON.stringify(sha)}`);
+  }
+  // The remote is not named here: it may carry the very secret that must not show.
+  if (/^-|^https?:\/\/[^/]*@|^\w+:\/\/[^/@]*:[^/]*@/i.test(push.remote)) {
+    throw new TypeError("a remote must not start with a dash or contain credentials; use a credential helper");
+  }
+  const either = signal ? AbortSignal.any([lease.signal, signal]) : lease.signal;
+  const run: Run = (args, input) => git(args, { cwd: workTree, signal: either, ...(input !== undefined && { input }) });
+  if (push.branch.startsWith("-") || (await run(["check-ref-format", `refs/heads/${push.branch}`])).code !== 0) {
+    throw new TypeError(`not a branch name: ${JSON.stringify(push.branch)}`);
+  }
+  return run;
+}
+
+/** What the remote holds. */
+interface Seen {
+  readonly branch: string | undefined;
+  readonly fence: FenceRecord | undefined;
+}
+
+interface FenceRecord {
+  readonly blob: string;
+  readonly fence: bigint;
+  readonly holder: string;
+  /** Where the branch went with it. */
+  readonly commit: string;
+}
+
+async function observe({ remote, branch }: FencedPush, run: Run): Promise<Seen> {
+  const ref = fenceRef(branch);
+  for (let tries = 0; tries < maxTries; tries++) {
+    const { code, stdout, stderr } = await run(["ls-remote", "--", remote, `refs/heads/${branch}`, ref]);
+    if (code !== 0) throw failure("ls-remote", stderr);
+    const shas = new Map(stdout.split("\n").map((line) => line.split("\t").toReversed() as [string, string]));
+
+    const blob = shas.get(ref);
+    const fence = blob === undefined ? undefined : await readFence(blob, run, { remote, ref });
+    if (fence !== "moved") return { branch: shas.get(`refs/heads/${branch}`), fence };
+  }
+  throw failure("fetch", "the fence kept moving");
+}
+
+async function readFence(
+  blob: string,
+  run: Run,
+  from: { remote: string; ref: string },
+): Promise<FenceRecord | "moved"> {
+  let read = await run(["cat-file", "blob", blob]);
+  if (read.code !== 0) {
+    const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap="];
+    const { code, stderr } = await run(["fetch", ...options, "--", from.remote, from.ref]);
+    if (code !== 0) throw failure("fetch", stderr);
+    read = await run(["cat-file", "blob", blob]);
+    if (read.code !== 0) return "moved";
+  }
+  const [, fence, holder, commit] = /^fence (\d{1,40})\nholder (.*)\ncommit (\w+)\n/.exec(read.stdout) ?? [];
+  if (fence === undefined || holder === undefined || commit === undefined) {
+    throw new CoordinationError("collision", `${from.ref} on the remote holds something that is not a fence`);
+  }
+  return { blob, fence: BigInt(fence), holder, commit };
+}
+
+function decide({ expectedSha, commit, lease }: FencedPush, { branch, fence }: Seen): FencedPushOutcome | undefined {
+  const isMine = fence?.fence === lease.fence && fence.holder === lease.holder;
+  if (fence && !isMine && fence.fence >= lease.fence) return { kind: "stale", fence: fence.fence };
+  if (isMine && fence.commit === commit && branch === commit) return { kind: "pushed" };
+  if (branch !== expectedSha) return { kind: "moved", sha: branch };
+  return undefined;
+}
+
+async function perform({ remote, branch, commit, expectedSha = "", lease }: FencedPush, run: Run, { fence }: Seen) {
+  const before = fence?.blob ?? "";
+  // Naming its predecessor makes every record a new blob. Git neither compares nor sends a ref that already is where
+  // it should go, and the branch would move without its guard.
+  const record = `fence ${lease.fence}\nholder ${lease.holder}\ncommit ${commit}\nafter ${before || "nothing"}\n`;
+  const { code, stdout, stderr } = await run(["hash-object", "-w", "--stdin"], record);
+  if (code !== 0) throw failure("hash-object", stderr);
+
+  const head = `refs/heads/${branch}`;
+  const guard = fenceRef(branch);
+  // Without a value, the ref must not exist yet.
+  const expected = [`--force-with-lease=${head}:${expectedSha}`, `--force-with-lease=${guard}:${before}`];
+  const refspecs = [`${commit}:${head}`, `${stdout.trim()}:${guard}`];
+  lease.assertHeld();
+  return run(["push", "--atomic", "--no-follow-tags", ...expected, "--", remote, ...refspecs]);
+}
+
+function failure(command: string, stderr: string): CoordinationError {
+  return new CoordinationError("unavailable", `git ${command} failed: ${stderr.trim().slice(-2_000)}`);
+}

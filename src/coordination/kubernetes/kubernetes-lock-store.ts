@@ -1,0 +1,308 @@
+import { type KubeClient, KubeError, type KubeLease, leases } from "../../kube/index.ts";
+import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { CoordinationError } from "../errors.ts";
+import { nameOf } from "../key.ts";
+import type { Bid, Grant, LockStore } from "../lock-store.ts";
+import type { Guarantee, ReleaseOutcome } from "../locks.ts";
+import type { Promised, Renewal } from "../tenure.ts";
+import * as rules from "./lease-rules.ts";
+import { LeaseWatch } from "./lease-watch.ts";
+
+export interface KubernetesLockStoreOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly namespace: string;
+  /** First part of the Lease names: `gw-lock-`, `ro-lock-`, `agent-lock-`. */
+  readonly prefix: string;
+  readonly who: string;
+}
+
+/** A waiting bid looks for itself after this, in case the watch has gone silent. */
+const longestSilenceMs = 10_000;
+/** How often an unclear answer is followed up before the caller is told that the backend does not answer. */
+const patience = 3;
+
+/** Locks as Lease objects: each change is one compare-and-swap on the resourceVersion, which is also the fence. */
+export class KubernetesLockStore implements LockStore {
+  readonly guarantee: Guarantee = "consensus";
+  readonly #in: KubernetesLockStoreOptions;
+  readonly #watch: LeaseWatch;
+  /** The bid of each Lease name that is not answered yet. A withdrawn one may still be tidying up behind it. */
+  readonly #open = new Map<string, OpenBid>();
+  /** The Lease as we last wrote it, for each grant we hold. */
+  readonly #held = new Map<string, KubeLease>();
+  readonly #pursuits = new Set<Promise<void>>();
+
+  constructor(options: KubernetesLockStoreOptions) {
+    this.#in = options;
+    this.#watch = new LeaseWatch({
+      client: options.client,
+      clock: options.clock,
+      random: options.random,
+      namespace: options.namespace,
+      changed: (name) => this.#open.get(name)?.wake(),
+    });
+  }
+
+  ask(bid: Bid): void {
+    const open = new OpenBid(bid, this.#leaseName(bid));
+    this.#open.set(open.name, open);
+    const pursuit = this.#pursue(open).finally(() => this.#pursuits.delete(pursuit));
+    this.#pursuits.add(pursuit);
+  }
+
+  withdraw(bid: Bid): void {
+    const open = this.#open.get(this.#leaseName(bid));
+    if (open?.bid === bid) open.withdraw();
+  }
+
+  async renew({ bid }: Grant): Promise<Renewal> {
+    try {
+      return await this.#rewrite<Renewal>(bid, (lease) => rules.taken(lease, this.#claimant(bid), this.#wallMs()), {
+        written: (_lease, promised) => ({ kind: "ok", ...promised }),
+        notOurs: (lease) => ({ kind: "lost", holder: lease && rules.describeHolder(lease) }),
+      });
+    } catch (cause) {
+      return { kind: "unknown", cause };
+    }
+  }
+
+  async release({ bid, deadline }: Grant): Promise<ReleaseOutcome> {
+    const { clock, random } = this.#in;
+    for (let unclear = false; ; unclear = true) {
+      try {
+        return await this.#rewrite<ReleaseOutcome>(bid, (lease) => rules.handedOver(lease, this.#wallMs()), {
+          written: () => released,
+          // Before the deadline nobody can take it from us, so an earlier try of ours went through; later, who knows.
+          notOurs: () => (!unclear ? lost : clock.now() < deadline ? released : unknown),
+        });
+      } catch {
+        if (clock.now() >= deadline) return unknown;
+        await sleep(clock, 50 + 150 * random.fraction());
+      } finally {
+        if (!unclear) this.#held.delete(bid.holder);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const open of this.#open.values()) open.withdraw();
+    await Promise.all(this.#pursuits);
+    this.#watch.close();
+  }
+
+  /** Drives one bid until it is granted, refused or withdrawn, and leaves nothing of it behind. */
+  async #pursue(open: OpenBid) {
+    const { bid } = open;
+    let failures = 0;
+    while (!open.over) {
+      try {
+        await this.#step(open);
+        failures = 0;
+      } catch (error) {
+        const permanent = refusal(error, bid);
+        if (permanent || ++failures >= patience)
+          this.#answer(open, () => bid.failed(permanent ?? unavailable(bid, error)));
+        else await sleep(this.#in.clock, 50 + 150 * this.#in.random.fraction());
+      }
+    }
+    this.#forget(open);
+    if (open.leftTraces) await this.#retract(open);
+  }
+
+  async #step(open: OpenBid): Promise<void> {
+    const { bid } = open;
+    // An answer that did not come, or a conflict, makes what we know worthless: read.
+    if (open.mustRead) await this.#read(open);
+    const observed = this.#watch.get(open.name);
+    const me = this.#claimant(bid);
+    const move = rules.nextMove(observed, me, this.#in.clock.now());
+    switch (move.do) {
+      case "create":
+        return this.#take(open, rules.created(open.name, this.#in.namespace, me, this.#wallMs()));
+      case "take":
+      case "confirm":
+        return this.#take(open, rules.taken(observed?.lease as KubeLease, me, this.#wallMs()));
+      case "join":
+        return this.#join(open, rules.joined(observed?.lease as KubeLease, bid.holder));
+      case "wait":
+        bid.queued(observed && rules.describeHolder(observed.lease));
+        return this.#wait(open, move.until);
+      case "give-up":
+        return this.#answer(open, () =>
+          move.because === "busy"
+            ? bid.busy(observed && rules.describeHolder(observed.lease))
+            : bid.failed(new CoordinationError("collision", `${bid.key}: Lease ${open.name} belongs to another key`)),
+        );
+    }
+  }
+
+  /** One conditional write that makes the lock ours, if nobody was faster. */
+  async #take(open: OpenBid, lease: KubeLease) {
+    const { client, clock } = this.#in;
+    const { bid } = open;
+    const sentAt = clock.now();
+    open.leftTraces = open.mustRead = true;
+    const outcome = lease.metadata.resourceVersion
+      ? await client.update(leases, lease)
+      : await client.create(leases, lease);
+    if (outcome.kind !== "created" && outcome.kind !== "updated") return;
+
+    this.#watch.saw(outcome.object);
+    if (open.over) return;
+    this.#held.set(bid.holder, outcome.object);
+    open.leftTraces = false;
+    const fence = BigInt(outcome.object.metadata.resourceVersion as string);
+    this.#answer(open, () => bid.granted({ fence, fences: 1, ...promised(sentAt, rules.periodOf(outcome.object)) }));
+  }
+
+  async #join(open: OpenBid, lease: KubeLease) {
+    open.leftTraces = open.mustRead = true;
+    const outcome = await this.#in.client.update(leases, lease);
+    if (outcome.kind !== "updated") return;
+    open.mustRead = false;
+    this.#watch.saw(outcome.object);
+  }
+
+  async #read(open: OpenBid) {
+    const { client, namespace } = this.#in;
+    const lease = await client.get(leases, { namespace, name: open.name });
+    if (lease) this.#watch.saw(lease);
+    else this.#watch.forget(open.name);
+    open.mustRead = false;
+  }
+
+  async #wait(open: OpenBid, until: number) {
+    const { clock, random } = this.#in;
+    const now = clock.now();
+    const silence = longestSilenceMs * (0.9 + 0.2 * random.fraction());
+    const woken = await open.sleep(clock, Math.min(until - now, silence));
+    if (!woken && until > clock.now()) open.mustRead = true;
+  }
+
+  #answer(open: OpenBid, tell: () => void) {
+    if (open.over) return;
+    open.over = true;
+    this.#forget(open);
+    tell();
+  }
+
+  #forget(open: OpenBid) {
+    if (this.#open.get(open.name) === open) this.#open.delete(open.name);
+  }
+
+  /** Takes a bid that nobody wants any more out of the line, or frees what it was granted meanwhile. */
+  async #retract(open: OpenBid) {
+    const { client, clock, random, namespace } = this.#in;
+    const { holder, ttlMs } = open.bid;
+    const giveUpAt = clock.now() + ttlMs;
+    while (clock.now() < giveUpAt) {
+      try {
+        const lease = await client.get(leases, { namespace, name: open.name });
+        if (!lease || (rules.holderOf(lease) !== holder && !rules.isWaiting(lease, holder))) return;
+        const without =
+          rules.holderOf(lease) === holder ? rules.handedOver(lease, this.#wallMs()) : rules.left(lease, holder);
+        const outcome = await client.update(leases, without);
+        if (outcome.kind === "updated") this.#watch.saw(outcome.object);
+      } catch (error) {
+        if (refusal(error, open.bid)) return;
+        await sleep(clock, 50 + 150 * random.fraction());
+      }
+    }
+  }
+
+  /** Writes `change` of the Lease we hold, by its resourceVersion; reads it again when a waiter was faster. */
+  async #rewrite<T>(
+    bid: Bid,
+    change: (lease: KubeLease) => KubeLease,
+    tell: { written(lease: KubeLease, promised: Promised): T; notOurs(lease: KubeLease | undefined): T },
+  ): Promise<T> {
+    const { client, clock, namespace } = this.#in;
+    let lease = this.#held.get(bid.holder);
+    for (;;) {
+      lease ??= await client.get(leases, { namespace, name: this.#leaseName(bid) });
+      if (!lease || rules.holderOf(lease) !== bid.holder) return tell.notOurs(lease);
+      const sentAt = clock.now();
+      const outcome = await client.update(leases, change(lease));
+      if (outcome.kind === "updated") {
+        this.#watch.saw(outcome.object);
+        if (this.#held.has(bid.holder)) this.#held.set(bid.holder, outcome.object);
+        return tell.written(outcome.object, promised(sentAt, rules.periodOf(outcome.object)));
+      }
+      lease = undefined;
+    }
+  }
+
+  #claimant(bid: Bid): rules.Claimant {
+    const { key, holder, purpose, ttlMs, wait } = bid;
+    return { key, holder, purpose, ttlMs, wait, who: this.#in.who };
+  }
+
+  #leaseName(bid: Bid): string {
+    return this.#in.prefix + nameOf(bid.key);
+  }
+
+  #wallMs(): number {
+    return this.#in.clock.wallMs();
+  }
+}
+
+class OpenBid {
+  readonly bid: Bid;
+  readonly name: string;
+  /** Answered or withdrawn. */
+  over = false;
+  /** The server may know of this bid. */
+  leftTraces = false;
+  /** What we know of the Lease may be old in a way that matters. */
+  mustRead = false;
+  #wake: (() => void) | undefined;
+
+  constructor(bid: Bid, name: string) {
+    this.bid = bid;
+    this.name = name;
+  }
+
+  withdraw(): void {
+    this.over = true;
+    this.wake();
+  }
+
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** True if something woke it before the time was over. */
+  sleep(clock: Clock, ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (woken: boolean) => {
+        timer.cancel();
+        this.#wake = undefined;
+        resolve(woken);
+      };
+      const timer = clock.after(ms, () => end(false));
+      this.#wake = () => end(true);
+    });
+  }
+}
+
+/** What a Lease written by a request sent at `sentAt` is worth on our clock. */
+function promised(sentAt: number, periodMs: number): Promised {
+  return { deadline: sentAt + periodMs * (1 - rules.drift) - rules.marginMs, periodMs };
+}
+
+/** An answer that trying again will not change. */
+function refusal(error: unknown, bid: Bid): CoordinationError | undefined {
+  if (!(error instanceof KubeError)) throw error;
+  if (error.code !== "forbidden" && error.code !== "invalid") return undefined;
+  return new CoordinationError("forbidden", `${bid.key}: ${error.message}`, { cause: error });
+}
+
+function unavailable(bid: Bid, cause: unknown): CoordinationError {
+  return new CoordinationError("unavailable", `${bid.key}: the API server does not answer`, { cause });
+}
+
+const released: ReleaseOutcome = { released: true };
+const lost: ReleaseOutcome = { released: false, reason: "lost" };
+const unknown: ReleaseOutcome = { released: false, reason: "unknown" };

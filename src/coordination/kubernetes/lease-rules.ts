@@ -1,0 +1,194 @@
+import { type KubeLease, microTime } from "../../kube/index.ts";
+import type { Key } from "../key.ts";
+import type { Holder } from "../locks.ts";
+
+/** Our clock and another process' may drift apart by this share while a lease lasts. */
+export const drift = 0.005;
+export const marginMs = 10;
+/** How long a waiter has to answer for the lock it was handed. */
+const confirmSeconds = 5;
+/** When the first in line does not take over an abandoned lock, the next tries after this. */
+const stepAsideMs = 500;
+const mostWaiters = 32;
+
+const annotation = {
+  key: "kubernaut.ai/key",
+  waiters: "kubernaut.ai/waiters",
+  who: "kubernaut.ai/holder",
+  purpose: "kubernaut.ai/purpose",
+};
+
+export const lockLabels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "lock" };
+
+/** A Lease and since when, on our clock, its holder has shown no sign of life. */
+export interface Observed {
+  readonly lease: KubeLease;
+  readonly since: number;
+}
+
+/** Whoever wants the lock: one acquisition. */
+export interface Claimant {
+  readonly key: Key;
+  readonly holder: string;
+  readonly who: string;
+  readonly purpose: string | undefined;
+  readonly ttlMs: number;
+  readonly wait: boolean;
+}
+
+export type Move =
+  | { readonly do: "create" | "take" | "confirm" | "join" }
+  | { readonly do: "wait"; readonly until: number }
+  | { readonly do: "give-up"; readonly because: "busy" | "collision" };
+
+/** What to do next for `me`, given what is known of the Lease. Pure; the write that follows decides. */
+export function nextMove(observed: Observed | undefined, me: Claimant, now: number): Move {
+  if (!observed) return { do: "create" };
+  const { lease, since } = observed;
+  if (lease.metadata.annotations?.[annotation.key] !== me.key) return { do: "give-up", because: "collision" };
+
+  const holder = holderOf(lease);
+  if (holder === me.holder) return { do: "confirm" };
+
+  const waiters = waitersOf(lease);
+  const place = waiters.indexOf(me.holder);
+  const ahead = place === -1 ? waiters.length : place;
+  const turn = (holder === "" ? since : expiry(observed)) + ahead * stepAsideMs;
+  if ((holder === "" && ahead === 0) || now >= turn) return { do: "take" };
+  if (!me.wait) return { do: "give-up", because: "busy" };
+  if (place === -1 && waiters.length < mostWaiters) return { do: "join" };
+  return { do: "wait", until: turn };
+}
+
+/**
+ * When an abandoned lease may be taken over: its whole duration after *we* last saw it change. The times written in it
+ * come from another clock and say nothing.
+ */
+function expiry({ lease, since }: Observed): number {
+  return since + periodOf(lease) * (1 + drift) + marginMs;
+}
+
+/** Is this the same sign of life? Waiters coming and going change the object, not its holder. */
+export function sameHolding(a: KubeLease, b: KubeLease): boolean {
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    a.spec?.holderIdentity === b.spec?.holderIdentity &&
+    a.spec?.renewTime === b.spec?.renewTime &&
+    a.spec?.leaseTransitions === b.spec?.leaseTransitions
+  );
+}
+
+export function holderOf(lease: KubeLease): string {
+  return lease.spec?.holderIdentity ?? "";
+}
+
+export function isWaiting(lease: KubeLease, holder: string): boolean {
+  return waitersOf(lease).includes(holder);
+}
+
+/** Who holds it, for people. */
+export function describeHolder(lease: KubeLease): Holder | undefined {
+  const id = holderOf(lease);
+  if (id === "") return undefined;
+  const acquired = Date.parse(lease.spec?.acquireTime ?? "");
+  return {
+    id,
+    who: lease.metadata.annotations?.[annotation.who] ?? "unknown",
+    sinceMs: Number.isNaN(acquired) ? undefined : acquired,
+    purpose: lease.metadata.annotations?.[annotation.purpose],
+  };
+}
+
+/** The duration in force. A Lease somebody damaged counts as a common one, so that it blocks nobody for ever. */
+export function periodOf(lease: KubeLease): number {
+  return (lease.spec?.leaseDurationSeconds ?? 30) * 1_000;
+}
+
+/** A first Lease for the key, held by `me`. */
+export function created(name: string, namespace: string, me: Claimant, wallMs: number): KubeLease {
+  const empty: KubeLease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name, namespace, labels: lockLabels },
+  };
+  return taken(empty, me, wallMs);
+}
+
+/** `lease`, held by `me` for a whole period. Those who were ahead in line and did not come are dropped. */
+export function taken(lease: KubeLease, me: Claimant, wallMs: number): KubeLease {
+  const waiters = waitersOf(lease);
+  const place = waiters.indexOf(me.holder);
+  const time = microTime(later(lease, wallMs));
+  const sameTurn = holderOf(lease) === me.holder;
+  return {
+    ...lease,
+    metadata: {
+      ...lease.metadata,
+      annotations: annotations(lease, place === -1 ? waiters : waiters.slice(place + 1), me),
+    },
+    spec: {
+      holderIdentity: me.holder,
+      leaseDurationSeconds: Math.max(1, Math.ceil(me.ttlMs / 1_000)),
+      acquireTime: sameTurn ? (lease.spec?.acquireTime ?? time) : time,
+      renewTime: time,
+      leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (sameTurn ? 0 : 1),
+    },
+  };
+}
+
+/** `lease` passed to the first waiter, who has a short time to answer, or free if nobody waits. */
+export function handedOver(lease: KubeLease, wallMs: number): KubeLease {
+  const [next = "", ...rest] = waitersOf(lease);
+  const time = microTime(later(lease, wallMs));
+  return {
+    ...lease,
+    metadata: { ...lease.metadata, annotations: annotations(lease, rest) },
+    spec: {
+      holderIdentity: next,
+      leaseDurationSeconds: next ? confirmSeconds : 1,
+      acquireTime: time,
+      renewTime: time,
+      leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (next ? 1 : 0),
+    },
+  };
+}
+
+/** `lease` with `holder` at the end of the line. */
+export function joined(lease: KubeLease, holder: string): KubeLease {
+  return withWaiters(lease, [...waitersOf(lease), holder]);
+}
+
+/** `lease` without `holder` in line. */
+export function left(lease: KubeLease, holder: string): KubeLease {
+  return withWaiters(
+    lease,
+    waitersOf(lease).filter((waiter) => waiter !== holder),
+  );
+}
+
+function withWaiters(lease: KubeLease, waiters: readonly string[]): KubeLease {
+  const kept = { ...lease.metadata.annotations, [annotation.waiters]: waiters.join(",") };
+  return { ...lease, metadata: { ...lease.metadata, annotations: kept } };
+}
+
+function waitersOf(lease: KubeLease): string[] {
+  const text = lease.metadata.annotations?.[annotation.waiters] ?? "";
+  return text === "" ? [] : text.split(",");
+}
+
+/** Who holds it is written down for people; nothing of the last holder may stay behind. */
+function annotations(lease: KubeLease, waiters: readonly string[], me?: Claimant): Record<string, string> {
+  const { [annotation.who]: _who, [annotation.purpose]: _purpose, ...kept } = lease.metadata.annotations ?? {};
+  return {
+    ...kept,
+    [annotation.waiters]: waiters.join(","),
+    ...(me && { [annotation.key]: me.key, [annotation.who]: me.who }),
+    ...(me?.purpose && { [annotation.purpose]: me.purpose }),
+  };
+}
+
+/** A time that differs from the last one written, even on a clock that was set back: a renewal must be seen as one. */
+function later(lease: KubeLease, wallMs: number): number {
+  const last = Date.parse(lease.spec?.renewTime ?? "");
+  return Number.isNaN(last) || wallMs > last ? wallMs : last + 1;
+}

@@ -1,0 +1,17 @@
+export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
+export type {
+  Counter,
+  CounterSpec,
+  Gauge,
+  GaugeSpec,
+  Histogram,
+  HistogramSpec,
+  Labelled,
+  Labels,
+  LabelValues,
+  MetricSpec,
+  Metrics,
+} from "./metrics.ts";
+export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
+export { type PromMetrics, promMetrics } from "./prom-metrics.ts";
+export { withoutCredentials } from "./without-credentials.ts";

@@ -1,0 +1,64 @@
+import { isSecretName, withoutCredentials } from "./without-credentials.ts";
+
+const redacted = "[redacted]";
+const deepest = 8;
+
+/** `fields` as plain JSON data without secrets. Never throws, whatever the fields do: a log line must not end the work. */
+export function loggable(fields: object): Record<string, unknown> {
+  if (fields instanceof Error) return { error: plainError(fields, [fields]) };
+  return plainRecord(fields as Record<string, unknown>, [fields]);
+}
+
+function plainRecord(record: Readonly<Record<string, unknown>>, above: readonly object[]): Record<string, unknown> {
+  const entries = Object.keys(record).map((name) => {
+    try {
+      return [name, isSecret(name, record[name]) ? redacted : plain(record[name], above)];
+    } catch {
+      return [name, "[unprintable]"];
+    }
+  });
+  return Object.fromEntries(entries);
+}
+
+/** `hasToken: true` tells nothing worth hiding. */
+function isSecret(name: string, value: unknown): boolean {
+  return isSecretName(name) && value !== undefined && typeof value !== "boolean";
+}
+
+function plain(value: unknown, above: readonly object[]): unknown {
+  switch (typeof value) {
+    case "string":
+      return withoutCredentials(value);
+    case "bigint":
+      // A fence may exceed what a JSON number holds exactly.
+      return value.toString();
+    case "number":
+      return Number.isFinite(value) ? value : String(value);
+    case "boolean":
+      return value;
+    case "object":
+      return value === null ? null : plainObject(value, above);
+    default:
+      return undefined;
+  }
+}
+
+function plainObject(value: object, above: readonly object[]): unknown {
+  if (above.includes(value)) return "[circular]";
+  if (above.length >= deepest) return "[too deep]";
+
+  const within = [...above, value];
+  if (value instanceof Error) return plainError(value, within);
+  if (Array.isArray(value)) return value.map((item) => plain(item, within));
+  if (value instanceof Set) return [...value].map((item) => plain(item, within));
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (value instanceof Map) return plainRecord(Object.fromEntries(value), within);
+  if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON(), within);
+  return plainRecord(value as Record<string, unknown>, within);
+}
+
+/** Only what is named here: clients hang whole requests on their errors, headers and passwords included. */
+function plainError(error: Error & { code?: unknown; errors?: unknown }, above: readonly object[]) {
+  const { name, message, code, stack, cause, errors } = error;
+  return plainRecord({ name, message, code, stack, cause, errors }, above);
+}

@@ -1,0 +1,27 @@
+/**
+ * Says what happened. `event` is constant, lower case and names what happened; everything variable is a field:
+ * `log.warn("lease lost", { key, holder, fence })`. Logging never throws.
+ */
+export interface Logger {
+  /** For the author. */
+  debug(event: string, fields?: object): void;
+  /** Something changed in the world. */
+  info(event: string, fields?: object): void;
+  /** Something went wrong, and we coped. */
+  warn(event: string, fields?: object): void;
+  /** A person should look. */
+  error(event: string, fields?: object): void;
+  /** A logger that adds `fields` to every event; those of the event itself win. */
+  child(fields: object): Logger;
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** A logger that says nothing. */
+export const silentLogger: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  child: () => silentLogger,
+};

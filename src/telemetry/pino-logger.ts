@@ -1,0 +1,56 @@
+import { type DestinationStream, pino } from "pino";
+import type { Clock } from "../time/index.ts";
+import { loggable } from "./loggable.ts";
+import type { Logger, LogLevel } from "./logger.ts";
+import { textLine } from "./text-line.ts";
+
+export interface PinoLoggerOptions {
+  readonly level: LogLevel;
+  /** `json`: one object per line. `text`: for people at a terminal. */
+  readonly format: "json" | "text";
+  readonly clock: Clock;
+  /** Where lines go, each with its line end. Default: standard output. */
+  readonly destination?: { write(line: string): void };
+}
+
+/** A logger that writes lines, with secrets taken out. */
+export function pinoLogger({ level, format, clock, destination = pino.destination(1) }: PinoLoggerOptions): Logger {
+  const lines: DestinationStream =
+    format === "json" ? destination : { write: (line) => destination.write(textLine(line)) };
+  const out = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(clock.wallMs()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      // By default pino rewrites a field called `err`; ours are plain data already.
+      serializers: { err: (error) => error },
+    },
+    lines,
+  );
+  return loggerWith({});
+
+  function loggerWith(bound: Readonly<Record<string, unknown>>): Logger {
+    const log = (at: LogLevel) => (event: string, fields?: object) => {
+      if (!out.isLevelEnabled(at)) return;
+      // Merged here and not by pino, which would write a name that occurs twice into the line twice.
+      out[at](withoutReserved(fields ? { ...bound, ...loggable(fields) } : bound), event);
+    };
+    return {
+      debug: log("debug"),
+      info: log("info"),
+      warn: log("warn"),
+      error: log("error"),
+      child: (fields) => loggerWith({ ...bound, ...loggable(fields) }),
+    };
+  }
+}
+
+/** Fields that would hide the line's own level, time or message get a `_`. */
+function withoutReserved(fields: Readonly<Record<string, unknown>>): object {
+  if (!("level" in fields || "time" in fields || "msg" in fields)) return fields;
+  const reserved = ["level", "time", "msg"];
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [reserved.includes(name) ? `${name}_` : name, value]),
+  );
+}

@@ -1,0 +1,39 @@
+/** A JSON log line as text for people: time, level, event, fields, and the stacks of errors below. */
+export function textLine(json: string): string {
+  const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const parts = [time, String(level).toUpperCase().padEnd(5), msg];
+  const stacks: string[] = [];
+
+  for (const [name, value] of Object.entries(fields)) {
+    if (!isError(value)) {
+      parts.push(`${name}=${word(value)}`);
+      continue;
+    }
+    parts.push(`${name}=${word(`${value.name}${value.code ? ` (${value.code})` : ""}: ${value.message}`)}`);
+    stacks.push(...stackLines(value));
+  }
+  return `${[parts.join(" "), ...stacks].join("\n    ")}\n`;
+}
+
+interface PlainError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: unknown;
+  readonly stack: string;
+  readonly cause?: unknown;
+}
+
+function isError(value: unknown): value is PlainError {
+  return typeof value === "object" && value !== null && "stack" in value && typeof value.stack === "string";
+}
+
+function stackLines(error: PlainError): string[] {
+  const lines = error.stack.split("\n").map((line) => line.trim().replace(/\p{Cc}/gu, "?"));
+  return isError(error.cause) ? [...lines, "caused by", ...stackLines(error.cause)] : lines;
+}
+
+/** Quoted where spaces, quotes or line ends would make it look like more than one field, or more than one line. */
+function word(value: unknown): string {
+  if (typeof value === "string" && /^[^\s"=\p{Cc}]+$/u.test(value)) return value;
+  return JSON.stringify(value);
+}

@@ -1,0 +1,32 @@
+/**
+ * `text` with the user and password of every URL in it taken out, and the values of parameters such as
+ * `private_token`. Takes out too much rather than too little. Linear in the length of `text`, which may be an outsider's.
+ */
+export function withoutCredentials(text: string): string {
+  // Nearly every string logged holds no URL, and this is asked of all of them.
+  if (!text.includes("://")) return text;
+  return text.replace(/\S+/g, (word) =>
+    word.includes("://") ? hideUser(word).replace(secretParameter, "$1[redacted]") : word,
+  );
+}
+
+/** Is `name` that of a field, header or parameter that holds a secret? `tokenCount` and `secretName` are not. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name.replace(/[-_.]/g, ""));
+}
+
+const secretName =
+  /^(pass|pwd)$|(password|passwd|passphrase|secret|token|authorization|cookie|credential|apikey|accesskey|privatekey|signature)s?$/i;
+
+const secretParameter = /([?&][\w.-]*(?:password|passwd|secret|token|api_?key|access_?key|signature)=)[^&#]*/gi;
+
+function hideUser(word: string): string {
+  // In a web address an @ in the path is ordinary (`/pkg@1.2`), so only what comes before the first / counts.
+  const hidden = word.replace(/(https?:\/\/)[^/?#]*@/gi, "$1[redacted]@");
+
+  // Elsewhere (redis, postgres, …) the last @ ends the password, which may hold a / that nobody encoded.
+  const scheme = /\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:\/\//i.exec(hidden);
+  const start = scheme ? scheme.index + scheme[0].length : hidden.length;
+  const at = hidden.lastIndexOf("@");
+  return at < start ? hidden : `${hidden.slice(0, start)}[redacted]${hidden.slice(at)}`;
+}

@@ -1,0 +1,168 @@
+import { type Key, nameOf } from "../../src/coordination/key.ts";
+import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
+import type { LockStore } from "../../src/coordination/lock-store.ts";
+import { locksOver } from "../../src/coordination/lock-table.ts";
+import { type KubeClient, KubeError, type KubeLease, type WatchEvent } from "../../src/kube/index.ts";
+import { type MemoryCluster, memoryCluster } from "../../src/kube/memory/memory-client.ts";
+import type { LockBackend } from "./lock-sim.ts";
+import { Process, type World } from "./world.ts";
+
+const callTimeoutMs = 1_500;
+const namespace = "locks";
+const prefix = "sim-lock-";
+
+/** One API server and the network around it. */
+export function kubernetesBackend(
+  world: World,
+  mutate: (store: LockStore) => LockStore = (store) => store,
+): LockBackend {
+  const server = new ApiServer(world);
+  return {
+    server,
+    truth: {
+      holderOf: (key) => server.holderOf(prefix + nameOf(key as Key)),
+      endingOf: (holder) => server.endings.get(holder),
+      untrusted: false,
+    },
+    open(process) {
+      const { clock } = process;
+      const random = world.chance;
+      const client = server.clientOf(process);
+      const store = new KubernetesLockStore({ client, clock, random, namespace, prefix, who: process.name });
+      const clientId = `${process.name}~${random.id()}`;
+      return locksOver(mutate(store), { clock, random, who: process.name, clientId });
+    },
+    strike: () => server.strike(),
+    heal: () => server.heal(),
+  };
+}
+
+export class ApiServer {
+  readonly cluster: MemoryCluster;
+  /** How each holder's Lease ended, read off the writes as they happen. */
+  readonly endings = new Map<string, "released" | "expired" | "deleted">();
+  readonly #holders = new Map<string, string>();
+  readonly #world: World;
+  #faulty = true;
+  #silentUntil = 0;
+  readonly #odds: { slow: number; requestLost: number; replyLost: number; twice: number };
+
+  constructor(world: World) {
+    this.#world = world;
+    const { chance } = world;
+    const { clock } = new Process(world, "api", { offsetMs: chance.between(-1e6, 1e6), rate: 1 });
+    this.cluster = memoryCluster({ clock, random: chance, keptChanges: 50 });
+    const odds = (most: number) => (chance.happens(0.5) ? chance.between(0, most) : 0);
+    this.#odds = { slow: odds(0.1), requestLost: odds(0.06), replyLost: odds(0.06), twice: odds(0.1) };
+  }
+
+  holderOf(name: string): string | undefined {
+    return this.#holders.get(name);
+  }
+
+  strike(): void {
+    const { chance } = this.#world;
+    switch (chance.whole(0, 3)) {
+      case 0:
+        this.#world.struck("watches dropped");
+        return this.cluster.dropWatches();
+      case 1:
+        this.#world.struck("history compacted");
+        return this.cluster.compact();
+      case 2:
+        this.#world.struck("store silent");
+        this.#silentUntil = this.#world.now + chance.between(100, 6_000);
+        return;
+      default:
+        this.#world.struck("store restart, data kept");
+        this.#silentUntil = this.#world.now + chance.between(10, 1_000);
+        this.cluster.dropWatches();
+    }
+  }
+
+  heal(): void {
+    this.#faulty = false;
+    this.#silentUntil = 0;
+  }
+
+  /** The API server as `process` reaches it: each call may be late, lost on its way or on the way back, or come twice. */
+  clientOf(process: Process): KubeClient {
+    const direct = this.cluster.client(process.name);
+    const call = <T>(apply: () => Promise<T>) => this.#call(process, apply);
+    return {
+      get: (type, ref) => call(() => direct.get(type, ref)),
+      list: (type, query) => call(() => direct.list(type, query)),
+      create: (type, object) => call(() => this.#writing(process, object, () => direct.create(type, object))),
+      update: (type, object) => call(() => this.#writing(process, object, () => direct.update(type, object))),
+      patch: (type, ref, patch) => call(() => direct.patch(type, ref, patch)),
+      delete: (type, ref, options) => call(() => direct.delete(type, ref, options)),
+      watch: (type, query, options) => this.#watch(process, direct.watch(type, query, options)),
+      serverNowMs: () => direct.serverNowMs(),
+    };
+  }
+
+  #call<T>(process: Process, apply: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let over = false;
+      const end = (tell: () => void) => {
+        if (over) return;
+        over = true;
+        timer.cancel();
+        tell();
+      };
+      const timer = process.clock.after(callTimeoutMs, () => {
+        end(() => reject(new KubeError("unavailable", "the call timed out")));
+      });
+      if (this.#chance("requestLost", "request lost")) return;
+      const arrive = () => {
+        if (this.#world.now < this.#silentUntil) return;
+        const replyLost = this.#chance("replyLost", "reply lost");
+        const answer = (tell: () => void) => {
+          if (!replyLost) this.#world.in(this.#delay(), () => process.handle(() => end(tell)));
+        };
+        if (this.#chance("twice", "request duplicated")) {
+          this.#world.in(this.#delay(), () => void apply().catch(() => {}));
+        }
+        apply().then(
+          (result) => answer(() => resolve(result)),
+          (error) => answer(() => reject(error)),
+        );
+      };
+      this.#world.in(this.#delay(), arrive);
+    });
+  }
+
+  /** Keeps track of holders for the checker: who ended a holding, its own process or another? */
+  async #writing<T extends { kind: string }>(process: Process, object: unknown, write: () => Promise<T>): Promise<T> {
+    const outcome = await write();
+    if (outcome.kind !== "created" && outcome.kind !== "updated") return outcome;
+    const lease = object as KubeLease;
+    const name = lease.metadata.name as string;
+    const before = this.#holders.get(name);
+    const after = lease.spec?.holderIdentity || undefined;
+    // Freed, or handed to a waiter who still has to confirm; whoever takes it for a whole period took it over.
+    const handedOver = before?.startsWith(`${process.name}~`) && (!after || lease.spec?.leaseDurationSeconds === 5);
+    if (before && before !== after) this.endings.set(before, handedOver ? "released" : "expired");
+    if (after) this.#holders.set(name, after);
+    else this.#holders.delete(name);
+    return outcome;
+  }
+
+  async *#watch<T>(process: Process, events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {
+    for await (const event of events) {
+      await new Promise<void>((resolve) => this.#world.in(this.#delay(), () => process.handle(resolve)));
+      yield event;
+    }
+  }
+
+  #delay(): number {
+    const { chance } = this.#world;
+    return this.#chance("slow", "delayed message") ? chance.between(5, 6_000) : chance.between(0.05, 5);
+  }
+
+  #chance(fault: "slow" | "requestLost" | "replyLost" | "twice", name: string): boolean {
+    if (!this.#faulty || !this.#world.chance.happens(this.#odds[fault])) return false;
+    this.#world.struck(name);
+    return true;
+  }
+}

@@ -1,0 +1,123 @@
+import type { Lease, ReleaseOutcome } from "../../src/coordination/locks.ts";
+import type { Process } from "./world.ts";
+
+/** The store's own view, for comparing it with what clients believe. */
+export interface Truth {
+  /** Who holds the key by the store's record; undefined: nobody. */
+  holderOf(key: string): string | undefined;
+  /** How the lock of this holder ended, if it did and the store can tell. */
+  endingOf(holder: string): "released" | "expired" | "deleted" | undefined;
+  /** The store forgot what it had acknowledged, or somebody tampered with it: it is no yardstick any more. */
+  readonly untrusted: boolean;
+}
+
+interface Holding {
+  readonly process: Process;
+  readonly lease: Lease;
+  /** Reading it arms the lazy signal, as a caller that listens would. */
+  readonly signal: AbortSignal;
+}
+
+/** What clients were told, checked against one another and against the store after every step. */
+export class LockHistory {
+  readonly #truth: Truth;
+  readonly #holdings = new Map<string, Holding[]>();
+  readonly #lastFence = new Map<string, bigint>();
+  readonly #acceptedFence = new Map<string, bigint>();
+  /** The last fence of each holder: a turn passed on inside a process keeps its holder. */
+  readonly #fenceOfHolder = new Map<string, bigint>();
+  #told: { lease: Lease; outcome: ReleaseOutcome }[] = [];
+  grants = 0;
+  lost = 0;
+  refusedEffects = 0;
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  granted(process: Process, lease: Lease): void {
+    this.grants++;
+    const before = this.#lastFence.get(lease.key);
+    if (before !== undefined && lease.fence <= before) {
+      throw new Violation("M2 fence", `${lease.key}: fence ${lease.fence} granted after ${before}`);
+    }
+    this.#lastFence.set(lease.key, lease.fence);
+    this.#fenceOfHolder.set(lease.holder, lease.fence);
+    const holdings = this.#holdings.get(lease.key) ?? [];
+    holdings.push({ process, lease, signal: lease.signal });
+    this.#holdings.set(lease.key, holdings);
+    this.#checkHoldings();
+  }
+
+  /** A write that reaches the resource now, sent under `fence`. The resource refuses what is older than it has seen. */
+  effect(key: string, fence: bigint): void {
+    const largest = this.#acceptedFence.get(key) ?? 0n;
+    if (fence < largest) this.refusedEffects++;
+    else this.#acceptedFence.set(key, fence);
+  }
+
+  released(lease: Lease, outcome: ReleaseOutcome): void {
+    this.#told.push({ lease, outcome });
+  }
+
+  /** M7, once everything that happened in the same step is known. */
+  #checkTold({ lease, outcome }: { lease: Lease; outcome: ReleaseOutcome }) {
+    const passedOn = this.#fenceOfHolder.get(lease.holder) !== lease.fence;
+    if (this.#truth.untrusted || passedOn) return;
+    const ending = this.#truth.endingOf(lease.holder);
+    if (outcome.released && ending !== "released") {
+      throw new Violation("M7 outcome", `${lease.key}: told "released", but it ${ending ?? "is still held"}`);
+    }
+    if (!outcome.released && outcome.reason === "lost" && ending === "released") {
+      throw new Violation("M7 outcome", `${lease.key}: told "lost", but the release went through`);
+    }
+  }
+
+  /** Promises 1 and 3, after every step: nobody believes to hold what another holds. */
+  check(): void {
+    const told = this.#told;
+    this.#told = [];
+    for (const each of told) this.#checkTold(each);
+    this.#checkHoldings();
+  }
+
+  #checkHoldings() {
+    for (const [key, holdings] of this.#holdings) {
+      const live = holdings.filter((holding) => !holding.process.dead && believes(holding.lease));
+      if (live.length < holdings.length) this.#forgetEnded(key, holdings, live);
+      if (live.length > 1) {
+        const who = live.map(({ process, lease }) => `${process.name} (fence ${lease.fence})`).join(" and ");
+        throw new Violation("M1 exclusion", `${key}: ${who} believe to hold it`);
+      }
+      const [only] = live;
+      if (only && !this.#truth.untrusted && this.#truth.holderOf(key) !== only.lease.holder) {
+        const holder = this.#truth.holderOf(key) ?? "nobody";
+        throw new Violation("M3 notice", `${key}: ${only.process.name} believes to hold it, the store says ${holder}`);
+      }
+    }
+  }
+
+  #forgetEnded(key: string, holdings: readonly Holding[], live: Holding[]) {
+    for (const { process, lease, signal } of holdings) {
+      const running = !process.dead && !process.paused;
+      // Ended by time rather than by release: whoever listens has to have been told. A moment late is covered by the
+      // margin before the deadline; the process gets its next timer tick first.
+      if (running && !believes(lease) && signal.aborted) this.lost++;
+    }
+    this.#holdings.set(key, live);
+  }
+}
+
+function believes(lease: Lease): boolean {
+  return lease.remainingMs() > 0;
+}
+
+/** A promise was broken. */
+export class Violation extends Error {
+  readonly invariant: string;
+
+  constructor(invariant: string, message: string) {
+    super(`${invariant}: ${message}`);
+    this.invariant = invariant;
+  }
+}

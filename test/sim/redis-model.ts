@@ -1,0 +1,200 @@
+import type { Operation, Replies, Reply } from "../../src/coordination/redis/lock-link.ts";
+
+/**
+ * What the lock script does, in TypeScript, on a server clock of its own. `lock-script.test.ts` runs both on the same
+ * operations and compares every answer, so that what is proved here holds for the Lua.
+ */
+export class RedisModel {
+  readonly #now: () => number;
+  /** Delivers a push; says whether anybody is subscribed. */
+  readonly #publish: (client: string, message: string) => boolean;
+  #locks = new Map<string, { value: string; expiresAt: number }>();
+  #queues = new Map<string, string[]>();
+  #fence = 0;
+  #quarantinedUntil = 0;
+  #knownRun = "";
+  /** How each holder's lock ended: for checking what callers were told. */
+  readonly endings = new Map<string, "released" | "expired" | "deleted">();
+  /** A mutant: frees whatever lock has that name, whoever holds it. */
+  releaseWithoutOwnerCheck = false;
+
+  /** `now` in ms, with fractions, as the server's own clock shows it. */
+  constructor(now: () => number, publish: (client: string, message: string) => boolean) {
+    this.#now = now;
+    this.#publish = publish;
+  }
+
+  holderOf(key: string): string | undefined {
+    return this.#value(key)?.split("|")[0];
+  }
+
+  deleteLock(key: string): void {
+    const holder = this.holderOf(key);
+    if (holder) this.endings.set(holder, "deleted");
+    this.#locks.delete(key);
+  }
+
+  /** A restart that lost everything. */
+  forgetEverything(): void {
+    this.#locks.clear();
+    this.#queues.clear();
+    this.#fence = 0;
+    this.#quarantinedUntil = 0;
+    this.#knownRun = "";
+  }
+
+  enter(runId: string, longestTtlMs: number, upMs: number): number {
+    if (this.#knownRun !== runId) {
+      this.#knownRun = runId;
+      const left = longestTtlMs - upMs;
+      if (left > 0) {
+        this.#quarantinedUntil = this.#now() + left;
+        this.#fence = 0;
+      }
+    }
+    return Math.max(0, this.#quarantinedUntil - this.#now());
+  }
+
+  execute(operations: readonly Operation[]): Replies {
+    let reserved = 0;
+    for (const { mode, number } of operations) if (mode === "a" || mode === "t") reserved += number;
+    const last = reserved > 0 ? this.#fences(reserved) : undefined;
+    let next = last === undefined ? undefined : last - reserved + 1;
+
+    const each: Reply[] = [];
+    for (const operation of operations) {
+      const takes = operation.mode === "a" || operation.mode === "t";
+      each.push(this.#one(operation, takes ? next : undefined));
+      if (takes && next !== undefined) next += operation.number;
+    }
+    return { serverMs: Math.floor(this.#now()), each };
+  }
+
+  #one(operation: Operation, fence: number | undefined): Reply {
+    const { mode, key, holder, ttlMs, number, tail } = operation;
+    const value = this.#value(key);
+    switch (mode) {
+      case "r":
+        if (!ours(value, holder) && !this.releaseWithoutOwnerCheck) return value ?? "";
+        this.#ended(key, "released");
+        this.#handOver(key);
+        return 1;
+      case "n":
+        if (ours(value, holder)) {
+          this.#set(key, value as string, ttlMs);
+          return 1;
+        }
+        if (value === undefined && this.#quarantined) {
+          this.#set(key, `${holder}|${number}|${Math.floor(this.#now())}|${tail}`, ttlMs);
+          return 1;
+        }
+        return value ?? "";
+      case "c":
+        this.#unqueue(key, bid(operation));
+        if (ours(this.#value(key), holder)) {
+          this.#ended(key, "released");
+          this.#handOver(key);
+        }
+        return 1;
+      default:
+        if (this.#queue(key).length > 0 && value === undefined) this.#handOver(key);
+        if (fence !== undefined && this.#queue(key).length === 0 && this.#value(key) === undefined) {
+          this.#set(key, `${holder}|${fence}|${Math.floor(this.#now())}|${tail}`, ttlMs);
+          return fence;
+        }
+        return this.#standing(operation);
+    }
+  }
+
+  #standing(operation: Operation): Reply {
+    const { mode, key, holder, tail } = operation;
+    const queue = this.#queue(key);
+    let place = mode === "t" ? -1 : queue.indexOf(bid(operation));
+    if (mode !== "t" && place === -1 && !ours(this.#value(key), holder)) {
+      place = queue.push(bid(operation)) - 1;
+      this.#queues.set(key, queue);
+      if (this.#value(key) === undefined) this.#handOver(key);
+    }
+    const value = this.#value(key);
+    if (ours(value, holder)) return [Number((value as string).split("|")[1]), this.#ttl(key)];
+    if (value !== undefined && value.split("|")[3] !== tail.split("|")[0]) {
+      this.#unqueue(key, bid(operation));
+      return [-2, value];
+    }
+    if (this.#quarantined) return [-1, Math.ceil(this.#quarantinedUntil - this.#now())];
+    return [0, value === undefined ? -2 : this.#ttl(key), value ?? "", Math.max(0, place)];
+  }
+
+  #handOver(key: string) {
+    const queue = this.#queue(key);
+    for (let tries = 0; tries < 64; tries++) {
+      const first = queue.shift();
+      if (first === undefined) break;
+      const [holder = "", ttl = "", cohort = "", ...tail] = first.split("|");
+      const last = this.#fences(Number(cohort));
+      if (last === undefined) {
+        queue.unshift(first);
+        break;
+      }
+      const fence = last - Number(cohort) + 1;
+      const hold = Math.min(Number(ttl), 2_000);
+      const now = Math.floor(this.#now());
+      if (this.#publish(holder.split(".")[0] as string, `${holder}|${fence}|${now}|${hold}`)) {
+        this.#set(key, `${holder}|${fence}|${now}|${tail.join("|")}`, hold);
+        return;
+      }
+    }
+    this.#locks.delete(key);
+  }
+
+  #fences(count: number): number | undefined {
+    if (this.#quarantined) return undefined;
+    this.#fence = this.#fence < 1e15 ? Math.floor(this.#now() * 1_000) + count : this.#fence + count;
+    return this.#fence;
+  }
+
+  get #quarantined(): boolean {
+    return this.#now() < this.#quarantinedUntil;
+  }
+
+  #value(key: string): string | undefined {
+    const lock = this.#locks.get(key);
+    if (!lock) return undefined;
+    if (this.#now() < lock.expiresAt) return lock.value;
+    this.#ended(key, "expired");
+    this.#locks.delete(key);
+    return undefined;
+  }
+
+  #ended(key: string, how: "released" | "expired") {
+    const holder = this.#locks.get(key)?.value.split("|")[0];
+    if (holder) this.endings.set(holder, how);
+  }
+
+  #set(key: string, value: string, ttlMs: number) {
+    this.#locks.set(key, { value, expiresAt: this.#now() + ttlMs });
+  }
+
+  #ttl(key: string): number {
+    return Math.ceil((this.#locks.get(key)?.expiresAt ?? 0) - this.#now());
+  }
+
+  #queue(key: string): string[] {
+    return this.#queues.get(key) ?? [];
+  }
+
+  #unqueue(key: string, entry: string) {
+    this.#queues.set(
+      key,
+      this.#queue(key).filter((other) => other !== entry),
+    );
+  }
+}
+
+function bid({ holder, ttlMs, number, tail }: Operation): string {
+  return `${holder}|${ttlMs}|${number}|${tail}`;
+}
+
+function ours(value: string | undefined, holder: string): boolean {
+  return value?.startsWith(`${holder}|`) ?? false;
+}
