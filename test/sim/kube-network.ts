@@ -1,36 +1,45 @@
 import { type Key, nameOf } from "../../src/coordination/key.ts";
 import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
-import type { LockStore } from "../../src/coordination/lock-store.ts";
 import { locksOver } from "../../src/coordination/lock-table.ts";
-import { type KubeClient, KubeError, type KubeLease, type WatchEvent } from "../../src/kube/index.ts";
+import { type KubeClient, KubeError, type KubeLease, leases, type WatchEvent } from "../../src/kube/index.ts";
 import { type MemoryCluster, memoryCluster } from "../../src/kube/memory/memory-client.ts";
-import type { LockBackend } from "./lock-sim.ts";
+import type { Clock } from "../../src/time/index.ts";
+import type { Deleted } from "./lock-history.ts";
+import type { Mutate } from "./lock-mutants.ts";
+import { keys, type LockBackend } from "./lock-sim.ts";
 import { Process, type World } from "./world.ts";
 
 const callTimeoutMs = 1_500;
 const namespace = "locks";
 const prefix = "sim-lock-";
 
+export interface KubernetesBackendOptions {
+  readonly mutate?: Mutate;
+  readonly mutateClient?: (client: KubeClient, clock: Clock) => KubeClient;
+  /** Compare clients with one another alone: for mutants that write something else into the store. */
+  readonly storeIsNoYardstick?: boolean;
+  /** Messages still take their time, but nothing goes wrong. */
+  readonly calm?: boolean;
+}
+
 /** One API server and the network around it. */
-export function kubernetesBackend(
-  world: World,
-  mutate: (store: LockStore) => LockStore = (store) => store,
-): LockBackend {
+export function kubernetesBackend(world: World, options: KubernetesBackendOptions = {}): LockBackend {
   const server = new ApiServer(world);
+  const { mutate = (store) => store, mutateClient = (client) => client } = options;
+  if (options.calm) server.heal();
   return {
-    server,
     truth: {
       holderOf: (key) => server.holderOf(prefix + nameOf(key as Key)),
       endingOf: (holder) => server.endings.get(holder),
-      untrusted: false,
+      untrusted: options.storeIsNoYardstick ?? false,
     },
     open(process) {
       const { clock } = process;
       const random = world.chance;
-      const client = server.clientOf(process);
+      const client = mutateClient(server.clientOf(process), clock);
       const store = new KubernetesLockStore({ client, clock, random, namespace, prefix, who: process.name });
       const clientId = `${process.name}~${random.id()}`;
-      return locksOver(mutate(store), { clock, random, who: process.name, clientId });
+      return locksOver(mutate(store, process), { clock, random, who: process.name, clientId });
     },
     strike: () => server.strike(),
     heal: () => server.heal(),
@@ -43,6 +52,8 @@ export class ApiServer {
   readonly endings = new Map<string, "released" | "expired" | "deleted">();
   readonly #holders = new Map<string, string>();
   readonly #world: World;
+  /** The newest resourceVersion that a write was answered with. */
+  #version = 0n;
   #faulty = true;
   #silentUntil = 0;
   readonly #odds: { slow: number; requestLost: number; replyLost: number; twice: number };
@@ -60,24 +71,39 @@ export class ApiServer {
     return this.#holders.get(name);
   }
 
-  strike(): void {
+  strike(): Deleted | undefined {
     const { chance } = this.#world;
-    switch (chance.whole(0, 3)) {
+    switch (chance.whole(0, 4)) {
       case 0:
         this.#world.struck("watches dropped");
-        return this.cluster.dropWatches();
+        this.cluster.dropWatches();
+        return undefined;
       case 1:
         this.#world.struck("history compacted");
-        return this.cluster.compact();
+        this.cluster.compact();
+        return undefined;
       case 2:
         this.#world.struck("store silent");
         this.#silentUntil = this.#world.now + chance.between(100, 6_000);
-        return;
-      default:
+        return undefined;
+      case 3:
         this.#world.struck("store restart, data kept");
         this.#silentUntil = this.#world.now + chance.between(10, 1_000);
         this.cluster.dropWatches();
+        return undefined;
+      default:
+        this.#world.struck("lock deleted by a third party");
+        return this.#deleteLock(chance.pick(keys));
     }
+  }
+
+  #deleteLock(key: Key): Deleted | undefined {
+    const name = prefix + nameOf(key);
+    const holder = this.#holders.get(name);
+    if (holder) this.endings.set(holder, "deleted");
+    this.#holders.delete(name);
+    void this.cluster.client().delete(leases, { namespace, name });
+    return holder ? { holder, fence: this.#version } : undefined;
   }
 
   heal(): void {
@@ -136,6 +162,8 @@ export class ApiServer {
   async #writing<T extends { kind: string }>(process: Process, object: unknown, write: () => Promise<T>): Promise<T> {
     const outcome = await write();
     if (outcome.kind !== "created" && outcome.kind !== "updated") return outcome;
+    const { object: written } = outcome as unknown as { object: KubeLease };
+    this.#version = BigInt(written.metadata.resourceVersion as string);
     const lease = object as KubeLease;
     const name = lease.metadata.name as string;
     const before = this.#holders.get(name);

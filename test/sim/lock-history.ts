@@ -16,7 +16,19 @@ interface Holding {
   readonly lease: Lease;
   /** Reading it arms the lazy signal, as a caller that listens would. */
   readonly signal: AbortSignal;
+  /** Somebody deleted the lock under it. It may go on believing until then, and must not renew what is gone. */
+  excusedUntil?: number;
 }
+
+/** A lock that somebody deleted from outside. */
+export interface Deleted {
+  readonly holder: string;
+  /** No lease that was granted before has a larger one. */
+  readonly fence: bigint;
+}
+
+/** The longest ttl that callers ask for. */
+export const longestTtlMs = 3_000;
 
 /** What clients were told, checked against one another and against the store after every step. */
 export class LockHistory {
@@ -26,6 +38,8 @@ export class LockHistory {
   readonly #acceptedFence = new Map<string, bigint>();
   /** The last fence of each holder: a turn passed on inside a process keeps its holder. */
   readonly #fenceOfHolder = new Map<string, bigint>();
+  /** Holders whose lock was deleted under them, and until when they may not know. */
+  readonly #excuses = new Map<string, { readonly fence: bigint; readonly until: number }>();
   #told: { lease: Lease; outcome: ReleaseOutcome }[] = [];
   grants = 0;
   lost = 0;
@@ -35,18 +49,37 @@ export class LockHistory {
     this.#truth = truth;
   }
 
-  granted(process: Process, lease: Lease): void {
+  granted(process: Process, lease: Lease, now: number): void {
     this.grants++;
-    const before = this.#lastFence.get(lease.key);
-    if (before !== undefined && lease.fence <= before) {
+    const before = this.#lastFence.get(lease.key) ?? 0n;
+    if (lease.fence > before) this.#lastFence.set(lease.key, lease.fence);
+    else if (this.#excusedUntil(lease) === undefined) {
       throw new Violation("M2 fence", `${lease.key}: fence ${lease.fence} granted after ${before}`);
     }
-    this.#lastFence.set(lease.key, lease.fence);
     this.#fenceOfHolder.set(lease.holder, lease.fence);
     const holdings = this.#holdings.get(lease.key) ?? [];
-    holdings.push({ process, lease, signal: lease.signal });
+    const holding = { process, lease, signal: lease.signal };
+    this.#excuse(holding);
+    holdings.push(holding);
     this.#holdings.set(lease.key, holdings);
-    this.#checkHoldings();
+    this.#checkHoldings(now);
+  }
+
+  /** Somebody deleted the lock from outside. Its holder learns of it at its next renewal, at the latest at its deadline. */
+  deleted({ holder, fence }: Deleted, now: number): void {
+    this.#excuses.set(holder, { fence, until: now + longestTtlMs * 1.005 });
+    for (const holdings of this.#holdings.values()) for (const holding of holdings) this.#excuse(holding);
+  }
+
+  #excuse(holding: Holding) {
+    const until = this.#excusedUntil(holding.lease);
+    if (until !== undefined) holding.excusedUntil ??= until;
+  }
+
+  /** A bid whose lock was deleted before it heard of it may be granted anew, under the same name and a larger fence. */
+  #excusedUntil({ holder, fence }: Lease): number | undefined {
+    const excuse = this.#excuses.get(holder);
+    return excuse && fence <= excuse.fence ? excuse.until : undefined;
   }
 
   /** A write that reaches the resource now, sent under `fence`. The resource refuses what is older than it has seen. */
@@ -65,6 +98,7 @@ export class LockHistory {
     const passedOn = this.#fenceOfHolder.get(lease.holder) !== lease.fence;
     if (this.#truth.untrusted || passedOn) return;
     const ending = this.#truth.endingOf(lease.holder);
+    if (ending === "deleted") return;
     if (outcome.released && ending !== "released") {
       throw new Violation("M7 outcome", `${lease.key}: told "released", but it ${ending ?? "is still held"}`);
     }
@@ -74,17 +108,23 @@ export class LockHistory {
   }
 
   /** Promises 1 and 3, after every step: nobody believes to hold what another holds. */
-  check(): void {
+  check(now: number): void {
     const told = this.#told;
     this.#told = [];
     for (const each of told) this.#checkTold(each);
-    this.#checkHoldings();
+    this.#checkHoldings(now);
   }
 
-  #checkHoldings() {
+  #checkHoldings(now: number) {
     for (const [key, holdings] of this.#holdings) {
-      const live = holdings.filter((holding) => !holding.process.dead && believes(holding.lease));
-      if (live.length < holdings.length) this.#forgetEnded(key, holdings, live);
+      const believing = holdings.filter((holding) => !holding.process.dead && believes(holding.lease));
+      if (believing.length < holdings.length) this.#forgetEnded(key, holdings, believing);
+      const live = believing.filter(({ excusedUntil }) => excusedUntil === undefined);
+      const stubborn = believing.find(({ excusedUntil = now }) => excusedUntil < now);
+      // A server that lost its data lets holders renew what it forgot, and grants nothing meanwhile.
+      if (stubborn && !this.#truth.untrusted) {
+        throw new Violation("M3 notice", `${key}: ${stubborn.process.name} has renewed a lock that was deleted`);
+      }
       if (live.length > 1) {
         const who = live.map(({ process, lease }) => `${process.name} (fence ${lease.fence})`).join(" and ");
         throw new Violation("M1 exclusion", `${key}: ${who} believe to hold it`);

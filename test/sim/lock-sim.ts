@@ -2,17 +2,15 @@ import { isCoordinationError } from "../../src/coordination/errors.ts";
 import { type Key, keyOf } from "../../src/coordination/key.ts";
 import type { Lease, Locks } from "../../src/coordination/locks.ts";
 import { sleep } from "../../src/time/index.ts";
-import { LockHistory, type Truth, Violation } from "./lock-history.ts";
+import { type Deleted, LockHistory, longestTtlMs, type Truth, Violation } from "./lock-history.ts";
 import { Process, World } from "./world.ts";
 
 /** A kind of store under simulation, and what can go wrong with it. */
 export interface LockBackend {
   readonly truth: Truth;
-  /** The store's model, for mutants that change it. */
-  readonly server?: unknown;
   open(process: Process): Locks;
-  /** One fault of the store or the network. */
-  strike(): void;
+  /** One fault of the store or the network. What was lost, if it was that somebody deleted a lock. */
+  strike(): Deleted | undefined;
   /** No more faults from now on. */
   heal(): void;
 }
@@ -26,7 +24,7 @@ export interface SimResult {
 
 const clients = 5;
 const fewestSteps = 220;
-const keys = [keyOf("target", "a"), keyOf("target", "b")];
+export const keys = [keyOf("target", "a"), keyOf("target", "b")];
 
 /** One run: five clients that work, a store, faults; then everything heals and must come to rest. */
 export async function simulateLocks(
@@ -79,22 +77,9 @@ class Crew {
     for (const member of this.#members) member.stop();
     await this.#world.run(this.#world.now + 20_000, () => this.#check());
 
-    for (const { process, locks } of this.#members.filter(({ process }) => !process.dead)) {
-      for (const key of keys) {
-        const served = locks.acquire(key, { ttlMs: 3_000, waitMs: 15_000 }).then(
-          async (lease) => void (await lease.release()),
-          (error) => this.#fail(new Violation("M6 liveness", `${process.name} on ${key}: ${String(error)}`)),
-        );
-        let done = false;
-        void served.then(() => {
-          done = true;
-        });
-        for (let turn = 0; turn < 40 && !done; turn++) {
-          await this.#world.run(this.#world.now + 500, () => this.#check());
-        }
-        if (!done) throw new Violation("M6 liveness", `${process.name} was never answered on ${key}`);
-      }
-    }
+    const alive = this.#members.filter(({ process }) => !process.dead);
+    for (const { process, locks } of alive.slice(-2))
+      for (const key of keys) await this.#mustServe(process, locks, key);
     await this.#world.run(this.#world.now + 500, () => this.#check());
     for (const key of keys) {
       const holder = this.#backend.truth.holderOf(key);
@@ -102,9 +87,24 @@ class Crew {
     }
   }
 
+  async #mustServe(process: Process, locks: Locks, key: Key) {
+    let served = false;
+    void locks.acquire(key, { ttlMs: longestTtlMs, waitMs: 15_000 }).then(
+      async (lease) => {
+        await lease.release();
+        served = true;
+      },
+      (error) => this.#fail(new Violation("M6 liveness", `${process.name} on ${key}: ${String(error)}`)),
+    );
+    for (let turn = 0; turn < 40 && !served; turn++) {
+      await this.#world.run(this.#world.now + 500, () => this.#check());
+    }
+    if (!served) throw new Violation("M6 liveness", `${process.name} was never answered on ${key}`);
+  }
+
   #check() {
     if (this.#caught) throw this.#caught;
-    this.#history.check();
+    this.#history.check(this.#world.now);
   }
 
   #fail(error: unknown) {
@@ -144,7 +144,8 @@ class Crew {
       member.process.kill();
       this.#world.in(chance.between(1, 2_000), () => this.#hire(`${member.process.name}'`));
     } else {
-      this.#backend.strike();
+      const deleted = this.#backend.strike();
+      if (deleted) this.#history.deleted(deleted, this.#world.now);
     }
   }
 }
@@ -180,7 +181,7 @@ class Member {
       if (this.#stopped || this.process.dead) return;
       const lease = await this.#ask(chance.pick(keys));
       if (!lease) continue;
-      this.#history.granted(this.process, lease);
+      this.#history.granted(this.process, lease, this.#world.now);
       await this.#use(lease);
       const outcome = await lease.release();
       if (!this.process.dead) this.#history.released(lease, outcome);
@@ -189,7 +190,7 @@ class Member {
 
   async #ask(key: Key): Promise<Lease | undefined> {
     const { chance } = this.#world;
-    const ttlMs = chance.between(1_000, 3_000);
+    const ttlMs = chance.between(1_000, longestTtlMs);
     if (chance.happens(0.2)) return this.locks.tryAcquire(key, { ttlMs }).catch(expected);
     const giveUp = new AbortController();
     if (chance.happens(0.3)) this.process.clock.after(chance.between(0, 2_000), () => giveUp.abort());

@@ -28,10 +28,14 @@ export class RedisModel {
     return this.#value(key)?.split("|")[0];
   }
 
-  deleteLock(key: string): void {
-    const holder = this.holderOf(key);
-    if (holder) this.endings.set(holder, "deleted");
+  /** Deletes the lock as somebody from outside would; returns what was lost. */
+  deleteLock(key: string): { holder: string; fence: bigint } | undefined {
+    const [holder, fence] = this.#value(key)?.split("|") ?? [];
+    if (!holder || !fence) return undefined;
+    this.endings.set(holder, "deleted");
     this.#locks.delete(key);
+    // Callers ask for cohorts of at most four: up to three more fences belong to the same grant.
+    return { holder, fence: BigInt(fence) + 3n };
   }
 
   /** A restart that lost everything. */

@@ -1,25 +1,36 @@
-import type { LockStore } from "../../src/coordination/lock-store.ts";
 import { locksOver } from "../../src/coordination/lock-table.ts";
 import type { LinkListener, LockLink, Operation, Replies } from "../../src/coordination/redis/lock-link.ts";
 import { RedisLockStore } from "../../src/coordination/redis/redis-lock-store.ts";
 import { Agenda } from "../../src/time/index.ts";
-import type { LockBackend } from "./lock-sim.ts";
+import { type Deleted, longestTtlMs } from "./lock-history.ts";
+import type { Mutate } from "./lock-mutants.ts";
+import { keys, type LockBackend } from "./lock-sim.ts";
 import { RedisModel } from "./redis-model.ts";
 import type { Process, World } from "./world.ts";
 
 const commandTimeoutMs = 1_000;
-export const longestTtlMs = 3_000;
+
+export interface RedisBackendOptions {
+  readonly mutate?: Mutate;
+  readonly releaseWithoutOwnerCheck?: boolean;
+  /** Compare clients with one another alone: for mutants that write something else into the store. */
+  readonly storeIsNoYardstick?: boolean;
+  /** Messages still take their time, but nothing goes wrong. */
+  readonly calm?: boolean;
+}
 
 /** One Redis and the network around it. */
-export function redisBackend(world: World, mutate: (store: LockStore) => LockStore = (store) => store): LockBackend {
+export function redisBackend(world: World, options: RedisBackendOptions = {}): LockBackend {
   const server = new Server(world);
+  const { mutate = (store) => store } = options;
+  if (options.calm) server.heal();
+  server.model.releaseWithoutOwnerCheck = options.releaseWithoutOwnerCheck ?? false;
   return {
-    server: server.model,
     truth: {
       holderOf: (key) => server.model.holderOf(key),
       endingOf: (holder) => server.model.endings.get(holder),
       get untrusted() {
-        return server.tampered;
+        return server.incomplete || options.storeIsNoYardstick === true;
       },
     },
     open(process) {
@@ -28,7 +39,7 @@ export function redisBackend(world: World, mutate: (store: LockStore) => LockSto
       const link = new SimulatedLink(world, server, process, clientId);
       const agenda = new Agenda(clock, 4);
       const store = new RedisLockStore({ clock, random: world.chance, agenda, link, who: process.name });
-      return locksOver(mutate(store), { clock, random: world.chance, who: process.name, clientId });
+      return locksOver(mutate(store, process), { clock, random: world.chance, who: process.name, clientId });
     },
     strike: () => server.strike(),
     heal: () => server.heal(),
@@ -38,7 +49,12 @@ export function redisBackend(world: World, mutate: (store: LockStore) => LockSto
 class Server {
   readonly model: RedisModel;
   readonly connections = new Set<Connection>();
-  tampered = false;
+  /** Holders renew what a restarted server does not have, and nothing is granted meanwhile: its record misses them. */
+  get incomplete(): boolean {
+    return this.#lostData || (this.#restarts > 0 && this.#deleted);
+  }
+  #lostData = false;
+  #deleted = false;
   faulty = true;
   runId = "run-0";
   up = true;
@@ -82,10 +98,16 @@ class Server {
     return this.chance("slow", "delayed message") ? chance.between(5, 2 * longestTtlMs) : chance.between(0.05, 3);
   }
 
-  strike(): void {
+  strike(): Deleted | undefined {
     const { chance } = this.#world;
     const connection = chance.pick([...this.connections]);
     const kind = chance.whole(0, 9);
+    if (kind === 8) {
+      const key = chance.pick(keys);
+      this.#world.struck("lock deleted by a third party");
+      this.#deleted = true;
+      return this.model.deleteLock(key);
+    }
     if (kind <= 2 && connection) {
       this.#world.struck("connection cut");
       connection.cut();
@@ -97,6 +119,7 @@ class Server {
     } else if (kind === 7) {
       this.#restart(false);
     }
+    return undefined;
   }
 
   heal(): void {
@@ -106,8 +129,7 @@ class Server {
   #restart(losesData: boolean) {
     this.#world.struck(losesData ? "store restart, data lost" : "store restart, data kept");
     if (losesData) {
-      // Holders renew what the server forgot while nothing is granted; its record is then no yardstick for belief.
-      this.tampered = true;
+      this.#lostData = true;
       this.model.forgetEverything();
     }
     this.runId = `run-${++this.#restarts}`;

@@ -1,0 +1,27 @@
+import { run } from "./run.ts";
+
+/** What `npm run check` looks at, in the order in which a mistake is cheapest to find. */
+const steps: readonly { readonly name: string; readonly command: readonly string[] }[] = [
+  { name: "lint and format", command: ["biome", "check", "--error-on-warnings"] },
+  { name: "types", command: ["tsc"] },
+  { name: "boundaries", command: ["depcruise", "src"] },
+  { name: "unused code", command: ["knip"] },
+  { name: "generated documents", command: ["tsx", "scripts/docs.ts", "--check"] },
+];
+
+/** Runs every step, also after one has failed; returns the names of those that did. */
+export async function check(): Promise<{ passed: number; failed: string[] }> {
+  const failed: string[] = [];
+  for (const { name, command } of steps) {
+    console.log(`\n── ${name}`);
+    const code = await run("npx", ["--no-install", ...command], { npm_config_loglevel: "error" });
+    if (code !== 0) failed.push(name);
+  }
+  return { passed: steps.length - failed.length, failed };
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const { passed, failed } = await check();
+  console.log(`\n${passed} passed, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(", ")}` : ""}`);
+  process.exit(failed.length === 0 ? 0 : 1);
+}

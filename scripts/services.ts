@@ -1,0 +1,30 @@
+import { isInstalled, run } from "./run.ts";
+
+/** What the tests need besides npm packages: the program they start, and Debian's package that has it. */
+const services = [{ program: "redis-server", debianPackage: "redis-server" }];
+
+/**
+ * Installs what is missing where we may, and says exactly what to install where we may not. The tests start these
+ * programs themselves, on loopback ports of their own.
+ */
+export async function installServices(): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { program, debianPackage } of services) {
+    if (await isInstalled(program)) continue;
+    const mayInstall = process.getuid?.() === 0 && (await isInstalled("apt-get"));
+    const installed = mayInstall && (await aptInstall(debianPackage)) && (await isInstalled(program));
+    if (!installed) {
+      problems.push(`${program} is missing. Install it with: sudo apt-get install ${debianPackage}`);
+    }
+  }
+  return problems;
+}
+
+async function aptInstall(debianPackage: string): Promise<boolean> {
+  console.log(`installing ${debianPackage} …`);
+  const quiet = { DEBIAN_FRONTEND: "noninteractive" };
+  if ((await run("apt-get", ["update", "-qq"], quiet)) !== 0) return false;
+  // The package would start a server of its own; the tests bring theirs.
+  const policy = ["-o", "Dpkg::Options::=--force-confold"];
+  return (await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...policy, debianPackage], quiet)) === 0;
+}

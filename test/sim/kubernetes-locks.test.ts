@@ -1,0 +1,27 @@
+import { describe } from "vitest";
+import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+
+const faults = [
+  "clock skew and drift",
+  "delayed message",
+  "request lost",
+  "reply lost",
+  "request duplicated",
+  "watches dropped",
+  "history compacted",
+  "pause",
+  "crash",
+  "store silent",
+  "store restart, data kept",
+  "lock deleted by a third party",
+];
+
+describe("locks as Kubernetes Leases", () => {
+  holdsInSimulation({ protocol: "kubernetes-locks", from: 1, seeds: 10_000 }, faults);
+  mutantsAreCaught("kubernetes-locks");
+});
+
+describe("the order of locks as Kubernetes Leases", () => {
+  holdsInSimulation({ protocol: "kubernetes-order", from: 1, seeds: 500 }, []);
+  mutantsAreCaught("kubernetes-order");
+});

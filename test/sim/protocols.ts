@@ -1,0 +1,64 @@
+import { memoryLocks } from "../../src/coordination/memory/memory-locks.ts";
+import { type KubernetesBackendOptions, kubernetesBackend } from "./kube-network.ts";
+import * as mutants from "./lock-mutants.ts";
+import { type SimResult, simulateLocks } from "./lock-sim.ts";
+import { lruLocks, simulateMemoryLocks } from "./memory-sim.ts";
+import { simulateOrder } from "./order-sim.ts";
+import { type RedisBackendOptions, redisBackend } from "./redis-network.ts";
+
+export type Run = (seed: number, faults: Map<string, number>) => Promise<SimResult>;
+
+export interface Protocol {
+  readonly run: Run;
+  /** The same with one known mistake built in; simulation has to find each. */
+  readonly mutants: Readonly<Record<string, Run>>;
+}
+
+/** Everything that is simulated, by the name that the command line and a failing test use. */
+export const protocols: Readonly<Record<string, Protocol>> = {
+  "memory-locks": {
+    run: (seed, faults) => simulateMemoryLocks(seed, memoryLocks, faults),
+    mutants: { "lru-eviction": (seed, faults) => simulateMemoryLocks(seed, lruLocks, faults) },
+  },
+  "redis-locks": {
+    run: redis(),
+    mutants: {
+      "no-local-deadline": redis({ mutate: mutants.noLocalDeadline }),
+      "release-without-owner-check": redis({ releaseWithoutOwnerCheck: true }),
+      "renewal-result-ignored": redis({ mutate: mutants.renewalResultIgnored }),
+      "holder-is-pod": redis({ mutate: mutants.holderIsPod, storeIsNoYardstick: true }),
+    },
+  },
+  "kubernetes-locks": {
+    run: kubernetes(),
+    mutants: {
+      "no-local-deadline": kubernetes({ mutate: mutants.noLocalDeadline }),
+      "release-by-name": kubernetes({ mutateClient: mutants.releaseByName, storeIsNoYardstick: true }),
+      "expiry-by-remote-clock": kubernetes({ mutateClient: mutants.expiryByRemoteClock }),
+      "renewal-result-ignored": kubernetes({ mutate: mutants.renewalResultIgnored }),
+      "holder-is-pod": kubernetes({ mutate: mutants.holderIsPod, storeIsNoYardstick: true }),
+    },
+  },
+  "redis-order": {
+    run: (seed) => simulateOrder(seed, (world) => redisBackend(world, { calm: true })),
+    mutants: {
+      "polls-without-order": (seed) =>
+        simulateOrder(seed, (world) => redisBackend(world, { calm: true, mutate: mutants.pollsWithoutOrder })),
+    },
+  },
+  "kubernetes-order": {
+    run: (seed) => simulateOrder(seed, (world) => kubernetesBackend(world, { calm: true })),
+    mutants: {
+      "polls-without-order": (seed) =>
+        simulateOrder(seed, (world) => kubernetesBackend(world, { calm: true, mutate: mutants.pollsWithoutOrder })),
+    },
+  },
+};
+
+function redis(options?: RedisBackendOptions): Run {
+  return (seed, faults) => simulateLocks(seed, (world) => redisBackend(world, options), faults);
+}
+
+function kubernetes(options?: KubernetesBackendOptions): Run {
+  return (seed, faults) => simulateLocks(seed, (world) => kubernetesBackend(world, options), faults);
+}
