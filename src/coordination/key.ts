@@ -18,6 +18,8 @@ export function keyOf(...parts: readonly (string | number)[]): Key {
 
 function escapePart(part: string): string {
   if (/\p{Surrogate}/u.test(part)) throw new TypeError("a key part must be well-formed Unicode");
+  // Keys are stored and logged in clear. Saying which part it was would print the secret once more.
+  if (/\/\/[^/\s]*@/.test(part)) throw new TypeError("a key must not carry credentials: take the id, not the URL");
   // `|` and control characters would break the records that keys are written into.
   return part.replace(/[%:|\p{Cc}]/gu, encodeURIComponent);
 }

@@ -51,8 +51,10 @@ export class Slot implements Line {
 
   /** Who holds the key, as far as we know. */
   get holder(): Holder | undefined {
-    if (!this.#turn?.tenure) return this.#behind;
-    return { id: this.#turn.holder, who: this.#in.who, sinceMs: undefined, purpose: this.#turn.purpose };
+    if (!this.#lease || !this.#turn) return this.#behind;
+    const { clock, who } = this.#in;
+    const sinceMs = clock.wallMs() - (clock.now() - this.#lease.acquiredAt);
+    return { id: this.#turn.holder, who, sinceMs, purpose: this.#turn.purpose };
   }
 
   /** The lease at once, for the first caller on a store that can grant without being waited for. */
@@ -68,8 +70,15 @@ export class Slot implements Line {
     if (this.#last) this.#last.next = waiter;
     else this.#first = waiter;
     this.#last = waiter;
-    if (this.#turn?.tenure) this.#in.events.contended?.(this.key, this.holder);
+    if (this.#turn) this.#mustWait(waiter);
     this.#advance();
+  }
+
+  /** Says once for each caller that somebody is in its way. */
+  #mustWait(waiter: Waiter | undefined) {
+    if (!waiter || waiter.contended) return;
+    waiter.contended = true;
+    this.#in.events.contended?.(this.key, this.holder);
   }
 
   /** Takes `waiter` out of the queue; its question is withdrawn if nobody here needs the answer any more. */
@@ -139,15 +148,15 @@ export class Slot implements Line {
 
   queued(turn: Turn, behind: Holder | undefined): void {
     if (turn !== this.#turn) return;
-    const news = this.#behind === undefined;
     this.#behind = behind;
-    if (news) this.#in.events.contended?.(this.key, behind);
+    this.#mustWait(this.#first);
   }
 
   busyElsewhere(turn: Turn, holder: Holder | undefined): void {
     if (turn !== this.#turn) return;
     this.#turn = undefined;
-    this.#in.events.contended?.(this.key, holder);
+    this.#behind = holder;
+    this.#mustWait(this.#first);
     this.#refuseFirst("contention");
   }
 

@@ -107,7 +107,7 @@ export class Tenure {
   due(): void {
     const now = this.#time.clock.now();
     if (this.#state === "holding" && now >= this.endsAt) {
-      this.#end(new CoordinationError("lost", `not renewed in time, ${lateness(now - this.endsAt)}`));
+      this.#end(new CoordinationError("lost", this.#whyEnded(now)));
     }
     if (this.#state === "ended" && now >= this.deadline) return this.#vacate();
     if (this.#state === "holding" && now >= this.#renewAt) this.#renew();
@@ -143,6 +143,14 @@ export class Tenure {
     this.#plan();
   }
 
+  #whyEnded(now: number): string {
+    if (now >= this.#holdUntil) return "held for as long as maxHoldMs allows";
+    const lateMs = Math.round(now - this.endsAt);
+    return lateMs < 100
+      ? "not renewed in time: the backend did not answer"
+      : `not renewed in time: the event loop was blocked, and this was noticed ${lateMs} ms late`;
+  }
+
   #end(cause: CoordinationError) {
     if (this.#state !== "holding") return;
     this.#state = "ended";
@@ -171,9 +179,6 @@ function renewalDue({ deadline, periodMs }: Promised): number {
   return Math.floor((deadline - (periodMs * 2) / 3) / grid) * grid;
 }
 
-function lateness(ms: number): string {
-  return ms < 100 ? "the backend was not reached" : `noticed ${Math.round(ms)} ms late: the event loop was blocked`;
-}
 
 function takenBy({ holder }: { holder: { who: string } | undefined }): string {
   return holder ? `taken over by ${holder.who}` : "the backend no longer has it";

@@ -31,6 +31,7 @@ export type Answer = HeldLease | CoordinationError | "contention";
 export class Waiter {
   /** @internal */ previous: Waiter | undefined;
   /** @internal */ next: Waiter | undefined;
+  /** @internal It was said that somebody is in the way. */ contended = false;
   readonly wants: Wants;
   readonly since: number;
   readonly line: Line;

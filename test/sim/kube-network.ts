@@ -7,10 +7,10 @@ import type { Clock } from "../../src/time/index.ts";
 import type { Deleted } from "./lock-history.ts";
 import type { Mutate } from "./lock-mutants.ts";
 import { keys, type LockBackend } from "./lock-sim.ts";
+import { Network } from "./network.ts";
 import { Process, type World } from "./world.ts";
 
-const callTimeoutMs = 1_500;
-const namespace = "locks";
+export const namespace = "locks";
 const prefix = "sim-lock-";
 
 export interface KubernetesBackendOptions {
@@ -54,17 +54,15 @@ export class ApiServer {
   readonly #world: World;
   /** The newest resourceVersion that a write was answered with. */
   #version = 0n;
-  #faulty = true;
-  #silentUntil = 0;
-  readonly #odds: { slow: number; requestLost: number; replyLost: number; twice: number };
+  readonly #network: Network;
 
   constructor(world: World) {
     this.#world = world;
     const { chance } = world;
     const { clock } = new Process(world, "api", { offsetMs: chance.between(-1e6, 1e6), rate: 1 });
     this.cluster = memoryCluster({ clock, random: chance, keptChanges: 50 });
-    const odds = (most: number) => (chance.happens(0.5) ? chance.between(0, most) : 0);
-    this.#odds = { slow: odds(0.1), requestLost: odds(0.06), replyLost: odds(0.06), twice: odds(0.1) };
+    const timedOut = () => new KubeError("unavailable", "the call timed out");
+    this.#network = new Network(world, { timeoutMs: 1_500, timedOut });
   }
 
   holderOf(name: string): string | undefined {
@@ -73,27 +71,31 @@ export class ApiServer {
 
   strike(): Deleted | undefined {
     const { chance } = this.#world;
-    switch (chance.whole(0, 4)) {
+    if (chance.happens(0.2)) {
+      this.#world.struck("lock deleted by a third party");
+      return this.#deleteLock(chance.pick(keys));
+    }
+    this.falter();
+    return undefined;
+  }
+
+  /** A fault of the server itself, which loses nothing. */
+  falter(): void {
+    const { chance } = this.#world;
+    switch (chance.whole(0, 3)) {
       case 0:
         this.#world.struck("watches dropped");
-        this.cluster.dropWatches();
-        return undefined;
+        return this.cluster.dropWatches();
       case 1:
         this.#world.struck("history compacted");
-        this.cluster.compact();
-        return undefined;
+        return this.cluster.compact();
       case 2:
         this.#world.struck("store silent");
-        this.#silentUntil = this.#world.now + chance.between(100, 6_000);
-        return undefined;
-      case 3:
-        this.#world.struck("store restart, data kept");
-        this.#silentUntil = this.#world.now + chance.between(10, 1_000);
-        this.cluster.dropWatches();
-        return undefined;
+        return this.#network.silence(chance.between(100, 6_000));
       default:
-        this.#world.struck("lock deleted by a third party");
-        return this.#deleteLock(chance.pick(keys));
+        this.#world.struck("store restart, data kept");
+        this.#network.silence(chance.between(10, 1_000));
+        this.cluster.dropWatches();
     }
   }
 
@@ -107,14 +109,13 @@ export class ApiServer {
   }
 
   heal(): void {
-    this.#faulty = false;
-    this.#silentUntil = 0;
+    this.#network.heal();
   }
 
   /** The API server as `process` reaches it: each call may be late, lost on its way or on the way back, or come twice. */
   clientOf(process: Process): KubeClient {
     const direct = this.cluster.client(process.name);
-    const call = <T>(apply: () => Promise<T>) => this.#call(process, apply);
+    const call = <T>(apply: () => Promise<T>) => this.#network.call(process, apply);
     return {
       get: (type, ref) => call(() => direct.get(type, ref)),
       list: (type, query) => call(() => direct.list(type, query)),
@@ -125,37 +126,6 @@ export class ApiServer {
       watch: (type, query, options) => this.#watch(process, direct.watch(type, query, options)),
       serverNowMs: () => direct.serverNowMs(),
     };
-  }
-
-  #call<T>(process: Process, apply: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      let over = false;
-      const end = (tell: () => void) => {
-        if (over) return;
-        over = true;
-        timer.cancel();
-        tell();
-      };
-      const timer = process.clock.after(callTimeoutMs, () => {
-        end(() => reject(new KubeError("unavailable", "the call timed out")));
-      });
-      if (this.#chance("requestLost", "request lost")) return;
-      const arrive = () => {
-        if (this.#world.now < this.#silentUntil) return;
-        const replyLost = this.#chance("replyLost", "reply lost");
-        const answer = (tell: () => void) => {
-          if (!replyLost) this.#world.in(this.#delay(), () => process.handle(() => end(tell)));
-        };
-        if (this.#chance("twice", "request duplicated")) {
-          this.#world.in(this.#delay(), () => void apply().catch(() => {}));
-        }
-        apply().then(
-          (result) => answer(() => resolve(result)),
-          (error) => answer(() => reject(error)),
-        );
-      };
-      this.#world.in(this.#delay(), arrive);
-    });
   }
 
   /** Keeps track of holders for the checker: who ended a holding, its own process or another? */
@@ -178,19 +148,8 @@ export class ApiServer {
 
   async *#watch<T>(process: Process, events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {
     for await (const event of events) {
-      await new Promise<void>((resolve) => this.#world.in(this.#delay(), () => process.handle(resolve)));
+      await new Promise<void>((resolve) => this.#world.in(this.#network.delay(), () => process.handle(resolve)));
       yield event;
     }
-  }
-
-  #delay(): number {
-    const { chance } = this.#world;
-    return this.#chance("slow", "delayed message") ? chance.between(5, 6_000) : chance.between(0.05, 5);
-  }
-
-  #chance(fault: "slow" | "requestLost" | "replyLost" | "twice", name: string): boolean {
-    if (!this.#faulty || !this.#world.chance.happens(this.#odds[fault])) return false;
-    this.#world.struck(name);
-    return true;
   }
 }

@@ -1,10 +1,19 @@
 import { memoryLocks } from "../../src/coordination/memory/memory-locks.ts";
+import { failOpen, kubernetesClaimBackend, redisClaimBackend, settlesRegardless } from "./claim-backends.ts";
+import { simulateClaims } from "./claim-sim.ts";
 import { type KubernetesBackendOptions, kubernetesBackend } from "./kube-network.ts";
 import * as mutants from "./lock-mutants.ts";
 import { type SimResult, simulateLocks } from "./lock-sim.ts";
 import { lruLocks, simulateMemoryLocks } from "./memory-sim.ts";
 import { simulateOrder } from "./order-sim.ts";
 import { type RedisBackendOptions, redisBackend } from "./redis-network.ts";
+import {
+  forgetsNowAndThen,
+  kubernetesWatermarkBackend,
+  oneStepWatermarks,
+  simulateWatermarks,
+  writesRegardless,
+} from "./watermark-sim.ts";
 
 export type Run = (seed: number, faults: Map<string, number>) => Promise<SimResult>;
 
@@ -38,6 +47,33 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "renewal-result-ignored": kubernetes({ mutate: mutants.renewalResultIgnored }),
       "holder-is-pod": kubernetes({ mutate: mutants.holderIsPod, storeIsNoYardstick: true }),
     },
+  },
+  "redis-claims": {
+    run: (seed, faults) => simulateClaims(seed, (world) => redisClaimBackend(world), faults),
+    mutants: {
+      "fail-open": (seed) => simulateClaims(seed, (world) => redisClaimBackend(world, failOpen)),
+      "settles-without-owner-check": (seed) =>
+        simulateClaims(seed, (world) => redisClaimBackend(world, settlesRegardless)),
+    },
+  },
+  "kubernetes-claims": {
+    run: (seed, faults) => simulateClaims(seed, (world) => kubernetesClaimBackend(world), faults),
+    mutants: {
+      "fail-open": (seed) => simulateClaims(seed, (world) => kubernetesClaimBackend(world, { mutate: failOpen })),
+      "expiry-by-remote-clock": (seed) =>
+        simulateClaims(seed, (world) => kubernetesClaimBackend(world, { remoteClock: true })),
+    },
+  },
+  watermarks: {
+    run: (seed, faults) => simulateWatermarks(seed, (world) => oneStepWatermarks(world), faults),
+    mutants: {
+      "no-compare-and-swap": (seed) => simulateWatermarks(seed, (world) => oneStepWatermarks(world, writesRegardless)),
+      "reset-to-now": (seed) => simulateWatermarks(seed, (world) => oneStepWatermarks(world, forgetsNowAndThen)),
+    },
+  },
+  "kubernetes-watermarks": {
+    run: (seed, faults) => simulateWatermarks(seed, kubernetesWatermarkBackend, faults),
+    mutants: {},
   },
   "redis-order": {
     run: (seed) => simulateOrder(seed, (world) => redisBackend(world, { calm: true })),
