@@ -103,7 +103,6 @@ export class HeldClaim implements NewClaim, Duties {
     if (this.#lost || this.#settling) return;
     this.#lost = cause;
     this.#controller?.abort(cause);
-    this.#in.events.lost?.(this, cause);
   }
 
   renew(): Promise<Renewal> {
@@ -114,6 +113,7 @@ export class HeldClaim implements NewClaim, Duties {
   }
   ended(cause: CoordinationError): void {
     this.lose(cause);
+    this.#in.events.lost?.(this, cause);
   }
   vacated(): void {
     this.#in.left(this);

@@ -1,5 +1,40 @@
+export type { ClaimDeskOptions } from "./claim-desk.ts";
+export type {
+  Claim,
+  ClaimDone,
+  ClaimEvents,
+  ClaimFailed,
+  ClaimInFlight,
+  ClaimOptions,
+  Claims,
+  CompleteOutcome,
+  Effect,
+  Eviction,
+  FailOutcome,
+  Failure,
+  NewClaim,
+} from "./claims.ts";
+export { type Beginning, type Cursor, lag, type PolledItem } from "./cursor.ts";
 export { CoordinationError, type CoordinationErrorCode, isCoordinationError } from "./errors.ts";
+export { type FencedPush, type FencedPushOutcome, fencedPush, type Git } from "./fencing/git.ts";
+export {
+  type Fence,
+  type FencedCreateOutcome,
+  type FencedDeleteOutcome,
+  type FencedUpdateOutcome,
+  fenceAnnotation,
+  fencedCreate,
+  fencedDelete,
+  fencedUpdate,
+  fenceOf,
+} from "./fencing/kubernetes.ts";
+export { runGit } from "./fencing/run-git.ts";
 export { type Key, keyOf } from "./key.ts";
+export { type KubernetesClaimsOptions, kubernetesClaims } from "./kubernetes/kubernetes-claims.ts";
+export { type KubernetesLocksOptions, kubernetesLocks } from "./kubernetes/kubernetes-locks.ts";
+export { type KubernetesWatermarksOptions, kubernetesWatermarks } from "./kubernetes/kubernetes-watermarks.ts";
+export { removeSpentClaims } from "./kubernetes/remove-spent-claims.ts";
+export type { LockTableOptions } from "./lock-table.ts";
 export type {
   AcquireOptions,
   Guarantee,
@@ -11,6 +46,32 @@ export type {
   ReleaseOutcome,
   TryOptions,
 } from "./locks.ts";
+export { type MemoryClaimsOptions, memoryClaims } from "./memory/memory-claims.ts";
 export { memoryLocks } from "./memory/memory-locks.ts";
-export { RedisConnection, type RedisOptions } from "./redis/connection.ts";
+export { memoryWatermarks } from "./memory/memory-watermarks.ts";
+export {
+  type ObservedWatermark,
+  type Observer,
+  observeClaims,
+  observeLockLoad,
+  observeLocks,
+  observeWatermarks,
+  type Stage,
+} from "./observed.ts";
+export { type OnceOptions, type OnceOutcome, once } from "./once.ts";
+export { RedisConnection, type RedisOptions, type Scripts } from "./redis/connection.ts";
+export { type RedisClaimsOptions, redisClaims } from "./redis/redis-claims.ts";
 export { type RedisLocksOptions, redisLocks } from "./redis/redis-locks.ts";
+export { type RedisWatermarksOptions, redisWatermarks } from "./redis/redis-watermarks.ts";
+export {
+  type AdvanceOutcome,
+  dedupTtlProblem,
+  openWatermark,
+  type ReplayTimes,
+  type Watermark,
+  type WatermarkEntry,
+  type WatermarkOptions,
+  type WatermarkRecord,
+  type WatermarkStore,
+  type WriteOutcome,
+} from "./watermarks.ts";

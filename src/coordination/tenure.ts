@@ -9,6 +9,17 @@ export interface Promised {
   readonly periodMs: number;
 }
 
+/** Our clock and a store's may drift apart by this share while a lease lasts. */
+export const drift = 0.005;
+
+/**
+ * What a promise of `periodMs` is worth on our clock if it was made after `sentAt`. The margin covers rounding and
+ * timer granularity on both sides.
+ */
+export function promisedSince(sentAt: number, periodMs: number, marginMs: number): Promised {
+  return { deadline: sentAt + periodMs * (1 - drift) - marginMs, periodMs };
+}
+
 /** `unknown`: the store did not answer; it may or may not have renewed. */
 export type Renewal =
   | ({ readonly kind: "ok" } & Promised)
@@ -154,6 +165,8 @@ export class Tenure {
   #end(cause: CoordinationError) {
     if (this.#state !== "holding") return;
     this.#state = "ended";
+    // Where no store sets a deadline, in one process, work that is told to stop gets a moment to do so.
+    if (this.deadline === Number.POSITIVE_INFINITY) this.deadline = this.#time.clock.now() + 1_000;
     this.#duties.ended(cause);
   }
 
@@ -178,7 +191,6 @@ function renewalDue({ deadline, periodMs }: Promised): number {
   const grid = periodMs / 12;
   return Math.floor((deadline - (periodMs * 2) / 3) / grid) * grid;
 }
-
 
 function takenBy({ holder }: { holder: { who: string } | undefined }): string {
   return holder ? `taken over by ${holder.who}` : "the backend no longer has it";

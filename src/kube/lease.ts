@@ -20,6 +20,6 @@ export const leases: ResourceType<KubeLease> = {
 
 /** Kubernetes' MicroTime: exactly six fraction digits, or the API server refuses the Lease. */
 export function microTime(wallMs: number): string {
-  const micros = Math.round(wallMs * 1_000) % 1_000_000;
-  return new Date(wallMs).toISOString().replace(/\.\d+Z$/, `.${String(micros).padStart(6, "0")}Z`);
+  const micros = Math.floor(wallMs * 1_000) % 1_000_000;
+  return new Date(Math.floor(wallMs)).toISOString().replace(/\.\d+Z$/, `.${String(micros).padStart(6, "0")}Z`);
 }

@@ -21,6 +21,7 @@ export class Appointment {
 export class Agenda {
   readonly #clock: Clock;
   readonly #resolutionMs: number;
+  readonly #background: boolean;
   readonly #buckets = new Map<number, Bucket>();
   /** Binary heap of the slots in `#buckets`, so that the earliest is found without scanning. */
   readonly #slots: number[] = [];
@@ -28,9 +29,11 @@ export class Agenda {
   #timer: Timer | undefined;
   #timerSlot = Number.POSITIVE_INFINITY;
 
-  constructor(clock: Clock, resolutionMs: number) {
+  /** `background`: what is on it is not worth keeping the process alive for. */
+  constructor(clock: Clock, resolutionMs: number, { background = false } = {}) {
     this.#clock = clock;
     this.#resolutionMs = resolutionMs;
+    this.#background = background;
   }
 
   get size(): number {
@@ -70,7 +73,8 @@ export class Agenda {
   #arm(slot: number) {
     this.#timer?.cancel();
     this.#timerSlot = slot;
-    this.#timer = this.#clock.after(slot * this.#resolutionMs - this.#clock.now(), () => this.#wakeDue());
+    const delayMs = slot * this.#resolutionMs - this.#clock.now();
+    this.#timer = this.#clock.after(delayMs, () => this.#wakeDue(), { background: this.#background });
   }
 
   #disarm() {

@@ -4,8 +4,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds since 1970 as this machine believes. For records and people; never compared with another machine's. */
   wallMs(): number;
-  /** Calls `wake` once, `delayMs` from now. */
-  after(delayMs: number, wake: () => void): Timer;
+  /** Calls `wake` once, `delayMs` from now. A `background` timer does not keep the process alive. */
+  after(delayMs: number, wake: () => void, options?: { readonly background?: boolean }): Timer;
 }
 
 /** A pending call of `Clock.after`. */

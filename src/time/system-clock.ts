@@ -8,14 +8,17 @@ export function systemClock(): Clock {
   return {
     now: () => performance.now(),
     wallMs: () => Date.now(),
-    after: (delayMs, wake) => new SystemTimer(delayMs, wake),
+    after: (delayMs, wake, { background = false } = {}) => new SystemTimer(delayMs, wake, background),
   };
 }
 
 class SystemTimer implements Timer {
   #timeout: NodeJS.Timeout;
 
-  constructor(delayMs: number, wake: () => void) {
+  readonly #background: boolean;
+
+  constructor(delayMs: number, wake: () => void, background: boolean) {
+    this.#background = background;
     this.#timeout = this.#start(Math.max(0, delayMs), wake);
   }
 
@@ -24,9 +27,11 @@ class SystemTimer implements Timer {
   }
 
   #start(delayMs: number, wake: () => void): NodeJS.Timeout {
-    if (delayMs <= longestDelayMs) return setTimeout(wake, delayMs);
-    return setTimeout(() => {
+    const again = () => {
       this.#timeout = this.#start(delayMs - longestDelayMs, wake);
-    }, longestDelayMs);
+    };
+    const isLast = delayMs <= longestDelayMs;
+    const timeout = setTimeout(isLast ? wake : again, Math.min(delayMs, longestDelayMs));
+    return this.#background ? timeout.unref() : timeout;
   }
 }

@@ -1,12 +1,13 @@
-import { type KubeClient, KubeError, type KubeLease, leases } from "../../kube/index.ts";
+import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { nameOf } from "../key.ts";
 import type { Bid, Grant, LockStore } from "../lock-store.ts";
 import type { Guarantee, ReleaseOutcome } from "../locks.ts";
-import type { Promised, Renewal } from "../tenure.ts";
+import { type Promised, promisedSince, type Renewal } from "../tenure.ts";
 import * as rules from "./lease-rules.ts";
 import { LeaseWatch } from "./lease-watch.ts";
+import { refusal } from "./refusal.ts";
 
 export interface KubernetesLockStoreOptions {
   readonly client: KubeClient;
@@ -101,9 +102,8 @@ export class KubernetesLockStore implements LockStore {
         await this.#step(open);
         failures = 0;
       } catch (error) {
-        const permanent = refusal(error, bid);
-        if (permanent || ++failures >= patience)
-          this.#answer(open, () => bid.failed(permanent ?? unavailable(bid, error)));
+        const problem = refusal(bid.key, error);
+        if (problem.code === "forbidden" || ++failures >= patience) this.#answer(open, () => bid.failed(problem));
         else await sleep(this.#in.clock, 50 + 150 * this.#in.random.fraction());
       }
     }
@@ -154,7 +154,9 @@ export class KubernetesLockStore implements LockStore {
     this.#held.set(bid.holder, outcome.object);
     open.leftTraces = false;
     const fence = BigInt(outcome.object.metadata.resourceVersion as string);
-    this.#answer(open, () => bid.granted({ fence, fences: 1, ...promised(sentAt, rules.periodOf(outcome.object)) }));
+    this.#answer(open, () =>
+      bid.granted({ fence, fences: 1, ...promisedSince(sentAt, rules.periodOf(outcome.object), rules.marginMs) }),
+    );
   }
 
   async #join(open: OpenBid, lease: KubeLease) {
@@ -206,7 +208,7 @@ export class KubernetesLockStore implements LockStore {
         const outcome = await client.update(leases, without);
         if (outcome.kind === "updated") this.#watch.saw(outcome.object);
       } catch (error) {
-        if (refusal(error, open.bid)) return;
+        if (refusal(open.bid.key, error).code === "forbidden") return;
         await sleep(clock, 50 + 150 * random.fraction());
       }
     }
@@ -228,7 +230,7 @@ export class KubernetesLockStore implements LockStore {
       if (outcome.kind === "updated") {
         this.#watch.saw(outcome.object);
         if (this.#held.has(bid.holder)) this.#held.set(bid.holder, outcome.object);
-        return tell.written(outcome.object, promised(sentAt, rules.periodOf(outcome.object)));
+        return tell.written(outcome.object, promisedSince(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }
       lease = undefined;
     }
@@ -285,22 +287,6 @@ class OpenBid {
       this.#wake = () => end(true);
     });
   }
-}
-
-/** What a Lease written by a request sent at `sentAt` is worth on our clock. */
-function promised(sentAt: number, periodMs: number): Promised {
-  return { deadline: sentAt + periodMs * (1 - rules.drift) - rules.marginMs, periodMs };
-}
-
-/** An answer that trying again will not change. */
-function refusal(error: unknown, bid: Bid): CoordinationError | undefined {
-  if (!(error instanceof KubeError)) throw error;
-  if (error.code !== "forbidden" && error.code !== "invalid") return undefined;
-  return new CoordinationError("forbidden", `${bid.key}: ${error.message}`, { cause: error });
-}
-
-function unavailable(bid: Bid, cause: unknown): CoordinationError {
-  return new CoordinationError("unavailable", `${bid.key}: the API server does not answer`, { cause });
 }
 
 const released: ReleaseOutcome = { released: true };

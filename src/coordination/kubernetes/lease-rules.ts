@@ -1,9 +1,8 @@
 import { type KubeLease, microTime } from "../../kube/index.ts";
 import type { Key } from "../key.ts";
 import type { Holder } from "../locks.ts";
+import { drift } from "../tenure.ts";
 
-/** Our clock and another process' may drift apart by this share while a lease lasts. */
-export const drift = 0.005;
 export const marginMs = 10;
 /** How long a waiter has to answer for the lock it was handed. */
 const confirmSeconds = 5;

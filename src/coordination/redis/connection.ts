@@ -20,6 +20,11 @@ export interface Script {
   readonly sha: string;
 }
 
+/** What claims and watermarks need of a connection. */
+export interface Scripts {
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+}
+
 export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
@@ -38,10 +43,11 @@ export interface ConnectionUser {
  * to be missing. Nothing is queued, resent or retried behind the caller's back: a lock command that arrives late, on
  * a server that has restarted empty, would be worse than one that fails.
  */
-export class RedisConnection {
+export class RedisConnection implements Scripts {
   readonly #io: Redis;
   readonly #users: ConnectionUser[] = [];
   readonly #trouble: (message: string) => void;
+  #firstTry: { resolve(): void; reject(error: unknown): void } | undefined;
   #isUp = false;
   #closed = false;
 
@@ -76,10 +82,11 @@ export class RedisConnection {
   }
 
   /** Resolves when the connection is usable; rejects if the first try fails. Later losses are repaired by themselves. */
-  async connect(): Promise<void> {
-    const up = new Promise<void>((resolve) => this.use({ up: resolve }));
-    await this.#io.connect();
-    await up;
+  connect(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#firstTry = { resolve, reject };
+      this.#io.connect().catch(reject);
+    });
   }
 
   /** Runs `script` where only its hash needs to travel. */
@@ -127,10 +134,12 @@ export class RedisConnection {
       for (const user of this.#users) await user.prepare?.(this);
     } catch (error) {
       if (this.#closed) return;
+      this.#firstTry?.reject(error);
       this.#trouble(`Redis: not usable yet: ${error instanceof Error ? error.message : String(error)}`);
       return this.#io.disconnect(true);
     }
     this.#isUp = true;
+    this.#firstTry?.resolve();
     for (const user of this.#users) user.up?.();
   }
 

@@ -2,9 +2,10 @@ import { type Agenda, Appointment, type Clock, type Random, sleep } from "../../
 import { CoordinationError } from "../errors.ts";
 import type { Bid, Grant, LockStore } from "../lock-store.ts";
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks.ts";
-import type { Promised, Renewal } from "../tenure.ts";
+import { drift, promisedSince, type Renewal } from "../tenure.ts";
 import { Batch } from "./batch.ts";
 import type { LockLink, Mode, Operation, Reply } from "./lock-link.ts";
+import { refusal } from "./refusal.ts";
 
 export interface RedisLockStoreOptions {
   readonly clock: Clock;
@@ -14,8 +15,6 @@ export interface RedisLockStoreOptions {
   readonly who: string;
 }
 
-/** Our clock and the server's may drift apart by this share while a lease lasts. */
-const drift = 0.005;
 /** Rounding and timer granularity on both sides. */
 const marginMs = 5;
 /** A waiting bid looks how it stands at least this often: the net under pushes that got lost. */
@@ -58,7 +57,7 @@ export class RedisLockStore implements LockStore {
   }
 
   ask(bid: Bid): void {
-    if (!this.#link.isUp) return bid.failed(unavailable(bid));
+    if (!this.#link.isUp) return bid.failed(refusal(bid.key));
     const open = new OpenBid(bid, this);
     this.#open.set(bid.holder, open);
     this.#inquire(open, bid.wait ? "a" : "t");
@@ -80,7 +79,7 @@ export class RedisLockStore implements LockStore {
         answered: (reply, sentAt) =>
           resolve(
             reply === 1
-              ? { kind: "ok", ...promised(sentAt, operation.ttlMs) }
+              ? { kind: "ok", ...promisedSince(sentAt, operation.ttlMs, marginMs) }
               : { kind: "lost", holder: holderIn(String(reply)) },
           ),
         failed: (cause) => resolve({ kind: "unknown", cause }),
@@ -139,7 +138,7 @@ export class RedisLockStore implements LockStore {
     const { bid } = open;
     if (typeof reply === "number") {
       this.#forget(open);
-      return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...promised(sentAt, bid.ttlMs) });
+      return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...promisedSince(sentAt, bid.ttlMs, marginMs) });
     }
     const [code, number, value, place] = reply as [number, number, string, number];
     switch (code) {
@@ -164,7 +163,7 @@ export class RedisLockStore implements LockStore {
           fence: BigInt(code),
           fences: bid.cohort,
           unconfirmed: true,
-          ...promised(sentAt, number),
+          ...promisedSince(sentAt, number, marginMs),
         });
     }
   }
@@ -185,12 +184,14 @@ export class RedisLockStore implements LockStore {
 
   /** No answer came. A bid that waits is asked about again when the connection is back; it may stand in the queue. */
   #unclear(open: OpenBid, cause: unknown) {
+    const error = refusal(open.bid.key, cause);
+    if (error.code === "forbidden") return this.#fail(open, error);
     if (open.bid.wait && this.#link.isUp) return this.#inquire(open, "s");
     if (open.bid.wait && !open.patient) {
       open.patient = true;
       return this.#lookAgain(open, 1_000);
     }
-    this.#fail(open, unavailable(open.bid, cause));
+    this.#fail(open, error);
     this.#cancel(this.#operation("c", open.bid, open.bid.cohort));
   }
 
@@ -260,19 +261,10 @@ class OpenBid {
   }
 }
 
-/** What a promise of `periodMs`, made after `sentAt`, is worth on our clock. */
-function promised(sentAt: number, periodMs: number): Promised {
-  return { deadline: sentAt + periodMs * (1 - drift) - marginMs, periodMs };
-}
-
 function holderIn(value: string): Holder | undefined {
   if (value === "") return undefined;
   const [id = "", , since, , who = "unknown", purpose] = value.split("|");
   return { id, who, sinceMs: since ? Number(since) : undefined, purpose: purpose || undefined };
-}
-
-function unavailable(bid: Bid, cause?: unknown): CoordinationError {
-  return new CoordinationError("unavailable", `${bid.key}: Redis does not answer`, { cause });
 }
 
 function restarted(ms: number): string {

@@ -1,0 +1,21 @@
+// One process at a time restarts a deployment. Run two copies at once and watch the second wait:
+//   REDIS_URL=redis://127.0.0.1:6379 npx tsx examples/exclusive-section.ts
+import { hostname } from "node:os";
+import { keyOf, RedisConnection, redisLocks } from "../src/coordination/index.ts";
+import { sleep, systemClock, systemRandom } from "../src/time/index.ts";
+
+const clock = systemClock();
+const random = systemRandom();
+const connection = new RedisConnection({ url: process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379", random });
+const locks = redisLocks({ connection, clock, random, who: `example/${hostname()}/${process.pid}` });
+await connection.connect();
+
+await locks.run(keyOf("payment/deployment/payment-api"), async (lease) => {
+  console.log(`held, fence ${lease.fence}`);
+  // Everything that can wait takes the signal: it aborts if the lease is lost, before anyone else can hold the key.
+  await sleep(clock, 5_000, lease.signal);
+  // Right before a side effect, ask; and send the fence along, so that a late write is refused.
+  lease.assertHeld();
+  console.log("done");
+});
+await locks.close();

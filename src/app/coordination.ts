@@ -1,0 +1,163 @@
+import { hostname } from "node:os";
+import { type Config, explainState } from "../config/index.ts";
+import {
+  type Claims,
+  kubernetesClaims,
+  kubernetesLocks,
+  kubernetesWatermarks,
+  type Locks,
+  memoryClaims,
+  memoryLocks,
+  memoryWatermarks,
+  observeClaims,
+  observeLockLoad,
+  observeLocks,
+  RedisConnection,
+  redisClaims,
+  redisLocks,
+  redisWatermarks,
+  type Stage,
+  type WatermarkStore,
+} from "../coordination/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+
+/** What a stage coordinates with, on whichever backend the configuration names. */
+export interface Coordination {
+  readonly locks: Locks;
+  readonly claims: Claims;
+  readonly watermarks: WatermarkStore;
+  close(): Promise<void>;
+}
+
+export interface CoordinationOptions {
+  readonly loaded: Parameters<typeof explainState>[0];
+  readonly stage: Stage;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** The API server, for whatever is kept there. */
+  readonly kube?: KubeClient;
+}
+
+type Backend = Config["state"]["backend"];
+
+/** First parts of Lease names, by which people tell whose locks they are. */
+const leasePrefix: Readonly<Record<Stage, string>> = {
+  gateway: "gw-lock-",
+  ro: "ro-lock-",
+  executor: "we-lock-",
+  agent: "agent-lock-",
+};
+
+/** Opens locks, claims and watermarks as configured, and says in the log what a restart would forget. */
+export async function openCoordination(options: CoordinationOptions): Promise<Coordination> {
+  const { loaded, log } = options;
+  const { config } = loaded;
+  for (const sentence of explainState(loaded)) log.info("state backend", { explanation: sentence });
+
+  const redis = uses("redis", config) ? redisConnection(options) : undefined;
+  const locks = openLocks(options, redis);
+  observeLockLoad(locks, options);
+  const claims = openClaims(options, redis);
+  const watermarks = openWatermarks(options, redis);
+  async function close() {
+    await claims.close();
+    await locks.close();
+    await redis?.close();
+  }
+  try {
+    // Only now: locks have something to prepare on every new connection.
+    await redis?.connect();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { locks, claims, watermarks, close };
+}
+
+function uses(backend: Backend, { state, locks }: Config): boolean {
+  return state.backend === backend || locks.backend === backend;
+}
+
+function redisConnection({ loaded, random, log, stage }: CoordinationOptions): RedisConnection {
+  const url = loaded.config.redis.url?.reveal();
+  if (!url) throw new TypeError("redis.url is not set, although the configuration was accepted without it");
+  const trouble = (message: string) => log.warn("redis connection", { message });
+  const connection = new RedisConnection({ url, random, name: `interlock-${stage}`, trouble });
+  connection.use({ up: () => log.info("redis connected"), down: () => log.warn("redis disconnected") });
+  return connection;
+}
+
+function openLocks(options: CoordinationOptions, redis: RedisConnection | undefined): Locks {
+  const { loaded, stage, log, clock, random } = options;
+  const { locks } = loaded.config;
+  const table = {
+    clock,
+    random,
+    who: whoWeAre(stage),
+    events: observeLocks(options),
+    defaults: { ttlMs: locks.ttlMs, waitMs: locks.waitMs },
+  };
+  switch (locks.backend) {
+    case "memory":
+      return memoryLocks(table);
+    case "redis":
+      return redisLocks({
+        ...table,
+        connection: needed(redis, "redis"),
+        longestTtlMs: Math.max(60_000, locks.ttlMs),
+        quarantined: (ms) => log.warn("redis restarted, locks are granted again later", { ms }),
+      });
+    case "kubernetes":
+      return kubernetesLocks({
+        ...table,
+        client: needed(options.kube, "kubernetes"),
+        namespace: locks.namespace,
+        prefix: leasePrefix[stage],
+      });
+  }
+}
+
+function openClaims(options: CoordinationOptions, redis: RedisConnection | undefined): Claims {
+  const { loaded, stage, clock, random } = options;
+  const { state, claims, locks } = loaded.config;
+  const desk = {
+    clock,
+    random,
+    who: whoWeAre(stage),
+    events: observeClaims(options),
+    defaults: { leaseMs: claims.leaseMs, doneTtlMs: claims.doneTtlMs },
+  };
+  switch (state.backend) {
+    case "memory":
+      return memoryClaims({ ...desk, maxEntries: claims.memoryEntries });
+    case "redis":
+      return redisClaims({ ...desk, connection: needed(redis, "redis") });
+    case "kubernetes":
+      return kubernetesClaims({ ...desk, client: needed(options.kube, "kubernetes"), namespace: locks.namespace });
+  }
+}
+
+function openWatermarks({ loaded, kube }: CoordinationOptions, redis: RedisConnection | undefined): WatermarkStore {
+  const { state, locks } = loaded.config;
+  switch (state.backend) {
+    case "memory":
+      return memoryWatermarks();
+    case "redis":
+      return redisWatermarks({ connection: needed(redis, "redis") });
+    case "kubernetes":
+      return kubernetesWatermarks({ client: needed(kube, "kubernetes"), namespace: locks.namespace });
+  }
+}
+
+function whoWeAre(stage: Stage): string {
+  return `${stage}/${hostname()}/${process.pid}`;
+}
+
+function needed<T>(part: T | undefined, backend: Backend): T {
+  if (part === undefined) throw new TypeError(`the ${backend} backend was chosen, but nothing is connected to it`);
+  return part;
+}

@@ -1,0 +1,1 @@
+export { type Coordination, type CoordinationOptions, openCoordination } from "./coordination.ts";

@@ -1,0 +1,154 @@
+import { type KubeLease, microTime } from "../../kube/index.ts";
+import type { ClaimBid, Ending, Taken } from "../claim-store.ts";
+import { drift } from "../tenure.ts";
+import { describeHolder, holderOf, marginMs, periodOf } from "./lease-rules.ts";
+
+/** A claim is a Lease: its spec says who works on it, its annotations how it stands. */
+const annotation = {
+  key: "kubernaut.ai/key",
+  who: "kubernaut.ai/holder",
+  state: "kubernaut.ai/state",
+  payloadHash: "kubernaut.ai/payload-hash",
+  result: "kubernaut.ai/result",
+  error: "kubernaut.ai/error",
+  settledAt: "kubernaut.ai/settled-at",
+  /** Until when `done`, `failed` and `retry` count, on the server's clock. */
+  until: "kubernaut.ai/until",
+} as const;
+
+export const claimLabels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "claim" };
+
+/** What there is to know besides the Lease itself. */
+export interface Sight {
+  readonly now: number;
+  /** Since when, on our clock, its holder has shown no sign of life. */
+  readonly since: number;
+  readonly serverNowMs: number;
+}
+
+export type Move = { readonly do: "take" } | { readonly do: "answer"; readonly taken: Taken };
+
+/** What to do for `bid`, given the Lease that is there. Pure; the write that follows decides. */
+export function nextMove(lease: KubeLease, bid: ClaimBid, { now, since, serverNowMs }: Sight): Move {
+  const state = stateOf(lease);
+  if (state === "claimed") {
+    // Ours: an answer got lost. Another's: the times written in it come from another clock and say nothing, so it has
+    // run out when *we* have seen it unchanged for its whole duration.
+    const expiresAt = since + periodOf(lease) * (1 + drift) + marginMs;
+    if (holderOf(lease) === bid.holder || now >= expiresAt) return { do: "take" };
+    return answer(lease, { state: "in-flight", holder: describeHolder(lease), retryAfterMs: expiresAt - now });
+  }
+
+  // Both were told by the server: when it was written, and now.
+  const leftMs = timeOf(lease, annotation.until) - serverNowMs;
+  if (!(leftMs > 0)) return { do: "take" };
+  const atMs = timeOf(lease, annotation.settledAt);
+  switch (state) {
+    case "retry":
+      return answer(lease, { state: "in-flight", holder: undefined, retryAfterMs: leftMs });
+    case "done":
+      return answer(lease, { state: "done", result: read(lease, annotation.result) ?? "", atMs });
+    case "failed":
+      return answer(lease, { state: "failed", error: read(lease, annotation.error) ?? "", atMs });
+  }
+}
+
+type Unhashed<T> = T extends unknown ? Omit<T, "payloadHash"> : never;
+
+function answer(lease: KubeLease, standing: Unhashed<Taken>): Move {
+  return { do: "answer", taken: { ...standing, payloadHash: read(lease, annotation.payloadHash) } as Taken };
+}
+
+export function keyIn(lease: KubeLease): string | undefined {
+  return read(lease, annotation.key);
+}
+
+/** Does somebody work on it, as far as it says? */
+export function isClaimed(lease: KubeLease): boolean {
+  return stateOf(lease) === "claimed";
+}
+
+/** Is it still `bid`'s to renew and to settle? */
+export function isClaimOf(lease: KubeLease, bid: ClaimBid): boolean {
+  return isClaimed(lease) && holderOf(lease) === bid.holder;
+}
+
+/** Did `bid` end it in this way before? */
+export function isSettledBy(lease: KubeLease, bid: ClaimBid, ending: Ending): boolean {
+  return stateOf(lease) === ending.kind && holderOf(lease) === bid.holder;
+}
+
+/** Does nobody need the object any more? An unfinished claim may be somebody's, whatever its age seems to be. */
+export function isSpent(lease: KubeLease, serverNowMs: number): boolean {
+  return !isClaimed(lease) && timeOf(lease, annotation.until) <= serverNowMs;
+}
+
+/** `lease` claimed by `bid` for a whole period. Nothing of what it was before stays behind. */
+export function claimed(lease: KubeLease, bid: ClaimBid, serverNowMs: number): KubeLease {
+  const time = microTime(later(lease, serverNowMs));
+  const again = isClaimOf(lease, bid);
+  return {
+    ...annotated(lease, {
+      [annotation.key]: bid.key,
+      [annotation.who]: bid.who,
+      [annotation.state]: "claimed",
+      ...(bid.payloadHash !== undefined && { [annotation.payloadHash]: bid.payloadHash }),
+    }),
+    spec: {
+      holderIdentity: bid.holder,
+      // Whole seconds; rounding up makes others wait longer, never us hold longer.
+      leaseDurationSeconds: Math.max(1, Math.ceil(bid.leaseMs / 1_000)),
+      acquireTime: again ? (lease.spec?.acquireTime ?? time) : time,
+      renewTime: time,
+      leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (again ? 0 : 1),
+    },
+  };
+}
+
+/** `lease` with a sign of life. */
+export function renewed(lease: KubeLease, serverNowMs: number): KubeLease {
+  return { ...lease, spec: { ...lease.spec, renewTime: microTime(later(lease, serverNowMs)) } };
+}
+
+/** `lease` after `bid` has ended in this way. Its spec stays, as a record of who did it. */
+export function settled(lease: KubeLease, bid: ClaimBid, ending: Ending, serverNowMs: number): KubeLease {
+  const forMs = ending.kind === "retry" ? ending.afterMs : ending.ttlMs;
+  return annotated(lease, {
+    [annotation.key]: bid.key,
+    [annotation.who]: bid.who,
+    [annotation.state]: ending.kind,
+    [annotation.settledAt]: new Date(serverNowMs).toISOString(),
+    [annotation.until]: new Date(Math.ceil(serverNowMs + forMs)).toISOString(),
+    ...(bid.payloadHash !== undefined && { [annotation.payloadHash]: bid.payloadHash }),
+    ...(ending.kind === "done" && { [annotation.result]: ending.result }),
+    ...(ending.kind === "failed" && { [annotation.error]: ending.error }),
+  });
+}
+
+/** `lease` with exactly these of our annotations, and whatever others put there. */
+function annotated(lease: KubeLease, ours: Readonly<Record<string, string>>): KubeLease {
+  const names: readonly string[] = Object.values(annotation);
+  const theirs = Object.entries(lease.metadata.annotations ?? {}).filter(([name]) => !names.includes(name));
+  return { ...lease, metadata: { ...lease.metadata, annotations: { ...Object.fromEntries(theirs), ...ours } } };
+}
+
+/** A Lease somebody damaged counts as claimed, so that it is free after a while. */
+function stateOf(lease: KubeLease): "claimed" | Ending["kind"] {
+  const state = read(lease, annotation.state);
+  return state === "done" || state === "failed" || state === "retry" ? state : "claimed";
+}
+
+function read(lease: KubeLease, name: string): string | undefined {
+  return lease.metadata.annotations?.[name];
+}
+
+function timeOf(lease: KubeLease, name: string): number {
+  return Date.parse(read(lease, name) ?? "");
+}
+
+/** A time that differs from the last one written, even on a clock that was set back: a renewal must be seen as one. */
+function later(lease: KubeLease, serverNowMs: number): number {
+  const last = Date.parse(lease.spec?.renewTime ?? "");
+  const now = Math.floor(serverNowMs);
+  return now > last || Number.isNaN(last) ? now : last + 1;
+}

@@ -1,0 +1,129 @@
+import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../claim-store.ts";
+import { CoordinationError } from "../errors.ts";
+import { type Key, nameOf } from "../key.ts";
+import { promisedSince, type Renewal } from "../tenure.ts";
+import * as rules from "./claim-rules.ts";
+import { describeHolder, marginMs } from "./lease-rules.ts";
+import { refusing } from "./refusal.ts";
+import { Sightings } from "./sightings.ts";
+
+export interface KubernetesClaimStoreOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly namespace: string;
+}
+
+/** How often others may be faster before we stop looking again. */
+const maxTries = 10;
+
+/** Claims as Lease objects: each change is one compare-and-swap on the resourceVersion. The claiming one is the fence. */
+export function kubernetesClaimStore({ client, clock, namespace }: KubernetesClaimStoreOptions): ClaimStore {
+  const sightings = new Sightings(clock);
+
+  /** The create is the claim; if the object is there already, what it says decides. */
+  async function claim(bid: ClaimBid): Promise<Standing> {
+    const name = claimName(bid.key);
+    const empty: KubeLease = { metadata: { name, namespace, labels: rules.claimLabels } };
+    for (let tries = 0; tries < maxTries; tries++) {
+      const sentAt = clock.now();
+      const outcome = await client.create(leases, rules.claimed(empty, bid, client.serverNowMs()));
+      if (outcome.kind === "created") return { state: "new", grant: grant(bid, outcome.object, sentAt) };
+      const found = await client.get(leases, { namespace, name });
+      const standing = found && (await look(found, bid));
+      if (standing) return standing;
+    }
+    throw tooBusy(bid.key);
+  }
+
+  /** Undefined when somebody else was faster: look again. */
+  async function look(found: KubeLease, bid: ClaimBid): Promise<Standing | undefined> {
+    const key = rules.keyIn(found);
+    if (key !== bid.key) {
+      throw new CoordinationError("collision", `${bid.key} meets the claim of another key: ${key ?? "none"}`);
+    }
+    const now = clock.now();
+    const since = rules.isClaimed(found) ? sightings.since(found) : now;
+    const move = rules.nextMove(found, bid, { now, since, serverNowMs: client.serverNowMs() });
+    if (move.do === "answer") return move.taken;
+
+    const sentAt = clock.now();
+    const outcome = await client.update(leases, rules.claimed(found, bid, client.serverNowMs()));
+    if (outcome.kind !== "updated") return undefined;
+    sightings.forget(outcome.object);
+    return { state: "new", grant: grant(bid, outcome.object, sentAt) };
+  }
+
+  function grant(bid: ClaimBid, written: KubeLease, sentAt: number): ClaimGrant {
+    // As we last wrote or read it: the next write builds on exactly that version.
+    let mine = written;
+
+    const reread = () => client.get(leases, { namespace, name: claimName(bid.key) });
+
+    async function renew(): Promise<Renewal> {
+      for (let tries = 0; tries < maxTries; tries++) {
+        const renewedAt = clock.now();
+        const outcome = await client.update(leases, rules.renewed(mine, client.serverNowMs()));
+        if (outcome.kind === "updated") {
+          mine = outcome.object;
+          return { kind: "ok", ...promisedSince(renewedAt, bid.leaseMs, marginMs) };
+        }
+        const found = await reread();
+        if (!found || !rules.isClaimOf(found, bid)) return { kind: "lost", holder: found && describeHolder(found) };
+        mine = found;
+      }
+      return { kind: "unknown", cause: tooBusy(bid.key) };
+    }
+
+    async function settle(ending: Ending): Promise<"settled" | "lost"> {
+      for (let tries = 0; tries < maxTries; tries++) {
+        if (await settled(mine, ending)) return "settled";
+        const found = await reread();
+        if (!found) return "lost";
+        if (!rules.isClaimOf(found, bid)) return rules.isSettledBy(found, bid, ending) ? "settled" : "lost";
+        mine = found;
+      }
+      throw tooBusy(bid.key);
+    }
+
+    async function settled(lease: KubeLease, ending: Ending): Promise<boolean> {
+      if (ending.kind === "retry" && ending.afterMs === 0) return removed(lease);
+      const next = rules.settled(lease, bid, ending, client.serverNowMs());
+      return (await client.update(leases, next)).kind === "updated";
+    }
+
+    return {
+      fence: fenceOf(written),
+      ...promisedSince(sentAt, bid.leaseMs, marginMs),
+      renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
+      settle: (ending) => settle(ending).catch(refusing(bid.key)),
+    };
+  }
+
+  async function removed({ metadata }: KubeLease): Promise<boolean> {
+    const { name = "", uid = "", resourceVersion = "" } = metadata;
+    const outcome = await client.delete(leases, { namespace, name }, { preconditions: { uid, resourceVersion } });
+    return outcome.kind === "deleted";
+  }
+
+  return {
+    guarantee: "consensus",
+    claim: (bid) => claim(bid).catch(refusing(bid.key)),
+    close: async () => {},
+  };
+}
+
+function claimName(key: Key): string {
+  return `claim-${nameOf(key)}`;
+}
+
+function fenceOf({ metadata }: KubeLease): bigint {
+  const { resourceVersion = "" } = metadata;
+  if (/^\d+$/.test(resourceVersion)) return BigInt(resourceVersion);
+  throw new CoordinationError("forbidden", `resourceVersion ${JSON.stringify(resourceVersion)} cannot be a fence`);
+}
+
+function tooBusy(key: Key): CoordinationError {
+  return new CoordinationError("unavailable", `${key}: others keep changing it faster than we can read it`);
+}

@@ -1,0 +1,18 @@
+import type { KubeClient } from "../../kube/index.ts";
+import { type ClaimDeskOptions, claimsOver } from "../claim-desk.ts";
+import type { Claims } from "../claims.ts";
+import { kubernetesClaimStore } from "./kubernetes-claim-store.ts";
+
+export interface KubernetesClaimsOptions extends ClaimDeskOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+}
+
+/**
+ * Claims as Kubernetes Leases named `claim-…`: one write to claim, one to complete. Safe whatever the clocks show, as
+ * long as they run at nearly the same speed; a claim whose process died is free one lease after somebody first asked
+ * for it. Nothing in Kubernetes removes what is no longer needed: see `removeSpentClaims`.
+ */
+export function kubernetesClaims(options: KubernetesClaimsOptions): Claims {
+  return claimsOver(kubernetesClaimStore(options), options);
+}

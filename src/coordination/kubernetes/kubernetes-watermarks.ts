@@ -1,0 +1,86 @@
+import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
+import { CoordinationError } from "../errors.ts";
+import { type Key, nameOf } from "../key.ts";
+import type { WatermarkEntry, WatermarkRecord, WatermarkStore, WriteOutcome } from "../watermarks.ts";
+import { refusing } from "./refusal.ts";
+
+export interface KubernetesWatermarksOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+}
+
+interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const configMaps: ResourceType<ConfigMap> = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+};
+
+const keyAnnotation = "kubernaut.ai/key";
+const labels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "watermark" };
+
+/** Watermarks as ConfigMaps named `watermark-…`, changed by compare-and-swap on the resourceVersion. */
+export function kubernetesWatermarks({ client, namespace }: KubernetesWatermarksOptions): WatermarkStore {
+  const refTo = (key: Key) => ({ namespace, name: `watermark-${nameOf(key)}` });
+
+  async function find(key: Key): Promise<ConfigMap | undefined> {
+    const found = await client.get(configMaps, refTo(key));
+    const clear = found?.metadata.annotations?.[keyAnnotation];
+    if (!found || clear === key) return found;
+    throw new CoordinationError("collision", `${key} meets the watermark of another key: ${clear ?? "none"}`);
+  }
+
+  async function read(key: Key): Promise<WatermarkRecord | undefined> {
+    const found = await find(key);
+    return found && recordIn(found);
+  }
+
+  async function write(key: Key, next: WatermarkEntry, expected: string | "absent"): Promise<WriteOutcome> {
+    const found = await find(key);
+    const refused = refusedBy(found && recordIn(found), next, expected);
+    if (refused) return refused;
+
+    const metadata = { ...refTo(key), labels, annotations: { [keyAnnotation]: key }, ...found?.metadata };
+    const object: ConfigMap = { metadata, data: dataOf(next) };
+    const outcome = found ? await client.update(configMaps, object) : await client.create(configMaps, object);
+    if (outcome.kind === "updated" || outcome.kind === "created") {
+      return { kind: "written", record: recordIn(outcome.object) };
+    }
+    // Somebody was faster by a moment. What they wrote decides, as if it had been there before.
+    const winner = await read(key);
+    return refusedBy(winner, next, expected) ?? { kind: "conflict", current: winner };
+  }
+
+  return {
+    guarantee: "consensus",
+    read: (key) => read(key).catch(refusing(key)),
+    write: (key, next, expected) => write(key, next, expected).catch(refusing(key)),
+  };
+}
+
+function refusedBy(
+  current: WatermarkRecord | undefined,
+  next: WatermarkEntry,
+  expected: string | "absent",
+): WriteOutcome | undefined {
+  if (current && current.fence > next.fence) return { kind: "stale", fence: current.fence };
+  return (current?.revision ?? "absent") === expected ? undefined : { kind: "conflict", current };
+}
+
+function dataOf({ cursor, fence }: WatermarkEntry): Record<string, string> {
+  const { updatedAt, id } = cursor;
+  return { updatedAt, fence: String(fence), ...(id !== undefined && { id }) };
+}
+
+function recordIn({ metadata, data }: ConfigMap): WatermarkRecord {
+  const { updatedAt = "", fence = "", id } = data ?? {};
+  if (!/^\d+$/.test(fence) || updatedAt === "") {
+    throw new CoordinationError("collision", `ConfigMap ${metadata.name} does not hold a watermark (any more)`);
+  }
+  const cursor = { updatedAt, ...(id !== undefined && { id }) };
+  return { cursor, fence: BigInt(fence), revision: metadata.resourceVersion ?? "" };
+}

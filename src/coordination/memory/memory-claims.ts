@@ -1,0 +1,16 @@
+import { type ClaimDeskOptions, claimsOver } from "../claim-desk.ts";
+import type { Claims } from "../claims.ts";
+import { MemoryClaimStore } from "./memory-claim-store.ts";
+
+export interface MemoryClaimsOptions extends ClaimDeskOptions {
+  /** Default 10,000. */
+  readonly maxEntries?: number;
+}
+
+/**
+ * Claims among the callers of one process. A restart forgets them, and other processes do not see them. At most
+ * `maxEntries` are kept; how they are chosen is said at `MemoryClaimStore`.
+ */
+export function memoryClaims(options: MemoryClaimsOptions): Claims {
+  return claimsOver(new MemoryClaimStore(options), options);
+}

@@ -1,0 +1,194 @@
+import { formatDuration } from "../time/index.ts";
+import {
+  type Beginning,
+  type Cursor,
+  firstCursor,
+  firstUnfinished,
+  nextCursor,
+  type PolledItem,
+  queryFrom,
+} from "./cursor.ts";
+import { CoordinationError } from "./errors.ts";
+import type { Key } from "./key.ts";
+import type { Guarantee } from "./locks.ts";
+
+/**
+ * Port: where watermarks are kept. What moves them, and how far, is written once, in `openWatermark` and `nextCursor`.
+ * Whatever rejects does so with a `CoordinationError`; after `unavailable` a write may or may not have happened.
+ */
+export interface WatermarkStore {
+  /** `process`: a restart forgets it, and then begins as if it had never run. */
+  readonly guarantee: Guarantee;
+  read(key: Key): Promise<WatermarkRecord | undefined>;
+  /**
+   * Writes `next` if the record is still the `expected` revision, or still absent, and was not written with a larger
+   * fence. One step: nobody comes in between.
+   */
+  write(key: Key, next: WatermarkEntry, expected: string | "absent"): Promise<WriteOutcome>;
+}
+
+export interface WatermarkEntry {
+  readonly cursor: Cursor;
+  /** Of the lock under which the stream is polled. */
+  readonly fence: bigint;
+}
+
+export interface WatermarkRecord extends WatermarkEntry {
+  /** Different after every write. */
+  readonly revision: string;
+}
+
+/** `stale`: a later poller, with a larger fence, was here. */
+export type WriteOutcome =
+  | { readonly kind: "written"; readonly record: WatermarkRecord }
+  | { readonly kind: "conflict"; readonly current: WatermarkRecord | undefined }
+  | { readonly kind: "stale"; readonly fence: bigint };
+
+export interface WatermarkOptions {
+  /** Where to begin if there is no watermark yet. */
+  readonly from: Beginning;
+  /** The source's clock, for `from`: the Date header of any answer of its. */
+  readonly serverDate: Date;
+  /** How late an item may become visible. Default 60 s. */
+  readonly overlapMs?: number;
+  /** Of the lock under which this process polls. Default 0: nobody is refused, and only the revision protects. */
+  readonly fence?: bigint;
+}
+
+/**
+ * The resume point of one stream: one per source, project and kind of item, so that one that fails holds up no other.
+ * It only moves forward, and only over what is finished.
+ */
+export interface Watermark {
+  readonly key: Key;
+  readonly record: WatermarkRecord;
+  /** From when to ask the source, inclusive. */
+  queryFrom(): string;
+  /**
+   * Moves over what `items`, in any order, say is finished. `more`: the list was not read to its end. Read it at least
+   * past what was finished before, and comes again because of the overlap; otherwise it has nowhere to move to.
+   */
+  advance(
+    items: readonly PolledItem[],
+    serverDate: Date,
+    options?: { readonly more?: boolean },
+  ): Promise<AdvanceOutcome>;
+}
+
+/** `heldBy`: the id of the item that it waits for. `stale`: somebody else polls this stream by now; stop. */
+export type AdvanceOutcome =
+  | { readonly kind: "advanced" | "unchanged"; readonly cursor: Cursor; readonly heldBy: string | undefined }
+  | { readonly kind: "stale"; readonly fence: bigint };
+
+/** How often others may be faster before we leave it to the next poll. */
+const maxTries = 10;
+
+/**
+ * The watermark of a stream. If there is none yet it is written before this returns, and so before the first poll: a
+ * crash between the two must not make "now" mean a later now.
+ */
+export async function openWatermark(store: WatermarkStore, key: Key, options: WatermarkOptions): Promise<Watermark> {
+  const { from, serverDate, overlapMs = 60_000, fence = 0n } = options;
+  const mistake = mistakeIn(overlapMs, from);
+  if (mistake) throw new TypeError(mistake);
+
+  const record = (await store.read(key)) ?? (await begin(store, key, { cursor: firstCursor(from, serverDate), fence }));
+  if (record.fence > fence) throw superseded(key, record.fence);
+  return watermarkAt(record, { store, key, overlapMs, fence });
+}
+
+async function begin(store: WatermarkStore, key: Key, first: WatermarkEntry): Promise<WatermarkRecord> {
+  const outcome = await store.write(key, first, "absent");
+  switch (outcome.kind) {
+    case "written":
+      return outcome.record;
+    case "stale":
+      throw superseded(key, outcome.fence);
+    case "conflict":
+      if (outcome.current) return outcome.current;
+      throw new CoordinationError("unavailable", `${key}: the watermark comes and goes; is somebody resetting it?`);
+  }
+}
+
+interface WatermarkContext {
+  readonly store: WatermarkStore;
+  readonly key: Key;
+  readonly overlapMs: number;
+  readonly fence: bigint;
+}
+
+function watermarkAt(opened: WatermarkRecord, { store, key, overlapMs, fence }: WatermarkContext): Watermark {
+  let record = opened;
+
+  async function advance(
+    items: readonly PolledItem[],
+    serverDate: Date,
+    { more = false }: { readonly more?: boolean } = {},
+  ): Promise<AdvanceOutcome> {
+    const heldBy = firstUnfinished(items)?.id;
+    for (let tries = 0; tries < maxTries; tries++) {
+      const cursor = nextCursor(record.cursor, { items, serverDate, overlapMs, more });
+      if (cursor === record.cursor) return { kind: "unchanged", cursor, heldBy };
+
+      const outcome = await store.write(key, { cursor, fence }, record.revision);
+      switch (outcome.kind) {
+        case "written":
+          record = outcome.record;
+          return { kind: "advanced", cursor, heldBy };
+        case "stale":
+          return outcome;
+        case "conflict":
+          if (!outcome.current) throw new CoordinationError("lost", `${key}: somebody removed the watermark`);
+          // Another poll, or our own write whose answer got lost. What we saw finished is finished from there, too.
+          record = outcome.current;
+      }
+    }
+    throw new CoordinationError("unavailable", `${key}: others keep moving the watermark`);
+  }
+
+  return {
+    key,
+    get record() {
+      return record;
+    },
+    queryFrom: () => queryFrom(record.cursor, overlapMs),
+    advance,
+  };
+}
+
+function mistakeIn(overlapMs: number, from: Beginning): string | undefined {
+  if (!(overlapMs >= 0 && Number.isFinite(overlapMs))) {
+    return `overlapMs must be a finite number, 0 or more; got ${overlapMs}`;
+  }
+  const isDuration = typeof from === "number" && from >= 0 && Number.isFinite(from);
+  return isDuration || from === "now" || from === "all" ? undefined : `from must be "now", "all" or ms; got ${from}`;
+}
+
+function superseded(key: Key, fence: bigint): CoordinationError {
+  return new CoordinationError("lost", `${key}: polled by somebody with the larger fence ${fence} by now`);
+}
+
+export interface ReplayTimes {
+  /** How long what was done is remembered. */
+  readonly dedupTtlMs: number;
+  /** The longest outage after which everything since is polled again. */
+  readonly maxReplayMs: number;
+  readonly overlapMs: number;
+  /** The longest time from claim to completion. */
+  readonly maxProcessingMs: number;
+}
+
+/** Is what was done forgotten before it can come again? A sentence that says so, or undefined. */
+export function dedupTtlProblem({
+  dedupTtlMs,
+  maxReplayMs,
+  overlapMs,
+  maxProcessingMs,
+}: ReplayTimes): string | undefined {
+  const neededMs = maxReplayMs + overlapMs + maxProcessingMs;
+  if (dedupTtlMs >= neededMs) return undefined;
+  return (
+    `what was done is remembered for ${formatDuration(dedupTtlMs)}, but may come again for ${formatDuration(neededMs)} ` +
+    `(longest replay + overlap + longest processing), and would then be done twice`
+  );
+}

@@ -1,0 +1,110 @@
+import { type Clock, sleep } from "../../src/time/index.ts";
+import { settle } from "../doubles/manual-clock.ts";
+
+/** The way from one client to its server and back, on the client's time. It fails when told to. */
+export class Wire {
+  /** How many requests were sent. */
+  requests = 0;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  #state: "open" | "silent" | "refused" = "open";
+  #replyDelayMs = 0;
+  #losesNext = false;
+  #deaf = false;
+  #broken: (() => void)[] = [];
+
+  constructor(clock: Clock, timeoutMs: number) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** The server reaches us without being asked. */
+  get hears(): boolean {
+    return this.#state === "open" && !this.#deaf;
+  }
+
+  /** Brings us what the server says without being asked, behind the answers that are under way. */
+  async tell(deliver: () => void): Promise<void> {
+    await settle();
+    if (this.#replyDelayMs > 0) await sleep(this.#clock, this.#replyDelayMs);
+    if (this.hears) deliver();
+  }
+
+  /** A connection can be made. */
+  get connects(): boolean {
+    return this.#state === "open";
+  }
+
+  /** The server has not been told that we are gone. */
+  get looksOpen(): boolean {
+    return this.#state !== "refused";
+  }
+
+  sever(): void {
+    this.#state = "silent";
+  }
+
+  refuse(): void {
+    this.#state = "refused";
+    this.#break();
+  }
+
+  slow(ms: number): void {
+    this.#replyDelayMs = ms;
+  }
+
+  loseNextReply(): void {
+    this.#losesNext = true;
+  }
+
+  deafen(): void {
+    this.#deaf = true;
+  }
+
+  heal(): void {
+    this.#state = "open";
+    this.#replyDelayMs = 0;
+    this.#deaf = false;
+  }
+
+  /** Calls `then` each time connections break. */
+  whenBroken(then: () => void): void {
+    this.#broken.push(then);
+  }
+
+  /** Has `apply` done at the other end. Rejects when no answer will come. */
+  async call<T>(apply: () => T | Promise<T>): Promise<T> {
+    this.requests++;
+    if (this.#state === "refused") throw new Error("connection refused");
+    if (this.#state === "silent") return this.#timeOut();
+
+    const answer = await Promise.resolve().then(apply).then(fulfilled, rejected);
+    if (this.#losesNext) {
+      this.#losesNext = false;
+      this.#break();
+      throw new Error("connection reset");
+    }
+    if (this.#replyDelayMs > 0) await sleep(this.#clock, this.#replyDelayMs);
+    return this.connects ? answer() : this.#timeOut();
+  }
+
+  async #timeOut(): Promise<never> {
+    await sleep(this.#clock, this.#timeoutMs);
+    this.#break();
+    throw new Error("no answer");
+  }
+
+  #break() {
+    for (const then of this.#broken) then();
+  }
+}
+
+function fulfilled<T>(value: T): () => T {
+  return () => value;
+}
+
+function rejected(error: unknown): () => never {
+  return () => {
+    throw error;
+  };
+}
