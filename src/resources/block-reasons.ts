@@ -1,0 +1,27 @@
+/**
+ * Why nothing is done, in the order in which the policy asks. An execution that meets one is Skipped, if `skips`; an
+ * incident that meets one is Blocked until it clears.
+ */
+export const blockReasons = {
+  NoMatchingRule: { skips: false, clears: "when the rules change, or the signal resolves" },
+  Paused: { skips: true, clears: "when the last pause that covers it ends" },
+  ResourceBusy: { skips: true, clears: "when the execution that holds the target has ended" },
+  PreviousExecutionFailed: { skips: true, clears: "when a person acknowledges the failure" },
+  ExhaustedRetries: { skips: true, clears: "when a person acknowledges the failures, or after a success" },
+  RecentlyRemediated: { skips: true, clears: "at a known time" },
+  Ineffective: { skips: false, clears: "when a person acknowledges that the fix does not hold" },
+} as const satisfies Record<string, { readonly skips: boolean; readonly clears: string }>;
+
+export type BlockReason = keyof typeof blockReasons;
+
+/** A reason for which an execution can be Skipped. The others concern incidents alone. */
+export type SkipReason = {
+  [R in BlockReason]: (typeof blockReasons)[R]["skips"] extends true ? R : never;
+}[BlockReason];
+
+/** Why it is too early for `RecentlyRemediated`: after failures before acting, or after a success. */
+export const recentCauses = ["backoff", "cooldown"] as const;
+export type RecentCause = (typeof recentCauses)[number];
+
+/** All reasons, in the order of the checks. */
+export const blockReasonNames = Object.keys(blockReasons) as [BlockReason, ...BlockReason[]];

@@ -1,0 +1,187 @@
+import { z } from "zod";
+import type { KubeObject } from "../kube/index.ts";
+import { ageColumn, defineKind } from "./define-kind.ts";
+import { conditions, count, listByKey, name, stringMap, targetText, text, timestamp, type Wire } from "./fields.ts";
+import { finalPhases, immutable } from "./schema/rules.ts";
+
+/** Something the coding agent has to do: review a merge request, carry out a command, or solve an issue. */
+export interface CodingTask extends KubeObject {
+  readonly spec: CodingTaskSpec;
+  readonly status?: CodingTaskStatus;
+}
+
+export type CodingTaskSpec = Wire<typeof spec>;
+export type CodingTaskStatus = Wire<typeof status>;
+export type CodingTaskPhase = CodingTaskStatus["phase"];
+export type CodingTaskStep = Wire<typeof step>;
+
+const positive = z.int().min(1).meta({ format: "int64" });
+const sha = z.string().regex(/^[0-9a-f]{40,64}$/, { error: "must be a full commit hash" });
+const branch = z.string().min(1).max(255);
+
+const project = z.strictObject({
+  host: z.string().min(1).max(253).describe("Host of the GitLab server."),
+  id: positive.describe("Numeric id of the project there."),
+  path: text.describe("Its path, for people."),
+});
+
+const mergeRequest = z.strictObject({
+  iid: positive.describe("Number of the merge request within its project."),
+  headSha: sha.describe("Its head when the task was made."),
+  sourceBranch: branch.describe("The branch it comes from."),
+  targetBranch: branch.describe("The branch it goes to."),
+  sourceProjectId: positive.describe("The project it comes from, for merge requests from forks.").optional(),
+});
+
+const note = z.strictObject({
+  id: positive.describe("Id of the comment."),
+  discussionId: z.string().describe("Id of its discussion, in which the reply goes.").optional(),
+  body: z.string().describe("The command as it was written."),
+});
+
+const issue = z.strictObject({
+  site: z.string().min(1).max(253).describe("Host of the Jira site."),
+  key: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]+-[0-9]+$/, { error: "must be an issue's key such as PROJ-123" })
+    .describe("Key of the issue."),
+  updated: timestamp.describe("When it was last changed; a later change is a new task."),
+  summary: z.string().describe("Its title."),
+  description: z.string().describe("Its description, in Markdown.").optional(),
+});
+
+const common = {
+  project: project.describe("The project to work in."),
+  targetResource: targetText.describe(
+    "The branch that is written to, as git:host/path@branch. It is locked while it is written to.",
+  ),
+  claimKey: z.string().min(1).max(512).describe("What makes the task the same task, however often it is reported."),
+  source: z.enum(["webhook", "poll", "api"]).describe("How we heard of it first."),
+  requestedBy: z.string().max(253).describe("User name of who asked for it.").optional(),
+  receivedTime: timestamp.describe("When we heard of it."),
+};
+const merge = mergeRequest.describe("The merge request it is about.");
+
+const spec = z
+  .discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("Review").describe("What is to be done."), ...common, mergeRequest: merge }),
+    z.strictObject({
+      type: z.literal("Command"),
+      ...common,
+      mergeRequest: merge,
+      note: note.describe("The comment with the command."),
+    }),
+    z.strictObject({
+      type: z.literal("Issue"),
+      ...common,
+      issue: issue.describe("The issue to solve."),
+      branch: branch.describe("The branch to work on."),
+      targetBranch: branch.describe("The branch the merge request goes to."),
+    }),
+  ])
+  .meta({
+    description: "What is to be done. It never changes.",
+    "x-kubernetes-validations": [immutable("a task does not change: a new request is a new task")],
+  });
+
+const step = z.strictObject({
+  name: z.string().min(1).max(63).describe("Which step."),
+  completedAt: timestamp.describe("When it was done."),
+  result: stringMap
+    .describe("What it brought about, such as the id of a comment; looked up before it is done again.")
+    .optional(),
+});
+
+const lockHolder = z.strictObject({
+  identity: text.describe("Who holds the lock."),
+  task: name.describe("The task it is held for, if it is one.").optional(),
+  since: timestamp.describe("Since when.").optional(),
+});
+
+const result = z.strictObject({
+  summary: z.string().describe("What was done, for people.").optional(),
+  branch: branch.describe("The branch that was pushed.").optional(),
+  commitSha: sha.describe("The commit that was pushed.").optional(),
+  mergeRequestIid: positive.describe("Number of the merge request that was made or found.").optional(),
+  mergeRequestUrl: z.string().describe("Its address.").optional(),
+  comments: count.describe("How many comments were made.").optional(),
+});
+
+const failure = z.strictObject({
+  reason: z
+    .string()
+    .regex(/^[A-Z][A-Za-z]+$/, { error: "must be one word in CamelCase" })
+    .max(63)
+    .describe("Why, in one word."),
+  message: text.describe("Why, for people, without secrets."),
+});
+
+const statusOfAll = {
+  message: z.string().describe("Where it stands, in one sentence.").optional(),
+  attempts: count.describe("How often it was tried.").optional(),
+  steps: listByKey("name", step)
+    .describe("The steps that are done; after a crash the work goes on after them.")
+    .optional(),
+  conditions: conditions.describe("Steps on the way, for tools that wait for them.").optional(),
+};
+const startTime = timestamp.describe("When the work began.");
+const completionTime = timestamp.describe("When it ended.");
+
+const status = z
+  .discriminatedUnion("phase", [
+    z.strictObject({ phase: z.literal("Pending").describe("How far the task has come."), ...statusOfAll }),
+    z.strictObject({
+      phase: z.literal("Waiting"),
+      position: count.describe("How many are before it in the queue for the lock.").optional(),
+      holder: lockHolder.describe("Who has the lock.").optional(),
+      nextAttemptTime: timestamp.describe("When it is tried again after a failure.").optional(),
+      ...statusOfAll,
+    }),
+    z.strictObject({ phase: z.literal("Running"), startTime, ...statusOfAll }),
+    z.strictObject({
+      phase: z.literal("Completed"),
+      startTime,
+      completionTime,
+      result: result.describe("What came of it.").optional(),
+      ...statusOfAll,
+    }),
+    z.strictObject({
+      phase: z.literal("Failed"),
+      startTime: startTime.optional(),
+      completionTime,
+      failure: failure.describe("Why it failed."),
+      ...statusOfAll,
+    }),
+    z.strictObject({
+      phase: z.literal("Superseded"),
+      completionTime,
+      supersededBy: text.describe("What took its place, such as the newer commit."),
+      ...statusOfAll,
+    }),
+    z.strictObject({ phase: z.literal("Cancelled"), completionTime, ...statusOfAll }),
+  ])
+  .meta({
+    description: "How far it has come.",
+    "x-kubernetes-validations": [finalPhases(["Completed", "Failed", "Superseded", "Cancelled"])],
+  });
+
+export const codingTasks = defineKind<CodingTask>({
+  kind: "CodingTask",
+  shortName: "ct",
+  description: "CodingTask is something the coding agent has to do, and has to do once.",
+  spec,
+  status,
+  selectable: ["spec.targetResource"],
+  columns: [
+    { name: "Phase", type: "string", jsonPath: ".status.phase" },
+    { name: "Type", type: "string", jsonPath: ".spec.type" },
+    { name: "Project", type: "string", jsonPath: ".spec.project.path" },
+    { name: "MR", type: "integer", jsonPath: ".spec.mergeRequest.iid" },
+    { name: "Issue", type: "string", jsonPath: ".spec.issue.key" },
+    { name: "Position", type: "integer", jsonPath: ".status.position", description: "How many wait before it" },
+    { name: "Holder", type: "string", jsonPath: ".status.holder.identity", priority: 1 },
+    { name: "Target", type: "string", jsonPath: ".spec.targetResource", priority: 1 },
+    { name: "Message", type: "string", jsonPath: ".status.message", priority: 1 },
+    ageColumn,
+  ],
+});

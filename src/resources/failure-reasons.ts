@@ -1,0 +1,38 @@
+/**
+ * Why an execution failed. `before`: nothing had run, so trying again is safe. `during`: something may have changed,
+ * if anything had started at all.
+ */
+export const failureReasons = {
+  ValidationError: { when: "before", meaning: "the execution's spec is not valid" },
+  PipelineRunCreationFailed: { when: "before", meaning: "the run was refused when it was created" },
+  BundleNotFound: { when: "before", meaning: "the workflow's bundle could not be resolved" },
+  ImagePullFailed: { when: "before", meaning: "an image could not be pulled" },
+  ServiceAccountMissing: { when: "before", meaning: "the service account does not exist" },
+  QuotaExceeded: { when: "before", meaning: "a quota left no room for the run" },
+  ConfigurationError: { when: "before", meaning: "the run is configured in a way that cannot start" },
+  TaskRunFailed: { when: "during", meaning: "a task failed" },
+  Timeout: { when: "during", meaning: "the run took longer than it may" },
+  OOMKilled: { when: "during", meaning: "a step used more memory than it may" },
+  Evicted: { when: "during", meaning: "the node put the run's pod out" },
+  PipelineRunDeleted: { when: "during", meaning: "somebody deleted the run" },
+  Cancelled: { when: "during", meaning: "somebody cancelled the run" },
+  Unknown: { when: "during", meaning: "the engine gave no reason that is known" },
+} as const satisfies Record<string, { readonly when: "before" | "during"; readonly meaning: string }>;
+
+export type FailureReason = keyof typeof failureReasons;
+
+export interface FailureClass {
+  readonly reason: FailureReason;
+  /** True: something may have changed, and nobody but a person may say that trying again is safe. */
+  readonly wasExecutionFailure: boolean;
+}
+
+/** What to record about a failure for which `found` is the evident reason. */
+export function classifyFailure(found: FailureReason, { anythingStarted }: { anythingStarted: boolean }): FailureClass {
+  // An image that is missing for the second task does not undo what the first one did.
+  const reason = anythingStarted && failureReasons[found].when === "before" ? "TaskRunFailed" : found;
+  return { reason, wasExecutionFailure: anythingStarted };
+}
+
+/** All reasons, in the order of the table. */
+export const failureReasonNames = Object.keys(failureReasons) as [FailureReason, ...FailureReason[]];

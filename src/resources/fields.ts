@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { longestTarget } from "./target/target.ts";
+
+/** What is deeply readonly to TypeScript, as every object is that a client hands out. */
+export type Wire<S extends z.ZodType> = DeepReadonly<z.output<S>>;
+
+type DeepReadonly<T> = T extends readonly (infer E)[]
+  ? readonly DeepReadonly<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<Exclude<T[K], undefined>> }
+    : T;
+
+/** RFC 3339. What we write carries milliseconds. */
+export const timestamp = z.iso.datetime({ offset: true });
+
+/** `2m30s`: what `formatDuration` writes and `parseDuration` reads. */
+export const durationText = z
+  .string()
+  .min(1)
+  .regex(/^([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$/, { error: "must be a duration such as 500ms, 30s or 1h30m" });
+
+export const text = z.string().min(1);
+export const name = z.string().min(1).max(253);
+export const uid = z.string().min(1).max(128);
+export const count = z.int().min(0).meta({ format: "int64" });
+export const stringMap = z.record(z.string(), z.string());
+
+const targetShape = "^([a-z0-9-]+:)?([a-z0-9-]+/)?[A-Za-z][A-Za-z0-9.-]*/[^/ ]+$|^git:[^ ]+@[^ ]+$";
+const targetRule = "must be namespace/kind/name or kind/name, or git:host/path@branch";
+
+/** A target in any accepted spelling. Whether its kind exists is known only to `parseTarget` with the cluster's kinds. */
+export const targetText = z
+  .string()
+  .min(1)
+  .max(longestTarget)
+  .refine((value) => new RegExp(targetShape).test(value), { error: targetRule })
+  .meta({ "x-kubernetes-validations": [{ rule: `self.matches('${targetShape}')`, message: targetRule }] });
+
+/** Long enough for `v1:` and a hash, and for what other senders use. */
+export const fingerprint = z.string().min(1).max(253);
+
+export const workflowId = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, {
+    error: "must be lower-case letters, digits, - and ., beginning and ending with a letter or digit",
+  });
+
+export const version = z
+  .string()
+  .max(63)
+  .regex(/^[A-Za-z0-9]([A-Za-z0-9.+_-]*[A-Za-z0-9])?$/, { error: "must be a version such as 1.4.0" });
+
+const engines = ["tekton", "job", "local"] as const;
+export type Engine = (typeof engines)[number];
+export const engine = z.enum(engines);
+
+/** One value of a parameter. Structural schemas cannot say "one of these types", so the server takes anything here. */
+export const parameterValue = z
+  .union([z.string(), z.number(), z.boolean(), z.array(z.string())], {
+    error: "must be text, a number, true, false or a list of texts",
+  })
+  .meta({ "x-kubernetes-preserve-unknown-fields": true });
+export type ParameterValue = Wire<typeof parameterValue>;
+
+export const parameterName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,62}$/, {
+  error: "must be a parameter's name: letters, digits, _, - and ., beginning with a letter",
+});
+
+export const parameters = z.record(parameterName, parameterValue);
+
+/** A list that server-side apply and people merge by one of its fields. */
+export function listByKey<S extends z.ZodType>(key: string, item: S) {
+  return z.array(item).meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key] });
+}
+
+export const incidentRef = z.strictObject({
+  name: name.describe("Name of the RemediationRequest."),
+  namespace: name.describe("Its namespace; that of the referring object if left out.").optional(),
+  uid: uid.describe("Its uid.").optional(),
+});
+
+export const executionRef = z.strictObject({
+  name: name.describe("Name of the WorkflowExecution."),
+  namespace: name.describe("Its namespace."),
+  uid: uid.describe("Its uid, by which it is recognised; a name can be used again."),
+});
+
+/** Who holds a target now. */
+export const holder = z.strictObject({
+  executionUid: uid.describe("Uid of the execution that holds the target; ownership is decided by it alone."),
+  executionName: name.describe("Its name, for people."),
+  executionNamespace: name.describe("Its namespace, for people."),
+  workflowId: workflowId.describe("The workflow it runs."),
+  engine: engine.describe("The engine that runs it."),
+  runUid: uid.describe("Uid of its run, once there is one.").optional(),
+  since: timestamp.describe("When it was admitted."),
+});
+export type TargetHolder = Wire<typeof holder>;
+
+/** The conditions that every Kubernetes object may have. */
+export const conditions = listByKey(
+  "type",
+  z.strictObject({
+    type: z.string().min(1).max(316).describe("What the condition is about."),
+    status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds."),
+    observedGeneration: count.describe("The generation of the object that was looked at.").optional(),
+    lastTransitionTime: timestamp.describe("When the status last changed."),
+    reason: z.string().min(1).max(1024).describe("One word that says why."),
+    message: z.string().max(32768).describe("A sentence that says why."),
+  }),
+);
+export type Condition = Wire<typeof conditions>[number];

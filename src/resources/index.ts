@@ -1,0 +1,106 @@
+export {
+  type AutomationPause,
+  type AutomationPauseSpec,
+  type AutomationPauseStatus,
+  automationPauses,
+} from "./automation-pause.ts";
+export { type BlockReason, blockReasons, type RecentCause, type SkipReason } from "./block-reasons.ts";
+export {
+  type CodingTask,
+  type CodingTaskPhase,
+  type CodingTaskSpec,
+  type CodingTaskStatus,
+  type CodingTaskStep,
+  codingTasks,
+} from "./coding-task.ts";
+export {
+  type CrdVersion,
+  type CustomResourceDefinition,
+  crdOf,
+  customKindsOf,
+  customResourceDefinitions,
+} from "./crd.ts";
+export type { Kind, PrinterColumn } from "./define-kind.ts";
+export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
+export type { Condition, Engine, ParameterValue, TargetHolder } from "./fields.ts";
+export { nameHash } from "./hash.ts";
+export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
+export {
+  annotationKeys,
+  executionFinalizer,
+  executionNamespace,
+  incidentName,
+  incidentNumber,
+  labelKeys,
+  labelText,
+  managedBy,
+} from "./names.ts";
+export {
+  type NoticeContext,
+  type NoticePhase,
+  type NotificationRequest,
+  type NotificationRequestSpec,
+  type NotificationRequestStatus,
+  notificationRequests,
+} from "./notification-request.ts";
+export type { Problem } from "./problems.ts";
+export { type Reading, read } from "./reading.ts";
+export {
+  type ApprovalDecision,
+  type RemediationApprovalRequest,
+  type RemediationApprovalRequestSpec,
+  type RemediationApprovalRequestStatus,
+  remediationApprovalRequests,
+} from "./remediation-approval-request.ts";
+export {
+  closedIncidentPhases,
+  type Diagnosis,
+  type IncidentBlock,
+  type IncidentPhase,
+  type RemediationRequest,
+  type RemediationRequestSpec,
+  type RemediationRequestStatus,
+  remediationRequests,
+} from "./remediation-request.ts";
+export {
+  type Acknowledgement,
+  type ExecutionEnd,
+  keptEnds,
+  type RemediationTarget,
+  type RemediationTargetSpec,
+  type RemediationTargetStatus,
+  remediationTargets,
+  type WorkflowHistory,
+} from "./remediation-target.ts";
+export {
+  type RemediationWorkflow,
+  type RemediationWorkflowSpec,
+  type RemediationWorkflowStatus,
+  remediationWorkflows,
+  type WorkflowParameter,
+} from "./remediation-workflow.ts";
+export { resourceKinds } from "./resource-kinds.ts";
+export type { CelRule } from "./schema/rules.ts";
+export type { StructuralSchema } from "./schema/structural.ts";
+export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
+export { type KnownKind, kindText } from "./target/known-kind.ts";
+export { type ObjectReference, targetOfObject } from "./target/object-target.ts";
+export { parseTarget } from "./target/parse-target.ts";
+export { type RepositoryReference, targetOfRepository } from "./target/repository-target.ts";
+export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
+export { runName, targetHash } from "./target-hash.ts";
+export {
+  type ConflictingWorkflow,
+  type ExecutionPhase,
+  executionTransitions,
+  type FailureDetails,
+  type RecentRemediation,
+  type RunRef,
+  type RunStatus,
+  type SkipDetails,
+  type WorkflowExecution,
+  type WorkflowExecutionSpec,
+  type WorkflowExecutionStatus,
+  type WorkflowRef,
+  workflowExecutions,
+} from "./workflow-execution.ts";

@@ -1,0 +1,59 @@
+import { nameHash } from "./hash.ts";
+
+/** Labels that we set and select by. Values have at most 63 characters, so whatever may be longer is hashed. */
+export const labelKeys = {
+  /** On executions and runs: `targetHash` of the target. */
+  targetHash: "kubernaut.ai/target-hash",
+  /** On incidents: `nameHash` of the fingerprint. */
+  fingerprintHash: "kubernaut.ai/fingerprint-hash",
+  /** On runs, for people: the execution's name as far as it fits. Ownership is decided by `annotationKeys.executionUid`. */
+  workflowExecution: "kubernaut.ai/workflow-execution",
+  /** On runs: the namespace of the execution. */
+  sourceNamespace: "kubernaut.ai/source-namespace",
+  /** On executions and runs: the workflow's id. */
+  workflowId: "kubernaut.ai/workflow-id",
+  /** On workloads and namespaces: `true` puts them in scope, `false` out of it. */
+  managed: "kubernaut.ai/managed",
+} as const;
+
+/** Annotations that we set and read. */
+export const annotationKeys = {
+  /** On runs: uid of the execution that owns the run. */
+  executionUid: "kubernaut.ai/execution-uid",
+  /** On runs: the canonical target in clear, compared on every collision of names. */
+  targetResource: "kubernaut.ai/target-resource",
+  /** On runs: the fence with which the run was admitted. */
+  fence: "kubernaut.ai/fence",
+  /** On executions: the reason with which a person acknowledges that it failed. */
+  acknowledge: "kubernaut.ai/acknowledge",
+  /** On executions: who that person claims to be. */
+  acknowledgedBy: "kubernaut.ai/acknowledged-by",
+} as const;
+
+/** Keeps an execution until its run is gone. */
+export const executionFinalizer = "workflowexecution.kubernaut.ai/workflowexecution-cleanup";
+
+/** Where runs and target records live unless configuration says otherwise. */
+export const executionNamespace = "kubernaut-workflows";
+
+/** Marks what we made and may therefore change. */
+export const managedBy = { label: "app.kubernetes.io/managed-by", value: "interlock" } as const;
+
+/** Name of the `n`-th incident of a fingerprint. Creating it is the claim: the API server refuses the second. */
+export function incidentName(fingerprint: string, n: number): string {
+  if (!Number.isSafeInteger(n) || n < 1) throw new TypeError(`incidents are counted from 1, got ${n}`);
+  return `rr-${nameHash(fingerprint)}-${n}`;
+}
+
+/** The number of an incident of `fingerprint`, read from its name. Undefined if the name is not one of them. */
+export function incidentNumber(fingerprint: string, name: string): number | undefined {
+  const prefix = `rr-${nameHash(fingerprint)}-`;
+  const digits = name.startsWith(prefix) ? name.slice(prefix.length) : "";
+  return /^[1-9][0-9]{0,14}$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** `name` as a label's value, for people: cut to 63 characters if it has to be. */
+export function labelText(name: string): string {
+  const allowed = name.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^[^A-Za-z0-9]+/, "");
+  return allowed.slice(0, 63).replace(/[^A-Za-z0-9]+$/, "");
+}

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import type { KubeObject } from "../kube/index.ts";
+import { ageColumn, defineKind } from "./define-kind.ts";
+import {
+  conditions,
+  incidentRef,
+  parameters,
+  targetText,
+  text,
+  timestamp,
+  version,
+  type Wire,
+  workflowId,
+} from "./fields.ts";
+import { type CelRule, immutable } from "./schema/rules.ts";
+
+/** A question to a person: may this workflow act on this target? It reserves nothing. */
+export interface RemediationApprovalRequest extends KubeObject {
+  readonly spec: RemediationApprovalRequestSpec;
+  /** Absent until somebody has answered, or the time is up. */
+  readonly status?: RemediationApprovalRequestStatus;
+}
+
+export type RemediationApprovalRequestSpec = Wire<typeof spec>;
+export type RemediationApprovalRequestStatus = Wire<typeof status>;
+export type ApprovalDecision = RemediationApprovalRequestStatus["decision"];
+
+const recommendedWorkflow = z.strictObject({
+  workflowId: workflowId.describe("The workflow."),
+  version: version.describe("Its version.").optional(),
+  parameters: parameters.describe("Its parameters.").optional(),
+  rationale: z.string().describe("Why this one.").optional(),
+});
+
+const spec = z
+  .strictObject({
+    remediationRequestRef: incidentRef.describe("The incident that waits for the answer."),
+    targetResource: targetText.describe("What would be acted on, in canonical form."),
+    recommendedWorkflow: recommendedWorkflow.describe("What would be run."),
+    whyApprovalRequired: text.describe("Why a person is asked."),
+    investigationSummary: z.string().describe("What is known about the problem.").optional(),
+    requiredBy: timestamp.describe("Until when an answer is awaited; no answer by then is a no."),
+  })
+  .meta({
+    description: "The question. It never changes.",
+    "x-kubernetes-validations": [immutable("a question does not change once it was asked")],
+  });
+
+const answered = {
+  decidedBy: text.describe("Who decided."),
+  verified: z.boolean().describe("True if that identity was authenticated rather than claimed.").optional(),
+  decidedVia: z.string().describe("How: the command line, the console, kubectl.").optional(),
+  decidedAt: timestamp.describe("When."),
+  decisionMessage: text.describe("Why."),
+};
+const common = { conditions: conditions.describe("State of the question, for tools that wait for it.").optional() };
+
+const decidedOnce: CelRule = {
+  rule: "self.decision == oldSelf.decision",
+  message: "this was decided already",
+  messageExpression: "'this was decided already: ' + oldSelf.decision",
+};
+
+const status = z
+  .discriminatedUnion("decision", [
+    z.strictObject({ decision: z.enum(["Approved", "Rejected"]).describe("The answer."), ...answered, ...common }),
+    z.strictObject({ decision: z.literal("Expired"), decidedAt: answered.decidedAt, ...common }),
+  ])
+  .meta({ description: "The answer. Absent until there is one.", "x-kubernetes-validations": [decidedOnce] });
+
+export const remediationApprovalRequests = defineKind<RemediationApprovalRequest>({
+  kind: "RemediationApprovalRequest",
+  shortName: "rar",
+  description: "RemediationApprovalRequest asks a person whether a workflow may act on a target.",
+  spec,
+  status,
+  selectable: ["spec.targetResource"],
+  columns: [
+    { name: "Decision", type: "string", jsonPath: ".status.decision" },
+    { name: "Workflow", type: "string", jsonPath: ".spec.recommendedWorkflow.workflowId" },
+    { name: "Target", type: "string", jsonPath: ".spec.targetResource" },
+    { name: "Required by", type: "string", jsonPath: ".spec.requiredBy" },
+    { name: "Decided by", type: "string", jsonPath: ".status.decidedBy" },
+    { name: "Incident", type: "string", jsonPath: ".spec.remediationRequestRef.name", priority: 1 },
+    ageColumn,
+  ],
+});

@@ -1,0 +1,57 @@
+/** A rule in CEL that the API server checks. `message` says what holds, for those who broke it. */
+export interface CelRule {
+  readonly rule: string;
+  readonly message: string;
+  /** CEL for a message with details; the server falls back on `message`. */
+  readonly messageExpression?: string;
+}
+
+/** What is written once stays as it is. */
+export function immutable(message: string): CelRule {
+  return { rule: "self == oldSelf", message };
+}
+
+/** Which phases may follow which. A phase with no successors is final. */
+export type Transitions = Readonly<Record<string, readonly string[]>>;
+
+/** The status moves along `transitions` or stays in its phase. A stale writer is refused by the server. */
+export function onlyTransitions(transitions: Transitions): CelRule {
+  const steps = Object.entries(transitions)
+    .filter(([, next]) => next.length > 0)
+    .map(([from, next]) => `(oldSelf.phase == ${celText(from)} && ${celIsOneOf("self.phase", next)})`);
+  return {
+    rule: ["self.phase == oldSelf.phase", ...steps].join(" || "),
+    message: "the phase cannot change like that",
+    messageExpression: "'the phase cannot change from ' + oldSelf.phase + ' to ' + self.phase",
+  };
+}
+
+/** A status that has reached one of `phases` stays in it. */
+export function finalPhases(phases: readonly string[]): CelRule {
+  return {
+    rule: `!(${celIsOneOf("oldSelf.phase", phases)}) || self.phase == oldSelf.phase`,
+    message: "the phase is final",
+    messageExpression: "'the phase ' + oldSelf.phase + ' is final'",
+  };
+}
+
+/** `self.name`, for a name that CEL does not use itself. */
+export function celField(name: string): string {
+  if (!/^[a-zA-Z]\w*$/.test(name) || reserved.includes(name))
+    throw new TypeError(`CEL cannot name the field "${name}"`);
+  return `self.${name}`;
+}
+
+const reserved =
+  "true false null in as break const continue else for function if import let loop package namespace return void var while".split(
+    " ",
+  );
+
+export function celIsOneOf(operand: string, values: readonly string[]): string {
+  if (values.length === 1) return `${operand} == ${celText(values[0] as string)}`;
+  return `${operand} in [${values.map(celText).join(", ")}]`;
+}
+
+function celText(text: string): string {
+  return `'${text.replace(/['\\]/g, "\\$&")}'`;
+}

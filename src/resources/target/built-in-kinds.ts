@@ -1,0 +1,67 @@
+import type { KnownKind } from "./known-kind.ts";
+
+/** The kinds of kube-apiserver 1.32 that persist, with the short names kubectl knows. `extensions` was once home to some. */
+export const builtIns: readonly KnownKind[] = [
+  ...namespaced([""], {
+    pod: ["po"],
+    service: ["svc"],
+    configmap: ["cm"],
+    secret: [],
+    serviceaccount: ["sa"],
+    persistentvolumeclaim: ["pvc"],
+    endpoints: ["ep"],
+    limitrange: ["limits"],
+    resourcequota: ["quota"],
+    replicationcontroller: ["rc"],
+    podtemplate: [],
+  }),
+  ...namespaced(["", "events.k8s.io"], { event: ["ev"] }),
+  ...clusterWide([""], { node: ["no"], namespace: ["ns"], persistentvolume: ["pv"] }),
+  ...namespaced(["apps", "extensions"], { deployment: ["deploy"], replicaset: ["rs"], daemonset: ["ds"] }),
+  ...namespaced(["apps"], { statefulset: ["sts"], controllerrevision: [] }),
+  ...namespaced(["batch"], { job: [], cronjob: ["cj"] }),
+  ...namespaced(["autoscaling"], { horizontalpodautoscaler: ["hpa"] }),
+  ...namespaced(["policy"], { poddisruptionbudget: ["pdb"] }),
+  ...namespaced(["networking.k8s.io", "extensions"], { ingress: ["ing"], networkpolicy: ["netpol"] }),
+  ...clusterWide(["networking.k8s.io"], { ingressclass: [] }),
+  ...namespaced(["rbac.authorization.k8s.io"], { role: [], rolebinding: [] }),
+  ...clusterWide(["rbac.authorization.k8s.io"], { clusterrole: [], clusterrolebinding: [] }),
+  ...clusterWide(["storage.k8s.io"], { storageclass: ["sc"], volumeattachment: [], csidriver: [], csinode: [] }),
+  ...namespaced(["storage.k8s.io"], { csistoragecapacity: [] }),
+  ...namespaced(["coordination.k8s.io"], { lease: [] }),
+  ...namespaced(["discovery.k8s.io"], { endpointslice: [] }),
+  ...clusterWide(["scheduling.k8s.io"], { priorityclass: ["pc"] }),
+  ...clusterWide(["node.k8s.io"], { runtimeclass: [] }),
+  ...clusterWide(["certificates.k8s.io"], { certificatesigningrequest: ["csr"] }),
+  ...clusterWide(["flowcontrol.apiserver.k8s.io"], { flowschema: [], prioritylevelconfiguration: [] }),
+  ...clusterWide(["apiregistration.k8s.io"], { apiservice: [] }),
+  ...clusterWide(["apiextensions.k8s.io"], { customresourcedefinition: ["crd", "crds"] }),
+  ...clusterWide(["admissionregistration.k8s.io"], {
+    validatingwebhookconfiguration: [],
+    mutatingwebhookconfiguration: [],
+    validatingadmissionpolicy: [],
+    validatingadmissionpolicybinding: [],
+  }),
+];
+
+type Names = Readonly<Record<string, readonly string[]>>;
+
+function namespaced(groups: KnownKind["groups"], names: Names): KnownKind[] {
+  return kinds(groups, names, true);
+}
+
+function clusterWide(groups: KnownKind["groups"], names: Names): KnownKind[] {
+  return kinds(groups, names, false);
+}
+
+function kinds(groups: KnownKind["groups"], names: Names, isNamespaced: boolean): KnownKind[] {
+  return Object.entries(names).map(([singular, shortNames]) => {
+    return { singular, plural: pluralOf(singular), shortNames, groups, namespaced: isNamespaced, builtIn: true };
+  });
+}
+
+function pluralOf(singular: string): string {
+  if (singular === "endpoints") return singular;
+  if (singular.endsWith("y")) return `${singular.slice(0, -1)}ies`;
+  return singular.endsWith("s") ? `${singular}es` : `${singular}s`;
+}

@@ -1,0 +1,115 @@
+import { builtInKinds, type Kinds } from "./kinds.ts";
+import { type KnownKind, kindText } from "./known-kind.ts";
+import { longestTarget, type ObjectTarget, problem, type TargetReading } from "./target.ts";
+
+/** `[cluster:]namespace/kind/name` or `[cluster:]kind/name`, in any spelling of the kind. */
+export function parseObjectTarget(text: string, kinds: Kinds = builtInKinds): TargetReading<ObjectTarget> {
+  if (text.length > longestTarget) return problem(`is longer than ${longestTarget} characters`);
+  const parts = text.split("/");
+  if (parts.length < 2 || parts.length > 3) return problem(`is not a target: ${expected}`);
+
+  const [first = "", ...rest] = parts;
+  const colon = first.indexOf(":");
+  const [name = "", spelling = "", namespace] = [colon < 0 ? first : first.slice(colon + 1), ...rest].reverse();
+  const cluster = colon < 0 ? undefined : first.slice(0, colon);
+
+  const kind = kinds.find(spelling);
+  if (!kind) return problem(unknownKind(spelling, kinds));
+  return targetOf(kind, { cluster, namespace, name });
+}
+
+/** A reference as Kubernetes writes it in events and owner references. */
+export interface ObjectReference {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** The target that a reference means. Without `apiVersion` the kind has to be a built-in one. */
+export function targetOfObject(
+  { apiVersion = "", kind, namespace, name }: ObjectReference,
+  kinds: Kinds = builtInKinds,
+): TargetReading<ObjectTarget> {
+  const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0]}` : "";
+  const known = kinds.find(`${kind}${group}`);
+  if (!known) return problem(unknownKind(`${kind}${group}`, kinds));
+  // Some senders leave the namespace of a cluster-wide object empty, others leave it out.
+  return targetOf(known, { cluster: undefined, namespace: namespace || undefined, name });
+}
+
+const expected = "write namespace/kind/name, or kind/name for a kind that has no namespace";
+
+function unknownKind(spelling: string, kinds: Kinds): string {
+  if (!/^[A-Za-z][A-Za-z0-9.-]*$/.test(spelling)) return `has no valid kind: ${expected}`;
+  if (/\.v\d+((alpha|beta)\d+)?(\.|$)/i.test(spelling)) {
+    return `names the kind "${spelling}" with a version: write it without, as in deployment.apps`;
+  }
+  if (spelling.includes(".")) {
+    return `has the kind "${spelling}", which is neither built in nor defined by a custom resource definition here`;
+  }
+  const example = kinds.suggest(spelling) ?? "certificate.cert-manager.io";
+  return `has the kind "${spelling}", which is not built in: write other kinds with their group, as in ${example}`;
+}
+
+interface Place {
+  readonly cluster: string | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+function targetOf(known: KnownKind, { cluster, namespace, name }: Place): TargetReading<ObjectTarget> {
+  const kind = kindText(known);
+  if (cluster !== undefined && !isCluster(cluster)) {
+    return problem(`has no valid cluster before the colon: ${dnsLabel}, and not "git"`);
+  }
+  if (known.namespaced && namespace === undefined) {
+    return problem(`has no namespace, and a ${kind} lives in one: write namespace/${kind}/name`);
+  }
+  if (!known.namespaced && namespace !== undefined) {
+    return problem(`has a namespace, and a ${kind} lives in none: write ${kind}/name`);
+  }
+  if (namespace !== undefined && !isDnsLabel(namespace)) return problem(`has no valid namespace: ${dnsLabel}`);
+  if (!isName(name, known)) return problem(`has no valid name for a ${kind}: ${nameRule(known)}`);
+
+  const path = namespace === undefined ? `${kind}/${name}` : `${namespace}/${kind}/${name}`;
+  return {
+    kind: "target",
+    target: {
+      type: "object",
+      text: cluster === undefined ? path : `${cluster}:${path}`,
+      ...(cluster === undefined ? {} : { cluster }),
+      ...(namespace === undefined ? {} : { namespace }),
+      kind: known.singular,
+      group: known.groups[0],
+      name,
+    },
+  };
+}
+
+const dnsLabel = "at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit";
+
+function isDnsLabel(text: string): boolean {
+  return text.length <= 63 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text);
+}
+
+/** `git:` begins a repository, so no cluster can be called that. */
+function isCluster(text: string): boolean {
+  return isDnsLabel(text) && text !== "git";
+}
+
+function isName(name: string, kind: KnownKind): boolean {
+  if (name.length > 253) return false;
+  // Roles and bindings have names such as system:node, in which case matters.
+  if (hasFreeNames(kind)) return /^[!-~]+$/.test(name) && !/[%/]/.test(name) && name !== "." && name !== "..";
+  return name.split(".").every((part) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(part));
+}
+
+function nameRule(kind: KnownKind): string {
+  if (hasFreeNames(kind)) return "at most 253 printable characters without space, % and /";
+  return "at most 253 of a-z, 0-9, - and ., every part beginning and ending with a letter or digit";
+}
+
+function hasFreeNames({ groups }: KnownKind): boolean {
+  return groups[0] === "rbac.authorization.k8s.io";
+}

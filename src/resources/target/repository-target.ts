@@ -1,0 +1,97 @@
+import { longestTarget, problem, type RepositoryTarget, type TargetReading } from "./target.ts";
+
+/** A branch of a repository as the outside world names it. */
+export interface RepositoryReference {
+  /** Any clone URL: `https://host/path.git`, `ssh://git@host/path`, `git@host:path.git`. */
+  readonly url: string;
+  readonly branch: string;
+  /** The project's numeric id where its server told it. It survives renames, so it takes the place of the path. */
+  readonly projectId?: number;
+}
+
+/** The target that a repository's branch is, whatever scheme, case, port, credentials or `.git` its URL has. */
+export function targetOfRepository({ url, branch, projectId }: RepositoryReference): TargetReading<RepositoryTarget> {
+  const address = parseAddress(url);
+  if (!address || address.rest.includes("@")) return problem(`is not a repository: ${expected}`);
+  return targetOf(address.host, projectId === undefined ? pathOf(address.rest) : idOf(projectId), branch);
+}
+
+/** `git:host/path@branch`, where any clone URL may stand for host and path. */
+export function parseRepositoryTarget(text: string): TargetReading<RepositoryTarget> {
+  const address = parseAddress(text.slice("git:".length));
+  if (!address) return problem(`is not a repository: ${expected}`);
+  const at = address.rest.indexOf("@");
+  if (at < 0) return problem(`names no branch: ${expected}`);
+  return targetOf(address.host, pathOf(address.rest.slice(0, at)), address.rest.slice(at + 1));
+}
+
+// Problems repeat nothing of the text: it may hold a token.
+const expected = "write git:host/path@branch";
+
+// Host and rest of an address. The last @ before the path ends the credentials.
+const addresses = [
+  // ssh://git@host:22/path, https://user:token@host/path
+  /^[a-z][a-z0-9+.-]*:\/\/(?:[^/]*@)?([^\s/@:[\]]+|\[[0-9a-f:.]+\])(?::\d*)?\/(.+)$/i,
+  // git@host:path, where a number after the colon is part of the path
+  /^[^/@:]+@([^\s/@:[\]]+|\[[0-9a-f:.]+\]):(.+)$/i,
+  // host/path, host:8443/path
+  /^(?:[^/]*@)?([^\s/@:[\]]+|\[[0-9a-f:.]+\])(?::\d+)?\/(.+)$/i,
+  // host:path
+  /^([^\s/@:[\]]+):([^/].*)$/,
+];
+
+/** `rest` is the path, and whatever follows it. */
+function parseAddress(text: string): { readonly host: string; readonly rest: string } | undefined {
+  if (text.length > 4 * longestTarget) return undefined;
+  for (const address of addresses) {
+    const [, host = "", rest = ""] = address.exec(text) ?? [];
+    const name = hostOf(host);
+    if (name) return { host: name, rest };
+  }
+  return undefined;
+}
+
+/** Ports are left out: the ssh and the https port of one server differ, and holding too much is the safe mistake. */
+function hostOf(text: string): string | undefined {
+  const url = `https://${text}/`;
+  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") || undefined : undefined;
+}
+
+function idOf(projectId: number): string | undefined {
+  return Number.isSafeInteger(projectId) && projectId > 0 ? String(projectId) : undefined;
+}
+
+/** GitLab and GitHub do not tell paths apart by case, so neither do we. */
+function pathOf(text: string): string | undefined {
+  const path = unescaped(text)
+    .toLowerCase()
+    .replace(/(\.git|\/)+$/, "");
+  const segments = path.split("/").filter((segment) => segment !== "");
+  // A segment "-" begins a page about the repository, such as a merge request.
+  const areValid = segments.every((segment) => /^[a-z0-9._~+-]+$/.test(segment) && !/^(-|\.|\.\.)$/.test(segment));
+  return segments.length > 0 && areValid ? segments.join("/") : undefined;
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function targetOf(host: string, path: string | undefined, ref: string): TargetReading<RepositoryTarget> {
+  if (path === undefined) return problem(`has no valid path to a repository: ${expected}`);
+  const branch = ref.replace(/^(refs\/heads\/)+/, "");
+  if (!isBranch(branch)) return problem(`has no valid branch: ${expected}`);
+
+  const text = `git:${host}/${path}@${branch}`;
+  if (text.length > longestTarget) return problem(`is longer than ${longestTarget} characters`);
+  return { kind: "target", target: { type: "repository", text, host, path, branch } };
+}
+
+/** The rules of git check-ref-format. */
+function isBranch(name: string): boolean {
+  if (/[\s\p{Cc}\p{Surrogate}~^:?*[\\]|\.\.|@\{|\/\/|\.$|^[-/]|\/$|^@$/u.test(name)) return false;
+  return name.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.endsWith(".lock"));
+}

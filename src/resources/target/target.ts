@@ -1,0 +1,41 @@
+/** What may be acted on. Two targets are the same exactly if their `text` is; only the parsers of this folder make one. */
+export type Target = ObjectTarget | RepositoryTarget;
+
+/** A Kubernetes object: `payment/deployment/payment-api`, `node/worker-node-1`. */
+export interface ObjectTarget {
+  readonly type: "object";
+  /** `[cluster:]namespace/kind[.group]/name` or `[cluster:]kind[.group]/name`. */
+  readonly text: string;
+  readonly cluster?: string;
+  readonly namespace?: string;
+  /** Lower-case singular. */
+  readonly kind: string;
+  /** The kind's API group, also where `text` leaves it out; empty for the core group. */
+  readonly group: string;
+  readonly name: string;
+}
+
+/** A branch of a repository: `git:gitlab.example.com/42@main`. */
+export interface RepositoryTarget {
+  readonly type: "repository";
+  /** `git:host/path@branch`, where the path is the numeric project id if that is known. */
+  readonly text: string;
+  readonly host: string;
+  readonly path: string;
+  readonly branch: string;
+}
+
+/** A problem is a sentence without its subject: "is not a kind …", to stand after the text or a field's name. */
+export type TargetReading<T extends Target = Target> = { readonly kind: "target"; readonly target: T } | TargetProblem;
+
+export interface TargetProblem {
+  readonly kind: "problem";
+  readonly problem: string;
+}
+
+/** Room for a cluster, a namespace, a kind with its group and a name, each as long as Kubernetes allows. */
+export const longestTarget = 1_024;
+
+export function problem(sentence: string): TargetProblem {
+  return { kind: "problem", problem: sentence };
+}
