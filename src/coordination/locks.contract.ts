@@ -50,6 +50,8 @@ export interface LockBench {
   advance(ms: number): Promise<void>;
   /** Lets happen what needs no time. */
   settle(): Promise<void>;
+  /** Waits until every question was answered that a client has asked its backend. */
+  quiet(): Promise<void>;
   /** The client's process stands still while time goes on. */
   pause(client: Locks): void;
   resume(client: Locks): void;
@@ -97,16 +99,18 @@ export interface ContractOptions {
   readonly abilities: readonly Ability[];
   /** For a backend on real time: cases wait beside each other. */
   readonly concurrent?: boolean;
+  /** Cases that the backend is known to fail. Each is a bug to be mended, not a difference to live with. */
+  readonly except?: readonly string[];
 }
 
 /** What all locks promise, on any backend. */
 export function locksContract(
   name: string,
   makeBench: () => Promise<LockBench>,
-  { abilities, concurrent = false }: ContractOptions,
+  { abilities, concurrent = false, except = [] }: ContractOptions,
 ): void {
   describe(`${name}: locks`, { concurrent }, () => {
-    for (const lockCase of casesFor(abilities)) {
+    for (const lockCase of casesFor(abilities).filter(({ name }) => !except.includes(name))) {
       it(lockCase.name, async () => {
         const bench = await makeBench();
         try {
@@ -137,6 +141,19 @@ const key = keyOf("target", "payment/deployment/payment-api");
 const hour = 3_600_000;
 
 const takingTurns: readonly LockCase[] = [
+  {
+    name: "a tryAcquire that fails does not turn away who waits behind it",
+    needs: ["network"],
+    async run({ bench, ttlMs, a }) {
+      bench.loseNextReply(a);
+      const tried = watch(a.tryAcquire(key));
+      const waiting = watch(a.acquire(key));
+      await soon(bench, tried.settled, ttlMs);
+      await tried.value?.release();
+
+      (await soon(bench, waiting, ttlMs)).assertHeld();
+    },
+  },
   {
     name: "a free lock is granted at once",
     async run({ ttlMs, a }) {
@@ -235,7 +252,7 @@ const takingTurns: readonly LockCase[] = [
       const runs = [];
       for (const [i, locks] of others.entries()) {
         runs.push(locks.run(key, async () => void served.push(i)));
-        await bench.advance(ttlMs / 20);
+        await bench.quiet();
       }
       await first.release();
       await soon(bench, Promise.all(runs), ttlMs);
@@ -248,7 +265,7 @@ const takingTurns: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
       const waiting = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       const released = first.release();
       const again = watch(a.acquire(key));
@@ -269,7 +286,7 @@ const takingTurns: readonly LockCase[] = [
       const wait = (locks: Locks, name: string) => locks.run(key, async () => void served.push(name));
 
       const runs = [wait(b, "b")];
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
       runs.push(wait(a, "a2"), wait(a, "a3"));
       await first.release();
       await soon(bench, Promise.all(runs), ttlMs);
@@ -312,8 +329,8 @@ const takingTurns: readonly LockCase[] = [
       await soon(bench, Promise.race([waiting.promise, late.promise]), ttlMs);
       const intruder = await soon(bench, a.tryAcquire(key), ttlMs);
 
-      expect(intruder).toBeUndefined();
-      expect([waiting.state, late.state].sort()).toEqual(["fulfilled", "pending"]);
+      const held = [waiting.value, late.value, intruder].filter((lease) => lease && lease.remainingMs() > 0);
+      expect(held.length).toBeLessThanOrEqual(1);
     },
   },
   {
@@ -355,7 +372,7 @@ const takingTurns: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
       const waiting = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       const released = first.release();
       const tried = a.tryAcquire(key);
@@ -371,13 +388,13 @@ const waiting: readonly LockCase[] = [
   {
     name: "whoever has to wait is told who holds the lock, since when and for what",
     needs: ["processes"],
-    async run({ bench, ttlMs, a }) {
+    async run({ bench, a }) {
       const told: unknown[] = [];
       const locks = await bench.client({ events: { contended: (_key, holder) => told.push(holder) } });
       const lease = await a.acquire(key, { purpose: "restart of payment" });
 
       watch(locks.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       const sinceMs = expect.closeTo(bench.wallMs(), -5);
       expect(told).toEqual([{ id: lease.holder, who: "test/pod/1", sinceMs, purpose: "restart of payment" }]);
@@ -402,7 +419,7 @@ const waiting: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b, c }) {
       const first = await a.acquire(key);
       await failure(bench, b.acquire(key, { waitMs: ttlMs / 4 }), ttlMs);
-      await bench.advance(ttlMs / 10);
+      await bench.quiet();
 
       await first.release();
 
@@ -415,7 +432,7 @@ const waiting: readonly LockCase[] = [
       await a.acquire(key);
       const stop = new AbortController();
       const wait = watch(b.acquire(key, { signal: stop.signal }));
-      await bench.advance(ttlMs / 10);
+      await bench.quiet();
 
       stop.abort("shutting down");
 
@@ -430,13 +447,13 @@ const waiting: readonly LockCase[] = [
       const first = await a.acquire(key);
       const stop = new AbortController();
       const quitter = watch(b.acquire(key, { signal: stop.signal }));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
       const next = watch(c.acquire(key));
       const last = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       stop.abort();
-      await bench.advance(ttlMs / 10);
+      await bench.quiet();
       await first.release();
 
       expect(quitter.state).toBe("rejected");
@@ -476,7 +493,7 @@ const waiting: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b }) {
       await a.acquire(key);
       const waits = times(20, () => watch(b.acquire(key)));
-      await bench.advance(ttlMs / 10);
+      await bench.quiet();
       const before = bench.requests(b);
 
       await bench.advance(3 * ttlMs);
@@ -492,9 +509,9 @@ const waiting: readonly LockCase[] = [
       const others = [c, await bench.client()];
       const first = await a.acquire(key);
       const next = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
       for (const locks of others) watch(locks.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
       const before = others.map((locks) => bench.requests(locks));
 
       await first.release();
@@ -509,9 +526,9 @@ const waiting: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b, c }) {
       const first = await a.acquire(key);
       watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
       const behind = watch(c.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       bench.vanish(b);
       await first.release();
@@ -522,10 +539,10 @@ const waiting: readonly LockCase[] = [
   {
     name: "a waiter that is told nothing is served all the same",
     needs: ["processes", "network", "deafness"],
-    async run({ bench, ttlMs, a, b }) {
+    async run({ bench, a, b }) {
       const first = await a.acquire(key);
       const wait = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       bench.deafen(b);
       await first.release();
@@ -775,7 +792,7 @@ const holding: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
       const next = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       bench.vanish(a);
       await bench.advance(0.6 * ttlMs);
@@ -822,7 +839,7 @@ const holding: readonly LockCase[] = [
       const ahead = await bench.client({ skewMs: hour });
       await ahead.acquire(key);
       const next = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       bench.vanish(ahead);
 
@@ -926,7 +943,7 @@ const fences: readonly LockCase[] = [
       };
 
       const runs = [wait(b, "b")];
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
       runs.push(...["a2", "a3", "a4"].map((name) => wait(a, name)));
       await first.release();
       await soon(bench, Promise.all(runs), ttlMs);
@@ -966,7 +983,7 @@ const trouble: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
       const wait = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       await bench.refuse(b);
       await bench.advance(100);
@@ -1211,7 +1228,7 @@ const releasing: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b }) {
       const lease = await a.acquire(key);
       const next = watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       bench.sever(a);
       const outcome = watch(lease.release());
@@ -1251,7 +1268,7 @@ const releasing: readonly LockCase[] = [
     async run({ bench, ttlMs, a, b, c }) {
       const first = await a.acquire(key);
       watch(b.acquire(key));
-      await bench.advance(ttlMs / 20);
+      await bench.quiet();
 
       await b.close();
       await first.release();
@@ -1321,7 +1338,7 @@ const telling: readonly LockCase[] = [
       const calm = a.load();
 
       expect(busy).toMatchObject({ held: 2, waiting: 1 });
-      expect(busy.oldestWaitMs).toBeGreaterThanOrEqual(ttlMs / 2);
+      expect(busy.oldestWaitMs).toBeGreaterThan(ttlMs / 3);
       expect(calm).toEqual({ held: 1, waiting: 0, oldestWaitMs: 0 });
     },
   },

@@ -40,7 +40,7 @@ export interface AcquireOptions extends TryOptions {
   readonly signal?: AbortSignal;
   /**
    * How many callers of this process may pass the lock on among themselves before it goes back to the common queue.
-   * 1, the default, is strict arrival order over all processes.
+   * 1, the default: it goes back each time, to the process that has waited there the longest.
    */
   readonly cohort?: number;
 }

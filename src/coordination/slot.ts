@@ -163,8 +163,9 @@ export class Slot implements Line {
   failed(turn: Turn, error: CoordinationError): void {
     if (turn !== this.#turn) return;
     this.#turn = undefined;
-    // What the first was told is true for all: each would ask the same backend the same question.
-    this.refuseAll(error);
+    // A caller that does not wait fails alone; those behind it would. What one that waits was told is true for all.
+    if (turn.wait) this.refuseAll(error);
+    else this.#refuseFirst(error);
   }
 
   #refuseFirst(error: CoordinationError | "contention") {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { type Agenda, Appointment } from "../time/index.ts";
 import { CoordinationError } from "./errors.ts";
 import { HeldLease } from "./held-lease.ts";
@@ -64,7 +65,12 @@ export class Waiter {
 
   /** Joins the queue. A wait is only timed if there is one. */
   join(): void {
-    this.wants.signal?.addEventListener("abort", this, { once: true });
+    const { signal } = this.wants;
+    if (signal) {
+      // One signal for a thousand callers, such as the one that ends the process, is no leak.
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", this, { once: true });
+    }
     this.line.join(this);
     if (this.#done) return;
     this.#timer = new Appointment(this);

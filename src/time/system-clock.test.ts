@@ -63,6 +63,19 @@ describe("the system's clock", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it.each([
+    [true, 0],
+    [false, 1],
+  ])("with a pending timer of `background: %s` keeps the process alive for %i of them", (background, kept) => {
+    vi.useRealTimers();
+    const before = activeTimers();
+
+    const timer = systemClock().after(60 * day, () => {}, { background });
+
+    expect(activeTimers() - before).toBe(kept);
+    timer.cancel();
+  });
+
   it("does not go back when the wall clock is set", () => {
     const clock = systemClock();
     const before = clock.now();
@@ -75,3 +88,8 @@ describe("the system's clock", () => {
 });
 
 const day = 86_400_000;
+
+/** Those the process waits for. */
+function activeTimers(): number {
+  return process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+}

@@ -332,11 +332,22 @@ function refusingLateGrants(store: LockStore, { options: { clock } }: VirtualPro
 }
 
 function refusingAll(store: LockStore): LockStore {
+  let inVain = false;
   return {
     ...delegate(store),
     ask(bid) {
-      const busy = () => bid.failed(new CoordinationError("unavailable", `${bid.key}: somebody has it`));
-      store.ask(bid.wait ? bid : bidWith(bid, { busy }));
+      if (bid.wait && inVain) {
+        inVain = false;
+        return bid.failed(new CoordinationError("unavailable", `${bid.key}: somebody was refused before`));
+      }
+      const noting =
+        <T>(tell: (answer: T) => void) =>
+        (answer: T) => {
+          inVain = true;
+          tell(answer);
+        };
+      const answers = { busy: noting(bid.busy.bind(bid)), failed: noting(bid.failed.bind(bid)) };
+      store.ask(bid.wait ? bid : bidWith(bid, answers));
     },
   };
 }

@@ -65,6 +65,8 @@ async function waitInVain(round: number) {
   if (round % 2 === 0) await turn();
   for (const caller of patience) caller.abort();
   await ended;
+  // Callers can give up faster than a backend can hear of it: what is asked after them is answered after them.
+  await (await locks.acquire(keyOf("free"), { ttlMs })).release();
 }
 
 /** Calls that succeed, under a signal that nobody ever aborts. */

@@ -9,7 +9,7 @@ const failures = new Map<BrokenLocks, readonly LockCase[]>();
 
 beforeAll(async () => {
   for (const locks of [...wholeLocks, ...brokenLocks]) failures.set(locks, await failedBy(locks));
-});
+}, 120_000);
 
 afterAll(() => console.log(table()));
 

@@ -12,14 +12,14 @@ import { startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
 export const redisAbilities: readonly Ability[] = ["processes", "network", "records", "cohort", "batching"];
 
 /** Long enough for a busy machine to renew in time, short enough to wait for. */
-const ttlMs = 1_200;
-const timeoutMs = 2_500;
+const ttlMs = 1_500;
+const timeoutMs = 3_000;
 
 interface RedisProcess {
   readonly clock: ProcessClock;
   readonly connection: RedisConnection;
   readonly proxy: TcpProxy;
-  readonly wire: { requests: number; losesNext: boolean };
+  readonly wire: { requests: number; underway: number; losesNext: boolean };
 }
 
 /** Locks in a real Redis on real time, each client behind a proxy that fails the way networks do. */
@@ -61,6 +61,10 @@ export async function redisLockBench(server: Awaited<ReturnType<typeof startRedi
     wallMs: () => base.wallMs(),
     advance: (ms) => wait(ms),
     settle: () => turn(),
+    async quiet() {
+      do await turn();
+      while ([...processes.values()].some(({ wire }) => wire.underway > 0));
+    },
     pause: (client) => of(client).clock.pause(),
     resume: (client) => of(client).clock.resume(),
     vanish(client) {
@@ -111,8 +115,11 @@ export async function redisLockBench(server: Awaited<ReturnType<typeof startRedi
 
 /** Counts the calls of a connection, and breaks it off right after one was answered, before anyone sees the answer. */
 function tap(connection: RedisConnection, proxy: TcpProxy): RedisProcess["wire"] {
-  const wire = { requests: 0, losesNext: false };
-  const run = connection.run.bind(connection);
+  const wire = { requests: 0, underway: 0, losesNext: false };
+  const run: RedisConnection["run"] = (...call) => {
+    wire.underway++;
+    return RedisConnection.prototype.run.apply(connection, call).finally(() => wire.underway--);
+  };
   connection.run = async (...call) => {
     wire.requests++;
     if (!wire.losesNext) return run(...call);
@@ -144,11 +151,12 @@ class StoppableClock implements Clock {
     return this.#clock.wallMs();
   }
 
-  after(delayMs: number, wake: () => void): Timer {
-    const timer = this.#clock.after(delayMs, () => {
+  after(...[delayMs, wake, options]: Parameters<Clock["after"]>): Timer {
+    const woken = () => {
       this.#timers.delete(timer);
       wake();
-    });
+    };
+    const timer = this.#clock.after(delayMs, woken, options);
     this.#timers.add(timer);
     return {
       cancel: () => {

@@ -92,6 +92,7 @@ export function virtualBench(
       moving = false;
     },
     settle,
+    quiet: () => clock.advance(100),
     pause: (client) => of(client).options.clock.pause(),
     resume: (client) => of(client).options.clock.resume(),
     vanish(client) {

@@ -31,8 +31,8 @@ export class KubernetesLockStore implements LockStore {
   readonly #watch: LeaseWatch;
   /** The bid of each Lease name that is not answered yet. A withdrawn one may still be tidying up behind it. */
   readonly #open = new Map<string, OpenBid>();
-  /** The Lease as we last wrote it, for each grant we hold. */
-  readonly #held = new Map<string, KubeLease>();
+  /** The Lease as we last wrote it, for each bid that was granted. A lease that is lost may never be released. */
+  readonly #held = new WeakMap<Bid, KubeLease>();
   readonly #pursuits = new Set<Promise<void>>();
 
   constructor(options: KubernetesLockStoreOptions) {
@@ -82,7 +82,7 @@ export class KubernetesLockStore implements LockStore {
         if (clock.now() >= deadline) return unknown;
         await sleep(clock, 50 + 150 * random.fraction());
       } finally {
-        if (!unclear) this.#held.delete(bid.holder);
+        if (!unclear) this.#held.delete(bid);
       }
     }
   }
@@ -151,7 +151,7 @@ export class KubernetesLockStore implements LockStore {
 
     this.#watch.saw(outcome.object);
     if (open.over) return;
-    this.#held.set(bid.holder, outcome.object);
+    this.#held.set(bid, outcome.object);
     open.leftTraces = false;
     const fence = BigInt(outcome.object.metadata.resourceVersion as string);
     this.#answer(open, () =>
@@ -221,7 +221,7 @@ export class KubernetesLockStore implements LockStore {
     tell: { written(lease: KubeLease, promised: Promised): T; notOurs(lease: KubeLease | undefined): T },
   ): Promise<T> {
     const { client, clock, namespace } = this.#in;
-    let lease = this.#held.get(bid.holder);
+    let lease = this.#held.get(bid);
     for (;;) {
       lease ??= await client.get(leases, { namespace, name: this.#leaseName(bid) });
       if (!lease || rules.holderOf(lease) !== bid.holder) return tell.notOurs(lease);
@@ -229,7 +229,7 @@ export class KubernetesLockStore implements LockStore {
       const outcome = await client.update(leases, change(lease));
       if (outcome.kind === "updated") {
         this.#watch.saw(outcome.object);
-        if (this.#held.has(bid.holder)) this.#held.set(bid.holder, outcome.object);
+        if (this.#held.has(bid)) this.#held.set(bid, outcome.object);
         return tell.written(outcome.object, promisedSince(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }
       lease = undefined;

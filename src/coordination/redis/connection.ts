@@ -151,7 +151,10 @@ export class RedisConnection implements Scripts {
 
   /** A server that took too long may have gone silent for good with the socket open: only a new connection tells. */
   #distrust(error: unknown) {
-    if (error instanceof Error && error.message === "Command timed out" && !this.#closed) this.#io.disconnect(true);
+    if (!(error instanceof Error && error.message === "Command timed out") || this.#closed) return;
+    // Down at once, not when the socket is closed: whoever looks until then must not send into it.
+    this.#goDown();
+    this.#io.disconnect(true);
   }
 }
 

@@ -21,6 +21,8 @@ const marginMs = 5;
 const longestSilenceMs = 5_000;
 /** Withdrawn bids that Redis has not confirmed. What is beyond this is left to expiry. */
 const mostStrays = 1_000;
+/** How often a bid goes unanswered before its caller is told that the backend does not answer. */
+const patience = 3;
 
 /** Locks in one Redis: direct hand-over in arrival order, pushed to the next holder; waiting costs no commands. */
 export class RedisLockStore implements LockStore {
@@ -57,10 +59,10 @@ export class RedisLockStore implements LockStore {
   }
 
   ask(bid: Bid): void {
-    if (!this.#link.isUp) return bid.failed(refusal(bid.key));
     const open = new OpenBid(bid, this);
     this.#open.set(bid.holder, open);
-    this.#inquire(open, bid.wait ? "a" : "t");
+    if (this.#link.isUp) this.#inquire(open, bid.wait ? "a" : "t");
+    else this.#unclear(open, notConnected());
   }
 
   withdraw(bid: Bid): void {
@@ -136,6 +138,7 @@ export class RedisLockStore implements LockStore {
 
   #answered(open: OpenBid, reply: Reply, sentAt: number) {
     const { bid } = open;
+    open.failures = 0;
     if (typeof reply === "number") {
       this.#forget(open);
       return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...promisedSince(sentAt, bid.ttlMs, marginMs) });
@@ -182,14 +185,14 @@ export class RedisLockStore implements LockStore {
     bid.granted({ fence: BigInt(fence), fences: bid.cohort, deadline, periodMs: Number(grantedMs), unconfirmed: true });
   }
 
-  /** No answer came. A bid that waits is asked about again when the connection is back; it may stand in the queue. */
+  /** No answer came. A bid that waits may stand in the queue, so it is asked about again, a few times, after a while. */
   #unclear(open: OpenBid, cause: unknown) {
     const error = refusal(open.bid.key, cause);
-    if (error.code === "forbidden") return this.#fail(open, error);
-    if (open.bid.wait && this.#link.isUp) return this.#inquire(open, "s");
-    if (open.bid.wait && !open.patient) {
-      open.patient = true;
-      return this.#lookAgain(open, 1_000);
+    open.failures++;
+    // A connection that broke is usually back within a second; one that is not is an outage, and not waited for.
+    const last = this.#link.isUp ? patience : 2;
+    if (error.code === "unavailable" && open.bid.wait && open.failures < last) {
+      return this.#lookAgain(open, this.#link.isUp ? 50 * open.failures : 1_000);
     }
     this.#fail(open, error);
     this.#cancel(this.#operation("c", open.bid, open.bid.cohort));
@@ -205,14 +208,14 @@ export class RedisLockStore implements LockStore {
   due(open: OpenBid): void {
     if (this.#open.get(open.bid.holder) !== open || open.asking) return;
     if (this.#link.isUp) return this.#inquire(open, "s");
-    this.#unclear(open, new Error("not connected"));
+    this.#unclear(open, notConnected());
   }
 
   /** Connected anew: pushes may have been missed and cancellations lost. */
   #resume() {
     for (const operation of [...this.#strays.values()]) this.#cancel(operation);
     for (const open of this.#open.values()) {
-      open.patient = false;
+      open.failures = 0;
       if (!open.asking) this.#inquire(open, "s");
     }
   }
@@ -248,8 +251,8 @@ class OpenBid {
   readonly #store: RedisLockStore;
   /** A question about it is under way. */
   asking = false;
-  /** The connection is down, and it has been given time to come back. */
-  patient = false;
+  /** How often in a row no answer came. */
+  failures = 0;
 
   constructor(bid: Bid, store: RedisLockStore) {
     this.bid = bid;
@@ -259,6 +262,10 @@ class OpenBid {
   due(): void {
     this.#store.due(this);
   }
+}
+
+function notConnected(): Error {
+  return new Error("not connected");
 }
 
 function holderIn(value: string): Holder | undefined {

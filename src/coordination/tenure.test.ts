@@ -1,0 +1,246 @@
+import { describe, expect, it } from "vitest";
+import { ManualClock } from "../../test/doubles/manual-clock.ts";
+import { Agenda } from "../time/index.ts";
+import type { CoordinationError } from "./errors.ts";
+import { promisedSince, type Renewal, Tenure } from "./tenure.ts";
+
+describe("a tenure", () => {
+  it("is renewed between a quarter and a third into its period", async () => {
+    const hold = new Hold();
+
+    await hold.advance(ttlMs);
+
+    const [first = 0] = hold.renewals;
+    expect(first).toBeGreaterThanOrEqual(ttlMs / 4);
+    expect(first).toBeLessThanOrEqual(ttlMs / 3);
+  });
+
+  it("is renewed again and again, three or four times in a period", async () => {
+    const hold = new Hold();
+
+    await hold.advance(10 * ttlMs);
+
+    expect(hold.renewals.length).toBeGreaterThanOrEqual(30);
+    expect(hold.renewals.length).toBeLessThanOrEqual(40);
+    expect(hold.told).toEqual([]);
+  });
+
+  it("is renewed together with others: however many there are, at no more than twelve moments in a period", async () => {
+    const clock = new ManualClock();
+    const holds: Hold[] = [];
+    for (let i = 0; i < 50; i++) {
+      await clock.advance((ttlMs * ((i * 0.618) % 1)) / 25);
+      holds.push(new Hold({ clock }));
+    }
+    const from = clock.now();
+
+    await clock.advance(5 * ttlMs);
+
+    const moments = holds.flatMap(({ renewals, begunAt }) => renewals.map((at) => begunAt + at));
+    expect(new Set(moments.filter((at) => at > from)).size).toBeLessThanOrEqual(5 * 12);
+  });
+
+  it("is renewed at once when the store does not know yet that it is wanted", async () => {
+    const hold = new Hold({ renewNow: true });
+
+    expect(hold.renewals).toEqual([0]);
+  });
+
+  it("asks once at a time, however long the answer takes", async () => {
+    const hold = new Hold({ answer: () => new Promise(() => {}) });
+
+    await hold.advance(ttlMs);
+
+    expect(hold.renewals).toHaveLength(1);
+  });
+
+  it("lasts until a little before its deadline without an answer; only at the deadline may others have it", async () => {
+    const hold = new Hold({ answer: () => new Promise(() => {}) });
+
+    await hold.advance(2 * ttlMs);
+
+    const [ended, vacated] = hold.told;
+    expect(ended).toMatchObject({ what: "ended", code: "lost" });
+    expect(ended?.at).toBeGreaterThanOrEqual(hold.deadline - ttlMs / 15);
+    expect(ended?.at).toBeLessThan(hold.deadline - ttlMs / 20);
+    expect(vacated).toMatchObject({ what: "vacated" });
+    expect(vacated?.at).toBeGreaterThanOrEqual(hold.deadline);
+    expect(hold.told).toHaveLength(2);
+  });
+
+  it("tries again after each unclear answer until it ends, 50 to 200 ms later", async () => {
+    const hold = new Hold({ answer: async () => ({ kind: "unknown", cause: "no answer" }) });
+
+    await hold.advance(2 * ttlMs);
+
+    const pauses = hold.renewals.slice(1).map((at, i) => at - (hold.renewals[i] as number));
+    expect(hold.renewals.length).toBeGreaterThan(10);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(50);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(200 + resolutionMs);
+    expect(hold.failures).toBe(hold.renewals.length);
+    expect(hold.told.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+  });
+
+  it("goes on when an answer comes after unclear ones", async () => {
+    let asked = 0;
+    const hold = new Hold({ answer: async (hold) => (++asked % 3 ? { kind: "unknown", cause: "" } : hold.ok()) });
+
+    await hold.advance(5 * ttlMs);
+
+    expect(hold.told).toEqual([]);
+  });
+
+  it("ends at once when it is lost, and says to whom", async () => {
+    const hold = new Hold({ answer: async () => ({ kind: "lost", holder: { who: "gateway/pod-7/1" } }) });
+
+    await hold.advance(ttlMs / 2);
+
+    expect(hold.told).toMatchObject([
+      { what: "ended", code: "lost", message: "taken over by gateway/pod-7/1" },
+      { what: "vacated" },
+    ]);
+  });
+
+  it("is never shortened by an answer", async () => {
+    const hold = new Hold({
+      answer: async ({ renewals, begunAt }) =>
+        renewals.length > 1
+          ? new Promise(() => {})
+          : { kind: "ok", deadline: begunAt + 0.9 * ttlMs, periodMs: ttlMs / 2 },
+    });
+    const promised = hold.tenure.deadline;
+
+    await hold.advance(ttlMs / 2);
+
+    expect(hold.renewals).toHaveLength(1);
+    expect(hold.tenure.deadline).toBe(promised);
+  });
+
+  it("does not come back to life by an answer after its end, but is kept from others until the new deadline", async () => {
+    const answers: ((renewal: Renewal) => void)[] = [];
+    const hold = new Hold({ answer: () => new Promise((resolve) => answers.push(resolve)) });
+    await hold.advance(0.95 * ttlMs);
+
+    answers[0]?.({ kind: "ok", deadline: hold.begunAt + 1.3 * ttlMs, periodMs: ttlMs });
+    await hold.advance(0.3 * ttlMs);
+    expect(hold.told.map(({ what }) => what)).toEqual(["ended"]);
+    await hold.advance(0.1 * ttlMs);
+
+    expect(hold.told.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+    expect(hold.tenure.holding).toBe(false);
+  });
+
+  it("is renewed no longer than it may be held", async () => {
+    const hold = new Hold();
+
+    hold.tenure.holdUntil(hold.begunAt + 2 * ttlMs);
+    await hold.advance(5 * ttlMs);
+
+    expect(hold.told[0]?.at).toBeGreaterThanOrEqual(2 * ttlMs);
+    expect(hold.told[0]?.at).toBeLessThan(2 * ttlMs + resolutionMs);
+    expect(Math.max(...hold.renewals)).toBeLessThan(2 * ttlMs);
+    expect(hold.told.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+  });
+
+  it("can be seen to have ended before any timer has fired", () => {
+    const hold = new Hold();
+
+    hold.clock.jump(2 * ttlMs);
+    hold.tenure.check();
+
+    expect(hold.tenure.remainingMs()).toBeLessThan(0);
+    expect(hold.told[0]).toMatchObject({ what: "ended", message: expect.stringContaining("event loop was blocked") });
+  });
+
+  it("calls nobody after it was stopped, and leaves nothing on the agenda", async () => {
+    const hold = new Hold();
+
+    hold.tenure.stop();
+    await hold.advance(5 * ttlMs);
+
+    expect(hold.renewals).toEqual([]);
+    expect(hold.told).toEqual([]);
+    expect(hold.agenda.size).toBe(0);
+    expect(hold.clock.pendingTimers).toBe(0);
+  });
+
+  it("does not listen to an answer that was under way when it was stopped", async () => {
+    const hold = new Hold({ renewNow: true, answer: async () => ({ kind: "lost", holder: undefined }) });
+
+    hold.tenure.stop();
+    await hold.advance(ttlMs);
+
+    expect(hold.told).toEqual([]);
+  });
+
+  it("needs no timer where a promise has no end", () => {
+    const hold = new Hold({ promised: { deadline: Number.POSITIVE_INFINITY, periodMs: Number.POSITIVE_INFINITY } });
+
+    expect(hold.tenure.remainingMs()).toBe(Number.POSITIVE_INFINITY);
+    expect(hold.clock.pendingTimers).toBe(0);
+  });
+});
+
+describe("a promise", () => {
+  it("is worth its period from when it was asked for, less what clocks may drift and a margin", () => {
+    expect(promisedSince(1_000, 10_000, 5)).toEqual({ deadline: 1_000 + 9_950 - 5, periodMs: 10_000 });
+  });
+});
+
+const ttlMs = 12_000;
+const resolutionMs = 4;
+
+interface HoldOptions {
+  readonly clock?: ManualClock;
+  readonly promised?: { readonly deadline: number; readonly periodMs: number };
+  readonly renewNow?: boolean;
+  readonly answer?: (hold: Hold) => Promise<Renewal>;
+}
+
+/** A tenure and what it did, in ms since it began. */
+class Hold {
+  readonly clock: ManualClock;
+  readonly agenda: Agenda;
+  readonly tenure: Tenure;
+  readonly begunAt: number;
+  readonly renewals: number[] = [];
+  readonly told: { what: string; at: number; code?: string; message?: string }[] = [];
+  failures = 0;
+
+  constructor({
+    clock = new ManualClock(),
+    promised,
+    renewNow = false,
+    answer = async (hold) => hold.ok(),
+  }: HoldOptions = {}) {
+    this.clock = clock;
+    this.begunAt = clock.now();
+    this.agenda = new Agenda(clock, resolutionMs);
+    const at = () => clock.now() - this.begunAt;
+    const duties = {
+      renew: () => {
+        this.renewals.push(at());
+        return answer(this);
+      },
+      renewalFailed: () => void this.failures++,
+      ended: ({ code, message }: CoordinationError) => void this.told.push({ what: "ended", at: at(), code, message }),
+      vacated: () => void this.told.push({ what: "vacated", at: at() }),
+    };
+    const random = { fraction: () => (this.failures * 0.618) % 1, id: () => "id" };
+    this.tenure = new Tenure(promised ?? this.ok(), duties, { clock, random, agenda: this.agenda });
+    this.tenure.start(renewNow);
+  }
+
+  /** When the first promise ends. */
+  get deadline(): number {
+    return promisedSince(0, ttlMs, 5).deadline;
+  }
+
+  ok(): Renewal & { kind: "ok" } {
+    return { kind: "ok", ...promisedSince(this.clock.now(), ttlMs, 5) };
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.clock.advance(ms);
+  }
+}
