@@ -7,9 +7,10 @@ const mayImport = {
   resources: ["kube"],
   coordination: ["time", "telemetry", "kube"],
 };
+// `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.
 
 const tests = "\\.(test|contract)\\.ts$";
-const adapters = "(memory|redis|kubernetes|http)";
+const adapters = "(memory|redis|kubernetes|http|embedded)";
 
 const folderRules = Object.entries(mayImport).map(([folder, others]) => ({
   name: `${folder}-imports`,
@@ -40,7 +41,10 @@ export default {
       ["ioredis", "coordination/redis"],
       ["prom-client", "telemetry"],
       ["pino", "telemetry"],
-      ["yaml", "config"],
+      ["yaml", "(config|kube/embedded/http|kube/http)"],
+      ["zod", "resources"],
+      ["@marcbachmann/cel-js", "kube/embedded"],
+      ["@kubernetes/client-node", "kube/http"],
     ].map(([vendor, home]) => ({
       name: `${vendor}-lives-in-one-folder`,
       severity: "error",

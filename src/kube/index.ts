@@ -15,6 +15,13 @@ export {
   type WatchQuery,
   type WriteCall,
 } from "./client.ts";
+export { embeddedClient } from "./embedded/embedded-client.ts";
+export { frozenJson } from "./embedded/json/frozen-json.ts";
+export { kubeconfigFor } from "./embedded/kubeconfig.ts";
+export { openLogStore } from "./embedded/log/open-log-store.ts";
+export { selfSigned } from "./embedded/self-signed.ts";
+export { serveApi } from "./embedded/serve.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type MemoryCluster, type MemoryClusterOptions, memoryCluster, type Verb } from "./memory/memory-client.ts";
+export { namespaces } from "./namespace.ts";
 export type { KubeObject, ObjectMeta, ObjectRef, OwnerReference, ResourceType } from "./object.ts";

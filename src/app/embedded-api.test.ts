@@ -1,0 +1,86 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { recordingLogger } from "../../test/doubles/recording-logger.ts";
+import { workflowExecutions } from "../resources/index.ts";
+import { systemClock, systemRandom } from "../time/index.ts";
+import { type EmbeddedApi, startEmbeddedApi } from "./embedded-api.ts";
+
+let directory: string;
+const running: EmbeddedApi[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "interlock-api-"));
+});
+
+afterEach(async () => {
+  for (const api of running.splice(0)) await api.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe("the embedded API server", () => {
+  it("has our kinds from the start, and keeps their objects over a restart", async () => {
+    const first = await start();
+    await first.client.create(workflowExecutions, execution);
+    await first.close();
+    running.length = 0;
+
+    const second = await start();
+
+    const found = await second.client.get(workflowExecutions, { namespace: "default", name: "wfe-1" });
+    expect(found?.spec.targetResource).toBe("payment/deployment/payment-api");
+  });
+
+  it("refuses a second process on the same directory, and says which it is", async () => {
+    await start();
+
+    await expect(start()).rejects.toThrow(directory);
+  });
+
+  it("writes what is secret for its owner alone, and keeps it", async () => {
+    const { kubeconfigFile, close } = await start();
+    const before = await readFile(kubeconfigFile, "utf8");
+    for (const file of ["token", "tls.json", "kubeconfig"]) {
+      expect((await stat(join(directory, file))).mode & 0o777, file).toBe(0o600);
+    }
+    await close();
+    running.length = 0;
+
+    await start();
+
+    const port = /127\.0\.0\.1:\d+/;
+    expect((await readFile(kubeconfigFile, "utf8")).replace(port, "")).toBe(before.replace(port, ""));
+  });
+
+  it("never logs the token", async () => {
+    const log = recordingLogger();
+
+    await start({ token: "hunter2hunter2", log });
+
+    expect(JSON.stringify(log.events)).not.toContain("hunter2");
+  });
+});
+
+const execution = {
+  apiVersion: "kubernaut.ai/v1alpha1",
+  kind: "WorkflowExecution",
+  metadata: { name: "wfe-1", namespace: "default" },
+  spec: {
+    workflowRef: { workflowId: "restart", version: "1", containerImage: "example.com/restart:1", engine: "local" },
+    targetResource: "payment/deployment/payment-api",
+  },
+} as const;
+
+async function start(given: { token?: string; log?: ReturnType<typeof recordingLogger> } = {}) {
+  const api = await startEmbeddedApi({
+    directory,
+    listen: { host: "127.0.0.1", port: 0 },
+    clock: systemClock(),
+    random: systemRandom(),
+    log: recordingLogger(),
+    ...given,
+  });
+  running.push(api);
+  return api;
+}

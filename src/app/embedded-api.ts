@@ -1,0 +1,98 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  embeddedClient,
+  frozenJson,
+  type KubeClient,
+  kubeconfigFor,
+  namespaces,
+  openLogStore,
+  selfSigned,
+  serveApi,
+} from "../kube/index.ts";
+import { executionNamespace, installCrds } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+
+export interface EmbeddedApiOptions {
+  /** Where objects, certificate and token are kept. Belongs to one process at a time. */
+  readonly directory: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Made once and kept in the directory, unless given. */
+  readonly token?: string;
+  /** Where the kubeconfig goes; in the directory unless given. */
+  readonly kubeconfigFile?: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface EmbeddedApi {
+  readonly url: string;
+  readonly kubeconfigFile: string;
+  /** The same API without HTTP, for stages in this process. */
+  readonly client: KubeClient;
+  close(): Promise<void>;
+}
+
+/** Starts the embedded API server on its directory, with our CRDs and namespaces in it. */
+export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
+  const { directory, listen, clock, random, log } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const store = await openLogStore({ directory: join(directory, "objects"), parse: frozenJson, clock, log });
+  try {
+    const tls = await keptTls(directory, listen.host, clock, random);
+    const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));
+    const served = await serveApi({ store, clock, random, tokens: { admin: token }, listen, tls, log });
+    const client = embeddedClient(served.api);
+    await prepare(client, log);
+
+    const kubeconfigFile = options.kubeconfigFile ?? join(directory, "kubeconfig");
+    await writeSecret(kubeconfigFile, kubeconfigFor({ url: served.url, token, certificate: tls.certificate }));
+    async function close() {
+      await served.close();
+      await store.close();
+    }
+    return { url: served.url, kubeconfigFile, client, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Makes what everything else expects to find. Harmless to repeat. */
+async function prepare(client: KubeClient, log: Logger) {
+  for (const name of ["default", "kubernaut-system", executionNamespace]) {
+    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  }
+  for (const step of await installCrds(client)) {
+    if (step.do === "leave")
+      log.warn("custom resource definition left alone", { name: step.name, because: step.because });
+    else if (step.do !== "keep") log.info("custom resource definition", { name: step.crd.metadata.name, did: step.do });
+  }
+}
+
+/** Key and certificate outlive a restart, or every kubeconfig that was handed out would break. */
+async function keptTls(directory: string, host: string, clock: Clock, random: Random) {
+  const hosts = [...new Set(["127.0.0.1", "::1", "localhost", host])];
+  const text = await kept(join(directory, "tls.json"), () => JSON.stringify(selfSigned(hosts, clock.wallMs(), random)));
+  return JSON.parse(text) as ReturnType<typeof selfSigned>;
+}
+
+/** What the file says; if there is none, what `make` makes is kept there, for us alone to read. */
+async function kept(file: string, make: () => string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const made = make();
+  await writeSecret(file, made);
+  return made;
+}
+
+async function writeSecret(file: string, text: string) {
+  await writeFile(file, text, { mode: 0o600 });
+  // A file that was there before keeps its mode when it is written.
+  await chmod(file, 0o600);
+}

@@ -1,0 +1,1 @@
+export { type ApiArguments, apiUsage, readApiArguments } from "./api.ts";

@@ -1,0 +1,22 @@
+import type { KubeObject } from "../../object.ts";
+import { ruleProblems } from "../structural/rules.ts";
+import { schemaProblems } from "../structural/validate.ts";
+import { invalidValue, type Problem } from "./problem.ts";
+import type { Resource } from "./resource.ts";
+
+/** What is wrong with an object apart from its metadata, given what it was before. */
+export function contentProblems(resource: Resource, object: KubeObject, old: KubeObject | undefined): Problem[] {
+  const own = resource.problems?.(object, old) ?? [];
+  if (!resource.custom) return own;
+
+  const { metadata: _, ...content } = object;
+  const problems = [...own, ...schemaProblems(content, resource.schema)];
+  if (!resource.hasRules) return problems;
+  if (problems.length > 0) return [...problems, rulesNotRun()];
+  return ruleProblems(content, old, resource.schema);
+}
+
+function rulesNotRun(): Problem {
+  const why = "some validation rules were not checked because the object was invalid";
+  return invalidValue("<nil>", "null", `${why}; correct the existing errors to complete validation`);
+}

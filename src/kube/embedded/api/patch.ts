@@ -1,0 +1,57 @@
+import { type Draft, draftOf, isRecord } from "../json/json.ts";
+import { jsonPatched } from "../patch/json-patch.ts";
+import { mergePatched } from "../patch/merge-patch.ts";
+import { strategicallyPatched } from "../patch/strategic-merge-patch.ts";
+import { type Api, commit } from "./api.ts";
+import type { Written } from "./create.ts";
+import { decodePatched, type FieldValidation } from "./decode-object.ts";
+import { invalidValue } from "./problem.ts";
+import type { Resource } from "./resource.ts";
+import { badRequest, invalid, modifiedMeanwhile, notFound } from "./status-error.ts";
+import { checkIdentity, replacement, type UpdateOptions } from "./update.ts";
+
+export type PatchKind = "json" | "merge" | "strategic";
+
+export interface PatchOptions extends UpdateOptions {
+  readonly fieldValidation?: FieldValidation;
+}
+
+/** Changes an object by a patch. The patch sees the newest state, so it cannot lose a race. */
+export function patchObject(
+  api: Api,
+  resource: Resource,
+  patch: { readonly kind: PatchKind; readonly value: unknown },
+  options: PatchOptions,
+): Promise<Written> {
+  checkShape(patch);
+  return commit(api, resource, options, (current, revision) => {
+    if (!current) throw notFound(resource, options.name);
+    const before = resource.view(current).object;
+    const value = applied({ ...draftOf(before) }, patch);
+    const decoded = decodePatched(resource, { value, fieldValidation: options.fieldValidation ?? "Warn" });
+    const { metadata } = decoded.draft;
+    checkIdentity(resource, metadata, options);
+    if (metadata.uid && metadata.uid !== before.metadata.uid) {
+      const problem = invalidValue("metadata.uid", metadata.uid, "field is immutable");
+      throw invalid(resource, options.name, resource.custom ? [problem, problem] : [problem]);
+    }
+    const { resourceVersion } = metadata;
+    if (resourceVersion && resourceVersion !== current.object.metadata.resourceVersion) {
+      throw modifiedMeanwhile(resource, options.name);
+    }
+    return replacement(resource, current, decoded, { ...options, revision });
+  });
+}
+
+function checkShape({ kind, value }: { kind: PatchKind; value: unknown }) {
+  if (kind === "json" ? Array.isArray(value) : isRecord(value)) return;
+  const wanted = kind === "json" ? "an array of operations" : "an object";
+  throw badRequest(`error decoding patch: json: the patch is not ${wanted}`);
+}
+
+function applied(document: Draft, { kind, value }: { kind: PatchKind; value: unknown }): unknown {
+  // A patch may be applied more than once, and what it adds becomes part of the object.
+  const patch = draftOf(value);
+  if (kind === "json") return jsonPatched(document, patch as unknown[]);
+  return kind === "merge" ? mergePatched(document, patch) : strategicallyPatched(document, patch);
+}

@@ -1,0 +1,54 @@
+import { type Api, commit, sealed, timestamp } from "../api/api.ts";
+import { deleteObject } from "../api/delete.ts";
+import { ended } from "../api/update.ts";
+import type { Definition } from "../kinds/definition.ts";
+import { definitions } from "../kinds/definitions.ts";
+
+/** Says of a new definition that it is established; takes the objects of a deleted one away, then the definition. */
+export async function lookAfterDefinition(api: Api, name: string): Promise<void> {
+  const definition = api.store.get(definitions.storedAs, "", name)?.object as Definition | undefined;
+  if (!definition) return;
+  if (definition.metadata.deletionTimestamp) await removeDefinition(api, definition);
+  else await establish(api, definition);
+}
+
+async function establish(api: Api, { metadata, status, spec }: Definition) {
+  const { shortNames, categories, ...names } = spec.names;
+  const accepted = { ...names, ...(shortNames && { shortNames }), ...(categories && { categories }) };
+  const ready = status?.conditions?.some(({ type }) => type === "Established");
+  if (ready && JSON.stringify(status?.acceptedNames) === JSON.stringify(accepted)) return;
+
+  const now = timestamp(api.clock);
+  const condition = (type: string, reason: string, message: string) => {
+    const known = status?.conditions?.find((one) => one.type === type);
+    return known ?? { type, status: "True", lastTransitionTime: now, reason, message };
+  };
+  const conditions = [
+    condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+    condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+  ];
+  await commit(api, definitions, { namespace: "", name: metadata.name ?? "" }, (current, revision) => {
+    const latest = current?.object as Definition | undefined;
+    if (!latest || latest.metadata.resourceVersion !== metadata.resourceVersion)
+      return { do: "nothing", result: undefined };
+    const changed = sealed({ ...latest, status: { ...latest.status, conditions, acceptedNames: accepted } }, revision);
+    return { do: "put", ...changed, result: undefined };
+  });
+}
+
+async function removeDefinition(api: Api, { metadata, spec }: Definition) {
+  const resource = api.registry.all.find(
+    ({ custom, storedAs }) => custom && storedAs === `${spec.names.plural}.${spec.group}`,
+  );
+  let left = 0;
+  for (const { object } of resource ? [...api.store.list(resource.storedAs)] : []) {
+    const ref = { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
+    const gone = resource && !object.metadata.deletionTimestamp && (await deleteObject(api, resource, ref)).gone;
+    if (!gone) left++;
+  }
+  if (left > 0) return;
+  await commit(api, definitions, { namespace: "", name: metadata.name ?? "" }, (current, revision) => {
+    if (!current?.object.metadata.deletionTimestamp) return { do: "nothing", result: undefined };
+    return { do: "delete", ...ended(current.object, revision), result: undefined };
+  });
+}

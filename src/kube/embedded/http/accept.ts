@@ -1,0 +1,60 @@
+import { StatusError } from "../api/status-error.ts";
+
+/** How an answer is to be written. */
+export interface Format {
+  readonly text: "json" | "yaml";
+  readonly as: "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+  /** Of meta.k8s.io. */
+  readonly version: string;
+}
+
+const plainJson: Format = { text: "json", as: "object", version: "v1" };
+const transforms = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"] as const;
+
+/** The first of the client's wishes that we can meet. Throws 406 when there is none. */
+export function acceptedFormat(accept: string | undefined): Format {
+  if (accept === undefined || accept === "" || accept === "application/json") return plainJson;
+  for (const { type, parameters } of mediaTypes(accept)) {
+    const format = formatOf(type, parameters);
+    if (format) return format;
+  }
+  throw notAcceptable();
+}
+
+function notAcceptable(): StatusError {
+  const message = "only the following media types are accepted: application/json, application/yaml";
+  return new StatusError(406, message, { reason: "NotAcceptable" });
+}
+
+export interface MediaType {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+export function mediaTypes(header: string): MediaType[] {
+  return header.split(",").map((part) => {
+    const [type = "", ...rest] = part.split(";").map((piece) => piece.trim());
+    const parameters = rest.map((pair) => {
+      const [name = "", value = ""] = pair.split("=");
+      return [name.trim().toLowerCase(), value.trim()] as const;
+    });
+    return { type: type.toLowerCase(), parameters: new Map(parameters) };
+  });
+}
+
+function formatOf(type: string, parameters: ReadonlyMap<string, string>): Format | undefined {
+  const text = textOf(type);
+  if (!text) return undefined;
+  const as = parameters.get("as");
+  if (as === undefined) return { text, as: "object", version: "v1" };
+
+  const known = transforms.find((one) => one === as);
+  const version = parameters.get("v") ?? "v1";
+  if (!known || parameters.get("g") !== "meta.k8s.io" || !["v1", "v1beta1"].includes(version)) return undefined;
+  return { text, as: known, version };
+}
+
+function textOf(type: string): "json" | "yaml" | undefined {
+  if (["application/json", "*/*", "application/*"].includes(type)) return "json";
+  return type === "application/yaml" ? "yaml" : undefined;
+}

@@ -1,0 +1,39 @@
+import type { Server as HttpServer } from "node:http";
+import type { Server as HttpsServer } from "node:https";
+import { createServer, type Server, type Socket } from "node:net";
+
+/** The first byte of every TLS connection, and of no HTTP request. */
+const handshake = 0x16;
+
+/**
+ * One port for two protocols: whoever begins with a TLS handshake gets `secure`, everybody else `plain`. kubectl sends a
+ * token over TLS alone; tests and people with curl like it plain.
+ */
+export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceMs }: { silenceMs: number }): Server {
+  const front = createServer({ noDelay: true }, (socket) => {
+    const hangUp = () => socket.destroy();
+    socket.setTimeout(silenceMs, hangUp);
+    socket.on("error", hangUp);
+    socket.once("data", (first) => {
+      socket.setTimeout(0);
+      socket.off("timeout", hangUp);
+      socket.off("error", hangUp);
+      socket.pause();
+      socket.unshift(first);
+      if (first[0] === handshake) secure.emit("connection", socket);
+      else beginHttp(plain, socket);
+    });
+  });
+  // Servers that do not listen themselves would not look for slow senders: they begin to when told that they listen.
+  front.on("listening", () => {
+    plain.emit("listening");
+    secure.emit("listening");
+  });
+  return front;
+}
+
+/** TLS takes what was read so far by itself; HTTP waits for it to flow. */
+function beginHttp(plain: HttpServer, socket: Socket) {
+  plain.emit("connection", socket);
+  socket.resume();
+}

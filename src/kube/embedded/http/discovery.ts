@@ -1,0 +1,153 @@
+import type { Registry } from "../api/registry.ts";
+import type { Resource } from "../api/resource.ts";
+import { reviewGroups } from "./route.ts";
+
+/** `GET /apis/GROUP/VERSION` */
+export function resourceList(registry: Registry, group: string, version: string): object {
+  const resources = registry.all
+    .filter((resource) => resource.group === group && resource.version === version)
+    .flatMap((resource) => [resourceEntry(resource), ...subresourceEntries(resource)]);
+  const groupVersion = group ? `${group}/${version}` : version;
+  return {
+    kind: "APIResourceList",
+    ...(group ? { apiVersion: "v1" } : {}),
+    groupVersion,
+    resources: [...resources, ...reviewEntries(group)],
+  };
+}
+
+/** `GET /apis/GROUP` */
+export function apiGroup(registry: Registry, group: string): object {
+  const versions = versionsOf(registry, group).map((version) => ({ groupVersion: `${group}/${version}`, version }));
+  return { kind: "APIGroup", apiVersion: "v1", name: group, versions, preferredVersion: versions[0] };
+}
+
+/** `GET /apis` */
+export function apiGroupList(registry: Registry): object {
+  const groups = groupsOf(registry).map((group) => {
+    const { kind: _, apiVersion: __, ...rest } = apiGroup(registry, group) as { kind: string; apiVersion: string };
+    return rest;
+  });
+  return { kind: "APIGroupList", apiVersion: "v1", groups };
+}
+
+/** All of discovery in one answer, for `/api` (the core group alone) or `/apis`. */
+export function aggregatedDiscovery(registry: Registry, version: string, groups: readonly string[]): object {
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: groups.map((group) => ({
+      metadata: { ...(group ? { name: group } : {}), creationTimestamp: null },
+      versions: versionsOf(registry, group).map((one) => ({
+        version: one,
+        resources: [
+          ...registry.all.filter((resource) => resource.group === group && resource.version === one).map(aggregated),
+          ...aggregatedReviews(group),
+        ],
+        freshness: "Current",
+      })),
+    })),
+  };
+}
+
+/** All groups but the core one. */
+export function groupsOf(registry: Registry): string[] {
+  const groups = new Set(registry.all.map(({ group }) => group).filter(Boolean));
+  return [...groups, ...Object.keys(reviewGroups)];
+}
+
+/** The versions of a group, best first: stable before beta before alpha, then newest first. */
+export function versionsOf(registry: Registry, group: string): string[] {
+  if (Object.hasOwn(reviewGroups, group)) return ["v1"];
+  const versions = new Set(registry.all.filter((resource) => resource.group === group).map(({ version }) => version));
+  return [...versions].sort((a, b) => rank(b) - rank(a));
+}
+
+function rank(version: string): number {
+  const [, major = "0", stage, minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+  const level = stage === undefined ? 2 : stage === "beta" ? 1 : 0;
+  return level * 1_000_000 + Number(major) * 1_000 + Number(minor);
+}
+
+function resourceEntry({ plural, singular, namespaced, kind, verbs, shortNames, categories }: Resource): object {
+  return {
+    name: plural,
+    singularName: singular,
+    namespaced,
+    kind,
+    verbs,
+    ...(shortNames.length > 0 ? { shortNames } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
+  };
+}
+
+const statusVerbs = ["get", "patch", "update"];
+
+function subresourceEntries({ plural, namespaced, kind, hasStatus, subresources }: Resource): object[] {
+  const status = hasStatus
+    ? [{ name: `${plural}/status`, singularName: "", namespaced, kind, verbs: statusVerbs }]
+    : [];
+  const others = subresources.map(({ name, group, version, ...rest }) => ({
+    name: `${plural}/${name}`,
+    singularName: "",
+    namespaced,
+    ...(group ? { group, version } : {}),
+    kind: rest.kind,
+    verbs: rest.verbs,
+  }));
+  return [...status, ...others];
+}
+
+function aggregated(resource: Resource): object {
+  const { plural, singular, namespaced, kind, verbs, shortNames, categories, hasStatus, custom } = resource;
+  const own = { group: custom ? resource.group : "", version: custom ? resource.version : "", kind };
+  const subresources = [
+    ...resource.subresources.map((one) => ({
+      subresource: one.name,
+      responseKind: one.group ? { group: one.group, version: one.version, kind: one.kind } : own,
+      verbs: one.verbs,
+    })),
+    ...(hasStatus ? [{ subresource: "status", responseKind: own, verbs: statusVerbs }] : []),
+  ];
+  return {
+    resource: plural,
+    responseKind: own,
+    scope: namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length > 0 ? { shortNames } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
+    ...(subresources.length > 0 ? { subresources } : {}),
+  };
+}
+
+const reviewKinds: Readonly<Record<string, string>> = {
+  selfsubjectaccessreviews: "SelfSubjectAccessReview",
+  selfsubjectrulesreviews: "SelfSubjectRulesReview",
+  subjectaccessreviews: "SubjectAccessReview",
+  localsubjectaccessreviews: "LocalSubjectAccessReview",
+  tokenreviews: "TokenReview",
+  selfsubjectreviews: "SelfSubjectReview",
+};
+
+function reviewEntries(group: string): object[] {
+  return (reviewGroups[group] ?? []).map((plural) => {
+    const kind = reviewKinds[plural] ?? "";
+    const namespaced = plural.startsWith("local");
+    return { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: ["create"] };
+  });
+}
+
+function aggregatedReviews(group: string): object[] {
+  return (reviewGroups[group] ?? []).map((plural) => {
+    const kind = reviewKinds[plural] ?? "";
+    return {
+      resource: plural,
+      responseKind: { group: "", version: "", kind },
+      scope: plural.startsWith("local") ? "Namespaced" : "Cluster",
+      singularResource: kind.toLowerCase(),
+      verbs: ["create"],
+    };
+  });
+}

@@ -1,0 +1,16 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "../../../telemetry/index.ts";
+import type { Api } from "../api/api.ts";
+import type { Caller } from "./authenticate.ts";
+
+/** One request and its answer, with everything that handlers need. */
+export interface Exchange {
+  readonly api: Api;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+  readonly caller: Caller;
+  readonly log: Logger | undefined;
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "../../../telemetry/index.ts";
+import { KubeError } from "../../client.ts";
+import type { Api } from "../api/api.ts";
+import { badRequest, StatusError } from "../api/status-error.ts";
+import { sendStatus } from "./answer.ts";
+import type { Caller } from "./authenticate.ts";
+import { dispatch } from "./dispatch.ts";
+import { answeredHealth } from "./health.ts";
+
+export interface ListenerOptions {
+  readonly api: Api;
+  readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
+  readonly log: Logger | undefined;
+}
+
+/** Answers every request with something: whatever goes wrong inside ends as a Status, never as a broken server. */
+export function requestListener(options: ListenerOptions) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    answer(request, response, options).catch((error: unknown) => fail(error, request, response, options));
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, { api, authenticate, log }: ListenerOptions) {
+  const { segments, query } = location(request.url ?? "/");
+  if (answeredHealth(response, segments, query)) return;
+  const caller = segments[0] === "version" ? anyone : authenticate(request.headers);
+  await dispatch({ api, request, response, method: request.method ?? "GET", segments, query, caller, log });
+}
+
+const anyone: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };
+
+function location(url: string): { segments: string[]; query: URLSearchParams } {
+  const at = url.indexOf("?");
+  const path = at < 0 ? url : url.slice(0, at);
+  try {
+    const segments = path.split("/").map(decodeURIComponent);
+    return { segments: trimmed(segments), query: new URLSearchParams(at < 0 ? "" : url.slice(at + 1)) };
+  } catch {
+    throw badRequest("the path of the request is not valid UTF-8");
+  }
+}
+
+/** Without the empty segments that come from a slash at the beginning and at the end. */
+function trimmed(segments: string[]): string[] {
+  const from = segments[0] === "" ? 1 : 0;
+  const to = segments.length > from && segments.at(-1) === "" ? -1 : undefined;
+  return segments.slice(from, to);
+}
+
+function fail(error: unknown, request: IncomingMessage, response: ServerResponse, { log }: ListenerOptions) {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  // What is left of a body that nobody read would be taken for the next request.
+  if (!request.complete) response.setHeader("Connection", "close");
+  sendStatus(response, statusOf(error, request, log).status);
+}
+
+function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefined): StatusError {
+  if (error instanceof StatusError) return error;
+  if (error instanceof KubeError && error.code === "unavailable") {
+    const details = { retryAfterSeconds: 1 };
+    return new StatusError(503, `the store does not answer: ${error.message}`, {
+      reason: "ServiceUnavailable",
+      details,
+    });
+  }
+  log?.error("request failed", { method: request.method, path: request.url?.split("?")[0], error });
+  return new StatusError(500, "Internal error occurred", { reason: "InternalError", details: {} });
+}

@@ -1,0 +1,239 @@
+import { createObject, type Written } from "../api/create.ts";
+import { unrecognized } from "../api/decode-object.ts";
+import { deleteObject } from "../api/delete.ts";
+import { listObjects, parseRevision, tooLarge } from "../api/list.ts";
+import { patchObject } from "../api/patch.ts";
+import type { Resource } from "../api/resource.ts";
+import {
+  badRequest,
+  forbidden,
+  methodNotAllowed,
+  notFound,
+  pluralDetails,
+  type Status,
+  StatusError,
+  unknownPath,
+  unsupportedMedia,
+  unsupportedVerb,
+} from "../api/status-error.ts";
+import { updateObject } from "../api/update.ts";
+import { JsonSyntaxError, type Parsed, parseJson } from "../json/parse-json.ts";
+import { sendStatus, setWarnings } from "./answer.ts";
+import { serverSideApply } from "./apply.ts";
+import type { Exchange } from "./exchange.ts";
+import { deleteOptionsOf, dryRunOf, fieldValidationOf, flagOf, numberOf } from "./options.ts";
+import { contentType, parseBody, readText } from "./read-body.ts";
+import type { Route } from "./route.ts";
+import { streamWatch } from "./watch-stream.ts";
+import { sendList, sendObject } from "./write-object.ts";
+
+type CollectionRoute = Extract<Route, { kind: "collection" }>;
+type ObjectRoute = Extract<Route, { kind: "object" }>;
+
+/** Requests on all objects of a resource, or on those of a namespace. */
+export async function handleCollection(exchange: Exchange, { resource, namespace }: CollectionRoute): Promise<void> {
+  const { method, query } = exchange;
+  const selectors = {
+    namespace,
+    labelSelector: query.get("labelSelector") ?? undefined,
+    fieldSelector: query.get("fieldSelector") ?? undefined,
+  };
+  if (method === "GET") {
+    const versions = {
+      resourceVersion: query.get("resourceVersion") ?? undefined,
+      resourceVersionMatch: query.get("resourceVersionMatch") ?? undefined,
+      sendInitialEvents: flagOf(query, "sendInitialEvents"),
+      continue: query.get("continue") ?? undefined,
+    };
+    if (flagOf(query, "watch")) return streamWatch(exchange, resource, { ...selectors, ...versions });
+    const limit = Math.max(0, numberOf(query, "limit") ?? 0);
+    return sendList(exchange, resource, listObjects(exchange.api, resource, { ...selectors, ...versions, limit }));
+  }
+  allowWrite(exchange, resource, method === "POST" ? "create" : "deletecollection");
+  if (resource.namespaced && namespace === undefined) throw methodNotAllowed();
+  if (method === "POST") return await create(exchange, resource, namespace ?? "");
+  if (method !== "DELETE" || !resource.verbs.includes("deletecollection")) throw methodNotAllowed();
+
+  const options = deleteOptionsOf(await bodyOf(exchange), query);
+  const page = listObjects(exchange.api, resource, selectors);
+  for (const { object } of page.items) {
+    const ref = { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
+    await deleteObject(exchange.api, resource, ref, {
+      ...options,
+      preconditions: { uid: object.metadata.uid ?? "" },
+    }).catch((error) => {
+      // Somebody else was faster: it is gone, which is what was asked for.
+      if (!(error instanceof StatusError && [404, 409].includes(error.status.code))) throw error;
+    });
+  }
+  sendList(exchange, resource, page);
+}
+
+/** Requests on one object or on a subresource of it. */
+export async function handleObject(exchange: Exchange, where: ObjectRoute): Promise<void> {
+  const { resource, namespace, name, subresource } = where;
+  if (subresource === "status" && resource.hasStatus) return await handleStatus(exchange, where);
+  if (subresource) throw subresourceRefusal(resource, name, subresource);
+
+  switch (exchange.method) {
+    case "GET":
+      return sendObject(exchange, resource, stored(exchange, where));
+    case "PUT":
+      allowWrite(exchange, resource, "update", name);
+      return await update(exchange, resource, { namespace, name });
+    case "PATCH":
+      allowWrite(exchange, resource, "patch", name);
+      return await patch(exchange, resource, { namespace, name });
+    case "DELETE":
+      allowWrite(exchange, resource, "delete", name);
+      return await remove(exchange, resource, { namespace, name });
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+async function handleStatus(exchange: Exchange, where: ObjectRoute): Promise<void> {
+  const { resource, namespace, name } = where;
+  const ref = { namespace, name, subresource: "status" as const };
+  switch (exchange.method) {
+    case "GET":
+      return sendObject(exchange, resource, stored(exchange, where));
+    case "PUT":
+      allowWrite(exchange, resource, "update", name);
+      return await update(exchange, resource, ref);
+    case "PATCH":
+      allowWrite(exchange, resource, "patch", name);
+      return await patch(exchange, resource, ref);
+    default:
+      if (!resource.custom) throw methodNotAllowed();
+      throw unsupportedVerb(resource, exchange.method === "DELETE" ? "delete" : "create");
+  }
+}
+
+function subresourceRefusal(resource: Resource, name: string, subresource: string): StatusError {
+  if (resource.subresources.some((one) => one.name === subresource)) {
+    const message = `this embedded API server does not serve ${resource.plural}/${subresource}: nothing here runs pods or issues tokens`;
+    return new StatusError(405, message, { reason: "MethodNotAllowed", details: pluralDetails(resource, name) });
+  }
+  return resource.custom ? notFound(resource, name) : unknownPath();
+}
+
+function stored({ api, query }: Exchange, { resource, namespace, name }: ObjectRoute) {
+  const version = query.get("resourceVersion");
+  if (version) {
+    const wanted = parseRevision(version);
+    if (wanted > api.store.revision) throw tooLarge(wanted, api.store.revision);
+  }
+  const entry = api.store.get(resource.storedAs, namespace, name);
+  if (!entry) throw notFound(resource, name);
+  return resource.view(entry);
+}
+
+async function create(exchange: Exchange, resource: Resource, namespace: string): Promise<void> {
+  const { api, query } = exchange;
+  const dryRun = dryRunOf(query, "CreateOptions");
+  const fieldValidation = fieldValidationOf(query, "CreateOptions");
+  const sent = await objectOf(exchange, resource);
+  written(exchange, resource, await createObject(api, resource, { ...sent, fieldValidation }, { namespace, dryRun }));
+}
+
+interface Ref {
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource?: "status";
+}
+
+async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
+  const { api, query } = exchange;
+  const dryRun = dryRunOf(query, "UpdateOptions");
+  const fieldValidation = fieldValidationOf(query, "UpdateOptions");
+  const sent = await objectOf(exchange, resource);
+  written(exchange, resource, await updateObject(api, resource, { ...sent, fieldValidation }, { ...ref, dryRun }));
+}
+
+async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
+  const { api, query, request } = exchange;
+  const dryRun = dryRunOf(query, "PatchOptions");
+  const fieldValidation = fieldValidationOf(query, "PatchOptions");
+  const type = contentType(request);
+  const kind = patchKinds[type];
+  if (type === "application/apply-patch+yaml") {
+    const { value } = parseBody(await readText(request), "application/yaml");
+    const force = flagOf(query, "force") ?? false;
+    return written(exchange, resource, await serverSideApply(api, resource, value, { ...ref, force, dryRun }));
+  }
+  if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
+  if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
+
+  const value = decodedPatch(await readText(request));
+  written(exchange, resource, await patchObject(api, resource, { kind, value }, { ...ref, dryRun, fieldValidation }));
+}
+
+const patchKinds: Readonly<Record<string, "json" | "merge" | "strategic">> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+};
+
+const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
+const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+
+function decodedPatch(text: string): unknown {
+  try {
+    return parseJson(text).value;
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? badRequest(`error decoding patch: ${error.message}`) : error;
+  }
+}
+
+async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
+  const options = deleteOptionsOf(await bodyOf(exchange), exchange.query);
+  const { gone, entry } = await deleteObject(exchange.api, resource, ref, options);
+  if (!gone) return sendObject(exchange, resource, entry);
+  const { uid } = entry.object.metadata;
+  const status: Status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    details: { ...pluralDetails(resource, ref.name), ...(uid === undefined ? {} : { uid }) },
+  };
+  sendStatus(exchange.response, status);
+}
+
+function written(exchange: Exchange, resource: Resource, { entry, warnings, created }: Written): void {
+  setWarnings(exchange.response, warnings);
+  sendObject(exchange, resource, entry, created ? 201 : 200);
+}
+
+/** An object in the body. What cannot be read is reported as an object that cannot be recognised. */
+async function objectOf({ request }: Exchange, resource: Resource): Promise<Parsed> {
+  const text = await readText(request);
+  try {
+    return parseBody(text, contentType(request));
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw unrecognized(resource, `couldn't get version/kind; json parse error: ${error.message}`);
+  }
+}
+
+/** The options of a delete; an empty body is none. */
+async function bodyOf({ request }: Exchange): Promise<unknown> {
+  const text = await readText(request);
+  if (text.trim() === "") return undefined;
+  try {
+    return parseBody(text, contentType(request)).value;
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? badRequest(`the delete options cannot be read: ${error.message}`) : error;
+  }
+}
+
+function allowWrite({ caller }: Exchange, resource: Resource, verb: string, name = "") {
+  if (caller.role === "admin") return;
+  const what = `resource ${JSON.stringify(resource.plural)} in API group ${JSON.stringify(resource.group)}`;
+  throw forbidden(
+    resource,
+    name,
+    `User ${JSON.stringify(caller.name)} cannot ${verb} ${what}: its token is for reading`,
+  );
+}

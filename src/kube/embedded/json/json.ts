@@ -1,0 +1,63 @@
+/** What a request or a stored object is made of. Integers beyond 2^53 are bigint, so that no digit is lost. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [field: string]: Json;
+}
+
+/** A tree that belongs to nobody else yet and may be changed in place. */
+export interface Draft {
+  [field: string]: unknown;
+  apiVersion?: unknown;
+  kind?: unknown;
+  metadata?: unknown;
+  spec?: unknown;
+  status?: unknown;
+}
+
+export function isRecord(value: unknown): value is Draft {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The member `name` of `value`, or undefined when there is none. */
+export function member(value: unknown, name: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** A private copy as it would arrive over the wire: without what is undefined. */
+export function draftOf<T>(value: T): T {
+  return copied(value) as T;
+}
+
+function copied(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : copied(item)));
+
+  const copy: Draft = {};
+  for (const key of Object.keys(value)) {
+    const part = (value as Draft)[key];
+    if (part !== undefined) copy[key] = copied(part);
+  }
+  return copy;
+}
+
+/** Freezes `value` to its last leaf and returns it. What is already frozen is taken to be frozen throughout. */
+export function deeplyFrozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const key of Object.keys(value)) deeplyFrozen((value as Draft)[key]);
+  return Object.freeze(value);
+}
+
+/** Whether two trees say the same, whatever the order of their fields. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key) || !sameJson((a as Draft)[key], (b as Draft)[key])) return false;
+  }
+  return true;
+}

@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseJson } from "./parse-json.ts";
+import { writeJson } from "./write-json.ts";
+
+describe("JSON", () => {
+  it.each([
+    ["9007199254740993", 9007199254740993n],
+    ["-9007199254740993", -9007199254740993n],
+    ["9223372036854775807", 9223372036854775807n],
+    ["9007199254740991", 9007199254740991],
+    ["18446744073709551616", 18446744073709552000],
+    ["3.0", 3],
+    ["1e2", 100],
+    ["-0.0", 0],
+    ["1.5e-7", 1.5e-7],
+  ])("reads %s without losing a digit of an int64", (text, value) => {
+    expect(parseJson(text).value).toEqual(value);
+  });
+
+  it("writes a bigint with all its digits, wherever it is", () => {
+    const value = { a: [1, { n: 9007199254740993n }], b: undefined, c: "x" };
+
+    expect(writeJson(value)).toBe('{"a":[1,{"n":9007199254740993}],"c":"x"}');
+  });
+
+  it("notes where a field is given twice, and takes the last", () => {
+    const parsed = parseJson('{"spec":{"steps":[{"name":"a","name":"b"}],"x":1},"spec":{}}');
+
+    expect(parsed.duplicates).toEqual(["spec.steps[0].name", "spec"]);
+    expect(parsed.value).toEqual({ spec: {} });
+  });
+
+  it.each(["", "{", "[1,]", "{a:1}", '"', '"\\x"', "01", "1 2", "nul", "{'a':1}", '{"a" 1}', "\u0000"])(
+    "refuses %j",
+    (text) => {
+      expect(() => parseJson(text)).toThrow(expect.objectContaining({ name: "JsonSyntaxError" }));
+    },
+  );
+
+  it("reads what the built-in parser reads, as the same", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        // The one name that we refuse, because assigning to it would change the prototype.
+        fc.pre(!text.includes("__proto__"));
+
+        const rounded = JSON.parse(writeJson(parseJson(text).value));
+        expect(rounded).toEqual(JSON.parse(text, (_key, value) => (value === 0 ? 0 : value)));
+      }),
+    );
+  });
+});

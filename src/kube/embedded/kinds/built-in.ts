@@ -1,0 +1,58 @@
+import { subdomainProblem } from "../api/names.ts";
+import type { Resource } from "../api/resource.ts";
+import type { Entry } from "../object-store.ts";
+import { anything, type Schema } from "../structural/schema.ts";
+import { ageColumn, nameColumn } from "../tables/column.ts";
+import { objectMeta } from "./object-meta.ts";
+
+/** What a built-in kind must say about itself; everything else has a usual answer. */
+export type KindDescription = Pick<Resource, "kind" | "plural"> &
+  Partial<Resource> & { readonly fields?: Schema["properties"] };
+
+const usualVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/** A resource from the few things that make it special. */
+export function builtIn({ kind, plural, fields, ...special }: KindDescription): Resource {
+  const { group = "", version = "v1" } = special;
+  const namespaced = special.namespaced ?? true;
+  return {
+    kind,
+    plural,
+    group,
+    version,
+    apiVersion: group ? `${group}/${version}` : version,
+    singular: kind.toLowerCase(),
+    listKind: `${kind}List`,
+    shortNames: [],
+    categories: [],
+    namespaced,
+    verbs: usualVerbs,
+    storedAs: group ? `${plural}.${group}` : plural,
+    custom: false,
+    schema: kindSchema(fields ?? { spec: anything, status: anything }),
+    hasRules: false,
+    hasStatus: false,
+    subresources: [],
+    hasGeneration: false,
+    unconditionalUpdate: true,
+    createdByUpdate: false,
+    selectable: selectableFields(namespaced),
+    fieldsByConversion: false,
+    columns: [nameColumn, ageColumn("string")],
+    nameProblem: subdomainProblem,
+    refreshed: (entry: Entry) => entry,
+    view: (entry: Entry) => entry,
+    ...special,
+  };
+}
+
+/** metadata.name and metadata.namespace, and what else a kind can be selected by. */
+export function selectableFields(namespaced: boolean, more: readonly string[] = []): Map<string, readonly string[]> {
+  const fields = ["metadata.name", ...(namespaced ? ["metadata.namespace"] : []), ...more];
+  return new Map(fields.map((field) => [field, field.split(".")]));
+}
+
+function kindSchema(fields: NonNullable<Schema["properties"]>): Schema {
+  const text: Schema = { type: "string" };
+  return { type: "object", properties: { apiVersion: text, kind: text, metadata: objectMeta, ...fields } };
+}

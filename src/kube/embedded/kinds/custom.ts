@@ -1,0 +1,117 @@
+import { subdomainProblem } from "../api/names.ts";
+import type { Conversion, Resource } from "../api/resource.ts";
+import { deeplyFrozen, draftOf } from "../json/json.ts";
+import { writeJson } from "../json/write-json.ts";
+import type { Entry } from "../object-store.ts";
+import { applyDefaults, hasDefaults } from "../structural/defaults.ts";
+import { hasRules } from "../structural/rules.ts";
+import type { Schema } from "../structural/schema.ts";
+import { ageColumn, type Column, nameColumn } from "../tables/column.ts";
+import { printerColumn } from "../tables/printer-column.ts";
+import { selectableFields } from "./built-in.ts";
+import type { Definition, DefinitionVersion } from "./definition.ts";
+import { objectMeta } from "./object-meta.ts";
+
+const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+/** The resources that a definition makes, one for each version it serves. Objects older than `since` miss its defaults. */
+export function customResources(definition: Definition, since: number): Resource[] {
+  const { versions } = definition.spec;
+  const storage = versions.find((version) => version.storage) ?? (versions[0] as DefinitionVersion);
+  const refreshed = refresher(rootSchema(storage), since);
+  return versions
+    .filter(({ served }) => served)
+    .map((version) => customResource(definition, version, storage, refreshed));
+}
+
+function customResource(
+  { spec }: Definition,
+  version: DefinitionVersion,
+  storage: DefinitionVersion,
+  refreshed: (entry: Entry) => Entry,
+): Resource {
+  const { group, names } = spec;
+  const schema = rootSchema(version);
+  const namespaced = spec.scope !== "Cluster";
+  const conversion = version === storage ? undefined : sameButVersion(group, version.name, storage.name);
+  const fields = (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, ""));
+  return {
+    group,
+    version: version.name,
+    apiVersion: `${group}/${version.name}`,
+    kind: names.kind,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    listKind: names.listKind ?? `${names.kind}List`,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced,
+    verbs,
+    storedAs: `${names.plural}.${group}`,
+    custom: true,
+    schema,
+    hasRules: hasRules(schema),
+    hasStatus: version.subresources?.status !== undefined,
+    subresources: [],
+    hasGeneration: true,
+    unconditionalUpdate: false,
+    createdByUpdate: false,
+    selectable: selectableFields(namespaced, fields),
+    fieldsByConversion: true,
+    columns: columns(version),
+    nameProblem: subdomainProblem,
+    ...(conversion ? { conversion } : {}),
+    refreshed,
+    view: conversion ? onceEach((entry) => converted(refreshed(entry), conversion)) : refreshed,
+  };
+}
+
+/** The schema of the whole object: whatever a definition says of metadata, it is metadata. */
+function rootSchema({ schema }: DefinitionVersion): Schema {
+  const root = schema?.openAPIV3Schema ?? {};
+  const text: Schema = { type: "string" };
+  return {
+    ...root,
+    type: "object",
+    properties: { ...root.properties, apiVersion: text, kind: text, metadata: objectMeta },
+  };
+}
+
+function columns({ additionalPrinterColumns }: DefinitionVersion): Column[] {
+  const own = additionalPrinterColumns?.map(printerColumn) ?? [ageColumn("date")];
+  return [nameColumn, ...own];
+}
+
+function sameButVersion(group: string, version: string, stored: string): Conversion {
+  return {
+    fromStored: (object) => ({ ...object, apiVersion: `${group}/${version}` }),
+    toStored: (draft) => ({ ...draft, apiVersion: `${group}/${stored}` }),
+  };
+}
+
+function converted(entry: Entry, { fromStored }: Conversion): Entry {
+  const object = deeplyFrozen(fromStored(entry.object));
+  return { object, json: writeJson(object), revision: entry.revision };
+}
+
+function refresher(schema: Schema, since: number): (entry: Entry) => Entry {
+  if (!hasDefaults(schema)) return (entry) => entry;
+  const fill = onceEach((entry) => {
+    const draft = draftOf(entry.object);
+    applyDefaults(draft, schema);
+    return { object: deeplyFrozen(draft), json: writeJson(draft), revision: entry.revision };
+  });
+  return (entry) => (entry.revision > since ? entry : fill(entry));
+}
+
+function onceEach(make: (entry: Entry) => Entry): (entry: Entry) => Entry {
+  const made = new WeakMap<Entry, Entry>();
+  return (entry) => {
+    let result = made.get(entry);
+    if (!result) {
+      result = make(entry);
+      made.set(entry, result);
+    }
+    return result;
+  };
+}

@@ -1,0 +1,84 @@
+import { type Draft, isRecord, member } from "../json/json.ts";
+import { anything } from "../structural/schema.ts";
+import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
+import { builtIn, type KindDescription, selectableFields } from "./built-in.ts";
+
+/** Kinds that are stored and served, and that nothing here acts on: there is no kubelet, scheduler or controller. */
+export const plainKinds = [
+  builtIn({
+    kind: "ServiceAccount",
+    plural: "serviceaccounts",
+    shortNames: ["sa"],
+    subresources: [
+      { name: "token", kind: "TokenRequest", group: "authentication.k8s.io", version: "v1", verbs: ["create"] },
+    ],
+    fields: {
+      secrets: { type: "array", items: anything },
+      imagePullSecrets: { type: "array", items: anything },
+      automountServiceAccountToken: { type: "boolean" },
+    },
+  }),
+  builtIn({
+    kind: "Pod",
+    plural: "pods",
+    shortNames: ["po"],
+    categories: ["all"],
+    hasStatus: true,
+    subresources: [{ name: "log", kind: "Pod", verbs: ["get"] }],
+    selectable: selectableFields(true, ["spec.nodeName", "spec.serviceAccountName", "status.phase", "status.podIP"]),
+    fieldsByConversion: true,
+    prepare: (draft, old) => {
+      if (!old) draft.status = { phase: "Pending" };
+    },
+    columns: [
+      nameColumn,
+      textColumn("Status", (pod) => member(member(pod, "status"), "phase") ?? "", {
+        description: "The aggregate status of the containers in this pod.",
+      }),
+      ageColumn("string"),
+    ],
+  }),
+  builtIn({ kind: "Node", plural: "nodes", namespaced: false, shortNames: ["no"], hasStatus: true }),
+  builtIn({
+    kind: "Service",
+    plural: "services",
+    shortNames: ["svc"],
+    categories: ["all"],
+    hasStatus: true,
+    fields: { spec: anything, status: anything },
+  }),
+  ...[
+    { kind: "Deployment", plural: "deployments", shortNames: ["deploy"] },
+    { kind: "ReplicaSet", plural: "replicasets", shortNames: ["rs"] },
+    { kind: "StatefulSet", plural: "statefulsets", shortNames: ["sts"] },
+    { kind: "DaemonSet", plural: "daemonsets", shortNames: ["ds"] },
+  ].map((kind) => workload({ ...kind, group: "apps" })),
+  workload({ kind: "Job", plural: "jobs", group: "batch" }),
+  workload({ kind: "CronJob", plural: "cronjobs", group: "batch", shortNames: ["cj"] }),
+  ...[
+    { kind: "Role", plural: "roles", namespaced: true },
+    { kind: "RoleBinding", plural: "rolebindings", namespaced: true },
+    { kind: "ClusterRole", plural: "clusterroles", namespaced: false },
+    { kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false },
+  ].map((kind) =>
+    builtIn({
+      ...kind,
+      group: "rbac.authorization.k8s.io",
+      fields: {
+        rules: { type: "array", items: anything },
+        aggregationRule: anything,
+        subjects: { type: "array", items: anything },
+        roleRef: anything,
+      },
+      refusal: "this embedded API server has no RBAC: a token is for an administrator or for reading, nothing between",
+    }),
+  ),
+];
+
+function workload(kind: KindDescription) {
+  return builtIn({ ...kind, categories: ["all"], hasStatus: true, hasGeneration: true, prepare: statusAtLeastEmpty });
+}
+
+function statusAtLeastEmpty(draft: Draft) {
+  if (!isRecord(draft.status)) draft.status = {};
+}

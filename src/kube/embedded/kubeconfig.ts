@@ -1,0 +1,35 @@
+export interface KubeconfigOptions {
+  readonly url: string;
+  readonly token: string;
+  /** The name of cluster, user and context. */
+  readonly name?: string;
+  readonly namespace?: string;
+  /** PEM, for a server with a certificate of its own making. */
+  readonly certificate?: string;
+}
+
+/** The text of a kubeconfig that leads kubectl to an embedded server. JSON, which is YAML too. */
+export function kubeconfigFor({
+  url,
+  token,
+  name = "interlock",
+  namespace = "default",
+  certificate,
+}: KubeconfigOptions): string {
+  // Over plain HTTP kubectl leaves out every credential but one, the password in the address of the server; and
+  // @kubernetes/client-node refuses to go there at all unless it is told not to verify certificates.
+  const server = new URL(url);
+  const plain = server.protocol === "http:";
+  if (plain) Object.assign(server, { username: name, password: encodeURIComponent(token) });
+  const authority = certificate && { "certificate-authority-data": Buffer.from(certificate).toString("base64") };
+  const trust = plain ? { "insecure-skip-tls-verify": true } : authority;
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server: server.href.replace(/\/$/, ""), ...trust } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+    "current-context": name,
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}

@@ -1,0 +1,110 @@
+import type { Change } from "../object-store.ts";
+
+export interface HistoryLimits {
+  readonly changes: number;
+  /** Of the JSON of these changes: a few huge objects must not take all memory. */
+  readonly characters: number;
+}
+
+/** Tells watchers what changed, and remembers the latest changes for those who come back. */
+export class ChangeFeed {
+  readonly #limits: HistoryLimits;
+  readonly #watchers = new Map<string, Set<Watcher>>();
+  /** In the order of revisions; those before `#start` are forgotten, and cut off once they are half of it. */
+  #changes: (Change | undefined)[] = [];
+  #start = 0;
+  #characters = 0;
+  #compactedRevision: number;
+
+  constructor(revision: number, limits: HistoryLimits) {
+    this.#compactedRevision = revision;
+    this.#limits = limits;
+  }
+
+  get compactedRevision(): number {
+    return this.#compactedRevision;
+  }
+
+  /** All `changes` are remembered before anybody hears of the first: who starts to watch in between misses none. */
+  publish(changes: readonly Change[]): void {
+    for (const change of changes) this.#remember(change);
+    for (const change of changes) {
+      for (const watcher of this.#watchers.get(change.key.resource) ?? []) tell(watcher, change);
+    }
+  }
+
+  watch(resource: string, revision: number, changed: (change: Change) => void): { stop(): void } | undefined {
+    if (revision < this.#compactedRevision) return undefined;
+    const watcher: Watcher = { changed, seen: revision };
+    for (const change of this.#changes.slice(this.#firstAfter(revision))) {
+      if (change?.key.resource !== resource) continue;
+      watcher.seen = change.entry.revision;
+      changed(change);
+    }
+    const watchers = this.#watchers.get(resource) ?? new Set();
+    this.#watchers.set(resource, watchers.add(watcher));
+    return { stop: () => void watchers.delete(watcher) };
+  }
+
+  compact(revision: number): void {
+    while (this.#oldest && this.#oldest.entry.revision <= revision) this.#forgetOldest();
+    this.#compactedRevision = Math.max(this.#compactedRevision, revision);
+  }
+
+  close(): void {
+    this.#watchers.clear();
+  }
+
+  get #oldest(): Change | undefined {
+    return this.#changes[this.#start];
+  }
+
+  #remember(change: Change) {
+    this.#changes.push(change);
+    this.#characters += change.entry.json.length;
+    const { changes, characters } = this.#limits;
+    while (this.#changes.length - this.#start > changes || this.#characters > characters) this.#forgetOldest();
+  }
+
+  #forgetOldest() {
+    const { entry } = this.#oldest as Change;
+    // Not left to the cut: that would keep twice as much in memory as we were allowed.
+    this.#changes[this.#start] = undefined;
+    this.#characters -= entry.json.length;
+    this.#compactedRevision = entry.revision;
+    this.#start++;
+    if (2 * this.#start < this.#changes.length) return;
+    this.#changes = this.#changes.slice(this.#start);
+    this.#start = 0;
+  }
+
+  #firstAfter(revision: number): number {
+    let low = this.#start;
+    let high = this.#changes.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#changes[middle] as Change).entry.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+interface Watcher {
+  readonly changed: (change: Change) => void;
+  /** The newest revision it heard of, or does not want to hear of. */
+  seen: number;
+}
+
+function tell(watcher: Watcher, change: Change) {
+  if (change.entry.revision <= watcher.seen) return;
+  watcher.seen = change.entry.revision;
+  try {
+    watcher.changed(change);
+  } catch (error) {
+    // A mistake of one watcher must cost neither the others their change nor the writer its answer.
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Clock } from "../../../time/index.ts";
+import { lockDirectory } from "./directory-lock.ts";
+import type { Disk, DiskFile, OpenMode } from "./disk.ts";
+
+/** A directory of the file system, created if need be, and ours alone until it is closed. */
+export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
+  const directory = resolve(path);
+  await makeDirectory(directory);
+  const handle = await lockDirectory(directory, clock);
+  const at = (name: string) => join(directory, name);
+
+  return {
+    directory,
+    names: () => readdir(directory),
+    open: async (name, mode) => openedFile(await open(at(name), flags[mode], 0o600), mode),
+    rename: (from, to) => rename(at(from), at(to)),
+    remove: (name) => rm(at(name), { force: true }),
+    sync: () => handle.sync(),
+    close: () => handle.close(),
+  };
+}
+
+/** For our eyes only: there are Secrets in it. Its own name must be durable too, or all that is in it is lost with it. */
+async function makeDirectory(directory: string) {
+  const firstCreated = await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (firstCreated === undefined) return;
+  for (let path = directory; path !== dirname(firstCreated); path = dirname(path)) {
+    await using parent = await open(dirname(path), constants.O_RDONLY);
+    await parent.sync();
+  }
+}
+
+/**
+ * Only where the system's own flag is as good as a sync: on macOS a write with O_DSYNC may stop in the drive's cache,
+ * while Node's datasync does not. Saves a trip to the thread pool for every flush.
+ */
+const writeThrough = process.platform === "linux" ? constants.O_DSYNC : 0;
+
+const flags: Readonly<Record<OpenMode, number>> = {
+  read: constants.O_RDONLY,
+  create: constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC,
+  "create-durable": constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | writeThrough,
+  durable: constants.O_RDWR | writeThrough,
+};
+
+function openedFile(handle: FileHandle, mode: OpenMode): DiskFile {
+  const syncEach = !writeThrough && (mode === "durable" || mode === "create-durable");
+  return {
+    size: async () => (await handle.stat()).size,
+    async read(into, position) {
+      let done = 0;
+      while (done < into.length) {
+        const { bytesRead } = await handle.read(into, done, into.length - done, position + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return done;
+    },
+    async write(bytes, position) {
+      // A disk that is nearly full takes a part, and says no only to the rest.
+      for (let done = 0; done < bytes.length; ) {
+        done += (await handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+      }
+      if (syncEach) await handle.datasync();
+    },
+    truncate: (size) => handle.truncate(size),
+    sync: () => handle.sync(),
+    close: () => handle.close(),
+  };
+}

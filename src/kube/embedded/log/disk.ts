@@ -1,0 +1,35 @@
+/**
+ * Port: the few things the log asks of a disk, so that a test can lose what was not synced and tear what was being
+ * written. It holds files of one directory; opening it excludes every other process until `close`.
+ */
+export interface Disk {
+  /** Where it is, for messages. */
+  readonly directory: string;
+  names(): Promise<readonly string[]>;
+  open(name: string, mode: OpenMode): Promise<DiskFile>;
+  /** Replaces `to` if there is one. Certain only after `sync`, as is every file created or removed. */
+  rename(from: string, to: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Makes names durable: files created, renamed and removed. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * - `read`: an existing file
+ * - `create`: a new, empty one, in place of an old one
+ * - `create-durable`, `durable`: each write is on the disk when it resolves, in one step instead of two
+ */
+export type OpenMode = "read" | "create" | "create-durable" | "durable";
+
+/** The caller closes what it opens, and has one operation under way at a time. */
+export interface DiskFile {
+  size(): Promise<number>;
+  /** Fills `into` from `position`, as far as the file goes; resolves to the number of bytes read. */
+  read(into: Buffer, position: number): Promise<number>;
+  /** All of `bytes` or an error; after an error any part of them may be there. */
+  write(bytes: Buffer, position: number): Promise<void>;
+  truncate(size: number): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}

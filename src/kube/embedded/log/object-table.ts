@@ -1,0 +1,81 @@
+import type { ObjectKey } from "../object-store.ts";
+import { SortedObjects } from "./sorted-objects.ts";
+import type { StoredObject } from "./stored-object.ts";
+
+/** All objects in memory: found by key without a search, listed in order without sorting. */
+export class ObjectTable {
+  readonly #resources = new Map<string, Resource>();
+  #size = 0;
+  #characters = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Of the JSON of all objects. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get(resource: string, namespace: string, name: string): StoredObject | undefined {
+    return this.#resources.get(resource)?.byNamespace.get(namespace)?.get(name);
+  }
+
+  list(resource: string, namespace?: string): Iterable<StoredObject> {
+    const sorted = this.#resources.get(resource)?.sorted;
+    if (!sorted) return [];
+    return namespace === undefined ? sorted.all() : sorted.in(namespace);
+  }
+
+  put(object: StoredObject): void {
+    const { resource, namespace, name } = object.key;
+    const { byNamespace, sorted } = this.#resource(resource);
+    const byName = byNamespace.get(namespace) ?? new Map<string, StoredObject>();
+    if (byName.size === 0) byNamespace.set(namespace, byName);
+    const previous = byName.get(name);
+    if (!previous) this.#size++;
+    this.#characters += object.json.length - (previous?.json.length ?? 0);
+    byName.set(name, object);
+    sorted.set(object);
+  }
+
+  delete({ resource, namespace, name }: ObjectKey): void {
+    const { byNamespace, sorted } = this.#resource(resource);
+    const byName = byNamespace.get(namespace);
+    const previous = byName?.get(name);
+    if (!byName || !previous) return;
+    this.#size--;
+    this.#characters -= previous.json.length;
+    byName.delete(name);
+    sorted.delete(namespace, name);
+    // Namespaces come and go; their empty maps must not stay behind.
+    if (byName.size === 0) byNamespace.delete(namespace);
+  }
+
+  /**
+   * All objects that have not changed since `revision`, as far as that is so when their turn comes. It may take its
+   * time: writes go on, and what they replace is not kept for it.
+   */
+  *unchangedSince(revision: number): Generator<StoredObject> {
+    for (const { sorted } of [...this.#resources.values()]) {
+      let some = sorted.following(undefined);
+      while (some.length > 0) {
+        for (const object of some) if (object.revision <= revision) yield object;
+        some = sorted.following(some.at(-1)?.key);
+      }
+    }
+  }
+
+  #resource(name: string): Resource {
+    const known = this.#resources.get(name);
+    if (known) return known;
+    const resource: Resource = { byNamespace: new Map(), sorted: new SortedObjects() };
+    this.#resources.set(name, resource);
+    return resource;
+  }
+}
+
+interface Resource {
+  readonly byNamespace: Map<string, Map<string, StoredObject>>;
+  readonly sorted: SortedObjects;
+}

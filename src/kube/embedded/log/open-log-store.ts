@@ -1,0 +1,84 @@
+import { type Logger, silentLogger } from "../../../telemetry/index.ts";
+import type { Clock } from "../../../time/index.ts";
+import type { ObjectStore } from "../object-store.ts";
+import { ChangeFeed, type HistoryLimits } from "./change-feed.ts";
+import { openDirectory } from "./directory-disk.ts";
+import type { Disk } from "./disk.ts";
+import { LogJournal, type LogSpace } from "./log-journal.ts";
+import { LogStore } from "./log-store.ts";
+import type { LoggedChange } from "./logged-change.ts";
+import { ObjectTable } from "./object-table.ts";
+import { recover } from "./recover.ts";
+import { type Parse, StoredObject } from "./stored-object.ts";
+
+export interface LogStoreOptions {
+  /** Created if need be. Belongs to one process at a time: a second opener gets a StoreError `in-use`. */
+  readonly directory: string;
+  /** Makes the deeply readonly object of a JSON text that was once written. Called when the object is first needed. */
+  readonly parse: Parse;
+  readonly clock: Clock;
+  readonly log?: Logger;
+  readonly history?: HistoryLimits;
+  readonly space?: LogSpace;
+  /** For tests: a disk that loses things. */
+  readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
+}
+
+const megabyte = 1024 * 1024;
+const defaultHistory: HistoryLimits = { changes: 50_000, characters: 32 * megabyte };
+const defaultSpace: LogSpace = {
+  compactedFromBytes: 16 * megabyte,
+  compactedFromRatio: 1,
+  reservedBytes: megabyte,
+};
+
+/**
+ * A store that holds all objects in memory and every change in a log on disk. Throws a StoreError when the directory is
+ * in use or damaged. Changes from before the start cannot be watched: `compactedRevision` is the revision it found.
+ */
+export async function openLogStore({
+  directory,
+  parse,
+  clock,
+  log = silentLogger,
+  history = defaultHistory,
+  space = defaultSpace,
+  openDisk = openDirectory,
+}: LogStoreOptions): Promise<ObjectStore> {
+  const startedAt = clock.now();
+  const disk = await openDisk(directory, clock);
+  try {
+    const table = new ObjectTable();
+    const recovered = await recover(disk, intoTable(table, parse), log);
+    const { revision } = recovered;
+    const content = () => ({
+      revision: store.revision,
+      characters: table.characters,
+      objects: table.unchangedSince(store.revision),
+    });
+    const journal = await LogJournal.open(disk, recovered, { space, content, log });
+    const feed = new ChangeFeed(revision, history);
+    const store = new LogStore({ directory: disk.directory, revision, table, feed, journal });
+    log.info("store opened", { directory, revision, objects: table.size, ms: Math.round(clock.now() - startedAt) });
+    return store;
+  } catch (error) {
+    await disk.close();
+    throw error;
+  }
+}
+
+/** Resources and namespaces are few but stand in every key: each text is kept once. */
+function intoTable(table: ObjectTable, parse: Parse): (change: LoggedChange) => void {
+  const texts = new Map<string, string>();
+  return ({ do: kind, key, revision, json }) => {
+    if (kind === "delete") return table.delete(key);
+    const shared = { resource: once(key.resource), namespace: once(key.namespace), name: key.name };
+    table.put(new StoredObject(shared, revision, json, parse));
+  };
+
+  function once(text: string): string {
+    const known = texts.get(text);
+    if (known === undefined) texts.set(text, text);
+    return known ?? text;
+  }
+}

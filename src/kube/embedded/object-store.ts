@@ -1,0 +1,57 @@
+import type { KubeObject } from "../object.ts";
+
+/**
+ * Port: where the embedded API server keeps its objects. One order of all changes, numbered by a revision that is
+ * never reused, over restart too. Nobody sees a revision before it is durable: neither the caller that wrote it, nor a
+ * reader, nor a watcher. Writes that come together share one flush.
+ */
+export interface ObjectStore {
+  /** The newest durable revision. */
+  readonly revision: number;
+  /** Changes up to and including this one are forgotten: nobody can watch from before it. */
+  readonly compactedRevision: number;
+  /** The newest durable state of an object. */
+  get(resource: string, namespace: string, name: string): Entry | undefined;
+  /** The newest durable state of all objects of a resource, in the order of namespace and name. */
+  list(resource: string, namespace?: string): Iterable<Entry>;
+  /**
+   * Decides and changes in one step. `decide` is called at once with the newest state, durable or not, and must not
+   * wait; what it returns takes effect after all changes decided before it. Resolves when the change, and everything
+   * that `decide` could see, is durable. Rejects with `unavailable` if it cannot be made durable; then it did not happen.
+   */
+  write<T>(key: ObjectKey, decide: (current: Entry | undefined, revision: number) => Decision<T>): Promise<T>;
+  /** Calls `changed` for every change after `revision`, in order, each once; undefined if that is compacted away. */
+  watch(resource: string, revision: number, changed: (change: Change) => void): { stop(): void } | undefined;
+  /** Forgets the history of changes up to `revision`. Objects stay. */
+  compact(revision: number): void;
+  close(): Promise<void>;
+}
+
+/** `resource` is `plural` or `plural.group`; `namespace` is empty for objects that have none. */
+export interface ObjectKey {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** An object and its JSON text, made once and shared by the log, answers and watchers. */
+export interface Entry {
+  /** Deeply readonly; `metadata.resourceVersion` is `revision`. */
+  readonly object: KubeObject;
+  readonly json: string;
+  readonly revision: number;
+}
+
+/** `revision` is the one that `decide` was given; the object must carry it. */
+export type Decision<T> =
+  | { readonly do: "nothing"; readonly result: T }
+  | { readonly do: "put" | "delete"; readonly object: KubeObject; readonly json: string; readonly result: T };
+
+/** A `delete` carries the object as it was last, with the revision of its end. */
+export interface Change {
+  readonly do: "put" | "delete";
+  readonly key: ObjectKey;
+  readonly entry: Entry;
+  /** Undefined when the object was created. */
+  readonly previous: Entry | undefined;
+}

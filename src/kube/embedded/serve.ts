@@ -1,0 +1,99 @@
+import { createServer, type Server as HttpServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import { openApi, type RunningApi } from "./api/open-api.ts";
+import { authenticator, type Tokens } from "./http/authenticate.ts";
+import { bothProtocols } from "./http/both-protocols.ts";
+import { requestListener } from "./http/request-listener.ts";
+import type { ObjectStore } from "./object-store.ts";
+
+export interface ServeOptions {
+  /** The caller's: it is not closed with the server. */
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly tokens: Tokens;
+  /** Loopback and a free port unless told otherwise. */
+  readonly listen?: { readonly host?: string; readonly port?: number };
+  readonly log?: Logger;
+  /** PEM. With it the same port also speaks TLS, and `url` says so. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+  /** How long a sender may take, for its headers and for all of its request. */
+  readonly patience?: { readonly headersMs: number; readonly requestMs: number };
+}
+
+export interface ServedApi {
+  readonly url: string;
+  /** The same API without HTTP, for a client in this process. */
+  readonly api: RunningApi;
+  close(): Promise<void>;
+}
+
+const usualPatience = { headersMs: 10_000, requestMs: 60_000 };
+const idleConnectionMs = 120_000;
+
+/** Serves the objects of a store as a Kubernetes API. */
+export async function serveApi({
+  store,
+  clock,
+  random,
+  tokens,
+  listen = {},
+  log,
+  tls,
+  patience = usualPatience,
+}: ServeOptions): Promise<ServedApi> {
+  const authenticate = authenticator(tokens);
+  const api = await openApi({ store, clock, random });
+  const options = {
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
+    keepAliveTimeout: idleConnectionMs,
+    connectionsCheckingInterval: Math.min(2_000, patience.headersMs),
+    maxHeaderSize: 32 * 1_024,
+    noDelay: true,
+  };
+  const answer = requestListener({ api, authenticate, log });
+  const plain = createServer(options, answer);
+  const secure =
+    tls &&
+    createSecureServer(
+      { ...options, handshakeTimeout: patience.headersMs, cert: tls.certificate, key: tls.key },
+      answer,
+    );
+  const server = secure ? bothProtocols(plain, secure, { silenceMs: patience.headersMs }) : plain;
+  const host = listen.host ?? "127.0.0.1";
+  const { port } = await listening(server, host, listen.port ?? 0);
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `${tls ? "https" : "http"}://${shown}:${port}`,
+    api,
+    close: async () => {
+      api.close();
+      await closed(server, secure ? [plain, secure] : [plain]);
+    },
+  };
+}
+
+function listening(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+/** Watches never end by themselves, so their connections are cut. */
+function closed(server: Server, speakers: readonly HttpServer[]): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    for (const speaker of speakers) {
+      speaker.closeAllConnections();
+      if (speaker !== server) speaker.close();
+    }
+  });
+}

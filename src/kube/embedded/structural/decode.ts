@@ -1,0 +1,80 @@
+import { type Draft, isRecord } from "../json/json.ts";
+import { decodedScalar } from "./decode-scalar.ts";
+import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
+import { WrongTypeError } from "./wrong-type-error.ts";
+
+/** Removes the fields that `schema` does not know from `value`, in place, and adds their paths to `unknown`. */
+export function prune(value: unknown, schema: Schema, path: string, unknown: string[]): void {
+  if (Array.isArray(value)) {
+    if (schema.items) for (const [i, item] of value.entries()) prune(item, schema.items, `${path}[${i}]`, unknown);
+    return;
+  }
+  if (!isRecord(value)) return;
+
+  const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true;
+  for (const key of Object.keys(value)) {
+    const known = fieldSchema(schema, key) ?? embeddedField(schema, key);
+    if (known) prune(value[key], known, fieldPath(path, key), unknown);
+    else if (!keepsUnknown && describesFields(schema)) {
+      unknown.push(fieldPath(path, key));
+      delete value[key];
+    }
+  }
+}
+
+function embeddedField(schema: Schema, key: string): Schema | undefined {
+  if (!schema["x-kubernetes-embedded-resource"]) return undefined;
+  return ["apiVersion", "kind", "metadata"].includes(key)
+    ? { "x-kubernetes-preserve-unknown-fields": true }
+    : undefined;
+}
+
+function describesFields({ type, properties, additionalProperties }: Schema): boolean {
+  return type === "object" || properties !== undefined || additionalProperties !== undefined;
+}
+
+/**
+ * Reads `value` as Go reads JSON into a struct: unknown fields and nulls are dropped, a wrong type is refused, times are
+ * normalised. Changes `value` in place and returns what takes its place.
+ */
+export function decoded(value: unknown, schema: Schema, path: string, unknown: string[]): unknown {
+  if (value === null && !schema.nullable) return undefined;
+  if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties) return value;
+  if (schema.type === "object") return decodedRecord(value, schema, path, unknown);
+  if (schema.type === "array") return decodedList(value, schema, path, unknown);
+  return decodedScalar(value, schema, path);
+}
+
+function decodedRecord(value: unknown, schema: Schema, path: string, unknown: string[]): Draft {
+  if (!isRecord(value)) throw mismatch(value, "object", path);
+
+  const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true;
+  for (const key of Object.keys(value)) {
+    const known = fieldSchema(schema, key);
+    if (!known) {
+      if (keepsUnknown) continue;
+      unknown.push(fieldPath(path, key));
+      delete value[key];
+      continue;
+    }
+    const part = decoded(value[key], known, fieldPath(path, key), unknown);
+    if (part === undefined) delete value[key];
+    else value[key] = part;
+  }
+  return value;
+}
+
+function decodedList(value: unknown, schema: Schema, path: string, unknown: string[]): unknown[] {
+  if (!Array.isArray(value)) throw mismatch(value, "array", path);
+  const items = schema.items;
+  if (!items) return value;
+  return value.map((item, i) => {
+    const part = decoded(item, items, `${path}[${i}]`, unknown);
+    return part === undefined ? null : part;
+  });
+}
+
+function mismatch(value: unknown, wanted: string, path: string): WrongTypeError {
+  const found = Array.isArray(value) ? "array" : typeof value;
+  return new WrongTypeError(`json: cannot unmarshal ${found} into Go struct field ${path} of type ${wanted}`);
+}

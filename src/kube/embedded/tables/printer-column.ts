@@ -1,0 +1,41 @@
+import { writeJson } from "../json/write-json.ts";
+import type { PrinterColumn } from "../kinds/definition.ts";
+import { age, type Column } from "./column.ts";
+import { jsonPath } from "./json-path.ts";
+
+/** A column that a CustomResourceDefinition asks for. */
+export function printerColumn({
+  name,
+  type,
+  format = "",
+  description,
+  priority = 0,
+  jsonPath: path,
+}: PrinterColumn): Column {
+  const values = jsonPath(path);
+  return {
+    name,
+    type,
+    format,
+    description: description || `Custom resource definition column (in JSONPath format): ${path}`,
+    priority,
+    cell: (object, nowMs) => cellOf(values(object), type, nowMs),
+  };
+}
+
+/** Null for what is absent or not of the type that the column promises. */
+function cellOf([value, ...more]: readonly unknown[], type: string, nowMs: number): unknown {
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case "integer":
+      return typeof value === "bigint" || Number.isInteger(value) ? value : null;
+    case "number":
+      return typeof value === "number" ? value : null;
+    case "boolean":
+      return typeof value === "boolean" ? value : null;
+    case "date":
+      return age(value, nowMs) ?? null;
+    default:
+      return [value, ...more].map((one) => (typeof one === "string" ? one : writeJson(one))).join(" ");
+  }
+}

@@ -1,0 +1,15 @@
+import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { type ServedApi, type ServeOptions, serveApi } from "../../src/kube/embedded/serve.ts";
+import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+
+export const tokens = { admin: "admin-token", readOnly: "reading-token" };
+
+/** An embedded API server on a free port, with nothing in it. */
+export async function serverUnderTest(
+  options: Pick<ServeOptions, "patience" | "tls"> = {},
+): Promise<ServedApi & { readonly store: ObjectStore }> {
+  const store = volatileStore();
+  const served = await serveApi({ store, clock: systemClock(), random: systemRandom(), tokens, ...options });
+  return { ...served, store };
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
+import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { Dice } from "../chaos/dice.ts";
+import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { type Fate, type Life, LossyDisk } from "./lossy-disk.ts";
+import { StoreModel } from "./store-model.ts";
+
+const seeds = 6;
+
+describe("a log store on a disk that forgets", () => {
+  it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
+    let deaths = 0;
+    for (let seed = 1; seed <= seeds; seed++) {
+      let hasSurvived = false;
+      for (let diesAt = 1; !hasSurvived; diesAt++) {
+        const dice = new Dice(seed * 100_003 + diesAt);
+        const disk = new LossyDisk(dice);
+        const model = new StoreModel(`seed ${seed}, dies at ${diesAt}`);
+
+        hasSurvived = await live(disk, model, dice, { diesAt });
+        for (let life = 0; life < 3; life++) await live(disk, model, dice, { diesAt: dice.whole(1, 40) });
+        const survived = await live(disk, model, dice, {});
+
+        expect(survived).toBe(true);
+        if (!hasSurvived) deaths++;
+      }
+    }
+
+    expect(deaths).toBeGreaterThan(40 * seeds);
+  }, 120_000);
+
+  it("stores nothing of a write that it rejects, and goes on when the disk recovers", async () => {
+    let rejected = 0;
+    for (let seed = 1; seed <= seeds; seed++) {
+      for (let failsAt = 12; failsAt < 90; failsAt++) {
+        const dice = new Dice(seed * 200_003 + failsAt);
+        const disk = new LossyDisk(dice);
+        const model = new StoreModel(`seed ${seed}, fails at ${failsAt}`);
+        const failing = dice.whole(1, 6);
+
+        const survived = await live(disk, model, dice, {
+          fails: (step) => step >= failsAt && step < failsAt + failing,
+        });
+        await live(disk, model, dice, {});
+
+        expect(survived).toBe(true);
+        rejected += model.rejected;
+      }
+    }
+
+    expect(rejected).toBeGreaterThan(20 * seeds);
+  }, 120_000);
+
+  it("has removed a rejected write before it says so: dying then does not bring it back", async () => {
+    let rejected = 0;
+    for (let seed = 1; seed <= seeds; seed++) {
+      for (let failsAt = 12; failsAt < 60; failsAt++) {
+        const dice = new Dice(seed * 300_007 + failsAt);
+        const disk = new LossyDisk(dice);
+        const model = new StoreModel(`seed ${seed}, fails once at ${failsAt}`);
+
+        await live(disk, model, dice, { fails: (step) => step === failsAt, diesAt: failsAt + dice.whole(1, 12) });
+        await live(disk, model, dice, {});
+
+        rejected += model.rejected;
+      }
+    }
+
+    expect(rejected).toBeGreaterThan(10 * seeds);
+  }, 120_000);
+});
+
+/** One process from start to end: opens the store, checks it, writes, and closes it or dies. True if it did not die. */
+async function live(disk: LossyDisk, model: StoreModel, dice: Dice, fate: Fate): Promise<boolean> {
+  const life = disk.open(fate);
+  const survived = await Promise.race([work(life, model, dice).then(() => true), life.died.then(() => false)]);
+  // Nothing of the dead process may act or be noted any more.
+  await settle();
+  if (dice.chance(0.3)) disk.kill();
+  else disk.cutPower();
+  return survived;
+}
+
+async function work(life: Life, model: StoreModel, dice: Dice) {
+  const store = await openLogStore({
+    directory: "/lossy",
+    parse: JSON.parse,
+    clock: new ManualClock(),
+    openDisk: async () => life.disk,
+    space: { compactedFromBytes: 1_500, compactedFromRatio: 1, reservedBytes: 600 },
+  });
+  model.check(store);
+  store.watch("things", store.revision, ({ entry }) => model.sawRevision(entry.revision));
+  await Promise.all([1, 2, 3, 4].map(() => write(store, model, dice)));
+  // What is rejected while the disk is broken is certain to be gone once a later write has got through.
+  for (const before = store.revision; store.revision === before; ) await model.write(store, dice);
+  model.check(store);
+  await store.close();
+}
+
+async function write(store: ObjectStore, model: StoreModel, dice: Dice) {
+  for (let i = 0; i < 8; i++) {
+    // Some write while a flush is under way, some together.
+    for (let turns = dice.whole(0, 3); turns > 0; turns--) await settle();
+    await model.write(store, dice);
+  }
+}

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { LogSpace } from "../../src/kube/embedded/log/log-journal.ts";
+
+export interface WriterPlan {
+  readonly directory: string;
+  readonly objects: number;
+  readonly seed: number;
+  readonly space?: LogSpace;
+}
+
+/** The writer, seen from the one who kills it. */
+export class WriterProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  #heard: (line: string) => void = () => {};
+  #stderr = "";
+
+  constructor(plan: WriterPlan) {
+    const program = fileURLToPath(new URL("./writer.ts", import.meta.url));
+    // Nothing of ours, such as a test runner's hooks, may run in it.
+    const env = { ...process.env, NODE_OPTIONS: "" };
+    const args = ["--import", "tsx", program, JSON.stringify(plan)];
+    const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"], env });
+    child.stderr.on("data", (data) => {
+      this.#stderr += data;
+    });
+    createInterface({ input: child.stdout }).on("line", (line) => this.#heard(line));
+    // After `close` nothing more comes out of the pipe: every answer it gave has been heard.
+    this.#ended = new Promise((resolve) => child.once("close", () => resolve()));
+    this.#child = child;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Lets it begin; `heard` gets every complete line it says. */
+  start(heard: (line: string) => void): void {
+    this.#heard = heard;
+    this.#child.stdin?.write("go\n");
+  }
+
+  async kill(): Promise<void> {
+    const wasAlive = this.#child.kill("SIGKILL");
+    await this.#ended;
+    if (!wasAlive || this.#stderr) throw new Error(`the writer ended by itself: ${this.#stderr}`);
+  }
+}

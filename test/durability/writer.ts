@@ -1,0 +1,93 @@
+import { writeSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
+import type { Decision, ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { systemClock } from "../../src/time/index.ts";
+import { Dice } from "../chaos/dice.ts";
+import type { WriterPlan } from "./writer-process.ts";
+
+// A process that writes as fast as it can until it is killed, and says on stdout what it was answered:
+//
+//     open REVISION            the store is open
+//     full                     all objects were there once
+//     deleting NAME            a deletion was asked for
+//     put|deleted NAME REVISION
+//     seen REVISION            a watcher was told of it
+//
+// It begins when stdin does: starting Node takes longer than most lives last.
+const plan = JSON.parse(process.argv[2] ?? "") as WriterPlan;
+process.stdin.once("data", () => void main());
+
+const resource = "things";
+const namespace = "here";
+const loops = 16;
+
+async function main() {
+  const { directory, objects, space } = plan;
+  const store = await openLogStore({ directory, parse: JSON.parse, clock: systemClock(), ...(space && { space }) });
+  say(`open ${store.revision}`);
+  store.watch(resource, store.revision, ({ entry }) => say(`seen ${entry.revision}`));
+
+  const missing: string[] = [];
+  for (let i = 0; i < objects; i++) if (!store.get(resource, namespace, nameOf(i))) missing.push(nameOf(i));
+  await inLoops(async (loop) => {
+    for (let i = loop; i < missing.length; i += loops) await put(store, missing[i] as string, 300);
+  });
+  say("full");
+  await inLoops((loop) => writeForEver(store, loop));
+}
+
+/** One loop per object, so that no more than one change of an object is ever unanswered. */
+async function writeForEver(store: ObjectStore, loop: number) {
+  const dice = new Dice(plan.seed + loop);
+  for (;;) {
+    const name = nameOf(dice.whole(0, Math.floor((plan.objects - 1 - loop) / loops)) * loops + loop);
+    if (dice.chance(0.15) && store.get(resource, namespace, name)) await remove(store, name);
+    else await put(store, name, dice.whole(0, 1_200));
+  }
+}
+
+async function put(store: ObjectStore, name: string, length: number) {
+  const key = { resource, namespace, name };
+  const revision = await store.write(key, (_, revision) => change("put", name, revision, textOf(revision, length)));
+  say(`put ${name} ${revision}`);
+}
+
+async function remove(store: ObjectStore, name: string) {
+  say(`deleting ${name}`);
+  const revision = await store.write({ resource, namespace, name }, (_, revision) =>
+    change("delete", name, revision, ""),
+  );
+  say(`deleted ${name} ${revision}`);
+}
+
+function change(kind: "put" | "delete", name: string, revision: number, text: string): Decision<number> {
+  const metadata = { name, namespace, resourceVersion: String(revision) };
+  const object = { metadata, text, sum: crc32(`${name} ${revision} ${text}`) };
+  return { do: kind, object, json: JSON.stringify(object), result: revision };
+}
+
+/** Different for every change, so that a mixture of two would show. */
+function textOf(revision: number, length: number): string {
+  return `é${revision};`.repeat(Math.ceil(length / 8));
+}
+
+async function inLoops(work: (loop: number) => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: loops }, (_, loop) => work(loop)));
+}
+
+function nameOf(i: number): string {
+  return `thing-${i}`;
+}
+
+/** Not by process.stdout: what that cannot send at once it keeps, and SIGKILL would take it along. */
+function say(line: string) {
+  for (let rest = Buffer.from(`${line}\n`); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      // The pipe is full until somebody listens.
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+    }
+  }
+}
