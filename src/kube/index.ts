@@ -21,7 +21,31 @@ export { kubeconfigFor } from "./embedded/kubeconfig.ts";
 export { openLogStore } from "./embedded/log/open-log-store.ts";
 export { selfSigned } from "./embedded/self-signed.ts";
 export { serveApi } from "./embedded/serve.ts";
+export type { Connection, CredentialSource, Credentials } from "./http/connection.ts";
+export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
+export { inCluster } from "./http/in-cluster.ts";
+export { fromKubeconfig } from "./http/kubeconfig.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type MemoryCluster, type MemoryClusterOptions, memoryCluster, type Verb } from "./memory/memory-client.ts";
 export { namespaces } from "./namespace.ts";
 export type { KubeObject, ObjectMeta, ObjectRef, OwnerReference, ResourceType } from "./object.ts";
+export {
+  type ChangeEvent,
+  type ChangeHandler,
+  Controller,
+  type ControllerEvents,
+  type ControllerOptions,
+  type IndexFunction,
+  type Informer,
+  type InformerOptions,
+  informer,
+  type KeySource,
+  keysFrom,
+  type Problem,
+  type ProblemKind,
+  type ReportProblem,
+  type StopOptions,
+  type WorkOutcome,
+  WorkQueue,
+  type WorkQueueOptions,
+} from "./runtime/index.ts";

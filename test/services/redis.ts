@@ -108,14 +108,19 @@ async function ready(port: number): Promise<void> {
   throw new Error(`redis-server on port ${port} was not ready within 5 s`);
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Below the ports that the system gives to outgoing connections: one of those could take ours while we are down. */
+async function freePort(): Promise<number> {
+  while (true) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 

@@ -61,7 +61,8 @@ function fail(error: unknown, request: IncomingMessage, response: ServerResponse
 function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefined): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof KubeError && error.code === "unavailable") {
-    const details = { retryAfterSeconds: 1 };
+    // A write may have reached the disk all the same: only a read is told to come again.
+    const details = request.method === "GET" ? { retryAfterSeconds: 1 } : {};
     return new StatusError(503, `the store does not answer: ${error.message}`, {
       reason: "ServiceUnavailable",
       details,

@@ -1,0 +1,51 @@
+import { Agent as PlainAgent } from "node:http";
+import { Agent as SecureAgent } from "node:https";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
+import { KubeError } from "../client.ts";
+import type { Connection, Credentials } from "./connection.ts";
+
+/**
+ * Idle connections are closed by us, before a server or a balancer does: a write sent into a connection that the other
+ * side is just closing may or may not have happened.
+ */
+const idleMs = 30_000;
+/** TCP asks this often whether the other side is still there. */
+const probeAfterMs = 15_000;
+
+/** The pool of connections to one server; another one as soon as a client certificate changes. */
+export function connectionPool({ url, ca, serverName, insecureSkipTlsVerify }: Connection) {
+  const settings = {
+    keepAlive: true,
+    keepAliveInitialDelay: probeAfterMs,
+    timeout: idleMs,
+    scheduling: "lifo",
+  } as const;
+  if (!url.startsWith("https:")) {
+    const plain = new PlainAgent(settings);
+    return () => plain;
+  }
+
+  let pool: { readonly agent: SecureAgent; readonly cert?: string; readonly key?: string } | undefined;
+  return ({ cert, key }: Credentials) => {
+    if (pool && pool.cert === cert && pool.key === key) return pool.agent;
+    const identity = { ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+    const agent = new SecureAgent({
+      ...settings,
+      // Made once: reading the certificates anew for each connection costs more than the handshake.
+      secureContext: contextOf({ ...(ca ? { ca } : {}), ...identity }),
+      rejectUnauthorized: !insecureSkipTlsVerify,
+      ...(serverName ? { servername: serverName } : {}),
+    });
+    pool = { agent, ...identity };
+    return agent;
+  };
+}
+
+function contextOf(material: SecureContextOptions): SecureContext {
+  try {
+    return createSecureContext(material);
+  } catch (cause) {
+    const what = "the authority, the client certificate or its key cannot be read as PEM, or do not belong together";
+    throw new KubeError("invalid", what, { cause });
+  }
+}

@@ -1,0 +1,69 @@
+import { KubeError, type KubeErrorCode } from "../client.ts";
+import { described, type Operation, permissionFor } from "./operation.ts";
+import type { Answer } from "./read-answer.ts";
+
+/** What the API server says instead of an object: the parts we look at. */
+export interface Status {
+  readonly message?: string;
+  readonly reason?: string;
+  readonly code?: number;
+  readonly details?: {
+    readonly name?: string;
+    readonly causes?: readonly { readonly field?: string; readonly message?: string }[];
+  };
+}
+
+/** An answer that is not what was asked for. */
+export function statusOf({ text, status }: Answer): Status {
+  try {
+    const value = JSON.parse(text) as Status | null;
+    if (typeof value === "object" && value !== null) return { ...value, code: status };
+  } catch {
+    // From a proxy in between, or the plain text for a path that the server does not know.
+  }
+  return { code: status, message: text.slice(0, 200).trim() };
+}
+
+/** The object, or the list, in a good answer. */
+export function contentOf<T>({ text }: Answer, operation: Operation): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    // Without the cause: it quotes the text.
+    throw new KubeError("unavailable", `${described(operation)}: the answer is not JSON. Is this an API server?`);
+  }
+}
+
+/** The server knows the kind, and has no such object. Without a name in it, a 404 speaks of the path itself. */
+export function isObjectMissing({ code, details }: Status): boolean {
+  return code === 404 && details?.name !== undefined;
+}
+
+/** What an answer means that is no outcome of `operation`. */
+export function refusal(status: Status, operation: Operation): KubeError {
+  const code = codeOf(status);
+  const said = saidBy(status);
+  if (code === "forbidden") {
+    const permission = permissionFor(operation);
+    return new KubeError(code, said.includes(permission) ? said : `${permission}: ${said}`);
+  }
+  const { apiVersion, plural } = operation.type;
+  const hint =
+    status.code === 404 && !isObjectMissing(status) ? ` (are the ${plural} of ${apiVersion} installed?)` : "";
+  return new KubeError(code, `${described(operation)}: ${said}${hint}`);
+}
+
+function codeOf({ code = 0, reason }: Status): KubeErrorCode {
+  if (code === 401 || code === 403) return "forbidden";
+  if (code === 410 || reason === "Expired" || reason === "Gone") return "gone";
+  // Another request was in the way (409, 429); 3xx is not followed, because it would take our credentials elsewhere.
+  const isTransient = code === 409 || code === 429 || code === 408;
+  return code >= 400 && code < 500 && !isTransient ? "invalid" : "unavailable";
+}
+
+/** The message of a Status names its causes, except where an admission webhook or a proxy wrote it. */
+function saidBy({ code, message = "", details }: Status): string {
+  const causes = (details?.causes ?? []).filter((cause) => cause.message && !message.includes(cause.message));
+  const listed = causes.map((cause) => [cause.field, cause.message].filter(Boolean).join(": "));
+  return [message || `HTTP ${code}`, ...listed].join("; ");
+}

@@ -1,0 +1,175 @@
+import type { Clock, Random } from "../../time/index.ts";
+import type {
+  Call,
+  CreateOutcome,
+  DeleteOptions,
+  DeleteOutcome,
+  KubeClient,
+  List,
+  ListQuery,
+  Patch,
+  UpdateOutcome,
+  WatchEvent,
+  WatchQuery,
+  WriteCall,
+} from "../client.ts";
+import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
+import { contentOf, isObjectMissing, refusal, statusOf } from "./answers.ts";
+import type { Connection } from "./connection.ts";
+import { deepFreeze } from "./deep-freeze.ts";
+import { listPages, type PageQuery } from "./list-pages.ts";
+import { complete, type Operation, pathOf, queryOf } from "./operation.ts";
+import { type Answer, openStream } from "./read-answer.ts";
+import { type Limits, type Message, requester } from "./requester.ts";
+import { ServerTime } from "./server-time.ts";
+import { type WatchLimits, watchEvents } from "./watch.ts";
+
+export interface HttpClientOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits?: Partial<HttpClientLimits>;
+  /** Freezes every object to its last leaf: for development and tests, because it costs as much as parsing. */
+  readonly freeze?: boolean;
+}
+
+export interface HttpClientLimits extends Limits, WatchLimits {
+  readonly pageSize: number;
+}
+
+const mebibyte = 1_024 * 1_024;
+
+const defaultLimits: HttpClientLimits = {
+  connectMs: 5_000,
+  headersMs: 15_000,
+  callMs: 30_000,
+  mostAnswerBytes: 256 * mebibyte,
+  pageSize: 500,
+  watchSeconds: 300,
+  silenceMs: 90_000,
+  mostEventBytes: 16 * mebibyte,
+};
+
+/** A Kubernetes API server over HTTP. */
+export function httpClient({
+  connection,
+  clock,
+  random,
+  limits: chosen,
+  freeze = false,
+}: HttpClientOptions): KubeClient {
+  const limits = { ...defaultLimits, ...chosen };
+  const serverTime = new ServerTime(clock);
+  const request = requester({ connection, clock, random, limits, serverTime });
+  const finish = freeze ? deepFreeze : <T>(value: T) => value;
+
+  async function write<T extends KubeObject>(
+    operation: Operation,
+    message: Message,
+    call: Call,
+  ): Promise<UpdateOutcome<T>> {
+    const answer = await request(operation, message, call);
+    if (isGood(answer)) return { kind: "updated", object: finish(contentOf<T>(answer, operation)) };
+
+    const status = statusOf(answer);
+    if (isObjectMissing(status)) return { kind: "not-found" };
+    if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
+    throw refusal(status, operation);
+  }
+
+  return {
+    serverNowMs: () => serverTime.nowMs(),
+
+    async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call: Call = {}) {
+      const operation = complete({ verb: "get", type, ...placeOf(ref) });
+      const answer = await request(operation, { method: "GET", path: pathOf(operation) }, call);
+      if (isGood(answer)) return finish(contentOf<T>(answer, operation));
+
+      const status = statusOf(answer);
+      if (isObjectMissing(status)) return undefined;
+      throw refusal(status, operation);
+    },
+
+    async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}, call: Call = {}): Promise<List<T>> {
+      const operation: Operation = { verb: "list", type, namespace: query.namespace };
+      const ask = (page: PageQuery) =>
+        request(operation, { method: "GET", path: pathOf(operation) + queryOf(query, page) }, call);
+      return finish(await listPages<T>(operation, limits.pageSize, ask));
+    },
+
+    async create<T extends KubeObject>(type: ResourceType<T>, object: T, call: Call = {}): Promise<CreateOutcome<T>> {
+      const { namespace, name } = object.metadata;
+      // The name of a new object is in its body alone.
+      const path = pathOf(complete({ verb: "create", type, namespace }));
+      const operation: Operation = { verb: "create", type, namespace, name };
+      const answer = await request(operation, { method: "POST", path, ...bodyOf(wholeObject(type, object)) }, call);
+      if (isGood(answer)) return { kind: "created", object: finish(contentOf<T>(answer, operation)) };
+
+      const status = statusOf(answer);
+      if (status.code === 409 && status.reason === "AlreadyExists") return { kind: "already-exists" };
+      throw refusal(status, operation);
+    },
+
+    async update<T extends KubeObject>(type: ResourceType<T>, object: T, call: WriteCall = {}) {
+      const { subresource } = call;
+      const operation = complete({ verb: "update", type, ...placeOf(object.metadata), subresource });
+      const message = { method: "PUT", path: pathOf(operation), ...bodyOf(wholeObject(type, object)) } as const;
+      return write<T>(operation, message, call);
+    },
+
+    async patch<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, patch: Patch, call: WriteCall = {}) {
+      const { subresource } = call;
+      const operation = complete({ verb: "patch", type, ...placeOf(ref), subresource });
+      const body =
+        "json" in patch
+          ? bodyOf(patch.json, "application/json-patch+json")
+          : bodyOf(patch.merge, "application/merge-patch+json");
+      return write<T>(operation, { method: "PATCH", path: pathOf(operation), ...body }, call);
+    },
+
+    async delete(
+      type: ResourceType,
+      ref: ObjectRef,
+      { preconditions, propagation }: DeleteOptions = {},
+      call: Call = {},
+    ): Promise<DeleteOutcome> {
+      const operation = complete({ verb: "delete", type, ...placeOf(ref) });
+      const options = {
+        apiVersion: "v1",
+        kind: "DeleteOptions",
+        ...(preconditions ? { preconditions } : {}),
+        ...(propagation ? { propagationPolicy: propagation } : {}),
+      };
+      const outcome = await write(operation, { method: "DELETE", path: pathOf(operation), ...bodyOf(options) }, call);
+      return outcome.kind === "updated" ? { kind: "deleted" } : outcome;
+    },
+
+    async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, { signal }: Call = {}) {
+      const operation: Operation = { verb: "watch", type, namespace: query.namespace };
+      const timeoutSeconds = String(Math.round(limits.watchSeconds * (1 + random.fraction())));
+      const { resourceVersion } = query;
+      const asked = { watch: "true", allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };
+      const message: Message = { method: "GET", path: pathOf(operation) + queryOf(query, asked) };
+      const open = () => request(operation, message, { signal, receive: openStream });
+      const events = watchEvents({ operation, clock, limits, open, ...(signal ? { signal } : {}) });
+      for await (const event of events) yield finish(event) as WatchEvent<T>;
+    },
+  };
+}
+
+function isGood({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+function placeOf({ namespace, name }: Partial<ObjectRef>) {
+  return { namespace, name };
+}
+
+/** The caller may leave out what the type says. */
+function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): KubeObject {
+  return { apiVersion, kind, ...object };
+}
+
+function bodyOf(content: unknown, contentType = "application/json") {
+  return { body: JSON.stringify(content), contentType };
+}

@@ -1,0 +1,45 @@
+import type { List } from "../client.ts";
+import type { KubeObject } from "../object.ts";
+import { contentOf, refusal, statusOf } from "./answers.ts";
+import type { Operation } from "./operation.ts";
+import type { Answer } from "./read-answer.ts";
+
+interface Page<T> {
+  readonly items?: readonly T[] | null;
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+}
+
+/** Which part of the list is asked for; empty: all of it. */
+export type PageQuery = { readonly limit?: string; readonly continue?: string };
+
+/**
+ * A list of any length, in pages that together show one moment. When that moment expires half-way, the list is asked for
+ * again in one piece, which cannot expire.
+ */
+export async function listPages<T extends KubeObject>(
+  operation: Operation,
+  pageSize: number,
+  ask: (page: PageQuery) => Promise<Answer>,
+): Promise<List<T>> {
+  let items: T[] = [];
+  let page: PageQuery = { limit: String(pageSize) };
+  for (;;) {
+    const answer = await ask(page);
+    if (answer.status === 410 && page.continue) {
+      items = [];
+      page = {};
+      continue;
+    }
+    if (answer.status !== 200) throw refusal(statusOf(answer), operation);
+
+    const { items: more, metadata } = contentOf<Page<T>>(answer, operation);
+    for (const item of more ?? []) items.push(named(item, operation));
+    if (!metadata?.continue) return { items, resourceVersion: metadata?.resourceVersion ?? "" };
+    page = { limit: String(pageSize), continue: metadata.continue };
+  }
+}
+
+/** In a list the server leaves out what kind its built-in objects are; nowhere else does it. */
+function named<T extends KubeObject>(item: T, { type: { apiVersion, kind } }: Operation): T {
+  return item.kind ? item : { apiVersion, kind, ...item };
+}

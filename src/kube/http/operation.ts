@@ -1,0 +1,59 @@
+import { KubeError, type ListQuery } from "../client.ts";
+import type { ResourceType } from "../object.ts";
+
+/** One call of the port, as its errors name it. */
+export interface Operation {
+  readonly verb: "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
+  readonly type: ResourceType;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: "status" | undefined;
+}
+
+/** Where the objects of an operation live: `/apis/coordination.k8s.io/v1/namespaces/default/leases/a`. */
+export function pathOf({ type, namespace, name, subresource }: Operation): string {
+  const root = type.apiVersion.includes("/") ? "/apis" : "/api";
+  const place = type.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  const object = name ? `/${encodeURIComponent(name)}` : "";
+  return `${root}/${type.apiVersion}${place}/${type.plural}${object}${subresource ? `/${subresource}` : ""}`;
+}
+
+/** The selectors of `query` and whatever else a request asks for. */
+export function queryOf({ labelSelector, fieldSelector }: ListQuery, more: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(more);
+  if (labelSelector) query.set("labelSelector", labelSelector);
+  if (fieldSelector) query.set("fieldSelector", fieldSelector);
+  return query.size ? `?${query}` : "";
+}
+
+/** `create leases.coordination.k8s.io "a" in the namespace "default"` */
+export function described({ verb, type, namespace, name, subresource }: Operation): string {
+  const group = groupOf(type);
+  const title = `${type.plural}${group ? `.${group}` : ""}${subresource ? `/${subresource}` : ""}`;
+  return `${verb} ${title}${name ? ` ${JSON.stringify(name)}` : ""} ${placeOf(type, namespace)}`;
+}
+
+/** In the words of Kubernetes, so that the answer tells which rule a Role lacks. */
+export function permissionFor({ verb, type, namespace, subresource }: Operation): string {
+  const resource = subresource ? `${type.plural}/${subresource}` : type.plural;
+  return `cannot ${verb} resource "${resource}" in API group "${groupOf(type)}" ${placeOf(type, namespace)}`;
+}
+
+/** Nothing is sent for an operation that does not say which object and where, or whose name would lead elsewhere. */
+export function complete<O extends Operation>(operation: O): O {
+  const { verb, type, namespace, name } = operation;
+  if (!name && verb !== "create") throw new TypeError(`a name is missing: which of the ${type.plural}?`);
+  if (type.namespaced && !namespace) throw new TypeError(`a namespace is missing: where are the ${type.plural}?`);
+  for (const part of [name, namespace]) {
+    if (part === "." || part === "..") throw new KubeError("invalid", `${described(operation)}: may not be "${part}"`);
+  }
+  return operation;
+}
+
+function placeOf(type: ResourceType, namespace: string | undefined): string {
+  return type.namespaced && namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
+}
+
+function groupOf({ apiVersion }: ResourceType): string {
+  return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+}

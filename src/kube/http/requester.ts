@@ -1,0 +1,148 @@
+import type { IncomingMessage } from "node:http";
+import { urlToHttpOptions } from "node:url";
+import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { KubeError } from "../client.ts";
+import { connectionPool } from "./agents.ts";
+import { type Connection, type Credentials, credentialHeaders } from "./connection.ts";
+import { type Ask, exchange, type Unanswered } from "./exchange.ts";
+import { described, type Operation } from "./operation.ts";
+import { type Answer, readAnswer } from "./read-answer.ts";
+import { retryInMs } from "./retry.ts";
+import type { ServerTime } from "./server-time.ts";
+import { TimeLimit } from "./time-limit.ts";
+
+export interface Limits {
+  /** Until the connection stands, its encryption included. */
+  readonly connectMs: number;
+  /** From then until the answer begins. */
+  readonly headersMs: number;
+  /** For all tries of a call and the pauses between them; a list has this for each page. */
+  readonly callMs: number;
+  readonly mostAnswerBytes: number;
+}
+
+export interface RequesterOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: Limits;
+  readonly serverTime: ServerTime;
+}
+
+/** What to send for an operation. */
+export interface Message {
+  readonly method: Ask["method"];
+  /** Below the url of the server, with the query. */
+  readonly path: string;
+  readonly body?: string;
+  readonly contentType?: string;
+}
+
+/** Takes the body of an answer whose head is there. */
+export type Receive = (
+  response: IncomingMessage,
+  stop: AbortSignal,
+  mostBytes: number,
+) => Answer | Promise<Answer | Unanswered>;
+
+/** Sends `message` and returns what the server says to it, good or bad. */
+export type Requester = (
+  operation: Operation,
+  message: Message,
+  call: { readonly signal?: AbortSignal | undefined; readonly receive?: Receive },
+) => Promise<Answer>;
+
+/**
+ * The one way to the server: every call has its credentials, its limits and its retries from here. An answer of any
+ * status is returned; only no answer, and a caller that says stop, is thrown.
+ */
+export function requester({ connection, clock, random, limits, serverTime }: RequesterOptions): Requester {
+  const poolFor = connectionPool(connection);
+  const { protocol, hostname, port, path = "" } = urlToHttpOptions(new URL(connection.url));
+  const server = { protocol, hostname, port };
+  const root = String(path).replace(/\/$/, "");
+
+  async function attempt(message: Message, credentials: Credentials, limit: TimeLimit, receive: Receive) {
+    const sentAt = clock.now();
+    const line = { agent: poolFor(credentials), clock, limits };
+    const ask = { server, path: root + message.path, ...contentOf(message, credentials) };
+    const reached = await exchange(ask, line, limit.signal);
+    if (reached.kind === "unanswered") return reached;
+    serverTime.answered(reached.response.headers.date, sentAt);
+    return receive(reached.response, limit.signal, limits.mostAnswerBytes);
+  }
+
+  async function settle(message: Message, limit: TimeLimit, receive: Receive): Promise<Answer | Unanswered> {
+    let refused = false;
+    for (let tries = 1; ; tries++) {
+      const credentials = await limit.over(currentCredentials(connection, { now: clock.now(), refused }));
+      const outcome = await attempt(message, credentials, limit, receive);
+      if (limit.signal.aborted) return outcome;
+      // Refused credentials may have been replaced meanwhile. Nothing was done for them, so even a write is repeated.
+      if (isRefused(outcome) && !refused && typeof connection.credentials === "function") {
+        refused = true;
+        continue;
+      }
+      const delayMs = retryInMs({
+        outcome,
+        isWrite: message.method !== "GET",
+        attempt: tries,
+        remainingMs: limit.remainingMs,
+        wallMs: serverTime.nowMs(),
+        chance: random.fraction(),
+      });
+      if (delayMs === undefined) return outcome;
+      await sleep(clock, delayMs, limit.signal);
+    }
+  }
+
+  return async (operation, message, { signal, receive = readAnswer }) => {
+    if (signal?.aborted) throw aborted(operation, signal);
+    using limit = new TimeLimit(clock, limits.callMs, signal);
+    let outcome: Answer | Unanswered;
+    try {
+      outcome = await settle(message, limit, receive);
+    } catch (error) {
+      if (!limit.signal.aborted) throw error;
+      outcome = { kind: "unanswered", mayHaveArrived: false, passing: false, because: "" };
+    }
+    if (signal?.aborted) {
+      if (outcome.kind === "answered") outcome.stream?.destroy();
+      throw aborted(operation, signal);
+    }
+    if (outcome.kind === "answered") return outcome;
+    throw unavailable(operation, message, limit.signal.aborted ? lateness(outcome, limits) : outcome);
+  };
+}
+
+function contentOf({ method, body, contentType }: Message, credentials: Credentials) {
+  const headers = {
+    Accept: "application/json",
+    "User-Agent": "interlock",
+    ...(contentType ? { "Content-Type": contentType } : {}),
+    ...credentialHeaders(credentials),
+  };
+  return { method, headers, body };
+}
+
+async function currentCredentials({ credentials = {} }: Connection, moment: { now: number; refused: boolean }) {
+  return typeof credentials === "function" ? credentials(moment) : credentials;
+}
+
+function isRefused(outcome: Answer | Unanswered): boolean {
+  return outcome.kind === "answered" && outcome.status === 401;
+}
+
+function lateness(outcome: Unanswered, { callMs }: Limits): Unanswered {
+  return { ...outcome, because: `not done within ${callMs} ms` };
+}
+
+function unavailable(operation: Operation, { method }: Message, { because, cause, mayHaveArrived }: Unanswered) {
+  const doubt = mayHaveArrived ? "it may or may not have happened" : "it did not happen";
+  const message = `cannot ${described(operation)}: ${because}${method === "GET" ? "" : `; ${doubt}`}`;
+  return new KubeError("unavailable", message, { cause });
+}
+
+function aborted(operation: Operation, { reason }: AbortSignal): KubeError {
+  return new KubeError("aborted", `${described(operation)} was aborted`, { cause: reason });
+}

@@ -1,0 +1,114 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../time/index.ts";
+import { type Call, KubeError, type WatchEvent } from "../client.ts";
+import type { KubeObject } from "../object.ts";
+import { refusal, type Status, statusOf } from "./answers.ts";
+import { Lines } from "./lines.ts";
+import { described, type Operation } from "./operation.ts";
+import type { Answer } from "./read-answer.ts";
+
+export interface WatchLimits {
+  /** The server is asked to end a watch after this long, up to twice: its watchers spread over its replicas again. */
+  readonly watchSeconds: number;
+  /** A watch that says nothing for so long is taken for dead. Bookmarks come about once a minute. */
+  readonly silenceMs: number;
+  readonly mostEventBytes: number;
+}
+
+export interface OpenWatch extends Call {
+  readonly operation: Operation;
+  readonly clock: Clock;
+  readonly limits: WatchLimits;
+  /** Asks for the stream. */
+  readonly open: () => Promise<Answer>;
+}
+
+/** The events of a watch until the server ends it; quiet when the caller does. */
+export async function* watchEvents({
+  operation,
+  clock,
+  limits,
+  open,
+  signal,
+}: OpenWatch): AsyncGenerator<WatchEvent<KubeObject>> {
+  if (signal?.aborted) return;
+  try {
+    const answer = await open();
+    if (!answer.stream) throw refusal(statusOf(answer), operation);
+    for await (const line of linesOf(answer.stream, { operation, clock, limits, signal })) {
+      const event = eventIn(line, operation);
+      if (event) yield event;
+      if (signal?.aborted) return;
+    }
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  }
+}
+
+type Reading = Pick<OpenWatch, "operation" | "clock" | "limits"> & { readonly signal: AbortSignal | undefined };
+
+async function* linesOf(
+  stream: IncomingMessage,
+  { operation, clock, limits, signal }: Reading,
+): AsyncGenerator<string> {
+  const { silenceMs, mostEventBytes } = limits;
+  const lines = new Lines(mostEventBytes);
+  const stop = () => stream.destroy();
+  // Only the server's silence counts, not the time a slow reader takes for what has arrived.
+  const listen = () => clock.after(silenceMs, () => stream.destroy(new Error(`silent for ${silenceMs} ms`)));
+  let silence = listen();
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
+  try {
+    for await (const chunk of stream) {
+      silence.cancel();
+      yield* lines.take(chunk);
+      silence = listen();
+    }
+    if (lines.isInsideLine) throw new Error("ended inside an event");
+  } catch (cause) {
+    const because = cause instanceof Error ? cause.message : String(cause);
+    throw new KubeError("unavailable", `${described(operation)}: the stream broke off: ${because}`, { cause });
+  } finally {
+    silence.cancel();
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+interface Frame {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: KubeObject & Status;
+}
+
+function eventIn(line: string, operation: Operation): WatchEvent<KubeObject> | undefined {
+  const { type, object } = frameIn(line, operation);
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type, object };
+    case "BOOKMARK":
+      return { type, resourceVersion: object.metadata.resourceVersion ?? "" };
+    case "ERROR":
+      throw brokenBy(object, operation);
+    // A type that a later server may invent is none of our business.
+    default:
+      return undefined;
+  }
+}
+
+function frameIn(line: string, operation: Operation): Frame {
+  try {
+    const frame = JSON.parse(line) as Frame | null;
+    if (typeof frame?.object === "object" && frame.object !== null) return frame;
+  } catch {
+    // Said below, without the cause: it quotes the line.
+  }
+  throw new KubeError("unavailable", `${described(operation)}: a line of the stream is not an event`);
+}
+
+/** Inside a stream everything but a lost place passes by: the next watch is told in its own answer what is wrong. */
+function brokenBy(status: Status, operation: Operation): KubeError {
+  const { code, message } = refusal(status, operation);
+  return new KubeError(code === "gone" ? "gone" : "unavailable", message);
+}

@@ -1,0 +1,111 @@
+import type { Backoff, Clock, Random } from "../../time/index.ts";
+import { type KubeClient, KubeError, type ListQuery } from "../client.ts";
+import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
+import { Audience } from "./audience.ts";
+import { type ChangeHandler, type IndexFunction, ObjectCache } from "./object-cache.ts";
+import { messageOf, type ReportProblem } from "./problem.ts";
+import { Reflector } from "./reflector.ts";
+
+/**
+ * All objects of one kind, kept current by a watch and read without a call. What it says may be a moment old:
+ * good for finding work, while the conditional write that follows decides. Objects are those of the client, uncopied.
+ */
+export interface Informer<T extends KubeObject, Index extends string = never> {
+  get(ref: ObjectRef): T | undefined;
+  list(): readonly T[];
+  byIndex(name: Index, key: string): readonly T[];
+  /** Tells `handler` of what is there (as ADDED) and of each change to come, until the returned function is called. */
+  subscribe(handler: ChangeHandler<T>): () => void;
+  readonly hasSynced: boolean;
+  /** Resolves when the first list was taken in; rejects with `aborted` when stopped before. */
+  readonly synced: Promise<void>;
+}
+
+export interface InformerOptions<T extends KubeObject, Index extends string = never> {
+  readonly client: KubeClient;
+  readonly type: ResourceType<T>;
+  readonly query?: ListQuery;
+  readonly indexes?: Readonly<Record<Index, IndexFunction<T>>>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Ends it, and leaves no timer behind. */
+  readonly signal: AbortSignal;
+  readonly problem: ReportProblem;
+  /** A watch without event or bookmark for so long is opened anew. Servers send a bookmark about once a minute. */
+  readonly silenceMs?: number;
+  /** Between one watch and the next, while they keep failing. */
+  readonly backoff?: Backoff;
+}
+
+/** Begins to follow `type` at once. */
+export function informer<T extends KubeObject, Index extends string = never>(
+  options: InformerOptions<T, Index>,
+): Informer<T, Index> {
+  const { type, signal, problem, query = {}, silenceMs = 90_000, backoff = defaultBackoff } = options;
+  const about = type.plural;
+  const audience = new Audience<T>((error) => {
+    problem({ kind: "handler-failed", about, message: `a handler failed: ${messageOf(error)}`, error });
+  });
+  const brokenIndexes = new Set<string>();
+  const cache = new ObjectCache<T, Index>({
+    indexes: options.indexes ?? ({} as Record<Index, IndexFunction<T>>),
+    changed: (event, object, previous) => audience.tell(event, object, previous),
+    indexFailed(index, error) {
+      if (brokenIndexes.has(index)) return;
+      brokenIndexes.add(index);
+      problem({ kind: "index-failed", about, message: `index "${index}" failed: ${messageOf(error)}`, error });
+    },
+  });
+  const sync = new FirstSync(about, signal);
+  const reflector = new Reflector<T>(
+    { ...options, query, silenceMs, backoff },
+    {
+      replace(objects, version) {
+        cache.replace(objects, version);
+        sync.reached();
+      },
+      put: (object) => cache.put(object),
+      remove: (object) => cache.remove(object),
+    },
+  );
+  void reflector.run();
+
+  return {
+    get: (ref) => cache.get(ref),
+    list: () => cache.list(),
+    byIndex: (name, key) => cache.byIndex(name, key),
+    subscribe: (handler) => audience.join(handler, cache.list()),
+    get hasSynced() {
+      return sync.isReached;
+    },
+    synced: sync.promise,
+  };
+}
+
+const defaultBackoff: Backoff = { baseMs: 100, maxMs: 30_000, jitter: 0.5 };
+
+/** The moment an informer first knows everything. */
+class FirstSync {
+  isReached = false;
+  readonly promise: Promise<void>;
+  #resolve = () => {};
+
+  constructor(what: string, signal: AbortSignal) {
+    this.promise = new Promise((resolve, reject) => {
+      const abort = () => reject(new KubeError("aborted", `the informer of ${what} was stopped before it had synced`));
+      this.#resolve = () => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      };
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    });
+    // Nobody has to wait for it, and a rejection nobody hears of would end the process.
+    this.promise.catch(() => {});
+  }
+
+  reached(): void {
+    this.isReached = true;
+    this.#resolve();
+  }
+}

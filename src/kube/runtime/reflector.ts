@@ -1,0 +1,160 @@
+import { type Backoff, backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import { type KubeClient, KubeError, type ListQuery, type WatchEvent } from "../client.ts";
+import type { KubeObject, ResourceType } from "../object.ts";
+import { messageOf, type ProblemKind, type ReportProblem } from "./problem.ts";
+import { versionOf } from "./resource-version.ts";
+import { Silence } from "./silence.ts";
+
+/** Where a reflector puts what it learns. */
+export interface Mirror<T> {
+  /** Everything there is as of `version`. */
+  replace(objects: readonly T[], version: bigint): void;
+  put(object: T): void;
+  remove(object: T): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly type: ResourceType<T>;
+  readonly query: ListQuery;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly problem: ReportProblem;
+  readonly silenceMs: number;
+  readonly backoff: Backoff;
+}
+
+/**
+ * Keeps a mirror equal to what the server has, through anything: one list, then watches that continue where the last
+ * one ended, and another list only when the server says that this is no longer possible.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #in: ReflectorOptions<T>;
+  readonly #mirror: Mirror<T>;
+  /** The mirror holds every change up to here. Never goes back. */
+  #version = 0n;
+  #mustList = true;
+  /** Kinds of trouble reported since things last went well. */
+  readonly #reported = new Set<ProblemKind>();
+
+  constructor(options: ReflectorOptions<T>, mirror: Mirror<T>) {
+    this.#in = options;
+    this.#mirror = mirror;
+  }
+
+  /** Ends with the signal. */
+  async run(): Promise<void> {
+    const { clock, random, signal, backoff } = this.#in;
+    let pauseMs = 0;
+    for (let failures = 1; !signal.aborted; failures++) {
+      const { livedMs, error } = await this.#listAndWatch();
+      if (signal.aborted) return;
+
+      // A stream that outlived the pause before it has earned a fresh start; one that is closed at once has not.
+      if (livedMs > Math.max(pauseMs, steadyMs)) failures = 1;
+      if (error !== undefined) this.#trouble(error);
+      pauseMs = backoffMs(isRefusal(error) ? Number.POSITIVE_INFINITY : failures, backoff, random.fraction());
+      await sleep(clock, pauseMs, signal).catch(() => {});
+    }
+  }
+
+  /** How long the watch did its work, and what ended it if that was not the server's wish. */
+  async #listAndWatch(): Promise<{ readonly livedMs: number; readonly error?: unknown }> {
+    const { clock } = this.#in;
+    const stream: Stream = { openedAt: undefined, heard: false, silent: false };
+    const livedMs = () => (stream.openedAt === undefined ? 0 : clock.now() - stream.openedAt);
+    try {
+      if (this.#mustList) await this.#list();
+      stream.openedAt = clock.now();
+      await this.#watch(stream);
+      if (stream.silent) this.#report("silent", `nothing heard for ${this.#in.silenceMs} ms, watching anew`);
+      else if (livedMs() > steadyMs) this.#reported.clear();
+      return { livedMs: livedMs() };
+    } catch (error) {
+      // An answer that was long in coming and then was an error shows no working stream.
+      return { livedMs: stream.heard ? livedMs() : 0, error };
+    }
+  }
+
+  async #list() {
+    const { client, type, query, signal } = this.#in;
+    const { items, resourceVersion } = await client.list(type, query, { signal });
+    if (signal.aborted) return;
+
+    const version = BigInt(resourceVersion);
+    // A replica of the server that lags behind. Believing it would take objects back to what they were.
+    if (version < this.#version) {
+      const message = `the list is of version ${version}, older than ${this.#version}, which was seen before`;
+      throw new KubeError("unavailable", message);
+    }
+    this.#version = version;
+    this.#mustList = false;
+    this.#mirror.replace(items, version);
+  }
+
+  async #watch(stream: Stream) {
+    const { client, type, query, clock, signal, silenceMs } = this.#in;
+    // A signal that aborted during the list tells no listener any more.
+    if (signal.aborted) return;
+    const dropped = new AbortController();
+    const drop = () => dropped.abort();
+    const silence = new Silence(clock, silenceMs, () => {
+      stream.silent = true;
+      drop();
+    });
+    signal.addEventListener("abort", drop);
+    try {
+      const from = { ...query, resourceVersion: String(this.#version) };
+      for await (const event of client.watch(type, from, { signal: dropped.signal })) {
+        if (dropped.signal.aborted) return;
+        silence.heard();
+        if (!stream.heard) this.#reported.clear();
+        stream.heard = true;
+        this.#takeIn(event);
+      }
+    } finally {
+      silence.end();
+      signal.removeEventListener("abort", drop);
+    }
+  }
+
+  #takeIn(event: WatchEvent<T>) {
+    const version = event.type === "BOOKMARK" ? BigInt(event.resourceVersion) : versionOf(event.object);
+    // A stream is in order of versions, so this was seen before; taking it in could bring back what is deleted.
+    if (version <= this.#version) return;
+    this.#version = version;
+    if (event.type === "BOOKMARK") return;
+    if (event.type === "DELETED") this.#mirror.remove(event.object);
+    else this.#mirror.put(event.object);
+  }
+
+  #trouble(error: unknown) {
+    const code = error instanceof KubeError ? error.code : "unavailable";
+    // Too old to continue from, or nothing this server can understand: only a list tells where we are.
+    if (code === "gone" || code === "invalid") this.#mustList = true;
+    if (code === "forbidden" || code === "invalid" || code === "unavailable") {
+      this.#report(code, messageOf(error), error);
+    }
+  }
+
+  #report(kind: ProblemKind, message: string, error?: unknown) {
+    if (this.#reported.has(kind)) return;
+    this.#reported.add(kind);
+    this.#in.problem({ kind, about: this.#in.type.plural, message, ...(error === undefined ? {} : { error }) });
+  }
+}
+
+/** A watch that ends sooner is not taken for a working one. */
+const steadyMs = 1_000;
+
+interface Stream {
+  openedAt: number | undefined;
+  heard: boolean;
+  silent: boolean;
+}
+
+/** Asking again soon will not change the answer. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && (error.code === "forbidden" || error.code === "invalid");
+}

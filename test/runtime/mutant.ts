@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { informer } from "../../src/kube/runtime/informer.ts";
+
+/** One change to the source of the informer that makes it wrong. */
+export interface Mutation {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const runtime = fileURLToPath(new URL("../../src/kube/runtime/", import.meta.url));
+const files = [
+  "informer.ts",
+  "audience.ts",
+  "object-cache.ts",
+  "problem.ts",
+  "reflector.ts",
+  "resource-version.ts",
+  "silence.ts",
+];
+
+/** The informer with one mistake in it. A mutation that no longer fits the source is a failure, not a pass. */
+export async function mutantInformer({ file, from, to }: Mutation): Promise<typeof informer> {
+  const folder = mkdtempSync(join(tmpdir(), "informer-mutant-"));
+  for (const name of files) {
+    let source = readFileSync(join(runtime, name), "utf8");
+    if (name === file) {
+      if (source.split(from).length !== 2) throw new Error(`"${from}" is not in ${file} exactly once`);
+      source = source.replace(from, to);
+    }
+    // What lies outside the folder stays shared: an error class must be the same class on both sides.
+    writeFileSync(join(folder, name), source.replaceAll('from "../', `from "${join(runtime, "..")}/`));
+  }
+  try {
+    const module = await import(/* @vite-ignore */ join(folder, "informer.ts"));
+    return module.informer;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
