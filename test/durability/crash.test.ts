@@ -77,7 +77,7 @@ async function live(disk: LossyDisk, model: StoreModel, dice: Dice, fate: Fate):
   const survived = await Promise.race([work(life, model, dice).then(() => true), life.died.then(() => false)]);
   // Nothing of the dead process may act or be noted any more.
   await settle();
-  if (dice.chance(0.3)) disk.kill();
+  if (dice.chance(0.5)) disk.kill();
   else disk.cutPower();
   return survived;
 }
