@@ -26,5 +26,7 @@ async function aptInstall(debianPackage: string): Promise<boolean> {
   if ((await run("apt-get", ["update", "-qq"], quiet)) !== 0) return false;
   // The package would start a server of its own; the tests bring theirs.
   const policy = ["-o", "Dpkg::Options::=--force-confold"];
-  return (await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...policy, debianPackage], quiet)) === 0;
+  return (
+    (await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...policy, debianPackage], quiet)) === 0
+  );
 }

@@ -24,7 +24,9 @@ async function runTests(): Promise<{ passed: number; failed: number }> {
   const results = join(folder, "results.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
-    const code = await run("npx", ["--no-install", "vitest", "run", ...reporters, ...only], { npm_config_loglevel: "error" });
+    const code = await run("npx", ["--no-install", "vitest", "run", ...reporters, ...only], {
+      npm_config_loglevel: "error",
+    });
     const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(results, "utf8"));
     // A skipped test, or a file that did not load, is a failure: silence must not look like success.
     const failed = numFailedTests + numPendingTests;

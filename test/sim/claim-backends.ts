@@ -1,5 +1,5 @@
 import { claimsOver } from "../../src/coordination/claim-desk.ts";
-import type { ClaimStore } from "../../src/coordination/claim-store.ts";
+import type { ClaimStore, Ending } from "../../src/coordination/claim-store.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
 import { claimScript, renewScript, settleScript } from "../../src/coordination/redis/claim-script.ts";
@@ -78,7 +78,8 @@ export const settlesRegardless: MutateClaims = (store) => ({
     const standing = await store.claim(bid);
     if (standing.state !== "new") return standing;
     const { grant } = standing;
-    return { state: "new", grant: { ...grant, settle: async (ending) => (await grant.settle(ending), "settled") } };
+    const settle = (ending: Ending) => grant.settle(ending).then(() => "settled" as const);
+    return { state: "new", grant: { ...grant, settle } };
   },
 });
 

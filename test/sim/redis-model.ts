@@ -11,6 +11,8 @@ export class RedisModel {
   #locks = new Map<string, { value: string; expiresAt: number }>();
   #queues = new Map<string, string[]>();
   #fence = 0;
+  /** How many fences each bid asked for: they all belong to its grant. */
+  readonly #cohorts = new Map<string, number>();
   #quarantinedUntil = 0;
   #knownRun = "";
   /** How each holder's lock ended: for checking what callers were told. */
@@ -34,8 +36,7 @@ export class RedisModel {
     if (!holder || !fence) return undefined;
     this.endings.set(holder, "deleted");
     this.#locks.delete(key);
-    // Callers ask for cohorts of at most four: up to three more fences belong to the same grant.
-    return { holder, fence: BigInt(fence) + 3n };
+    return { holder, fence: BigInt(fence) + BigInt((this.#cohorts.get(holder) ?? 1) - 1) };
   }
 
   /** A restart that lost everything. */
@@ -61,7 +62,10 @@ export class RedisModel {
 
   execute(operations: readonly Operation[]): Replies {
     let reserved = 0;
-    for (const { mode, number } of operations) if (mode === "a" || mode === "t") reserved += number;
+    for (const { mode, holder, number } of operations) {
+      if (mode === "a" || mode === "t" || mode === "s") this.#cohorts.set(holder, number);
+      if (mode === "a" || mode === "t") reserved += number;
+    }
     const last = reserved > 0 ? this.#fences(reserved) : undefined;
     let next = last === undefined ? undefined : last - reserved + 1;
 

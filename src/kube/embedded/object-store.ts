@@ -20,7 +20,10 @@ export interface ObjectStore {
    * that `decide` could see, is durable. Rejects with `unavailable` if it cannot be made durable; then it did not happen.
    */
   write<T>(key: ObjectKey, decide: (current: Entry | undefined, revision: number) => Decision<T>): Promise<T>;
-  /** Calls `changed` for every change after `revision`, in order, each once; undefined if that is compacted away. */
+  /**
+   * Calls `changed` for every change after `revision`, in order, each once; those of the past before this returns.
+   * Undefined if that is compacted away.
+   */
   watch(resource: string, revision: number, changed: (change: Change) => void): { stop(): void } | undefined;
   /** Forgets the history of changes up to `revision`. Objects stay. */
   compact(revision: number): void;
@@ -34,7 +37,10 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** An object and its JSON text, made once and shared by the log, answers and watchers. */
+/**
+ * An object and its JSON text, made once and shared by the log, answers and watchers. Hand it on as it is: a store may
+ * parse `object` when it is first asked for, which a copy by spread would lose.
+ */
 export interface Entry {
   /** Deeply readonly; `metadata.resourceVersion` is `revision`. */
   readonly object: KubeObject;

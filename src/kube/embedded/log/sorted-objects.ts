@@ -38,8 +38,7 @@ export class SortedObjects {
 
   /** As they are now, however long it takes to read them. */
   all(): Iterable<StoredObject> {
-    const chunks = this.#chunks.slice();
-    return { [Symbol.iterator]: () => walk(chunks, 0) };
+    return objectsOf(this.#chunks.slice());
   }
 
   /**
@@ -56,12 +55,16 @@ export class SortedObjects {
 
   /** Those of one namespace, as they are now. */
   in(namespace: string): Iterable<StoredObject> {
+    // The string that comes right after the namespace: nothing lies between the two.
+    const next = `${namespace}\u0000`;
     const first = this.#chunkOf(namespace, "");
-    let end = first;
-    while (end < this.#chunks.length && firstOf(this.#chunks, end).key.namespace <= namespace) end++;
-    const chunks = this.#chunks.slice(first, end);
-    const start = positionIn(chunks[0] ?? [], namespace, "");
-    return { [Symbol.iterator]: () => walk(chunks, start, namespace) };
+    const chunks = this.#chunks.slice(first, this.#chunkOf(next, "") + 1);
+    const last = chunks.length - 1;
+    if (last < 0) return [];
+    // From the end, because both may be in the same chunk.
+    chunks[last] = chunks[last]?.slice(0, positionIn(chunks[last], next, "")) ?? [];
+    chunks[0] = chunks[0]?.slice(positionIn(chunks[0], namespace, "")) ?? [];
+    return objectsOf(chunks);
   }
 
   /** The last chunk that does not begin behind the key, or the first: where the key is, or belongs. */
@@ -77,16 +80,12 @@ export class SortedObjects {
   }
 }
 
-function* walk(chunks: readonly Chunk[], start: number, namespace?: string): Generator<StoredObject> {
-  let at = start;
-  for (const chunk of chunks) {
-    for (; at < chunk.length; at++) {
-      const object = chunk[at] as StoredObject;
-      if (namespace !== undefined && object.key.namespace !== namespace) return;
-      yield object;
-    }
-    at = 0;
-  }
+function objectsOf(chunks: readonly Chunk[]): Iterable<StoredObject> {
+  return {
+    *[Symbol.iterator]() {
+      for (const chunk of chunks) for (const object of chunk) yield object;
+    },
+  };
 }
 
 function halved(chunk: Chunk): Chunk[] {
