@@ -114,7 +114,7 @@ export class ClaimScripts {
       return [Number(value.split("|")[2])];
     }
     if (value !== undefined) return [0, value, this.#ttl(key)];
-    this.#fence = this.#fence < 1e15 ? Math.floor(this.#now() * 1_000) : this.#fence + 1;
+    this.#fence = Math.max(this.#fence, Math.floor(this.#now() * 1_000)) + 1;
     this.#set(key, ["C", holder, this.#fence, Math.floor(this.#now()), payload, who].join("|"), Number(lease));
     return [this.#fence];
   }

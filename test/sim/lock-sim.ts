@@ -80,11 +80,21 @@ class Crew {
     const alive = this.#members.filter(({ process }) => !process.dead);
     for (const { process, locks } of alive.slice(-2))
       for (const key of keys) await this.#mustServe(process, locks, key);
-    await this.#world.run(this.#world.now + 500, () => this.#check());
-    for (const key of keys) {
-      const holder = this.#backend.truth.holderOf(key);
-      if (holder) throw new Violation("M4 ghost", `${key} is still held by ${holder}, who gave it back`);
+    for (const key of keys) await this.#mustBecomeFree(key, alive.at(-1) as Member);
+  }
+
+  /**
+   * M4: what was given back is free, at the latest when what has no owner any more was taken over. In Kubernetes that
+   * takes somebody who wants it, once for each waiter that has left without a word.
+   */
+  async #mustBecomeFree(key: Key, { process, locks }: Member) {
+    const holder = () => this.#backend.truth.holderOf(key);
+    for (let turn = 0; turn < 5 && holder(); turn++) {
+      await this.#world.run(this.#world.now + 6_000, () => this.#check());
+      if (holder()) await this.#mustServe(process, locks, key);
+      await this.#world.run(this.#world.now + 500, () => this.#check());
     }
+    if (holder()) throw new Violation("M4 ghost", `${key} is still held by ${holder()}, who gave it back`);
   }
 
   async #mustServe(process: Process, locks: Locks, key: Key) {

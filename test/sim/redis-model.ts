@@ -157,7 +157,7 @@ export class RedisModel {
 
   #fences(count: number): number | undefined {
     if (this.#quarantined) return undefined;
-    this.#fence = this.#fence < 1e15 ? Math.floor(this.#now() * 1_000) + count : this.#fence + count;
+    this.#fence = Math.max(this.#fence, Math.floor(this.#now() * 1_000)) + count;
     return this.#fence;
   }
 

@@ -22,12 +22,10 @@ if value then
   if string.sub(value, 1, #start) ~= start then return { 0, value, redis.call('PTTL', K) } end
   fence = tonumber(string.match(value, '^C|[^|]*|(%d+)'))
 else
-  fence = redis.call('INCR', F)
-  -- A counter that is new begins at the time in microseconds: above every fence given out before the old one was lost.
-  if fence < 1e15 then
-    fence = time[1] * 1e6 + time[2]
-    redis.call('SET', F, string.format('%.0f', fence))
-  end
+  -- Never below the time in microseconds, and so above every fence that was given out before the counter was lost, or
+  -- before an old snapshot of it was restored.
+  fence = math.max(tonumber(redis.call('GET', F) or 0), time[1] * 1e6 + time[2]) + 1
+  redis.call('SET', F, string.format('%.0f', fence))
 end
 local since = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
 local record = table.concat({ 'C', holder, string.format('%.0f', fence), since, ARGV[3], ARGV[4] }, '|')

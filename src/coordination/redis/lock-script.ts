@@ -27,15 +27,13 @@ local F, channel, confirm = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- The last of n new fences, or nil in quarantine. A counter that is new begins at the time in microseconds: above
--- every fence that was given out before the old one was lost.
+-- The last of n new fences, or nil in quarantine. Never below the time in microseconds, and so above every fence that
+-- was given out before the counter was lost, or before an old snapshot of it was restored.
 local function fences(n)
-  local last = redis.pcall('INCRBY', F, n)
-  if type(last) ~= 'number' then return nil end
-  if last < 1e15 then
-    last = time[1] * 1e6 + time[2] + n
-    redis.call('SET', F, string.format('%.0f', last))
-  end
+  local counter = redis.call('GET', F)
+  if counter == 'quarantine' then return nil end
+  local last = math.max(tonumber(counter or 0), time[1] * 1e6 + time[2]) + n
+  redis.call('SET', F, string.format('%.0f', last))
   return last
 end
 

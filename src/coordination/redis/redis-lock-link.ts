@@ -72,7 +72,8 @@ async function enterServer(connection: RedisConnection, fences: string, run: str
   const server = await connection.info("server");
   // A server that writes everything down before it answers forgets nothing.
   const forgetsNothing = (await connection.setting("appendfsync")) === "always" && (await appendsOnly(connection));
-  const upMs = Number(server.get("uptime_in_seconds") ?? 0) * 1_000;
+  // Counted in whole seconds of the wall clock, so that a server of a moment ago may say one.
+  const upMs = Math.max(0, Number(server.get("uptime_in_seconds") ?? 0) - 1) * 1_000;
   const args = [server.get("run_id") ?? "unknown", forgetsNothing ? 0 : longestTtlMs, upMs];
   return Number(await connection.run(enter, [fences, run], args));
 }

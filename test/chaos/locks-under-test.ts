@@ -1,0 +1,51 @@
+import { type Locks, RedisConnection, redisLocks } from "../../src/coordination/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type Defect, defectiveLocks } from "./defective-locks.ts";
+import { sleepMs } from "./sleep-ms.ts";
+
+export type { Defect } from "./defective-locks.ts";
+
+/** Which locks a worker uses. Another one needs a case here and a `Server` for the driver. */
+export type Backend = "redis";
+
+export interface LocksUnderTestOptions {
+  readonly worker: string;
+  readonly longestTtlMs: number;
+  readonly commandTimeoutMs: number;
+  readonly defect?: Defect;
+}
+
+/** Locks of `backend` at `url`, once it can be reached. */
+export async function openLocks(
+  backend: Backend,
+  url: string,
+  options: LocksUnderTestOptions,
+  signal?: AbortSignal,
+): Promise<Locks> {
+  const open = () => {
+    switch (backend) {
+      case "redis":
+        return openRedisLocks(url, options, signal);
+    }
+  };
+  return options.defect ? defectiveLocks(options.defect, url, open) : open();
+}
+
+async function openRedisLocks(url: string, options: LocksUnderTestOptions, signal: AbortSignal | undefined) {
+  const { worker, longestTtlMs, commandTimeoutMs } = options;
+  const random = systemRandom();
+  while (true) {
+    const connection = new RedisConnection({ url, random, name: worker, commandTimeoutMs });
+    const locks = redisLocks({ connection, clock: systemClock(), random, who: worker, longestTtlMs });
+    try {
+      await connection.connect();
+      return locks;
+    } catch (error) {
+      // Born into an outage: only the first connection has to be made by hand.
+      if (signal?.aborted) return locks;
+      await locks.close();
+      if (!signal) throw error;
+      await sleepMs(50);
+    }
+  }
+}

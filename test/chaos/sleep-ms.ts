@@ -1,0 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Real time: faults of real processes cannot be told to hurry. */
+export function sleepMs(ms: number): Promise<void> {
+  return delay(ms);
+}
