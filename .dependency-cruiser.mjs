@@ -4,7 +4,8 @@ const mayImport = {
   telemetry: ["time"],
   config: ["time"],
   kube: ["time", "telemetry"],
-  resources: ["kube"],
+  resources: ["time", "kube"],
+  cli: ["time"],
   coordination: ["time", "telemetry", "kube"],
 };
 // `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.
