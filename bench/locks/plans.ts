@@ -17,7 +17,7 @@ export interface Plan {
 /** `quick` ends within 50 s on two cores, `full` within 4 min. */
 export const plans: { readonly quick: Plan; readonly full: Plan } = {
   quick: {
-    memory: { rounds: 3, pairs: 50_000, asyncMutexQueue: 10_000 },
+    memory: { rounds: 3, pairs: 80_000, asyncMutexQueue: 10_000 },
     calibrationSamples: 30,
     uncontended: { rounds: 6, ms1: 40, ms64: 80 },
     handOff1: { rounds: 2, mostPerRound: 20, msPerRound: 500 },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RedisService, startRedis } from "../services/redis.ts";
 import type { LeakReport } from "./leak-worker.ts";
 
-describe.concurrent("callers that stop waiting leave nothing behind", { timeout: 60_000 }, () => {
+describe.concurrent("callers that stop waiting leave nothing behind", { timeout: 120_000 }, () => {
   let redis: RedisService;
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ function leakWorker(...args: readonly string[]): Promise<LeakReport> {
   const child = spawn(process.execPath, ["--expose-gc", "--import", "tsx", path, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_OPTIONS: "" },
-    timeout: 50_000,
+    timeout: 100_000,
   });
   let output = "";
   let complaints = "";
