@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { nameHash } from "../kube/index.ts";
 
 declare const brand: unique symbol;
 
@@ -29,24 +30,7 @@ export function hashOf(key: Key): string {
   return createHash("sha256").update(key).digest("base64url");
 }
 
-/** The key's name in Kubernetes, where names are lower case: 52 base32hex characters of SHA-256. */
+/** The key's name in Kubernetes. */
 export function nameOf(key: Key): string {
-  return base32hex(createHash("sha256").update(key).digest());
-}
-
-function base32hex(bytes: Uint8Array): string {
-  const digits = "0123456789abcdefghijklmnopqrstuv";
-  let text = "";
-  let bits = 0;
-  let value = 0;
-  for (const byte of bytes) {
-    value = (value << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += digits[(value >>> bits) & 31];
-    }
-    value &= (1 << bits) - 1;
-  }
-  return bits > 0 ? text + digits[(value << (5 - bits)) & 31] : text;
+  return nameHash(key);
 }

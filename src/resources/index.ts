@@ -23,7 +23,6 @@ export {
 export type { Kind, PrinterColumn } from "./define-kind.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export type { Condition, Engine, ParameterValue, TargetHolder } from "./fields.ts";
-export { nameHash } from "./hash.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
 export {
   annotationKeys,

@@ -1,4 +1,4 @@
-import { nameHash } from "./hash.ts";
+import { nameHash } from "../kube/index.ts";
 
 /** Labels that we set and select by. Values have at most 63 characters, so whatever may be longer is hashed. */
 export const labelKeys = {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { nameHash } from "./hash.ts";
+import { nameHash } from "../kube/index.ts";
 import type { Target } from "./target/target.ts";
 
 /** The target in names and labels: 52 base32hex characters. */
