@@ -7,11 +7,15 @@ const mayImport = {
   resources: ["time", "kube"],
   cli: ["time"],
   coordination: ["time", "telemetry", "kube"],
+  policy: ["resources"],
+  ledger: ["time", "telemetry"],
+  engines: ["time", "telemetry", "kube", "resources"],
+  executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
 };
 // `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.
 
 const tests = "\\.(test|contract)\\.ts$";
-const adapters = "(memory|redis|kubernetes|http|embedded)";
+const adapters = "(memory|redis|kubernetes|http|embedded|tekton|job|local|file)";
 
 const folderRules = Object.entries(mayImport).map(([folder, others]) => ({
   name: `${folder}-imports`,

@@ -1,0 +1,82 @@
+import type { KubeObject, Patch, ResourceType } from "../kube/index.ts";
+import type { Engine as EngineName, FailureReason, ParameterValue } from "../resources/index.ts";
+
+/**
+ * Port: what runs workflows. A run is an object in the API server, so that every replica sees it, one name is one run,
+ * and uid and resourceVersion make each write conditional. It is created suspended, and nothing of it runs before
+ * `start` has been applied. Everything here but `prepare` and `failureOf` is pure; the writes are the caller's.
+ */
+export interface Engine {
+  readonly name: EngineName;
+  /** The kind of its runs. */
+  readonly runs: ResourceType<KubeObject>;
+  /** The run as it has to be created: suspended, and marked with whom it belongs to. */
+  prepare(order: RunOrder, signal?: AbortSignal): Promise<PreparedRun>;
+  /** What the run says of itself. */
+  stateOf(run: KubeObject): RunState;
+  /** Starts this suspended run, and only it: a run that was replaced, changed or started meanwhile is a conflict. */
+  start(run: KubeObject): Patch;
+  /** Asks the run to stop. Harmless to repeat. It has stopped when `stateOf` says `failed` or `succeeded`. */
+  cancel(run: KubeObject): Patch;
+  /**
+   * Why a run in state `failed` failed, with what the objects below it can tell. If those are gone or must not be read,
+   * what the run itself says. Throws only if the API server does not answer.
+   */
+  failureOf(run: KubeObject, signal?: AbortSignal): Promise<RunFailure>;
+}
+
+/** Everything an engine has to know to build a run. */
+export interface RunOrder {
+  readonly name: string;
+  readonly namespace: string;
+  readonly execution: { readonly uid: string; readonly name: string; readonly namespace: string };
+  /** In canonical form. */
+  readonly target: string;
+  readonly targetHash: string;
+  readonly workflow: {
+    readonly id: string;
+    readonly version?: string;
+    /** OCI bundle (tekton), image (job) or folder (local). */
+    readonly containerImage: string;
+    /** Name of the pipeline in the bundle. */
+    readonly pipeline: string;
+    readonly serviceAccountName?: string;
+  };
+  /** Complete and checked: defaults are filled in. */
+  readonly parameters: Readonly<Record<string, ParameterValue>>;
+  readonly timeoutMs: number;
+  /** How long the finished run is kept at least, where the engine removes runs by itself. */
+  readonly keepMs: number;
+  /** The resourceVersion with which the target record admitted the execution. */
+  readonly fence: string;
+}
+
+export type PreparedRun =
+  | { readonly kind: "prepared"; readonly run: KubeObject }
+  /** It cannot be built, and trying again will not change that. */
+  | { readonly kind: "refused"; readonly reason: FailureReason; readonly message: string };
+
+export type RunState =
+  | { readonly kind: "suspended" }
+  | { readonly kind: "running"; readonly progress: RunProgress }
+  | { readonly kind: "succeeded"; readonly progress: RunProgress; readonly completedAt: string }
+  | { readonly kind: "failed"; readonly progress: RunProgress; readonly completedAt: string };
+
+/** What people want to see of a run while it goes on; the words are the engine's. */
+export interface RunProgress {
+  readonly startedAt?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly completedTasks?: number;
+  readonly totalTasks?: number;
+}
+
+export interface RunFailure {
+  readonly reason: FailureReason;
+  readonly message: string;
+  /** Whether any step had begun: then something may have changed. In doubt, true. */
+  readonly anythingStarted: boolean;
+  readonly failedTaskName?: string;
+  readonly failedStepName?: string;
+  readonly exitCode?: number;
+}
