@@ -7,7 +7,7 @@ const mayImport = {
   resources: ["time", "kube"],
   cli: ["time"],
   coordination: ["time", "telemetry", "kube"],
-  policy: ["resources"],
+  policy: ["time", "resources"],
   ledger: ["time", "telemetry"],
   engines: ["time", "telemetry", "kube", "resources"],
   executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],

@@ -46,6 +46,10 @@ const executionEnd = z.strictObject({
   reason: z.enum(failureReasonNames).describe("Why it failed.").optional(),
   wasExecutionFailure: z.boolean().describe("True if it failed after anything had started.").optional(),
   signalFingerprint: fingerprint.describe("Fingerprint of the incident for which it ran.").optional(),
+  cooldownEnded: z
+    .literal(true)
+    .describe("Somebody deleted the execution, and so ended the cooldown after its success.")
+    .optional(),
 });
 
 const acknowledgement = z.strictObject({

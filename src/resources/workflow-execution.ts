@@ -79,7 +79,7 @@ const pipelineRunRef = z.strictObject({
   name: name.describe("Name of the run."),
   namespace: name.describe("Its namespace."),
   uid: uid.describe("Its uid. A run with this name and another uid is not ours."),
-  kind: z.enum(["PipelineRun", "Job", "LocalRun"]).describe("What the engine calls it."),
+  kind: z.enum(["PipelineRun", "Job"]).describe("What the engine calls it."),
 });
 
 const pipelineRunStatus = z.strictObject({

@@ -1,0 +1,205 @@
+import type { BlockReason, ExecutionEnd, RecentCause, TargetHolder } from "../resources/index.ts";
+import { blockReasons } from "../resources/index.ts";
+import { formatDuration } from "../time/index.ts";
+import { historyOf } from "./fold.ts";
+import type { Pause } from "./pauses.ts";
+import type { ActionRequest, Situation } from "./request.ts";
+
+/** One question of the policy with its answer. */
+export type Check = Question & ({ readonly answer: "passes"; readonly evidence: string } | Block);
+
+interface Question {
+  /** Its place in the order: the first that blocks is the reason. */
+  readonly number: number;
+  readonly asks: string;
+}
+
+interface Block {
+  readonly answer: "blocks";
+  readonly reason: BlockReason;
+  readonly cause?: RecentCause;
+  /** What was found, in one sentence without its full stop. */
+  readonly evidence: string;
+  /** When it clears, to stand after "clears". */
+  readonly clears: string;
+  readonly clearsAtMs?: number;
+  /** What a person can do. */
+  readonly nextStep: string;
+  readonly requiresManualReview: boolean;
+  readonly holder?: TargetHolder;
+  readonly earlier?: ExecutionEnd;
+}
+
+type Answer = { readonly answer: "passes"; readonly evidence: string } | Block;
+
+/** The same fix "succeeded" so often in so long, while the incident kept coming back: it does not help. */
+const ineffective = { times: 3, withinMs: 4 * 3_600_000 };
+
+/** Asks every question, in order. */
+export function askAll(request: ActionRequest, situation: Situation): readonly Check[] {
+  return questions.map(([asks, ask], number) => ({ number, asks, ...ask(request, situation) }));
+}
+
+const questions: readonly (readonly [string, (request: ActionRequest, situation: Situation) => Answer])[] = [
+  ["is there a workflow for it", workflowExists],
+  ["is automation paused here", notPaused],
+  ["does another execution hold the target", targetIsFree],
+  ["did the same workflow fail here after it had begun to act", noUnreviewedFailure],
+  ["did it fail too often before acting", retriesLeft],
+  ["is it too early after failures before acting", backoffIsOver],
+  ["is it too early after a success", cooldownIsOver],
+  ["did the same fix succeed here again and again without lasting", fixHolds],
+];
+
+function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }: Situation): Answer {
+  if (workflow && !rulesTried) return passes(`workflow ${workflowId} is in the catalog`);
+  return blocks("NoMatchingRule", {
+    evidence: rulesTried
+      ? `no rule matches; tried ${rulesTried.length === 0 ? "none, as there are none" : rulesTried.join(", ")}`
+      : `workflow ${workflowId} is not in the catalog`,
+    nextStep: rulesTried ? "add a rule that matches" : `add workflow ${workflowId} to the catalog, or name another one`,
+  });
+}
+
+function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): Answer {
+  const active = pauses.filter(
+    (pause) => covers(pause, request) && (!pause.spec.until || Date.parse(pause.spec.until) > nowMs),
+  );
+  if (active.length === 0) return passes("nothing is paused here");
+
+  const ends = active.map(({ spec }) => (spec.until ? Date.parse(spec.until) : Number.POSITIVE_INFINITY));
+  const last = Math.max(...ends);
+  const words = active.map(({ name, spec }) => `${name} by ${spec.requestedBy} (${spec.reason})`);
+  return blocks("Paused", {
+    evidence: `paused: ${words.join("; ")}`,
+    nextStep: `wait, or end it: interlock resume ${active[0]?.name} --reason "…"`,
+    ...(Number.isFinite(last) ? at(last) : {}),
+  });
+}
+
+function covers({ spec }: Pause, { target, namespace, workflowId }: ActionRequest): boolean {
+  switch (spec.scope) {
+    case "All":
+      return true;
+    case "Namespace":
+      return spec.targetNamespace === namespace;
+    case "Target":
+      return spec.targetResource === target;
+    case "Workflow":
+      return spec.workflowId === workflowId;
+  }
+}
+
+function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): Answer {
+  const holder = record?.holder;
+  if (!holder) return passes(`nothing holds ${target}`);
+  if (holder.executionUid === executionUid) return passes(`it holds ${target} itself since ${holder.since}`);
+  return blocks("ResourceBusy", {
+    evidence: `${target} is held by execution ${holder.executionName} (workflow ${holder.workflowId}) since ${holder.since}`,
+    nextStep: `wait for it, or see what it does: interlock logs ${holder.executionName}`,
+    holder,
+  });
+}
+
+function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: Situation): Answer {
+  const history = historyOf(record, workflowId);
+  const failure = history?.lastExecutionFailure;
+  if (!failure) return passes(`${workflowId} never failed while acting on ${target}`);
+  if (history.ack && Date.parse(history.ack.coversUntil) >= Date.parse(failure.completedAt)) {
+    return passes(
+      `its failure in ${failure.executionName} was acknowledged by ${history.ack.by}: ${history.ack.reason}`,
+    );
+  }
+  return blocks("PreviousExecutionFailed", {
+    evidence: `execution ${failure.executionName} failed with ${failure.reason ?? "Unknown"} at ${failure.completedAt}, after it had begun to act: what it left behind is not known`,
+    nextStep: `look at what ${failure.executionName} left behind, then: interlock ack ${failure.executionName} --reason "…"`,
+    requiresManualReview: true,
+    earlier: failure,
+  });
+}
+
+function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situation): Answer {
+  const history = historyOf(record, workflowId);
+  const count = history?.consecutiveFailures ?? 0;
+  if (count < settings.maxConsecutiveFailures) {
+    return passes(`${count} of ${settings.maxConsecutiveFailures} failures in a row before acting`);
+  }
+  const earlier = history?.lastFailure;
+  return blocks("ExhaustedRetries", {
+    evidence: `${count} failures in a row before acting, the last with ${earlier?.reason ?? "Unknown"} in ${earlier?.executionName ?? "an earlier execution"}`,
+    nextStep: `remove the cause, then: interlock ack ${earlier?.executionName ?? "EXECUTION"} --reason "…"`,
+    requiresManualReview: true,
+    ...(earlier ? { earlier } : {}),
+  });
+}
+
+function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): Answer {
+  const history = historyOf(record, workflowId);
+  if (!history?.nextAllowed) return passes("no failure before acting to wait for");
+  const untilMs = Date.parse(history.nextAllowed);
+  if (nowMs >= untilMs)
+    return passes(`the wait after ${history.consecutiveFailures} failures ended ${history.nextAllowed}`);
+
+  const earlier = history.lastFailure;
+  return blocks("RecentlyRemediated", {
+    cause: "backoff",
+    evidence: `${history.consecutiveFailures} failures in a row before acting; ${formatDuration(untilMs - nowMs)} to wait`,
+    nextStep: "wait; it is decided again then",
+    ...at(untilMs),
+    ...(earlier ? { earlier } : {}),
+  });
+}
+
+function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, settings, nowMs }: Situation): Answer {
+  const success = historyOf(record, workflowId)?.lastSuccess;
+  if (!success) return passes(`${workflowId} has not succeeded here before`);
+  if (success.cooldownEnded) return passes(`execution ${success.executionName} was deleted, which ended its cooldown`);
+  const untilMs = Date.parse(success.completedAt) + (workflow?.cooldownMs ?? settings.cooldownMs);
+  if (nowMs >= untilMs) return passes(`the cooldown after ${success.executionName} ended ${time(untilMs)}`);
+
+  return blocks("RecentlyRemediated", {
+    cause: "cooldown",
+    evidence: `${success.executionName} did the same with success at ${success.completedAt}; ${formatDuration(untilMs - nowMs)} of its cooldown left`,
+    nextStep: "wait, or run a different workflow",
+    ...at(untilMs),
+    earlier: success,
+  });
+}
+
+function fixHolds({ workflowId, fingerprint }: ActionRequest, { record, nowMs }: Situation): Answer {
+  if (fingerprint === undefined) return passes("it is not asked for an incident");
+  const history = historyOf(record, workflowId);
+  const since = Math.max(nowMs - ineffective.withinMs, Date.parse(history?.ack?.coversUntil ?? "") || 0);
+  const fixes = (history?.recentEnds ?? []).filter(
+    (end) => end.outcome === "Success" && end.signalFingerprint === fingerprint && Date.parse(end.completedAt) > since,
+  );
+  const within = formatDuration(ineffective.withinMs);
+  const [latest] = fixes;
+  if (fixes.length < ineffective.times || !latest) {
+    return passes(`${fixes.length} successes for this incident within ${within}`);
+  }
+  return blocks("Ineffective", {
+    evidence: `${workflowId} succeeded ${fixes.length} times within ${within}, and the incident came back each time`,
+    nextStep: `find the cause behind it, then: interlock ack ${latest.executionName} --reason "…"`,
+    requiresManualReview: true,
+    earlier: latest,
+  });
+}
+
+function passes(evidence: string): Answer {
+  return { answer: "passes", evidence };
+}
+
+type Found = Pick<Block, "evidence" | "nextStep"> & Partial<Omit<Block, "answer" | "reason">>;
+
+function blocks(reason: BlockReason, found: Found): Block {
+  return { answer: "blocks", reason, requiresManualReview: false, clears: blockReasons[reason].clears, ...found };
+}
+
+function at(clearsAtMs: number): Pick<Block, "clears" | "clearsAtMs"> {
+  return { clears: `at ${time(clearsAtMs)}`, clearsAtMs };
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,42 @@
+import type { BlockReason, ExecutionEnd, RecentCause, TargetHolder } from "../resources/index.ts";
+import { askAll, type Check } from "./checks.ts";
+import type { ActionRequest, Situation } from "./request.ts";
+
+/** The answer, with every check that was made on the way, in order. */
+export type Decision = Allowed | Blocked;
+
+export interface Allowed {
+  readonly verdict: "allow";
+  /** True: it would run, but only watching was asked for. Nothing is started. */
+  readonly observeOnly: boolean;
+  readonly message: string;
+  readonly checks: readonly Check[];
+}
+
+export interface Blocked {
+  readonly verdict: "block";
+  readonly reason: BlockReason;
+  readonly cause?: RecentCause;
+  readonly message: string;
+  /** When the answer changes by itself; undefined if something has to happen first. */
+  readonly clearsAtMs?: number;
+  readonly nextStep: string;
+  readonly requiresManualReview: boolean;
+  readonly holder?: TargetHolder;
+  /** The earlier execution that stands in the way. */
+  readonly earlier?: ExecutionEnd;
+  readonly checks: readonly Check[];
+}
+
+/** May `request` be carried out now? The reason is the first check that blocks; the others are answered all the same. */
+export function decide(request: ActionRequest, situation: Situation): Decision {
+  const checks = askAll(request, situation);
+  const first = checks.find(({ answer }) => answer === "blocks");
+  if (first?.answer === "blocks") {
+    const { answer: _, asks: __, number: ___, evidence, clears, ...rest } = first;
+    return { verdict: "block", message: `${evidence}; clears ${clears}`, ...rest, checks };
+  }
+  const observeOnly = situation.settings.observe || situation.workflow?.observe === true;
+  const message = observeOnly ? "would run; in observe mode nothing is started" : "may run now";
+  return { verdict: "allow", observeOnly, message, checks };
+}

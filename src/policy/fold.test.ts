@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Acknowledgement, ExecutionEnd, RemediationTargetStatus } from "../resources/index.ts";
+import { keptEnds } from "../resources/index.ts";
+import { foldAck, foldEnd, historyOf, isFolded, withHolder } from "./fold.ts";
+import { defaultPolicy } from "./settings.ts";
+
+const { backoff } = defaultPolicy;
+const start = Date.parse("2026-03-01T12:00:00.000Z");
+
+describe("facts about a target", () => {
+  it("may be folded in any order", () => {
+    fc.assert(
+      fc.property(someFacts(), fc.infiniteStream(fc.nat()), (facts, picks) => {
+        expect(folded(shuffled(facts, picks))).toEqual(folded(facts));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("may be folded twice without changing anything", () => {
+    fc.assert(
+      fc.property(someFacts(), (facts) => {
+        expect(folded([...facts, ...facts])).toEqual(folded(facts));
+      }),
+    );
+  });
+
+  it("are known to be folded once they are, and then folding them changes nothing", () => {
+    fc.assert(
+      fc.property(someFacts(), someFacts(), (past, facts) => {
+        const status = folded(past);
+        for (const fact of facts) {
+          if ("end" in fact && isFolded(status, fact)) expect(folded([fact], status)).toEqual(status);
+          if ("end" in fact) expect(isFolded(folded([fact], status), fact)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it(`are kept for the latest ${keptEnds} ends; what blocks is kept for ever`, () => {
+    const blocking = failure("blocking", 0, true);
+    const later = Array.from({ length: 50 }, (_, i) => success(`s${i}`, 1 + i));
+
+    const history = historyOf(folded([blocking, ...later].map(fact)), "cleanup");
+
+    expect(history?.recentEnds).toHaveLength(keptEnds);
+    expect(history?.lastExecutionFailure?.executionUid).toBe("blocking");
+  });
+});
+
+describe("failures before acting", () => {
+  it("are counted since the latest success or acknowledgement", () => {
+    const facts = [failure("a", 1), failure("b", 2), success("c", 3), failure("d", 4), failure("e", 5)].map(fact);
+
+    expect(historyOf(folded(facts), "cleanup")).toMatchObject({ consecutiveFailures: 2 });
+    const acked = folded([...facts, { workflowId: "cleanup", ack: ack("d", 4) }]);
+    expect(historyOf(acked, "cleanup")).toMatchObject({ consecutiveFailures: 1 });
+  });
+
+  it("are neither counted nor reset by a failure while acting", () => {
+    const facts = [failure("a", 1), failure("b", 2, true), failure("c", 3)].map(fact);
+
+    expect(historyOf(folded(facts), "cleanup")).toMatchObject({ consecutiveFailures: 2 });
+  });
+
+  it("of one workflow do not concern another", () => {
+    const status = folded([fact(failure("a", 1)), { workflowId: "restart", end: success("b", 2) }]);
+
+    expect(historyOf(status, "cleanup")).toMatchObject({ consecutiveFailures: 1 });
+    expect(historyOf(status, "restart")).toMatchObject({ consecutiveFailures: 0 });
+  });
+
+  it("with jitter wait as long for whoever folds them", () => {
+    const jittered = { ...backoff, jitter: 0.5 };
+    const end = failure("a", 0);
+    const [one, other] = [1, 2].map(() => foldEnd(undefined, { workflowId: "cleanup", end, backoff: jittered }));
+
+    expect(one).toEqual(other);
+    const waitMs = Date.parse(historyOf(one, "cleanup")?.nextAllowed ?? "") - start;
+    expect(waitMs).toBeGreaterThanOrEqual(30_000);
+    expect(waitMs).toBeLessThanOrEqual(90_000);
+  });
+});
+
+describe("the end of an execution", () => {
+  it("frees the target if it held it", () => {
+    const status = withHolder(undefined, holder("a"));
+
+    expect(folded([fact(success("a", 1))], status)).not.toHaveProperty("holder");
+  });
+
+  it("does not free the target if another execution holds it", () => {
+    const status = withHolder(undefined, holder("b"));
+
+    expect(folded([fact(success("a", 1))], status).holder?.executionUid).toBe("b");
+  });
+
+  it("is not folded as long as its execution holds the target", () => {
+    const status = withHolder(folded([fact(success("a", 1))]), holder("a"));
+
+    expect(isFolded(status, fact(success("a", 1)))).toBe(false);
+  });
+});
+
+type Fact =
+  | { readonly workflowId: string; readonly end: ExecutionEnd }
+  | { readonly workflowId: string; readonly ack: Acknowledgement };
+
+function folded(facts: readonly Fact[], status: RemediationTargetStatus = {}): RemediationTargetStatus {
+  let result = status;
+  for (const fact of facts) {
+    result = "end" in fact ? foldEnd(result, { ...fact, backoff }) : foldAck(result, { ...fact, backoff });
+  }
+  return result;
+}
+
+function fact(end: ExecutionEnd): { workflowId: string; end: ExecutionEnd } {
+  return { workflowId: "cleanup", end };
+}
+
+function success(uid: string, minute: number): ExecutionEnd {
+  return { executionUid: uid, executionName: `wfe-${uid}`, outcome: "Success", completedAt: at(minute) };
+}
+
+function failure(uid: string, minute: number, wasExecutionFailure = false): ExecutionEnd {
+  return { ...success(uid, minute), outcome: "Failed", reason: "Unknown", wasExecutionFailure };
+}
+
+function ack(uid: string, minute: number): Acknowledgement {
+  return { executionUid: uid, coversUntil: at(minute), by: "kim", verified: true, reason: "checked", at: at(100) };
+}
+
+function holder(executionUid: string) {
+  const names = { executionName: "wfe", executionNamespace: "ns", workflowId: "cleanup" };
+  return { executionUid, ...names, engine: "job" as const, since: at(0) };
+}
+
+function at(minute: number): string {
+  return new Date(start + minute * 60_000).toISOString();
+}
+
+/** Facts as they can be: one end per execution, deleted or not, and acknowledgements of any of them. */
+function someFacts(): fc.Arbitrary<readonly Fact[]> {
+  const end = fc.record({ uid: fc.nat(90), how: fc.nat(3) }).map(({ uid, how }) => {
+    // The facts of an execution follow from its uid, so that the same one never ends in two ways.
+    const minute = (uid * 7) % 53;
+    const end = uid % 3 === 0 ? success(`u${uid}`, minute) : failure(`u${uid}`, minute, uid % 3 === 1);
+    return how === 0 && uid % 3 === 0 ? { ...end, cooldownEnded: true as const } : end;
+  });
+  const one = fc.record({ end, isAck: fc.nat(4) }).map(({ end, isAck }): Fact => {
+    const workflowId = Number(end.executionUid.slice(1)) % 2 === 0 ? "cleanup" : "restart";
+    const { executionUid, completedAt } = end;
+    if (isAck > 0) return { workflowId, end };
+    return { workflowId, ack: { ...ack(executionUid, 0), coversUntil: completedAt } };
+  });
+  return fc.array(one, { maxLength: 120 });
+}
+
+function shuffled<T>(items: readonly T[], picks: Iterable<number>): readonly T[] {
+  const rest = [...items];
+  const result: T[] = [];
+  for (const pick of picks) {
+    if (rest.length === 0) break;
+    result.push(...rest.splice(pick % rest.length, 1));
+  }
+  return result;
+}

@@ -1,0 +1,137 @@
+import type {
+  Acknowledgement,
+  ExecutionEnd,
+  RemediationTargetStatus,
+  TargetHolder,
+  WorkflowHistory,
+} from "../resources/index.ts";
+import { keptEnds } from "../resources/index.ts";
+import { nextAllowedAfter } from "./next-allowed.ts";
+import type { FailureBackoff } from "./settings.ts";
+
+// The record of a target is a set of facts, each kept once, and figures derived from them. So facts may arrive in any
+// order, from any replica, any number of times: the record comes out the same.
+
+/** The record with `end` in it, and without a holder if that execution held the target. */
+export function foldEnd(
+  status: RemediationTargetStatus | undefined,
+  { workflowId, end, backoff }: { workflowId: string; end: ExecutionEnd; backoff: FailureBackoff },
+): RemediationTargetStatus {
+  const freed = status?.holder?.executionUid === end.executionUid ? withoutHolder(status) : status;
+  return withHistory(freed, workflowId, (history) => derive(withEnd(history, end), backoff));
+}
+
+/** The record with a person's word that trying again is safe. */
+export function foldAck(
+  status: RemediationTargetStatus | undefined,
+  { workflowId, ack, backoff }: { workflowId: string; ack: Acknowledgement; backoff: FailureBackoff },
+): RemediationTargetStatus {
+  return withHistory(status, workflowId, (history) => {
+    return derive({ ...history, ack: later(history.ack, ack, ackOrder) as Acknowledgement }, backoff);
+  });
+}
+
+/** The record with the holder of the target in it. */
+export function withHolder(status: RemediationTargetStatus | undefined, holder: TargetHolder): RemediationTargetStatus {
+  return { ...status, holder };
+}
+
+/** What the record says about `workflowId`, if anything. */
+export function historyOf(
+  status: RemediationTargetStatus | undefined,
+  workflowId: string,
+): WorkflowHistory | undefined {
+  return status?.workflows?.find((history) => history.workflowId === workflowId);
+}
+
+/** Whether `end` is in the record already, or so old that it would not change anything. */
+export function isFolded(
+  status: RemediationTargetStatus | undefined,
+  { workflowId, end }: { workflowId: string; end: ExecutionEnd },
+): boolean {
+  if (status?.holder?.executionUid === end.executionUid) return false;
+  const history = historyOf(status, workflowId);
+  if (!history) return false;
+  const known = [history.lastSuccess, ...history.recentEnds].find((one) => one?.executionUid === end.executionUid);
+  if (known) return known.cooldownEnded === true || end.cooldownEnded !== true;
+  const oldest = history.recentEnds.at(-1);
+  return history.recentEnds.length === keptEnds && oldest !== undefined && endOrder(end) < endOrder(oldest);
+}
+
+function withHistory(
+  status: RemediationTargetStatus | undefined,
+  workflowId: string,
+  change: (history: WorkflowHistory) => WorkflowHistory,
+): RemediationTargetStatus {
+  const others = (status?.workflows ?? []).filter((history) => history.workflowId !== workflowId);
+  const changed = change(historyOf(status, workflowId) ?? { workflowId, consecutiveFailures: 0, recentEnds: [] });
+  return { ...status, workflows: [...others, changed].sort(byWorkflow) };
+}
+
+function withoutHolder({ holder: _freed, ...rest }: RemediationTargetStatus): RemediationTargetStatus {
+  return rest;
+}
+
+function withEnd(history: WorkflowHistory, told: ExecutionEnd): WorkflowHistory {
+  const known = history.recentEnds.find(({ executionUid }) => executionUid === told.executionUid);
+  const end = known?.cooldownEnded ? { ...told, cooldownEnded: true as const } : told;
+  const others = history.recentEnds.filter(({ executionUid }) => executionUid !== end.executionUid);
+  const recentEnds = [...others, end].sort(newestFirst).slice(0, keptEnds);
+  const { lastSuccess, lastFailure, lastExecutionFailure } = history;
+
+  if (end.outcome === "Success") return { ...history, recentEnds, lastSuccess: newer(lastSuccess, end) };
+  return {
+    ...history,
+    recentEnds,
+    lastFailure: newer(lastFailure, end),
+    ...(end.wasExecutionFailure ? { lastExecutionFailure: newer(lastExecutionFailure, end) } : {}),
+  };
+}
+
+/** The figures of a history, from its facts alone. */
+function derive({ nextAllowed: _old, ...history }: WorkflowHistory, backoff: FailureBackoff): WorkflowHistory {
+  const since = Math.max(timeOf(history.lastSuccess?.completedAt), timeOf(history.ack?.coversUntil));
+  const failures = history.recentEnds.filter(
+    ({ outcome, wasExecutionFailure, completedAt }) =>
+      outcome === "Failed" && !wasExecutionFailure && Date.parse(completedAt) > since,
+  );
+  const [latest] = failures;
+  if (!latest) return { ...history, consecutiveFailures: 0 };
+
+  const nextAllowed = nextAllowedAfter(latest, failures.length, backoff);
+  return { ...history, consecutiveFailures: failures.length, nextAllowed };
+}
+
+function newer(known: ExecutionEnd | undefined, end: ExecutionEnd): ExecutionEnd {
+  if (known?.executionUid === end.executionUid) return known.cooldownEnded ? known : end;
+  return later(known, end, endOrder);
+}
+
+function later<T>(a: T | undefined, b: T, order: (fact: T) => string): T {
+  return a !== undefined && order(a) > order(b) ? a : b;
+}
+
+/** Times written by different replicas may be equal, or differ in how they are written: compare as time, then by uid. */
+function endOrder({ completedAt, executionUid }: ExecutionEnd): string {
+  return `${instant(completedAt)} ${executionUid}`;
+}
+
+function ackOrder({ coversUntil, at, executionUid, by, reason }: Acknowledgement): string {
+  return `${instant(coversUntil)} ${instant(at)} ${executionUid} ${by} ${reason}`;
+}
+
+function instant(time: string): string {
+  return new Date(time).toISOString();
+}
+
+function timeOf(time: string | undefined): number {
+  return time === undefined ? Number.NEGATIVE_INFINITY : Date.parse(time);
+}
+
+function newestFirst(a: ExecutionEnd, b: ExecutionEnd): number {
+  return endOrder(a) > endOrder(b) ? -1 : 1;
+}
+
+function byWorkflow(a: WorkflowHistory, b: WorkflowHistory): number {
+  return a.workflowId < b.workflowId ? -1 : 1;
+}

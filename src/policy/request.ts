@@ -1,0 +1,31 @@
+import type { RemediationTargetStatus } from "../resources/index.ts";
+import type { Pause } from "./pauses.ts";
+import type { PolicySettings } from "./settings.ts";
+
+/** Somebody wants to run a workflow on a target. */
+export interface ActionRequest {
+  /** In canonical form. */
+  readonly target: string;
+  /** The target's namespace, if its kind has one. */
+  readonly namespace?: string;
+  readonly workflowId: string;
+  /** The execution that asks, if there is one already: it never stands in its own way. */
+  readonly executionUid?: string;
+  /** The incident for which it is asked. Without one nobody can say whether a fix held. */
+  readonly fingerprint?: string;
+  /** The rules that were tried, if none of them matched. */
+  readonly rulesTried?: readonly string[];
+}
+
+/** Everything the answer depends on. */
+export interface Situation {
+  /** The target record; undefined if nothing was ever done to the target. */
+  readonly record: RemediationTargetStatus | undefined;
+  /** The catalog entry; undefined if there is none. */
+  readonly workflow: { readonly cooldownMs?: number; readonly observe?: boolean } | undefined;
+  /** Those that last, whatever they cover. */
+  readonly pauses: readonly Pause[];
+  readonly settings: PolicySettings;
+  /** The API server's clock. */
+  readonly nowMs: number;
+}

@@ -1,0 +1,26 @@
+/** What the policy can be told. */
+export interface PolicySettings {
+  /** How long a workflow waits after a success on the same target, unless the workflow itself says otherwise. */
+  readonly cooldownMs: number;
+  readonly backoff: FailureBackoff;
+  /** So many failures in a row before acting, and a person has to look. */
+  readonly maxConsecutiveFailures: number;
+  /** Decide and record everything, start nothing. */
+  readonly observe: boolean;
+}
+
+/** How long a workflow waits after its n-th failure in a row before acting: base × 2^(n−1), the exponent limited. */
+export interface FailureBackoff {
+  readonly baseMs: number;
+  readonly maxMs: number;
+  readonly maxExponent: number;
+  /** Share of the delay that chance may add or take away: 0.1 is ±10 %. */
+  readonly jitter: number;
+}
+
+export const defaultPolicy: PolicySettings = {
+  cooldownMs: 5 * 60_000,
+  backoff: { baseMs: 60_000, maxMs: 10 * 60_000, maxExponent: 4, jitter: 0 },
+  maxConsecutiveFailures: 5,
+  observe: false,
+};
