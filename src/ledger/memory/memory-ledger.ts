@@ -1,0 +1,22 @@
+import { type Ledger, LedgerError, type LedgerEvent } from "../ledger.ts";
+
+/** A ledger that forgets everything when the process ends. For tests and trials. */
+export interface MemoryLedger extends Ledger {
+  /** Every event once, in the order in which they were first told. */
+  events(): readonly LedgerEvent[];
+}
+
+export function memoryLedger(): MemoryLedger {
+  const events = new Map<string, LedgerEvent>();
+  let closed = false;
+  return {
+    async append(event) {
+      if (closed) throw new LedgerError("the ledger is closed");
+      if (!events.has(event.id)) events.set(event.id, event);
+    },
+    events: () => [...events.values()],
+    async close() {
+      closed = true;
+    },
+  };
+}
