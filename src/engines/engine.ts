@@ -16,7 +16,10 @@ export interface Engine {
   stateOf(run: KubeObject): RunState;
   /** Starts this suspended run, and only it: a run that was replaced, changed or started meanwhile is a conflict. */
   start(run: KubeObject): Patch;
-  /** Asks the run to stop. Harmless to repeat. It has stopped when `stateOf` says `failed` or `succeeded`. */
+  /**
+   * Asks the run to stop, a suspended one too. Harmless to repeat; a run that changed meanwhile is a conflict, and has
+   * to be looked at again. It has stopped when `stateOf` says `succeeded`, or `failed` with nothing `unfinished`.
+   */
   cancel(run: KubeObject): Patch;
   /**
    * Why a run in state `failed` failed, with what the objects below it can tell. If those are gone or must not be read,
@@ -79,4 +82,9 @@ export interface RunFailure {
   readonly failedTaskName?: string;
   readonly failedStepName?: string;
   readonly exitCode?: number;
+  /**
+   * Names of what is still alive below the run: one that was cancelled, or ran out of time, is over before its pods
+   * are. Nobody else may act on the target until this is absent.
+   */
+  readonly unfinished?: readonly string[];
 }

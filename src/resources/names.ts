@@ -12,6 +12,8 @@ export const labelKeys = {
   sourceNamespace: "kubernaut.ai/source-namespace",
   /** On executions and runs: the workflow's id. */
   workflowId: "kubernaut.ai/workflow-id",
+  /** On runs: the engine that runs it. Local runs and those of Tekton are of one kind. */
+  engine: "kubernaut.ai/engine",
   /** On workloads and namespaces: `true` puts them in scope, `false` out of it. */
   managed: "kubernaut.ai/managed",
 } as const;

@@ -1,0 +1,102 @@
+import type { FailureReason } from "../../resources/index.ts";
+import type { RunFailure } from "../engine.ts";
+import { isAlive, type Pod, wasEvicted } from "../pods.ts";
+import { beganIn, failedStep, ownExitCode } from "./failed-step.ts";
+import { type PipelineRun, succeededCondition, type TaskRun, tektonLabels } from "./pipeline-run.ts";
+import { runReasons, taskReasons } from "./reasons.ts";
+
+/** What could be learned about a failed run besides the run itself. */
+export interface RunEvidence {
+  /** Every TaskRun of the run that still exists. Undefined: we must not read them. */
+  readonly taskRuns?: readonly TaskRun[] | undefined;
+  /** Every pod of the run that still exists. Undefined: we must not read them. */
+  readonly pods?: readonly Pod[] | undefined;
+  readonly missingServiceAccounts?: ReadonlySet<string> | undefined;
+}
+
+/** Why a PipelineRun failed. Decided by reasons and states alone: sentences are for people and change. */
+export function pipelineRunFailure(run: PipelineRun, evidence: RunEvidence): RunFailure {
+  const { reason = "", message = "" } = succeededCondition(run.status) ?? {};
+  const known = runReasons.get(reason);
+  const task = failedTask(run, evidence.taskRuns ?? []);
+  const step = task && failedStep(task);
+  const exitCode = task && step && ownExitCode(step, task);
+  const unfinished = (evidence.pods ?? []).filter(isAlive).map(({ metadata }) => metadata.name ?? "");
+  return {
+    reason: known ?? (task ? taskReason(task, evidence) : reason === "Failed" ? "TaskRunFailed" : "Unknown"),
+    message: (!known && task && taskMessage(task)) || message || `the run failed: ${reason || "no reason given"}`,
+    anythingStarted: anythingStarted(run, evidence),
+    ...(task && { failedTaskName: pipelineTaskName(run, task) }),
+    ...(step && { failedStepName: step.name }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(unfinished.length > 0 && { unfinished }),
+  };
+}
+
+/** The first task that failed by itself; if none did, the first that was stopped. */
+function failedTask(run: PipelineRun, tasks: readonly TaskRun[]): TaskRun | undefined {
+  const places = new Map(run.status?.childReferences?.map(({ name }, place) => [name, place]));
+  const rank = (task: TaskRun) =>
+    [
+      reasonIn(task) === "TaskRunCancelled" ? "1" : "0",
+      task.status?.completionTime ?? succeededCondition(task.status)?.lastTransitionTime ?? "",
+      String(places.get(task.metadata.name ?? "") ?? places.size).padStart(6, "0"),
+    ].join(" ");
+  return tasks
+    .filter((task) => succeededCondition(task.status)?.status === "False" && reasonIn(task) !== "FailureIgnored")
+    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
+}
+
+function taskReason(task: TaskRun, { pods = [], missingServiceAccounts }: RunEvidence): FailureReason {
+  const reason = reasonIn(task);
+  if (reason === "PodCreationFailed" && missingServiceAccounts?.has(task.spec.serviceAccountName ?? "default")) {
+    return "ServiceAccountMissing";
+  }
+  if (reason === "TaskRunCancelled" && ranOutOfTime(task)) return "Timeout";
+  const known = taskReasons.get(reason);
+  if (known) return known;
+
+  const steps = task.status?.steps ?? [];
+  if (steps.some((s) => s.terminated?.reason === "OOMKilled" || s.terminationReason === "OOMKilled"))
+    return "OOMKilled";
+  if (steps.some(({ terminationReason }) => terminationReason === "TimeoutExceeded")) return "Timeout";
+  const pod = pods.find(({ metadata }) => metadata.name === task.status?.podName);
+  return pod && wasEvicted(pod) ? "Evicted" : "TaskRunFailed";
+}
+
+/** Tekton cancels the tasks of a run whose time is up, and says so in exactly these words. */
+function ranOutOfTime({ spec }: TaskRun): boolean {
+  return spec.statusMessage === "TaskRun cancelled as the PipelineRun it belongs to has timed out.";
+}
+
+function taskMessage(task: TaskRun): string {
+  const { message = "" } = succeededCondition(task.status) ?? {};
+  const waiting = task.status?.steps?.find((step) => step.waiting?.message)?.waiting?.message;
+  return waiting ? `${message}: ${waiting}` : message;
+}
+
+function anythingStarted(run: PipelineRun, { taskRuns }: RunEvidence): boolean {
+  const children = run.status?.childReferences ?? [];
+  const reason = succeededCondition(run.status)?.reason ?? "";
+  // A cancelled or timed out run may have made a TaskRun that its status does not name yet.
+  if (!taskRuns) return children.length > 0 || ["Cancelled", "Timeout"].includes(runReasons.get(reason) ?? "");
+  if (taskRuns.some(taskBegan)) return true;
+  return children.some(({ name }) => !taskRuns.some(({ metadata }) => metadata.name === name));
+}
+
+function taskBegan(task: TaskRun): boolean {
+  const attempts = task.status ? [task.status, ...(task.status.retriesStatus ?? [])] : [];
+  if (attempts.some(beganIn)) return true;
+  // It has a pod and was cancelled before anybody looked at it: perhaps a step had just begun.
+  const { podName, steps = [] } = task.status ?? {};
+  return Boolean(podName) && steps.length === 0 && reasonIn(task) === "TaskRunCancelled" && !ranOutOfTime(task);
+}
+
+function pipelineTaskName(run: PipelineRun, { metadata: { name = "", labels = {} } }: TaskRun): string {
+  const child = run.status?.childReferences?.find((reference) => reference.name === name);
+  return child?.pipelineTaskName ?? labels[tektonLabels.pipelineTask] ?? name;
+}
+
+function reasonIn({ status }: TaskRun): string {
+  return succeededCondition(status)?.reason ?? "";
+}

@@ -1,0 +1,55 @@
+import type { Patch } from "../../kube/index.ts";
+import type { RunProgress, RunState } from "../engine.ts";
+import { type PipelineRun, type RunCondition, succeededCondition } from "./pipeline-run.ts";
+
+/** What a PipelineRun says of itself. Only its condition ends it: a cancel that nobody has seen yet stops nothing. */
+export function pipelineRunState(run: PipelineRun): RunState {
+  const condition = succeededCondition(run.status);
+  if (condition?.status === "True") return ended("succeeded", run, condition);
+  if (condition?.status === "False") return ended("failed", run, condition);
+  if (run.spec.status === "PipelineRunPending" && !run.status?.startTime) return { kind: "suspended" };
+  return { kind: "running", progress: progressOf(run) };
+}
+
+function ended(kind: "succeeded" | "failed", run: PipelineRun, condition: RunCondition): RunState {
+  return { kind, progress: progressOf(run), completedAt: run.status?.completionTime ?? condition.lastTransitionTime };
+}
+
+function progressOf({ status }: PipelineRun): RunProgress {
+  const { reason, message } = succeededCondition(status) ?? {};
+  const completedTasks = completedTasksIn(message);
+  return {
+    ...(status?.startTime && { startedAt: status.startTime }),
+    ...(reason && { reason }),
+    ...(message && { message }),
+    ...(completedTasks !== undefined && { completedTasks }),
+    ...(status?.pipelineSpec && { totalTasks: taskCount(status.pipelineSpec) }),
+  };
+}
+
+function taskCount({ tasks = [], finally: last = [] }: NonNullable<PipelineRun["status"]>["pipelineSpec"] & object) {
+  return tasks.length + last.length;
+}
+
+/** The run counts its tasks in this sentence and nowhere else; reading each TaskRun for a number is not worth it. */
+function completedTasksIn(message = ""): number | undefined {
+  const [, count] = /^Tasks Completed: (\d+) \(Failed: \d+, Cancelled \d+\)/.exec(message) ?? [];
+  return count === undefined ? undefined : Number(count);
+}
+
+/**
+ * Lets a suspended run go on. The resourceVersion names one state of one object in the whole store, so this is a
+ * conflict for a run that was replaced, changed or started meanwhile. (A `test` in a JSON patch on uid and status says
+ * the same, but the server answers with an error that looks like a webhook's refusal.)
+ */
+export function startPipelineRun({ metadata: { resourceVersion } }: PipelineRun): Patch {
+  return { merge: { metadata: { resourceVersion }, spec: { status: null } } };
+}
+
+/**
+ * Ends a run without its `finally` tasks, a suspended one too: Tekton then writes its end without having made a
+ * TaskRun. It is conditional because Tekton refuses to change a run that has ended meanwhile, which is no error.
+ */
+export function cancelPipelineRun({ metadata: { resourceVersion } }: PipelineRun): Patch {
+  return { merge: { metadata: { resourceVersion }, spec: { status: "Cancelled" } } };
+}
