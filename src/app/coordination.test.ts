@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { recordingLogger } from "../../test/doubles/recording-logger.ts";
+import { testCluster } from "../../test/doubles/test-cluster.ts";
 import { startRedis } from "../../test/services/redis.ts";
 import { loadConfig } from "../config/index.ts";
 import { keyOf, openWatermark } from "../coordination/index.ts";
-import { memoryCluster } from "../kube/memory/memory-client.ts";
 import { promMetrics } from "../telemetry/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
@@ -59,7 +59,7 @@ async function open(env: Record<string, string>, log = recordingLogger()) {
   const clock = systemClock();
   const random = systemRandom();
   const metrics = promMetrics();
-  const kube = memoryCluster({ clock, random }).client();
+  const kube = testCluster({ clock, random, namespaces: ["kubernaut-system"] }).client();
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube });
   return { coordination, log, metrics };
 }

@@ -9,13 +9,25 @@ export interface ContractSample extends KubeObject {
   readonly status?: { readonly phase: string };
 }
 
-/** The custom resource of the suite: a server must know it as namespaced, with a status subresource and an integer `spec.size`. */
+/** The custom resource of the suite, which `installContractSamples` makes known. */
 export const contractSamples: ResourceType<ContractSample> = {
   apiVersion: "contract.interlock.dev/v1",
   kind: "Sample",
   plural: "samples",
   namespaced: true,
 };
+
+/** Makes the suite's own kind known to a server, and waits until it is served. Returns what takes it away again. */
+export async function installContractSamples(client: KubeClient): Promise<() => Promise<void>> {
+  const { kind } = await client.create(definitions, samplesDefinition);
+  while (!(await client.list(contractSamples).catch(() => undefined))) {
+    await new Promise((resolve) => systemClock().after(100, () => resolve(undefined)));
+  }
+  return async () => {
+    // Somebody else's is left to them.
+    if (kind === "created") await client.delete(definitions, { name: samplesDefinition.metadata.name });
+  };
+}
 
 /**
  * What every `KubeClient` promises. Runs against a server that others use too: each case has a namespace of its own.
@@ -678,6 +690,39 @@ const configMaps: ResourceType<ConfigMap> = {
   kind: "ConfigMap",
   plural: "configmaps",
   namespaced: true,
+};
+
+const definitions: ResourceType = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+};
+
+const samplesDefinition = {
+  metadata: { name: "samples.contract.interlock.dev" },
+  spec: {
+    group: "contract.interlock.dev",
+    scope: "Namespaced",
+    names: { plural: "samples", singular: "sample", kind: "Sample", listKind: "SampleList" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: { type: "object", properties: { size: { type: "integer" } } },
+              status: { type: "object", properties: { phase: { type: "string" } } },
+            },
+          },
+        },
+      },
+    ],
+  },
 };
 
 const namespaces: ResourceType = { apiVersion: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };

@@ -26,7 +26,6 @@ export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./htt
 export { inCluster } from "./http/in-cluster.ts";
 export { fromKubeconfig } from "./http/kubeconfig.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
-export { type MemoryCluster, type MemoryClusterOptions, memoryCluster, type Verb } from "./memory/memory-client.ts";
 export { nameHash } from "./name-hash.ts";
 export { namespaces } from "./namespace.ts";
 export type { KubeObject, ObjectMeta, ObjectRef, OwnerReference, ResourceType } from "./object.ts";

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
-import { type KubeClient, memoryCluster } from "../kube/index.ts";
+import { testCluster } from "../../test/doubles/test-cluster.ts";
+import type { KubeClient } from "../kube/index.ts";
 import { systemRandom } from "../time/index.ts";
 import { type CustomResourceDefinition, crdOf, customKindsOf, customResourceDefinitions } from "./crd.ts";
 import { crdsToInstall, installCrds } from "./install.ts";
@@ -10,6 +11,10 @@ import { parseTarget } from "./target/parse-target.ts";
 
 const ours = crdOf(resourceKinds[0] as (typeof resourceKinds)[number]);
 const name = "remediationrequests.kubernaut.ai";
+const olderSpec = {
+  ...ours.spec,
+  versions: ours.spec.versions.map(({ additionalPrinterColumns: _, ...version }) => version),
+} as CustomResourceDefinition["spec"];
 
 describe("what to do about a definition", () => {
   it("is to create it when it is missing", () => {
@@ -55,7 +60,7 @@ describe("installing the definitions", () => {
   let client: KubeClient;
 
   beforeEach(() => {
-    client = memoryCluster({ clock: new ManualClock(), random: systemRandom() }).client();
+    client = testCluster({ clock: new ManualClock(), random: systemRandom() }).client();
   });
 
   it("puts all of them onto an empty server, and does nothing the second time", async () => {
@@ -68,22 +73,22 @@ describe("installing the definitions", () => {
   });
 
   it("never touches one that belongs to somebody else", async () => {
-    const foreign = { ...ours, metadata: { name }, spec: { ...ours.spec, versions: [] } };
+    const foreign = { ...ours, metadata: { name }, spec: olderSpec };
     await client.create(customResourceDefinitions, foreign);
 
     const steps = await installCrds(client);
 
     expect(steps[0]).toMatchObject({ do: "leave", name });
-    expect((await client.get(customResourceDefinitions, { name }))?.spec.versions).toEqual([]);
+    expect((await client.get(customResourceDefinitions, { name }))?.spec.versions).toEqual(olderSpec.versions);
   });
 
   it("brings an older one of ours up to date", async () => {
-    await client.create(customResourceDefinitions, { ...ours, spec: { ...ours.spec, versions: [] } });
+    await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
 
     const steps = await installCrds(client);
 
     expect(steps[0]).toMatchObject({ do: "update", name });
-    expect((await client.get(customResourceDefinitions, { name }))?.spec).toEqual(ours.spec);
+    expect((await client.get(customResourceDefinitions, { name }))?.spec).toMatchObject(ours.spec);
   });
 
   it("succeeds on many replicas at once, each definition created once", async () => {
@@ -94,7 +99,7 @@ describe("installing the definitions", () => {
   });
 
   it("gives up with an error when a definition changes faster than it can be updated", async () => {
-    await client.create(customResourceDefinitions, { ...ours, spec: { ...ours.spec, versions: [] } });
+    await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
     const unlucky: KubeClient = { ...client, update: async () => ({ kind: "conflict", message: "changed" }) };
 
     await expect(installCrds(unlucky)).rejects.toMatchObject({ code: "unavailable" });

@@ -5,9 +5,10 @@ import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernet
 import { MemoryClaimStore } from "../../src/coordination/memory/memory-claim-store.ts";
 import { RedisConnection } from "../../src/coordination/redis/connection.ts";
 import { redisClaimStore } from "../../src/coordination/redis/redis-claim-store.ts";
-import { leases, memoryCluster } from "../../src/kube/index.ts";
+import { leases } from "../../src/kube/index.ts";
 import { sleep, systemClock, systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
 import type { RedisService } from "../services/redis.ts";
 import type { ClaimsBackend, ProcessSetup } from "./claim-world.ts";
 
@@ -34,8 +35,8 @@ export async function memoryBackend(): Promise<ClaimsBackend> {
 
 export async function kubernetesBackend(): Promise<ClaimsBackend> {
   const clock = new ManualClock();
-  const cluster = memoryCluster({ clock, random });
   const namespace = "interlock";
+  const cluster = testCluster({ clock, random, namespaces: [namespace] });
   return {
     ...inManualTime(clock),
     connect: ({ through, ...setup }) =>

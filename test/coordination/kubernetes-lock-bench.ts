@@ -4,14 +4,8 @@ import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-lo
 import { locksOver } from "../../src/coordination/lock-table.ts";
 import type { Ability } from "../../src/coordination/locks.contract.ts";
 import type { Locks } from "../../src/coordination/locks.ts";
-import {
-  type KubeClient,
-  KubeError,
-  type KubeLease,
-  leases,
-  memoryCluster,
-  type WatchEvent,
-} from "../../src/kube/index.ts";
+import { type KubeClient, KubeError, type KubeLease, leases, type WatchEvent } from "../../src/kube/index.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
 import { Chance } from "../sim/chance.ts";
 import {
   type Spoilt,
@@ -37,7 +31,7 @@ const prefix = "test-lock-";
 /** Leases in an API server inside the process, each client behind a wire that can fail. */
 export function kubernetesLockBench(options: VirtualBenchOptions = {}): VirtualBench {
   return virtualBench((clock) => {
-    const cluster = memoryCluster({ clock, random: new Chance(3), keptChanges: 5_000 });
+    const cluster = testCluster({ clock, random: new Chance(3), keptChanges: 5_000, namespaces: [namespace] });
     const admin = cluster.client();
     const at = (key: Key) => ({ namespace, name: prefix + nameOf(key) });
     return {

@@ -13,10 +13,10 @@ import { redisClaims } from "../../src/coordination/redis/redis-claims.ts";
 import { redisLocks } from "../../src/coordination/redis/redis-locks.ts";
 import { redisWatermarks } from "../../src/coordination/redis/redis-watermarks.ts";
 import { openWatermark, type WatermarkStore } from "../../src/coordination/watermarks.ts";
-import { memoryCluster } from "../../src/kube/index.ts";
 import { type Clock, sleep, systemClock, systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { ProcessClock } from "../doubles/process-clock.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
 import { type RedisService, startRedis } from "../services/redis.ts";
 
 /** What a service keeps, and the two ways it can end. */
@@ -173,7 +173,7 @@ function memoryPlace(): Place {
 
 function kubernetesPlace(): Place {
   const clock = new ManualClock();
-  const cluster = memoryCluster({ clock, random });
+  const cluster = testCluster({ clock, random, namespaces: ["interlock"] });
   return {
     ...manually(clock),
     async start() {

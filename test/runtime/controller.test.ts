@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.
 import { Controller, keysFrom } from "../../src/kube/runtime/controller.ts";
 import { informer } from "../../src/kube/runtime/informer.ts";
 import { sleep } from "../../src/time/index.ts";
-import { ApiServer } from "../sim/kube-network.ts";
+import { ApiServer, namespace } from "../sim/kube-network.ts";
 import { Process, World } from "../sim/world.ts";
 
 describe("a controller behind a bad network", () => {
@@ -23,7 +23,6 @@ describe("a controller behind a bad network", () => {
 });
 
 const things: ResourceType = { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
-const namespace = "sim";
 const names = ["a", "b", "c", "d", "e"];
 
 /** Runs that take their time, fail, and sometimes never end; a server and a process that falter. */

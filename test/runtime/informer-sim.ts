@@ -1,7 +1,7 @@
 import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import type { informer as realInformer } from "../../src/kube/runtime/informer.ts";
 import type { ChangeEvent } from "../../src/kube/runtime/object-cache.ts";
-import { ApiServer } from "../sim/kube-network.ts";
+import { ApiServer, namespace } from "../sim/kube-network.ts";
 import { Network } from "../sim/network.ts";
 import { Process, settled, World } from "../sim/world.ts";
 
@@ -18,7 +18,6 @@ interface Thing extends KubeObject {
 }
 
 const things: ResourceType<Thing> = { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
-const namespace = "sim";
 const names = ["a", "b", "c", "d"];
 const colours = ["red", "green", "blue"];
 const fewestSteps = 220;

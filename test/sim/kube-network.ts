@@ -2,8 +2,8 @@ import { type Key, nameOf } from "../../src/coordination/key.ts";
 import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
 import { locksOver } from "../../src/coordination/lock-table.ts";
 import { type KubeClient, KubeError, type KubeLease, leases, type WatchEvent } from "../../src/kube/index.ts";
-import { type MemoryCluster, memoryCluster } from "../../src/kube/memory/memory-client.ts";
 import type { Clock } from "../../src/time/index.ts";
+import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 import type { Deleted } from "./lock-history.ts";
 import type { Mutate } from "./lock-mutants.ts";
 import { keys, type LockBackend } from "./lock-sim.ts";
@@ -47,7 +47,7 @@ export function kubernetesBackend(world: World, options: KubernetesBackendOption
 }
 
 export class ApiServer {
-  readonly cluster: MemoryCluster;
+  readonly cluster: TestCluster;
   /** How each holder's Lease ended, read off the writes as they happen. */
   readonly endings = new Map<string, "released" | "expired" | "deleted">();
   readonly #holders = new Map<string, string>();
@@ -60,7 +60,7 @@ export class ApiServer {
     this.#world = world;
     const { chance } = world;
     const { clock } = new Process(world, "api", { offsetMs: chance.between(-1e6, 1e6), rate: 1 });
-    this.cluster = memoryCluster({ clock, random: chance, keptChanges: 50 });
+    this.cluster = testCluster({ clock, random: chance, keptChanges: 50, namespaces: [namespace] });
     const timedOut = () => new KubeError("unavailable", "the call timed out");
     this.#network = new Network(world, { timeoutMs: 1_500, timedOut });
   }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
-import { type KubeClient, type KubeObject, memoryCluster, type ResourceType } from "../../kube/index.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { type Fence, fenceAnnotation, fencedCreate, fencedDelete, fencedUpdate, fenceOf } from "./kubernetes.ts";
@@ -259,10 +260,29 @@ const notes: ResourceType<Note> = {
   plural: "notes",
   namespaced: true,
 };
+const definitions: ResourceType = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+};
+const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+const notesDefinition = {
+  metadata: { name: "notes.test.interlock.dev" },
+  spec: {
+    group: "test.interlock.dev",
+    scope: "Namespaced",
+    names: { plural: "notes", kind: "Note" },
+    versions: [
+      { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: anything } },
+    ],
+  },
+};
 const ref = { namespace: "ns", name: "note" };
 
 async function world({ writer = "nobody", fence }: { writer?: string; fence?: string } = {}) {
-  const client = memoryCluster({ clock: new ManualClock(), random: systemRandom() }).client();
+  const client = testCluster({ clock: new ManualClock(), random: systemRandom(), namespaces: ["ns"] }).client();
+  await client.create(definitions, notesDefinition);
   const { resourceVersion } = await client.list(notes);
   const annotations = fence === undefined ? {} : { [fenceAnnotation]: fence };
   await client.create(notes, { ...note("note"), metadata: { ...ref, annotations }, data: { writer } });

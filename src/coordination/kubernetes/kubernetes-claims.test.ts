@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { kubernetesBackend } from "../../../test/coordination/claims-backends.ts";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
-import { leases, memoryCluster, type Verb } from "../../kube/index.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import type { Verb } from "../../kube/embedded/embedded-client.ts";
+import { leases } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { claimsContract } from "../claims.contract.ts";
 import type { Claims, NewClaim } from "../claims.ts";
@@ -151,7 +153,7 @@ describe("removing spent claims", () => {
 function setUp({ serverNowMs }: { readonly serverNowMs?: () => number } = {}) {
   const clock = new ManualClock();
   const random = systemRandom();
-  const cluster = memoryCluster({ clock, random });
+  const cluster = testCluster({ clock, random, namespaces: [namespace] });
   const requests: string[] = [];
   const client = cluster.client();
   const counting = new Proxy(client, {

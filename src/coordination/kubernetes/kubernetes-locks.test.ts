@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { kubernetesAbilities, kubernetesLockBench } from "../../../test/coordination/kubernetes-lock-bench.ts";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { Chance } from "../../../test/sim/chance.ts";
-import { leases, memoryCluster } from "../../kube/index.ts";
+import { leases } from "../../kube/index.ts";
 import { keyOf, nameOf } from "../key.ts";
 import { locksContract } from "../locks.contract.ts";
 import type { Locks } from "../locks.ts";
@@ -118,7 +119,7 @@ describe("a lock in Kubernetes", () => {
 function world() {
   const clock = new ManualClock();
   const random = new Chance(11);
-  const cluster = memoryCluster({ clock, random });
+  const cluster = testCluster({ clock, random, namespaces: ["locks"] });
   const admin = cluster.client();
   const at = { namespace: "locks", name: `gw-lock-${nameOf(key)}` };
   const open = (who: string): Locks =>

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
-import { type KubeObject, memoryCluster, type ResourceType, type Verb } from "../../kube/index.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import type { Verb } from "../../kube/embedded/embedded-client.ts";
+import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { keyOf, nameOf } from "../key.ts";
 import { watermarksContract } from "../watermarks.contract.ts";
@@ -69,7 +71,7 @@ const configMaps: ResourceType<KubeObject & { readonly data?: Record<string, str
 };
 
 function setUp() {
-  const cluster = memoryCluster({ clock: new ManualClock(), random: systemRandom() });
+  const cluster = testCluster({ clock: new ManualClock(), random: systemRandom(), namespaces: [namespace] });
   const client = cluster.client();
   return { cluster, client, store: kubernetesWatermarks({ client, namespace }) };
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import { contractSamples, kubeClientContract } from "../client.contract.ts";
+import { contractSamples, installContractSamples, kubeClientContract } from "../client.contract.ts";
+import type { KubeClient } from "../client.ts";
 import { leases } from "../lease.ts";
-import type { KubeObject, ResourceType } from "../object.ts";
 import { openApi, type RunningApi } from "./api/open-api.ts";
 import { type Attempt, embeddedClient } from "./embedded-client.ts";
 import { volatileStore } from "./volatile-store.ts";
@@ -11,7 +11,7 @@ import { volatileStore } from "./volatile-store.ts";
 let shared: RunningApi;
 beforeAll(async () => {
   shared = await openApi({ store: volatileStore(), clock: systemClock(), random: systemRandom() });
-  await embeddedClient(shared).create(definitions, samplesDefinition);
+  await installContractSamples(embeddedClient(shared));
 });
 afterAll(() => shared.close());
 kubeClientContract("embedded, in process", () => embeddedClient(shared));
@@ -56,21 +56,69 @@ describe("the embedded client", () => {
     await expect(client.get(leases, { name: "a" })).rejects.toThrow(TypeError);
   });
 
-  it("names what is missing when a call is not allowed", async () => {
-    const client = await fresh({ allows: ({ verb }) => verb !== "create" });
+  it.each([
+    ["get", (client: KubeClient) => client.get(leases, at("a"))],
+    ["list", (client: KubeClient) => client.list(leases, { namespace: "default" })],
+    ["create", (client: KubeClient) => client.create(leases, lease("a"))],
+    ["update", (client: KubeClient) => client.update(leases, lease("a"))],
+    ["patch", (client: KubeClient) => client.patch(leases, at("a"), { merge: {} })],
+    ["delete", (client: KubeClient) => client.delete(leases, at("a"))],
+    ["watch", (client: KubeClient) => firstEvent(client, "100")],
+  ])("names what is missing when it is not allowed to %s", async (forbidden, attempt) => {
+    const client = await fresh({ allows: ({ verb }) => verb !== forbidden });
 
-    await expect(client.create(leases, lease("a"))).rejects.toMatchObject({
+    await expect(attempt(client)).rejects.toMatchObject({
       code: "forbidden",
       message: expect.stringContaining(
-        'User "eve" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "default"',
+        `User "eve" cannot ${forbidden} resource "leases" in API group "coordination.k8s.io" in the namespace "default"`,
       ),
     });
+  });
+
+  it("asks for another permission to change the status", async () => {
+    const client = await fresh({ allows: ({ verb, resource }) => verb !== "patch" || resource === "samples" });
+    await installContractSamples(client);
+    await client.create(contractSamples, { metadata: at("a") });
+    const patch = { merge: { status: { phase: "Running" } } };
+
+    await expect(client.patch(contractSamples, at("a"), patch)).resolves.toMatchObject({ kind: "updated" });
+    await expect(client.patch(contractSamples, at("a"), patch, { subresource: "status" })).rejects.toThrow(
+      'cannot patch resource "samples/status"',
+    );
   });
 
   it("needs permission to create for an update that creates a Lease", async () => {
     const client = await fresh({ allows: ({ verb }) => verb !== "create" });
 
     await expect(client.update(leases, lease("a"))).rejects.toMatchObject({ code: "forbidden" });
+  });
+
+  it("does not bring back by update a Lease that was deleted, when the update names its uid", async () => {
+    const client = await fresh();
+    const outcome = await client.create(leases, lease("a"));
+    await client.delete(leases, at("a"));
+
+    const update = await client.update(leases, outcome.kind === "created" ? outcome.object : lease("a"));
+
+    expect(update.kind).toBe("conflict");
+    expect(await client.get(leases, at("a"))).toBeUndefined();
+  });
+
+  it("stores Lease times in UTC and drops nulls", async () => {
+    const client = await fresh();
+    const spec = { renewTime: "2024-05-01T12:00:00.000001+02:00", holderIdentity: null } as object;
+
+    await client.create(leases, { ...lease("a"), spec });
+
+    expect((await client.get(leases, at("a")))?.spec).toEqual({ renewTime: "2024-05-01T10:00:00.000001Z" });
+  });
+
+  it("ends a watch in gone that lags behind by more than the store keeps", async () => {
+    const client = await fresh({ keptChanges: 2 });
+    const { resourceVersion } = await client.list(leases);
+    for (const name of ["a", "b", "c", "d", "e"]) await client.create(leases, lease(name));
+
+    await expect(firstEvent(client, resourceVersion)).rejects.toMatchObject({ code: "gone" });
   });
 
   it("answers within the turn of the event loop in which it was asked", async () => {
@@ -84,47 +132,16 @@ describe("the embedded client", () => {
   });
 });
 
-const definitions: ResourceType = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-};
-
-const samplesDefinition = {
-  metadata: { name: "samples.contract.interlock.dev" },
-  spec: {
-    group: "contract.interlock.dev",
-    scope: "Namespaced",
-    names: { plural: "samples", kind: "Sample" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: { type: "object", properties: { size: { type: "integer" } } },
-              status: { type: "object", properties: { phase: { type: "string" } } },
-            },
-          },
-        },
-      },
-    ],
-  },
-} as KubeObject;
-
 async function fresh({
   clock = new ManualClock(),
+  keptChanges = 1_000,
   allows,
 }: {
   clock?: ManualClock;
+  keptChanges?: number;
   allows?: (attempt: Attempt) => boolean;
 } = {}) {
-  const api = await openApi({ store: volatileStore(), clock, random: systemRandom() });
+  const api = await openApi({ store: volatileStore({ keptChanges }), clock, random: systemRandom() });
   return embeddedClient(api, { identity: "eve", ...(allows ? { allows } : {}) });
 }
 
@@ -134,4 +151,9 @@ function at(name: string) {
 
 function lease(name: string, labels?: Record<string, string>) {
   return { metadata: { ...at(name), ...(labels && { labels }) } };
+}
+
+async function firstEvent(client: KubeClient, resourceVersion: string) {
+  for await (const event of client.watch(leases, { namespace: "default", resourceVersion })) return event;
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { Chance } from "../../../test/sim/chance.ts";
-import { memoryCluster } from "../memory/memory-client.ts";
 import type { KubeObject, ResourceType } from "../object.ts";
 import { Controller, type ControllerOptions, keysFrom } from "./controller.ts";
 import { informer } from "./informer.ts";
@@ -246,7 +246,7 @@ function setUp() {
   const clock = new ManualClock();
   const random = new Chance(1);
   const problems: Problem[] = [];
-  return { clock, random, problems, source, control, cluster: memoryCluster({ clock, random }) };
+  return { clock, random, problems, source, control, cluster: testCluster({ clock, random }) };
 
   /** `waits`: a run lasts until `end(key)`. */
   function control({ waits, ...options }: Partial<ControllerOptions> & { readonly waits?: boolean } = {}) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { Chance } from "../../../test/sim/chance.ts";
 import { type KubeClient, KubeError, type WatchEvent } from "../client.ts";
-import { memoryCluster } from "../memory/memory-client.ts";
 import type { KubeObject, ResourceType } from "../object.ts";
 import { type Informer, type InformerOptions, informer } from "./informer.ts";
 import type { Problem } from "./problem.ts";
@@ -111,7 +111,7 @@ describe("an informer", () => {
 
     await clock.advance(11_000);
 
-    expect(calls).toEqual(["list", "watch 100", "watch 5000"]);
+    expect(calls).toEqual(["list", "watch 101", "watch 5000"]);
   });
 
   it("lists again when the version to continue from is gone", async () => {
@@ -132,7 +132,7 @@ describe("an informer", () => {
     follow({ silenceMs: 10_000 });
 
     await clock.advance(9_999);
-    expect(calls).toEqual(["list", "watch 100"]);
+    expect(calls).toEqual(["list", "watch 101"]);
     await clock.advance(30_000);
 
     expect(calls.length).toBeGreaterThanOrEqual(4);
@@ -148,7 +148,7 @@ describe("an informer", () => {
       await write("a", i % 2 ? "red" : "blue");
     }
 
-    expect(calls).toEqual(["list", "watch 100"]);
+    expect(calls).toEqual(["list", "watch 101"]);
   });
 
   it("asks ever more slowly a server that closes each watch at once", async () => {
@@ -321,7 +321,7 @@ const namespace = "default";
 function setUp(script: Script = {}) {
   const clock = new ManualClock();
   const random = new Chance(1);
-  const cluster = memoryCluster({ clock, random });
+  const cluster = testCluster({ clock, random });
   const calls: string[] = [];
   const problems: Problem[] = [];
   let lagging = 0;
