@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { type Engine, type RunState, tektonEngine } from "../../src/engines/index.ts";
 import { type Pod, pods } from "../../src/engines/pods.ts";
 import { type PipelineRun, type TaskRun, taskRuns } from "../../src/engines/tekton/pipeline-run.ts";
-import { type MemoryCluster, memoryCluster } from "../../src/kube/index.ts";
 import { classifyFailure } from "../../src/resources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
+import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 import { recorded, recordedNames, store } from "./recorded-runs.ts";
 
 interface Recording {
@@ -129,15 +129,15 @@ describe("what Tekton was recorded to write", () => {
   });
 });
 
-function newCluster(): MemoryCluster {
-  return memoryCluster({ clock: new ManualClock(), random: systemRandom() });
+function newCluster(): TestCluster {
+  return testCluster({ clock: new ManualClock(), random: systemRandom(), namespaces: ["kubernaut-workflows"] });
 }
 
-function engineOn(cluster: MemoryCluster): Engine {
+function engineOn(cluster: TestCluster): Engine {
   return tektonEngine(cluster.client());
 }
 
-async function storeAll(cluster: MemoryCluster, recording: Recording) {
+async function storeAll(cluster: TestCluster, recording: Recording) {
   await store(cluster.client(), taskRuns, recording.taskRuns);
   await store(cluster.client(), pods, recording.pods);
 }
