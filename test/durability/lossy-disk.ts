@@ -1,4 +1,4 @@
-import type { Disk, DiskFile, OpenMode } from "../../src/kube/embedded/log/disk.ts";
+import type { Disk, DiskFile, OpenMode } from "../../src/disk/index.ts";
 import type { Dice } from "../chaos/dice.ts";
 import { settle } from "../doubles/manual-clock.ts";
 

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { StoreError } from "../../src/kube/embedded/log/store-error.ts";
+import type { DiskError } from "../../src/disk/index.ts";
 import type { Entry, ObjectStore } from "../../src/kube/embedded/object-store.ts";
 
 /** What writers were told, over all their lives, and whether a store bears it out. */
@@ -34,7 +34,7 @@ export class Testimony {
   }
 
   /** Somebody else tried to open the store while it was in use. */
-  hearOfIntrusion(refusal: StoreError | undefined, pid: number | undefined): void {
+  hearOfIntrusion(refusal: DiskError | undefined, pid: number | undefined): void {
     if (!refusal) this.#object("a second process was let in");
     else if (!refusal.message.includes(`in use by pid ${pid} `)) this.#object(`refused, but: ${refusal.message}`);
   }

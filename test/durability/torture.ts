@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
+import { DiskError } from "../../src/disk/index.ts";
 import type { LogSpace } from "../../src/kube/embedded/log/log-journal.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
-import { StoreError } from "../../src/kube/embedded/log/store-error.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";
@@ -83,13 +83,13 @@ async function liveAndDie(
 }
 
 /** Tries to open the store of a living process; returns the refusal. */
-async function intrude(directory: string): Promise<StoreError | undefined> {
+async function intrude(directory: string): Promise<DiskError | undefined> {
   try {
     const store = await openLogStore({ directory, parse: JSON.parse, clock: systemClock() });
     await store.close();
     return undefined;
   } catch (error) {
-    if (error instanceof StoreError) return error;
+    if (error instanceof DiskError) return error;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { Disk, DiskFile } from "./disk.ts";
+import type { Disk, DiskFile } from "../../../disk/index.ts";
 import { headingFrame, logName } from "./log-files.ts";
 
 /**

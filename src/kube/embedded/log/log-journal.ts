@@ -1,5 +1,5 @@
+import type { Disk } from "../../../disk/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
-import type { Disk } from "./disk.ts";
 import { FrameBuilder } from "./frame.ts";
 import { LogFile } from "./log-file.ts";
 import { draftName, ourFiles } from "./log-files.ts";

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../../../test/doubles/recording-logger.ts";
+import type { Disk, DiskFile } from "../../../disk/index.ts";
+import { openDirectory } from "../../../disk/index.ts";
 import { systemClock } from "../../../time/index.ts";
 import { objectStoreContract } from "../object-store.contract.ts";
 import type { Decision, ObjectStore } from "../object-store.ts";
-import { openDirectory } from "./directory-disk.ts";
-import type { Disk, DiskFile } from "./disk.ts";
 import { type LogStoreOptions, openLogStore } from "./open-log-store.ts";
 
 let directory: string;

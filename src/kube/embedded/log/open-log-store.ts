@@ -1,9 +1,8 @@
+import { type Disk, openDirectory } from "../../../disk/index.ts";
 import { type Logger, silentLogger } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import type { ObjectStore } from "../object-store.ts";
 import { ChangeFeed, type HistoryLimits } from "./change-feed.ts";
-import { openDirectory } from "./directory-disk.ts";
-import type { Disk } from "./disk.ts";
 import { LogJournal, type LogSpace } from "./log-journal.ts";
 import { LogStore } from "./log-store.ts";
 import type { LoggedChange } from "./logged-change.ts";
@@ -12,7 +11,7 @@ import { recover } from "./recover.ts";
 import { type Parse, StoredObject } from "./stored-object.ts";
 
 export interface LogStoreOptions {
-  /** Created if need be. Belongs to one process at a time: a second opener gets a StoreError `in-use`. */
+  /** Created if need be. Belongs to one process at a time: a second opener gets a DiskError `in-use`. */
   readonly directory: string;
   /** Makes the deeply readonly object of a JSON text that was once written. Called when the object is first needed. */
   readonly parse: Parse;
@@ -33,8 +32,8 @@ const defaultSpace: LogSpace = {
 };
 
 /**
- * A store that holds all objects in memory and every change in a log on disk. Throws a StoreError when the directory is
- * in use or damaged. Changes from before the start cannot be watched: `compactedRevision` is the revision it found.
+ * A store that holds all objects in memory and every change in a log on disk. Throws a DiskError when the directory
+ * is in use, and a StoreError when it is damaged. Changes from before the start cannot be watched: `compactedRevision` is the revision it found.
  */
 export async function openLogStore({
   directory,

@@ -1,4 +1,4 @@
-import type { DiskFile } from "./disk.ts";
+import type { DiskFile } from "../../../disk/index.ts";
 import { type Frame, frameIn, headerBytes, magic, payloadLength } from "./frame.ts";
 import { StoreError } from "./store-error.ts";
 

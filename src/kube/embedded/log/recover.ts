@@ -1,5 +1,5 @@
+import type { Disk } from "../../../disk/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
-import type { Disk } from "./disk.ts";
 import type { Frame } from "./frame.ts";
 import { type LogFileName, logName, ourFiles, readHeading, snapshotName } from "./log-files.ts";
 import { type LoggedChange, readChanges } from "./logged-change.ts";

@@ -1,4 +1,4 @@
-import type { Disk } from "./disk.ts";
+import type { Disk } from "../../../disk/index.ts";
 import { type Frame, FrameBuilder, wordsFrame, wordsOf } from "./frame.ts";
 import { draftName, headingFrame, readHeading, snapshotName } from "./log-files.ts";
 import { addChange, type LoggedChange, readChanges } from "./logged-change.ts";

@@ -1,9 +1,8 @@
 /**
- * - `in-use`: another process, or this one, has the directory open
  * - `damaged`: what is on disk is not what was written; the message names file and offset
- * - `unsupported`: this system cannot lock a directory, or the files are of a newer version
+ * - `unsupported`: the files are of a newer version
  */
-export type StoreErrorCode = "in-use" | "damaged" | "unsupported";
+export type StoreErrorCode = "damaged" | "unsupported";
 
 /** The store cannot be opened. Nothing was changed on disk. */
 export class StoreError extends Error {

@@ -1,11 +1,9 @@
 /**
- * Port: the few things the log asks of a disk, so that a test can lose what was not synced and tear what was being
- * written. It holds files of one directory; opening it excludes every other process until `close`.
+ * Port: the few things that whoever must not lose anything asks of a disk, so that a test can lose what was not synced
+ * and tear what was being written. It holds files of one directory; opening it excludes every other process until
+ * `close`.
  */
-export interface Disk {
-  /** Where it is, for messages. */
-  readonly directory: string;
-  names(): Promise<readonly string[]>;
+export interface Disk extends DiskView {
   open(name: string, mode: OpenMode): Promise<DiskFile>;
   /** Replaces `to` if there is one. Certain only after `sync`, as is every file created or removed. */
   rename(from: string, to: string): Promise<void>;
@@ -13,6 +11,14 @@ export interface Disk {
   /** Makes names durable: files created, renamed and removed. */
   sync(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A directory as anybody may look at it, while its owner writes. */
+export interface DiskView {
+  /** Where it is, for messages. */
+  readonly directory: string;
+  names(): Promise<readonly string[]>;
+  open(name: string, mode: "read"): Promise<DiskFile>;
 }
 
 /**

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { constants } from "node:fs";
 import { type FileHandle, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../../time/index.ts";
-import { StoreError } from "./store-error.ts";
+import type { Clock } from "../time/index.ts";
+import { DiskError } from "./disk-error.ts";
 
 /** Says who has the directory. For people: the lock itself is the kernel's. */
 const ownerFile = "owner";
@@ -18,9 +18,9 @@ const lockOnOpen = 0x20;
  */
 export async function lockDirectory(directory: string, clock: Clock): Promise<FileHandle> {
   const handle = await openLocked(directory);
-  if (!handle) throw new StoreError("in-use", `${directory} is in use${await ownerOf(directory)}`);
+  if (!handle) throw new DiskError("in-use", `${directory} is in use${await ownerOf(directory)}`);
   const since = new Date(clock.wallMs()).toISOString();
-  // A full disk must not keep the store from opening: there is still everything to read.
+  // A full disk must not keep anybody from opening it: there is still everything to read.
   await writeFile(join(directory, ownerFile), `by pid ${process.pid} since ${since}\n`).catch(() => {});
   return handle;
 }
@@ -28,7 +28,7 @@ export async function lockDirectory(directory: string, clock: Clock): Promise<Fi
 /** Undefined when somebody else has it. */
 async function openLocked(directory: string): Promise<FileHandle | undefined> {
   if (process.platform === "linux") return await openThenLock(directory);
-  if (process.platform === "win32") throw new StoreError("unsupported", "there is no way to lock a directory here");
+  if (process.platform === "win32") throw new DiskError("unsupported", "there is no way to lock a directory here");
   try {
     return await open(directory, constants.O_RDONLY | constants.O_NONBLOCK | lockOnOpen);
   } catch (error) {
@@ -52,7 +52,7 @@ async function openThenLock(directory: string): Promise<FileHandle | undefined> 
   await handle.close();
   if (status === 1) return undefined;
   const why = error ? "the program flock is missing (Debian package util-linux)" : stderr.trim();
-  throw new StoreError("unsupported", `cannot lock ${directory}: ${why}`, { cause: error });
+  throw new DiskError("unsupported", `cannot lock ${directory}: ${why}`, { cause: error });
 }
 
 async function ownerOf(directory: string): Promise<string> {

@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Clock } from "../../../time/index.ts";
+import type { Clock } from "../time/index.ts";
 import { lockDirectory } from "./directory-lock.ts";
-import type { Disk, DiskFile, OpenMode } from "./disk.ts";
+import type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 
 /** A directory of the file system, created if need be, and ours alone until it is closed. */
 export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
@@ -13,13 +13,22 @@ export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
   const at = (name: string) => join(directory, name);
 
   return {
-    directory,
-    names: () => readdir(directory),
+    ...viewDirectory(directory),
     open: async (name, mode) => openedFile(await open(at(name), flags[mode], 0o600), mode),
     rename: (from, to) => rename(at(from), at(to)),
     remove: (name) => rm(at(name), { force: true }),
     sync: () => handle.sync(),
     close: () => handle.close(),
+  };
+}
+
+/** An existing directory, to be read whoever owns it. */
+export function viewDirectory(path: string): DiskView {
+  const directory = resolve(path);
+  return {
+    directory,
+    names: () => readdir(directory),
+    open: async (name, mode) => openedFile(await open(join(directory, name), flags[mode]), mode),
   };
 }
 

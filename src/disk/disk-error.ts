@@ -1,0 +1,16 @@
+/**
+ * - `in-use`: another process, or this one, has the directory open
+ * - `unsupported`: this system cannot lock a directory
+ */
+export type DiskErrorCode = "in-use" | "unsupported";
+
+/** The directory cannot be had. Nothing was changed in it. */
+export class DiskError extends Error {
+  override readonly name = "DiskError";
+  readonly code: DiskErrorCode;
+
+  constructor(code: DiskErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

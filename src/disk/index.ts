@@ -1,0 +1,3 @@
+export { openDirectory, viewDirectory } from "./directory-disk.ts";
+export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
+export { DiskError, type DiskErrorCode } from "./disk-error.ts";
