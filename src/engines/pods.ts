@@ -42,3 +42,29 @@ export function wasEvicted({ status }: Pod): boolean {
 export function isAlive({ status }: Pod): boolean {
   return status?.phase !== "Succeeded" && status?.phase !== "Failed";
 }
+
+/** Reasons for which a container waits because its image does not come. */
+export const imageReasons: ReadonlySet<string> = new Set([
+  "ErrImageNeverPull",
+  "ErrImagePull",
+  "ImageInspectError",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "RegistryUnavailable",
+  "SignatureValidationFailed",
+]);
+
+/** Reasons for which a container could be made and not be started: nothing of it ran. */
+export const startReasons: ReadonlySet<string> = new Set([
+  "ContainerCannotRun",
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+  "StartError",
+]);
+
+/** Whether a process of the container had begun. In doubt, yes. */
+export function containerBegan({ state, imageID, containerID }: ContainerStatus): boolean {
+  if (startReasons.has(state?.terminated?.reason ?? state?.waiting?.reason ?? "")) return false;
+  return Boolean(state?.running || state?.terminated?.containerID || containerID || imageID);
+}

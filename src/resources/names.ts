@@ -26,6 +26,8 @@ export const annotationKeys = {
   targetResource: "kubernaut.ai/target-resource",
   /** On runs: the fence with which the run was admitted. */
   fence: "kubernaut.ai/fence",
+  /** On runs that cannot say so themselves: we asked the run to stop. */
+  cancelled: "kubernaut.ai/cancelled",
   /** On executions: the reason with which a person acknowledges that it failed. */
   acknowledge: "kubernaut.ai/acknowledge",
   /** On executions: who that person claims to be. */

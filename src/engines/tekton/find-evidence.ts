@@ -1,6 +1,7 @@
-import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../../kube/index.ts";
+import type { KubeClient } from "../../kube/index.ts";
 import { pods } from "../pods.ts";
 import { listIfReadable } from "../readable.ts";
+import { isServiceAccountMissing } from "../service-account.ts";
 import type { RunEvidence } from "./failure.ts";
 import { type PipelineRun, succeededCondition, type TaskRun, taskRuns, tektonLabels } from "./pipeline-run.ts";
 
@@ -18,28 +19,11 @@ export async function findEvidence(
   const accounts = (tasks ?? []).filter(hasNoPod).map(({ spec }) => spec.serviceAccountName ?? "default");
   const missingServiceAccounts = new Set<string>();
   for (const name of new Set(accounts)) {
-    if (await isMissing(client, { namespace, name }, signal)) missingServiceAccounts.add(name);
+    if (await isServiceAccountMissing(client, { namespace, name }, signal)) missingServiceAccounts.add(name);
   }
   return { taskRuns: tasks, pods: containers, missingServiceAccounts };
 }
 
-/** Why a pod could not be made is told in a sentence alone, so we look for the usual cause ourselves. */
 function hasNoPod({ status }: TaskRun): boolean {
   return succeededCondition(status)?.reason === "PodCreationFailed";
-}
-
-const serviceAccounts: ResourceType<KubeObject> = {
-  apiVersion: "v1",
-  kind: "ServiceAccount",
-  plural: "serviceaccounts",
-  namespaced: true,
-};
-
-async function isMissing(client: KubeClient, ref: { namespace: string; name: string }, signal?: AbortSignal) {
-  try {
-    return (await client.get(serviceAccounts, ref, signal && { signal })) === undefined;
-  } catch (error) {
-    if (error instanceof KubeError && error.code === "forbidden") return false;
-    throw error;
-  }
 }

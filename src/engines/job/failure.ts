@@ -1,0 +1,87 @@
+import type { FailureReason } from "../../resources/index.ts";
+import type { RunFailure } from "../engine.ts";
+import {
+  type ContainerStatus,
+  containerBegan,
+  imageReasons,
+  isAlive,
+  type Pod,
+  startReasons,
+  wasEvicted,
+} from "../pods.ts";
+import { type Job, jobCondition } from "./job.ts";
+import { containerName } from "./manifest.ts";
+import { wasCancelled } from "./state.ts";
+
+/** What could be learned about a failed Job besides the Job itself. */
+export interface JobEvidence {
+  /** Every pod of the Job that still exists. Undefined: we must not read them. */
+  readonly pods?: readonly Pod[] | undefined;
+  readonly serviceAccountMissing?: boolean | undefined;
+}
+
+/** Why a Job failed. Decided by reasons and states alone: sentences are for people and change. */
+export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
+  const pod = evidence.pods?.find((candidate) => candidate.status?.phase !== "Succeeded");
+  const container = pod?.status?.containerStatuses?.find(({ name }) => name === containerName);
+  const exitCode = container && ownExitCode(container);
+  const unfinished = (evidence.pods ?? []).filter(isAlive).map(({ metadata }) => metadata.name ?? "");
+  return {
+    reason: reasonOf(job, pod, container, evidence),
+    message: messageOf(job, pod, container),
+    anythingStarted: anythingStarted(job, evidence),
+    ...(container && { failedStepName: container.name }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(unfinished.length > 0 && { unfinished }),
+  };
+}
+
+function reasonOf(job: Job, pod?: Pod, container?: ContainerStatus, evidence: JobEvidence = {}): FailureReason {
+  if (wasCancelled(job)) return "Cancelled";
+  if (pod && wasEvicted(pod)) return "Evicted";
+  const { waiting, terminated } = container?.state ?? {};
+  if (terminated?.reason === "OOMKilled") return "OOMKilled";
+  if (imageReasons.has(waiting?.reason ?? "")) return "ImagePullFailed";
+  if (startReasons.has(terminated?.reason ?? waiting?.reason ?? "")) return "ConfigurationError";
+  if (pod?.status?.reason === "DeadlineExceeded") return "Timeout";
+  if (evidence.serviceAccountMissing) return "ServiceAccountMissing";
+  return jobReasons.get(jobCondition(job, "Failed")?.reason ?? "") ?? "Unknown";
+}
+
+/** `PodFailurePolicy`: the only rule that we set is the one for evictions. */
+const jobReasons: ReadonlyMap<string, FailureReason> = new Map([
+  ["BackoffLimitExceeded", "TaskRunFailed"],
+  ["DeadlineExceeded", "Timeout"],
+  ["PodFailurePolicy", "Evicted"],
+]);
+
+/** Whether the Job failed without ever having had a pod. One that had one counts it when it ends. */
+export function neverHadPod({ status }: Job): boolean {
+  const { failed = 0, succeeded = 0, active = 0, terminating = 0 } = status ?? {};
+  return failed + succeeded + active + terminating === 0;
+}
+
+function anythingStarted(job: Job, { pods }: JobEvidence): boolean {
+  if (!job.status?.startTime || (neverHadPod(job) && !pods?.length)) return false;
+  if (!pods || pods.length === 0 || pods.length < (job.status.failed ?? 0)) return true;
+  return pods.some(({ status }) => {
+    const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+    // A pod that is going on or has ended and says nothing about its containers may have run them.
+    return containers.length === 0 ? status?.phase !== "Pending" : containers.some(containerBegan);
+  });
+}
+
+function ownExitCode({ state }: ContainerStatus): number | undefined {
+  // The kubelet gives an end to a container that it never found.
+  return state?.terminated?.reason === "ContainerStatusUnknown" ? undefined : state?.terminated?.exitCode;
+}
+
+function messageOf(job: Job, pod?: Pod, container?: ContainerStatus): string {
+  if (wasCancelled(job)) return "the Job was cancelled";
+  const { waiting, terminated } = container?.state ?? {};
+  if (pod?.status?.message) return pod.status.message;
+  if (waiting?.message) return waiting.message;
+  if (terminated)
+    return `container ${container?.name} exited with code ${terminated.exitCode}: ${terminated.reason ?? "Error"}`;
+  return jobCondition(job, "Failed")?.message || "the Job failed and gave no reason";
+}

@@ -1,0 +1,33 @@
+import type { KubeClient } from "../../kube/index.ts";
+import type { Engine } from "../engine.ts";
+import { pods } from "../pods.ts";
+import { listIfReadable } from "../readable.ts";
+import { isServiceAccountMissing } from "../service-account.ts";
+import { type JobEvidence, jobFailure, neverHadPod } from "./failure.ts";
+import { type Job, jobs, jobUidLabel } from "./job.ts";
+import { jobFor } from "./manifest.ts";
+import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
+
+/** Runs workflows as Kubernetes Jobs: one image, one pod, one try. Needs Kubernetes 1.29 or later. */
+export function jobEngine(client: KubeClient): Engine {
+  return {
+    name: "job",
+    runs: jobs,
+    prepare: async (order) => ({ kind: "prepared", run: jobFor(order) }),
+    stateOf: (run) => jobState(run as Job),
+    start: (run) => startJob(run as Job),
+    cancel: (run) => cancelJob(run as Job),
+    async failureOf(run, signal) {
+      return jobFailure(run as Job, await findEvidence(client, run as Job, signal));
+    },
+  };
+}
+
+async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal): Promise<JobEvidence> {
+  const { namespace = "", uid } = job.metadata;
+  const found = await listIfReadable(client, pods, { namespace, labelSelector: `${jobUidLabel}=${uid}`, signal });
+  const name = job.spec.template.spec.serviceAccountName ?? "default";
+  const suspicious = neverHadPod(job) && !found?.length && !wasCancelled(job);
+  const serviceAccountMissing = suspicious && (await isServiceAccountMissing(client, { namespace, name }, signal));
+  return { pods: found, serviceAccountMissing };
+}

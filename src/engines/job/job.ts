@@ -1,0 +1,59 @@
+import type { KubeObject, ResourceType } from "../../kube/index.ts";
+
+/** batch/v1 Job, as far as we read and write it. */
+export interface Job extends KubeObject {
+  readonly spec: {
+    readonly suspend?: boolean;
+    readonly backoffLimit?: number;
+    readonly podReplacementPolicy?: "Failed";
+    readonly podFailurePolicy?: object;
+    readonly activeDeadlineSeconds?: number;
+    readonly ttlSecondsAfterFinished?: number;
+    readonly template: { readonly metadata?: object; readonly spec: PodSpec };
+  };
+  readonly status?: {
+    readonly conditions?: readonly JobCondition[];
+    readonly startTime?: string;
+    readonly completionTime?: string;
+    readonly active?: number;
+    readonly ready?: number;
+    readonly terminating?: number;
+    readonly succeeded?: number;
+    readonly failed?: number;
+  };
+}
+
+export interface PodSpec {
+  readonly serviceAccountName?: string;
+  readonly restartPolicy: "Never";
+  readonly activeDeadlineSeconds: number;
+  readonly securityContext: object;
+  readonly containers: readonly Container[];
+  readonly volumes: readonly object[];
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly securityContext: object;
+  readonly volumeMounts: readonly object[];
+}
+
+export interface JobCondition {
+  readonly type: "Complete" | "Failed" | "Suspended" | "FailureTarget" | "SuccessCriteriaMet";
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime: string;
+}
+
+export const jobs: ResourceType<Job> = { apiVersion: "batch/v1", kind: "Job", plural: "jobs", namespaced: true };
+
+/** The label by which the Job controller marks the pods of a Job. */
+export const jobUidLabel = "batch.kubernetes.io/controller-uid";
+
+/** A condition of the Job that holds. */
+export function jobCondition({ status }: Job, type: JobCondition["type"]): JobCondition | undefined {
+  return status?.conditions?.find((condition) => condition.type === type && condition.status === "True");
+}

@@ -1,0 +1,67 @@
+import type { Patch } from "../../kube/index.ts";
+import { annotationKeys } from "../../resources/index.ts";
+import type { RunProgress, RunState } from "../engine.ts";
+import { type Job, jobCondition } from "./job.ts";
+
+/** What a Job says of itself. */
+export function jobState(job: Job): RunState {
+  const complete = jobCondition(job, "Complete");
+  if (complete) return ended("succeeded", job, job.status?.completionTime ?? complete.lastTransitionTime);
+  const failed = jobCondition(job, "Failed");
+  if (failed) return ended("failed", job, failed.lastTransitionTime);
+  if (job.spec.suspend && wasCancelled(job) && hasComeToRest(job)) return ended("failed", job, restedSince(job));
+  if (job.spec.suspend && !job.status?.startTime && !wasCancelled(job)) return { kind: "suspended" };
+  return { kind: "running", progress: progressOf(job) };
+}
+
+/** Whether we asked the Job to stop. */
+export function wasCancelled({ metadata }: Job): boolean {
+  return metadata.annotations?.[annotationKeys.cancelled] === "true";
+}
+
+/** A suspended Job has no end of its own: it is over when it never began, or when none of its pods is left. */
+function hasComeToRest(job: Job): boolean {
+  const { startTime, active = 0, terminating = 0 } = job.status ?? {};
+  return !startTime || (jobCondition(job, "Suspended") !== undefined && active === 0 && terminating === 0);
+}
+
+function restedSince(job: Job): string {
+  return jobCondition(job, "Suspended")?.lastTransitionTime ?? job.metadata.creationTimestamp ?? "";
+}
+
+function ended(kind: "succeeded" | "failed", job: Job, completedAt: string): RunState {
+  return { kind, progress: progressOf(job), completedAt };
+}
+
+function progressOf(job: Job): RunProgress {
+  const { startTime, succeeded = 0, failed = 0 } = job.status ?? {};
+  const said = (["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"] as const)
+    .map((type) => jobCondition(job, type))
+    .find((condition) => condition !== undefined);
+  return {
+    ...(startTime && { startedAt: startTime }),
+    ...(said?.reason && { reason: said.reason }),
+    ...(said?.message && { message: said.message }),
+    completedTasks: Math.min(1, succeeded + failed),
+    totalTasks: 1,
+  };
+}
+
+/** Lets a suspended Job go on: a conflict for one that was replaced, changed or started meanwhile. */
+export function startJob({ metadata: { resourceVersion } }: Job): Patch {
+  return { merge: { metadata: { resourceVersion }, spec: { suspend: false } } };
+}
+
+/**
+ * Ends a Job. One that is going on gets a deadline that has passed: its controller then ends the pods and writes that
+ * it failed, once they are gone. (Suspending it would end the pods too, but leave a Job that anybody could resume, and
+ * that looks at rest to us before its controller has seen it.) One that is suspended only needs the mark.
+ */
+export function cancelJob({ metadata: { resourceVersion }, spec }: Job): Patch {
+  return {
+    merge: {
+      metadata: { resourceVersion, annotations: { [annotationKeys.cancelled]: "true" } },
+      ...(!spec.suspend && { spec: { activeDeadlineSeconds: 1 } }),
+    },
+  };
+}
