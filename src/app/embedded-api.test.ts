@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../test/doubles/recording-logger.ts";
+import type { CreateOutcome, KubeObject } from "../kube/index.ts";
 import { workflowExecutions } from "../resources/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
 import { type EmbeddedApi, startEmbeddedApi } from "./embedded-api.ts";
@@ -30,6 +31,19 @@ describe("the embedded API server", () => {
 
     const found = await second.client.get(workflowExecutions, { namespace: "default", name: "wfe-1" });
     expect(found?.spec.targetResource).toBe("payment/deployment/payment-api");
+  });
+
+  it("goes on with larger versions, and so with larger fences, even when all objects were lost", async () => {
+    const first = await start();
+    const before = await first.client.create(workflowExecutions, execution);
+    await first.close();
+    running.length = 0;
+    await rm(join(directory, "objects"), { recursive: true });
+
+    const second = await start();
+    const after = await second.client.create(workflowExecutions, execution);
+
+    expect(versionOf(after)).toBeGreaterThan(versionOf(before));
   });
 
   it("refuses a second process on the same directory, and says which it is", async () => {
@@ -71,6 +85,10 @@ const execution = {
     targetResource: "payment/deployment/payment-api",
   },
 } as const;
+
+function versionOf(outcome: CreateOutcome<KubeObject>): bigint {
+  return outcome.kind === "created" ? BigInt(outcome.object.metadata.resourceVersion ?? "") : 0n;
+}
 
 async function start(given: { token?: string; log?: ReturnType<typeof recordingLogger> } = {}) {
   const api = await startEmbeddedApi({

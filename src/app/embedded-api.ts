@@ -35,11 +35,23 @@ export interface EmbeddedApi {
   close(): Promise<void>;
 }
 
+/**
+ * A new store counts from the clock, so that fences, which are resourceVersions, go on where an earlier store of the
+ * same place left off. Nobody writes that often in the long run; and the log has room for it until the year 2148.
+ */
+const revisionsPerMs = 50;
+
 /** Starts the embedded API server on its directory, with our CRDs and namespaces in it. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { directory, listen, clock, random, log } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const store = await openLogStore({ directory: join(directory, "objects"), parse: frozenJson, clock, log });
+  const store = await openLogStore({
+    directory: join(directory, "objects"),
+    parse: frozenJson,
+    clock,
+    log,
+    newStoreAt: Math.floor(clock.wallMs() * revisionsPerMs),
+  });
   try {
     const tls = await keptTls(directory, listen.host, clock, random);
     const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Rule } from "./check.ts";
 import type { Defect } from "./locks-under-test.ts";
 import { perform, type Scenario } from "./perform.ts";
-import { scenarios } from "./scenarios.ts";
+import { scenariosOn } from "./scenarios.ts";
 import type { Cast } from "./stage.ts";
 import { openTheatre, type Theatre } from "./theatre.ts";
 
@@ -46,7 +46,7 @@ function flawed(name: string, defect: Defect): Scenario {
 }
 
 function scenario(name: string): Scenario {
-  const found = scenarios.find((candidate) => candidate.name === name);
+  const found = scenariosOn("redis").find((candidate) => candidate.name === name);
   if (!found) throw new Error(`there is no scenario "${name}"`);
   return found;
 }

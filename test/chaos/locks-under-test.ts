@@ -1,4 +1,5 @@
-import { type Locks, RedisConnection, redisLocks } from "../../src/coordination/index.ts";
+import { kubernetesLocks, type Locks, RedisConnection, redisLocks } from "../../src/coordination/index.ts";
+import { fromKubeconfig, httpClient } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { type Defect, defectiveLocks } from "./defective-locks.ts";
 import { sleepMs } from "./sleep-ms.ts";
@@ -6,7 +7,10 @@ import { sleepMs } from "./sleep-ms.ts";
 export type { Defect } from "./defective-locks.ts";
 
 /** Which locks a worker uses. Another one needs a case here and a `Server` for the driver. */
-export type Backend = "redis";
+export type Backend = "redis" | "kubernetes";
+
+/** Where the Leases are, if the locks are Leases. */
+export const leasePlace = { namespace: "default", prefix: "chaos-lock-" };
 
 export interface LocksUnderTestOptions {
   readonly worker: string;
@@ -15,7 +19,7 @@ export interface LocksUnderTestOptions {
   readonly defect?: Defect;
 }
 
-/** Locks of `backend` at `url`, once it can be reached. */
+/** Locks of `backend` at `url`, which for Kubernetes is a kubeconfig file. */
 export async function openLocks(
   backend: Backend,
   url: string,
@@ -26,11 +30,14 @@ export async function openLocks(
     switch (backend) {
       case "redis":
         return openRedisLocks(url, options, signal);
+      case "kubernetes":
+        return openKubernetesLocks(url, options);
     }
   };
   return options.defect ? defectiveLocks(options.defect, url, open) : open();
 }
 
+/** Once it can be reached. */
 async function openRedisLocks(url: string, options: LocksUnderTestOptions, signal: AbortSignal | undefined) {
   const { worker, longestTtlMs, commandTimeoutMs } = options;
   const random = systemRandom();
@@ -48,4 +55,11 @@ async function openRedisLocks(url: string, options: LocksUnderTestOptions, signa
       await sleepMs(50);
     }
   }
+}
+
+async function openKubernetesLocks(path: string, { worker, commandTimeoutMs }: LocksUnderTestOptions): Promise<Locks> {
+  const [clock, random] = [systemClock(), systemRandom()];
+  const limits = { connectMs: commandTimeoutMs, headersMs: commandTimeoutMs, callMs: commandTimeoutMs };
+  const client = httpClient({ connection: await fromKubeconfig({ path }), clock, random, limits });
+  return kubernetesLocks({ client, clock, random, who: worker, ...leasePlace });
 }

@@ -3,18 +3,25 @@ import { parseArgs } from "node:util";
 import { Dice } from "./dice.ts";
 import { type Figures, sumOf } from "./figures.ts";
 import { monotonicMs } from "./history.ts";
+import type { Backend } from "./locks-under-test.ts";
 import { mix } from "./mix.ts";
 import { type Performance, perform, reportOf, type Scenario } from "./perform.ts";
-import { scenarios } from "./scenarios.ts";
+import { scenariosOn } from "./scenarios.ts";
 import { openTheatre } from "./theatre.ts";
 
-// npm run chaos -- --minutes 3 --seed 42 --scenario "holders are killed"
+// npm run chaos -- --backend redis --minutes 3 --seed 42 --scenario "holders are killed"
 //
-// Real processes, a real Redis, real faults: every scenario once, then a random mix. The seed repeats the choices, not
+// Real processes, a real Redis or API server, real faults: every scenario once, then a random mix. The seed repeats the choices, not
 // the timing. Exits with 1 if the locks let anything happen that they must not.
 const { values } = parseArgs({
-  options: { minutes: { type: "string" }, seed: { type: "string" }, scenario: { type: "string" } },
+  options: {
+    backend: { type: "string", default: "redis" },
+    minutes: { type: "string" },
+    seed: { type: "string" },
+    scenario: { type: "string" },
+  },
 });
+const backend = backendNamed(values.backend);
 const minutes = Number(values.minutes ?? 3);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const mixSeconds = 20;
@@ -30,12 +37,18 @@ if (values.scenario === undefined || values.scenario === "mix") {
   const until = monotonicMs() + minutes * 60_000;
   for (let first = true; monotonicMs() < until; first = false) {
     const mixSeed = values.scenario && first ? seed : dice.seed();
-    await show(mix(mixSeed, mixSeconds), mixSeed);
+    await show(mix(backend, mixSeed, mixSeconds), mixSeed);
   }
 }
 conclude();
 
+function backendNamed(name: string): Backend {
+  if (name === "redis" || name === "kubernetes") return name;
+  throw new Error(`there is no backend ${name}; there are: redis, kubernetes`);
+}
+
 function chosen(): readonly Scenario[] {
+  const scenarios = scenariosOn(backend);
   if (values.scenario === undefined) return scenarios;
   const found = scenarios.filter(({ name }) => name === values.scenario);
   if (found.length > 0 || values.scenario === "mix") return found;
@@ -61,7 +74,7 @@ function conclude() {
     .map(({ scenario, seed, history }) => ({ scenario, seed, history }));
   if (failed.length > 0) process.exitCode = 1;
   else rmSync(theatre.dir, { recursive: true });
-  console.log(JSON.stringify({ seed, scenarios: performances.length, ...total, failed }));
+  console.log(JSON.stringify({ backend, seed, scenarios: performances.length, ...total, failed }));
 }
 
 function rowOf(name: string, figures: Figures): string {

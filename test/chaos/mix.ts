@@ -1,22 +1,24 @@
 import type { Network } from "../services/tcp-proxy.ts";
 import { Dice } from "./dice.ts";
 import { monotonicMs } from "./history.ts";
+import type { Backend } from "./locks-under-test.ts";
 import type { Scenario } from "./perform.ts";
 import { sleepMs } from "./sleep-ms.ts";
 import type { Cast, Stage } from "./stage.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 /** Any faults in any order, several at once, among processes and a server drawn by the same dice. */
-export function mix(seed: number, seconds: number): Scenario {
-  const cast = castBy(new Dice(seed));
+export function mix(backend: Backend, seed: number, seconds: number): Scenario {
+  const cast = castBy(new Dice(seed), backend);
   const { lanes, holdMs } = cast.plan;
   // In the worst case all callers want the same key, and the last has to wait for all others.
   const serveWithinMs = 20_000 + cast.workers * lanes * holdMs[1];
   return { name: "mix", cast, serveWithinMs, play: (stage) => new Turmoil(stage).run(seconds * 1_000) };
 }
 
-function castBy(dice: Dice): Cast {
-  const ttlMs = dice.pick([700, 1_000, 1_500, 3_000]);
+function castBy(dice: Dice, backend: Backend): Cast {
+  // A Lease lasts whole seconds.
+  const ttlMs = dice.pick(backend === "redis" ? [700, 1_000, 1_500, 3_000] : [1_000, 1_000, 2_000, 3_000]);
   // Who holds for long is alone in its process; who waits only briefly must have a chance to be served.
   const pace = dice.pick([
     { holdMs: [1, 50], lanes: dice.whole(1, 3), waitMs: dice.pick([1_000, 4_000]) },
@@ -24,8 +26,8 @@ function castBy(dice: Dice): Cast {
     { holdMs: [200, 1_500], lanes: 1, waitMs: 8_000 },
   ] as const);
   return {
-    backend: "redis",
-    persistence: dice.pick(["none", "everysec", "always"]),
+    backend,
+    persistence: dice.pick(backend === "redis" ? ["none", "everysec", "always"] : ["none", "always"]),
     workers: dice.whole(3, 5),
     plan: {
       ...pace,

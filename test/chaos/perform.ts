@@ -4,7 +4,7 @@ import { keyOf, type Locks } from "../../src/coordination/index.ts";
 import { type Violation, violationsIn } from "./check.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { type HistoryEvent, mergedHistory, monotonicMs } from "./history.ts";
-import { openLocks } from "./locks-under-test.ts";
+import { type Backend, openLocks } from "./locks-under-test.ts";
 import { sleepMs } from "./sleep-ms.ts";
 import { type Cast, Stage } from "./stage.ts";
 import type { Theatre } from "./theatre.ts";
@@ -14,6 +14,8 @@ import type { WorkerProcess } from "./worker-process.ts";
 export interface Scenario {
   readonly name: string;
   readonly cast: Cast;
+  /** Undefined: it makes sense on every backend. */
+  readonly only?: Backend;
   /** When nothing is broken, nobody waits longer for a lock. Default 25 s. */
   readonly serveWithinMs?: number;
   /** Breaks things. When it returns, nothing is broken any more. */
@@ -24,6 +26,7 @@ export interface Scenario {
 
 export interface Performance {
   readonly scenario: string;
+  readonly backend: Backend;
   readonly seed: number;
   readonly violations: readonly Violation[];
   readonly figures: Figures;
@@ -32,21 +35,19 @@ export interface Performance {
 }
 
 const exitWithinMs = 15_000;
-/** How long a server keeps a lock for a waiter it has handed it to, and not heard from. */
-const confirmMs = 2_000;
 
 /** Plays `scenario` with real processes, and looks for anything that locks must not let happen. */
 export async function perform(scenario: Scenario, seed: number, theatre: Theatre): Promise<Performance> {
   const { serveWithinMs = 25_000 } = scenario;
   const dir = join(theatre.dir, `${scenario.name.replaceAll(" ", "-")}-${seed}`);
-  const stage = await Stage.open(scenario.cast, { seed, dir, program: theatre.program });
+  const stage = await Stage.open(scenario.cast, { seed, dir, programs: theatre.programs });
   let recoveryMs = 0;
   try {
     await stage.everyoneServed(serveWithinMs);
     await scenario.play(stage).catch((error: Error) => stage.violate("liveness", error.message));
     recoveryMs = await stage.everyoneServed(serveWithinMs);
     await everyoneLeaves(stage);
-    await nothingRemains(stage);
+    await nothingRemains(stage).catch((error: Error) => stage.violate("ghost", error.message));
   } finally {
     await stage.close();
   }
@@ -54,6 +55,7 @@ export async function perform(scenario: Scenario, seed: number, theatre: Theatre
   const violations = [...violationsIn(events), ...(scenario.expect?.(events) ?? []), ...stage.violations];
   return {
     scenario: scenario.name,
+    backend: scenario.cast.backend,
     seed,
     violations,
     figures: figuresOf(events, violations, recoveryMs),
@@ -62,11 +64,13 @@ export async function perform(scenario: Scenario, seed: number, theatre: Theatre
 }
 
 /** What went wrong, where it is written down, and how to see it again; empty if nothing did. */
-export function reportOf({ scenario, seed, violations, history }: Performance): string {
+export function reportOf({ scenario, backend, seed, violations, history }: Performance): string {
   if (violations.length === 0) return "";
   const lines = violations.slice(0, 10).map(({ rule, what, at }) => `${rule} at ${at.toFixed(1)}: ${what}`);
   if (violations.length > 10) lines.push(`and ${violations.length - 10} more`);
-  return [...lines, `npm run chaos -- --scenario "${scenario}" --seed ${seed}`, history].join("\n");
+  return [...lines, `npm run chaos -- --backend ${backend} --scenario "${scenario}" --seed ${seed}`, history].join(
+    "\n",
+  );
 }
 
 /** Some are killed, the others asked to stop: those must end by themselves. */
@@ -91,13 +95,13 @@ async function nothingRemains(stage: Stage) {
   const { keys, ttlMs, longestTtlMs } = cast.plan;
   const options = { worker: "fresh", longestTtlMs, commandTimeoutMs: 2_000 };
   const locks = await openLocks(server.backend, server.urlAt(server.port), options);
-  const waitMs = Math.max(ttlMs + confirmMs, longestTtlMs) + 1_500;
+  const waitMs = Math.max(ttlMs + server.confirmMs, longestTtlMs) + 1_500;
   await Promise.all(keys.map((key) => takeOnce(key, { locks, stage, waitMs })));
   await locks.close();
 
   let left = await server.leftovers();
   for (let tries = 0; left.length > 0 && tries < 10; tries++) {
-    await sleepMs(confirmMs / 8);
+    await sleepMs(server.confirmMs / 8);
     left = await server.leftovers();
   }
   if (left.length > 0) stage.violate("ghost", `the server still keeps ${left.join(", ")}`);

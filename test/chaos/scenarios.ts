@@ -1,5 +1,6 @@
 import type { Violation } from "./check.ts";
 import type { HistoryEvent } from "./history.ts";
+import type { Backend } from "./locks-under-test.ts";
 import type { Scenario } from "./perform.ts";
 import { sleepMs } from "./sleep-ms.ts";
 import type { Cast, Stage } from "./stage.ts";
@@ -7,8 +8,15 @@ import type { Cast, Stage } from "./stage.ts";
 /** Short, so that much can happen in little time. */
 const ttlMs = 1_000;
 
+/** Those that make sense on `backend`. */
+export function scenariosOn(backend: Backend): readonly Scenario[] {
+  return scenarios
+    .filter(({ only = backend }) => only === backend)
+    .map((scenario) => ({ ...scenario, cast: { ...scenario.cast, backend } }));
+}
+
 /** Every fault by itself, at the worst moment that can be arranged. */
-export const scenarios: readonly Scenario[] = [
+const scenarios: readonly Scenario[] = [
   {
     name: "nothing is broken",
     cast: cast({}, { cohort: 3, ttlMs: 2_000 }),
@@ -92,6 +100,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "the server restarts empty",
+    only: "redis",
     cast: cast({ workers: 3 }, { lanes: 1, ttlMs: 2_000, longestTtlMs: 3_000, holdMs: [2_500, 3_500] }),
     play: async (stage) => {
       await stage.newHolder();
@@ -100,7 +109,16 @@ export const scenarios: readonly Scenario[] = [
     expect: somebodyKeepsALease,
   },
   {
+    // Without a quarantine every lock is forgotten as if it had been deleted; the fences go on.
+    name: "the server restarts empty and nobody waits",
+    only: "kubernetes",
+    cast: cast({ workers: 3 }, { holdMs: [300, 900] }),
+    play: (stage) => rounds(2, () => restartUnderHolder(stage)),
+    expect: grantsGoOn,
+  },
+  {
     name: "the server restarts empty and a holder cannot reach it",
+    only: "redis",
     cast: cast({ workers: 2 }, { keys: ["a"], lanes: 1, ttlMs: 3_000, holdMs: [2_500, 5_000] }),
     play: async (stage) => {
       const { worker } = await justRenewed(stage);
@@ -114,6 +132,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "the server restarts with what it wrote every second",
+    only: "redis",
     cast: cast({ persistence: "everysec" }, { longestTtlMs: 1_500 }),
     play: (stage) => rounds(2, () => restartUnderHolder(stage)),
   },
@@ -125,9 +144,10 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "the server restarts with an old snapshot and nobody reaches it for long",
+    only: "redis",
     cast: cast({}, { holdMs: [10, 60] }),
     play: async (stage) => {
-      await stage.server.snapshot();
+      await stage.server.redis?.snapshot();
       await sleepMs(700);
       const unreachable = stage.alive.map((worker) => stage.network(worker, { mode: "cut" }, 3_500));
       await stage.restartServer();
@@ -156,6 +176,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "scripts are flushed",
+    only: "redis",
     cast: cast(),
     play: (stage) =>
       rounds(15, async () => {
@@ -209,7 +230,11 @@ async function justRenewed(stage: Stage) {
     const found = await stage.holder();
     const inSecond = Date.now() % 1_000;
     const { longestTtlMs } = stage.cast.plan;
-    if (inSecond > 400 && inSecond < 780 && (await stage.server.lockLastsMs(found.key)) > longestTtlMs - 50)
+    if (
+      inSecond > 400 &&
+      inSecond < 780 &&
+      ((await stage.server.redis?.lockLastsMs(found.key)) ?? 0) > longestTtlMs - 50
+    )
       return found;
     await sleepMs(5);
   }

@@ -1,11 +1,20 @@
-import { hashOf, keyOf } from "../../src/coordination/key.ts";
+import { hashOf, keyOf, nameOf } from "../../src/coordination/key.ts";
+import { holderOf, waitersOf } from "../../src/coordination/kubernetes/lease-rules.ts";
+import { fromKubeconfig, httpClient, leases } from "../../src/kube/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { startApiServer } from "../services/api-server.ts";
 import { type RedisServiceOptions, startRedis } from "../services/redis.ts";
-import type { Backend } from "./locks-under-test.ts";
+import { type Backend, leasePlace } from "./locks-under-test.ts";
+import type { Programs } from "./theatre.ts";
 
 /** The server that keeps the locks, and what a driver can do to it. */
 export interface Server {
   readonly backend: Backend;
   readonly port: number;
+  /** How long it keeps a lock for a waiter it was handed to, and that does not answer. */
+  readonly confirmMs: number;
+  /** After a restart that may have forgotten leases it grants none until the longest has run out. */
+  readonly hasQuarantine: boolean;
   /** How a client reaches it through a proxy at `port`. */
   urlAt(port: number): string;
   kill(): Promise<void>;
@@ -14,46 +23,87 @@ export interface Server {
   resume(): void;
   /** Takes a lock away behind its holder's back. */
   deleteLock(key: string): Promise<void>;
+  /** What is left of locks and queues, when nobody holds or waits. */
+  leftovers(): Promise<string[]>;
+  /** What only a Redis can be made to do. */
+  readonly redis?: RedisTricks;
+  stop(): Promise<void>;
+}
+
+export interface RedisTricks {
   /** How long the server would keep the lock without another word from its holder. */
   lockLastsMs(key: string): Promise<number>;
   forgetScripts(): Promise<void>;
   /** Writes everything to disk, as it is now, for the next start. */
   snapshot(): Promise<void>;
-  /** What is left of locks and queues, when nobody holds or waits. */
-  leftovers(): Promise<string[]>;
-  stop(): Promise<void>;
 }
 
+/** What a restart leaves: nothing, all but the last second, everything. An API server knows only the extremes. */
 export type Persistence = NonNullable<RedisServiceOptions["persistence"]>;
 
-export async function startServer(backend: Backend, persistence: Persistence): Promise<Server> {
+export async function startServer(backend: Backend, persistence: Persistence, programs: Programs): Promise<Server> {
   switch (backend) {
     case "redis":
       return startRedisServer(persistence);
+    case "kubernetes":
+      return startKubernetesServer(persistence, programs.interlock);
   }
 }
 
 async function startRedisServer(persistence: Persistence): Promise<Server> {
   const redis = await startRedis({ persistence });
-  const nameOf = (key: string) => `interlock:{${hashOf(keyOf(key))}}`;
+  const name = (key: string) => `interlock:{${hashOf(keyOf(key))}}`;
   return {
     backend: "redis",
     port: redis.port,
+    confirmMs: 2_000,
+    hasQuarantine: true,
     urlAt: (port) => `redis://127.0.0.1:${port}`,
     kill: () => redis.kill(),
     start: () => redis.start(),
     pause: () => redis.pause(),
     resume: () => redis.resume(),
-    deleteLock: async (key) => void (await redis.command("DEL", nameOf(key))),
-    lockLastsMs: async (key) => Number(await redis.command("PTTL", nameOf(key))),
-    forgetScripts: async () => void (await redis.command("SCRIPT", "FLUSH")),
-    snapshot: async () => void (await redis.command("SAVE")),
+    deleteLock: async (key) => void (await redis.command("DEL", name(key))),
     async leftovers() {
       const all = "return table.concat(redis.call('KEYS', 'interlock:{*'), ' ')";
       return String(await redis.command("EVAL", all, "0"))
         .split(" ")
         .filter(Boolean);
     },
+    redis: {
+      lockLastsMs: async (key) => Number(await redis.command("PTTL", name(key))),
+      forgetScripts: async () => void (await redis.command("SCRIPT", "FLUSH")),
+      snapshot: async () => void (await redis.command("SAVE")),
+    },
     stop: () => redis.stop(),
+  };
+}
+
+async function startKubernetesServer(persistence: Persistence, program: string): Promise<Server> {
+  const api = await startApiServer({ program });
+  const connection = await fromKubeconfig({ path: api.kubeconfigFile });
+  const admin = httpClient({ connection, clock: systemClock(), random: systemRandom() });
+  const { namespace, prefix } = leasePlace;
+  return {
+    backend: "kubernetes",
+    port: api.port,
+    confirmMs: 5_000,
+    hasQuarantine: false,
+    urlAt: (port) => api.kubeconfigAt(port),
+    kill: () => api.kill(),
+    async start() {
+      if (persistence === "none") await api.forget();
+      await api.start();
+    },
+    pause: () => api.pause(),
+    resume: () => api.resume(),
+    deleteLock: async (key) => void (await admin.delete(leases, { namespace, name: prefix + nameOf(keyOf(key)) })),
+    async leftovers() {
+      const { items } = await admin.list(leases, { namespace });
+      // A free Lease stays until the janitor comes: that costs one write less for the next who takes it.
+      const taken = items.filter((lease) => holderOf(lease) !== "" || waitersOf(lease).length > 0);
+      return taken.map((lease) => `${lease.metadata.name} ${holderOf(lease)} ${waitersOf(lease)}`);
+    },
+    stop: () => api.stop(),
   };
 }

@@ -7,6 +7,7 @@ import { type Fault, type FaultEvent, Journal, monotonicMs } from "./history.ts"
 import type { Backend } from "./locks-under-test.ts";
 import { type Persistence, type Server, startServer } from "./server.ts";
 import { sleepMs } from "./sleep-ms.ts";
+import type { Programs } from "./theatre.ts";
 import { startWitness, type Witness } from "./witness.ts";
 import type { Plan } from "./worker.ts";
 import { WorkerProcess } from "./worker-process.ts";
@@ -19,11 +20,11 @@ export interface Cast {
   readonly plan: Omit<Plan, "worker" | "journal" | "witness" | "seed">;
 }
 
-/** What the dice show, where the processes write their histories, and what the workers run. */
+/** What the dice show, where the processes write their histories, and what they run. */
 export interface Setting {
   readonly seed: number;
   readonly dir: string;
-  readonly program: string;
+  readonly programs: Programs;
 }
 
 /** A server, workers that want its locks, a network between them, and ways to break each. */
@@ -37,7 +38,7 @@ export class Stage {
   readonly dir: string;
   readonly histories: string[] = [];
   readonly violations: Violation[] = [];
-  readonly #program: string;
+  readonly #programs: Programs;
   /** Whoever ends without being in here has crashed, unless it was asked to end. */
   readonly #killed = new Set<WorkerProcess>();
   #workers: WorkerProcess[] = [];
@@ -47,7 +48,7 @@ export class Stage {
     this.cast = cast;
     this.dice = new Dice(setting.seed);
     this.dir = setting.dir;
-    this.#program = setting.program;
+    this.#programs = setting.programs;
     this.server = parts.server;
     this.witness = parts.witness;
     this.journal = parts.journal;
@@ -58,7 +59,7 @@ export class Stage {
     mkdirSync(setting.dir, { recursive: true });
     const journal = new Journal(join(setting.dir, "driver.jsonl"));
     const witness = await startWitness(journal);
-    const server = await startServer(cast.backend, cast.persistence);
+    const server = await startServer(cast.backend, cast.persistence, setting.programs);
     const stage = new Stage(cast, setting, { server, witness, journal });
     for (let i = 0; i < cast.workers; i++) await stage.spawn();
     return stage;
@@ -76,7 +77,11 @@ export class Stage {
     // Also there if the worker is killed before it begins.
     closeSync(openSync(journal, "a"));
     const { backend } = this.server;
-    const worker = new WorkerProcess(this.#program, plan, { backend, url: this.server.urlAt(proxy.port), proxy });
+    const worker = new WorkerProcess(this.#programs.worker, plan, {
+      backend,
+      url: this.server.urlAt(proxy.port),
+      proxy,
+    });
     this.#workers.push(worker);
     this.histories.push(journal);
     void worker.ended.then(({ code, signal, stderr }) => {
@@ -167,12 +172,18 @@ export class Stage {
 
   /** SIGKILL and a new start. What it remembers is up to its persistence. */
   async restartServer(whileDown: () => Promise<void> = async () => {}): Promise<void> {
-    const forgets = this.cast.persistence !== "always" && { forgotMs: this.cast.plan.longestTtlMs };
-    await this.#during({ fault: "server restarted", ...forgets }, async () => {
+    const { persistence, plan } = this.cast;
+    const forgets = persistence !== "always";
+    const at = monotonicMs();
+    const quarantine = forgets && this.server.hasQuarantine && { forgotMs: plan.longestTtlMs };
+    await this.#during({ fault: "server restarted", ...quarantine }, async () => {
       await this.server.kill();
       await whileDown();
       await this.server.start();
     });
+    // Without a quarantine it is as if somebody had deleted every lock.
+    if (!forgets || this.server.hasQuarantine) return;
+    for (const key of plan.keys) this.journal.write({ at, event: "fault", fault: "lock deleted", key });
   }
 
   /** SIGSTOP of the server for a while. */
@@ -191,9 +202,11 @@ export class Stage {
     this.journal.write({ at, event: "fault", fault: "lock deleted", key });
   }
 
+  /** Where there are scripts. */
   async forgetScripts(): Promise<void> {
+    if (!this.server.redis) return;
     this.#fault({ fault: "scripts flushed" });
-    await this.server.forgetScripts();
+    await this.server.redis.forgetScripts();
   }
 
   async close(): Promise<void> {

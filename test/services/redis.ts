@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createConnection, createServer } from "node:net";
+import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
 
 export interface RedisService extends AsyncDisposable {
   readonly url: string;
@@ -106,22 +107,6 @@ async function ready(port: number): Promise<void> {
     await wait(25);
   }
   throw new Error(`redis-server on port ${port} was not ready within 5 s`);
-}
-
-/** Below the ports that the system gives to outgoing connections: one of those could take ours while we are down. */
-async function freePort(): Promise<number> {
-  while (true) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
 }
 
 /** One request and its reply on a connection of its own. Knows simple strings, errors, numbers and bulk strings. */

@@ -170,7 +170,7 @@ function withWaiters(lease: KubeLease, waiters: readonly string[]): KubeLease {
   return { ...lease, metadata: { ...lease.metadata, annotations: kept } };
 }
 
-function waitersOf(lease: KubeLease): string[] {
+export function waitersOf(lease: KubeLease): string[] {
   const text = lease.metadata.annotations?.[annotation.waiters] ?? "";
   return text === "" ? [] : text.split(",");
 }

@@ -49,6 +49,18 @@ describe("a log store that is opened again", () => {
     await store.close();
   });
 
+  it("counts on from where it first began, wherever a new one would begin now", async () => {
+    const before = await open({ newStoreAt: 5_000_000_000_000 });
+    const first = await put(before, "a");
+    await before.close();
+
+    const store = await open({ newStoreAt: 7_000_000_000_000 });
+
+    expect(first).toBe(5_000_000_000_001);
+    expect(await put(store, "b")).toBe(5_000_000_000_002);
+    await store.close();
+  });
+
   it("cannot be watched from before it was opened", async () => {
     const before = await open();
     const first = await put(before, "a");

@@ -19,10 +19,14 @@ export interface LogStoreOptions {
   readonly log?: Logger;
   readonly history?: HistoryLimits;
   readonly space?: LogSpace;
+  /** The revision before the first, if there is nothing in the directory yet. */
+  readonly newStoreAt?: number;
   /** For tests: a disk that loses things. */
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
+/** Not zero: on a real server version 1 is always too old to continue from. */
+const beforeFirstRevision = 100;
 const megabyte = 1024 * 1024;
 const defaultHistory: HistoryLimits = { changes: 50_000, characters: 32 * megabyte };
 const defaultSpace: LogSpace = {
@@ -42,13 +46,14 @@ export async function openLogStore({
   log = silentLogger,
   history = defaultHistory,
   space = defaultSpace,
+  newStoreAt = beforeFirstRevision,
   openDisk = openDirectory,
 }: LogStoreOptions): Promise<ObjectStore> {
   const startedAt = clock.now();
   const disk = await openDisk(directory, clock);
   try {
     const table = new ObjectTable();
-    const recovered = await recover(disk, intoTable(table, parse), log);
+    const recovered = await recover(disk, intoTable(table, parse), { log, newStoreAt });
     const { revision } = recovered;
     const content = () => ({
       revision: store.revision,

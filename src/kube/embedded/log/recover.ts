@@ -7,9 +7,6 @@ import { readFrames } from "./read-frames.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { StoreError } from "./store-error.ts";
 
-/** Where a new store begins to count. Not at zero: on a real server version 1 is always too old to continue from. */
-const beforeFirstRevision = 100;
-
 /** What an earlier process left. */
 export interface Recovered {
   readonly revision: number;
@@ -25,10 +22,15 @@ export interface Recovered {
  * Reads the newest snapshot and every log since, handing each change to `take` in order. Changes nothing on disk.
  * Throws `damaged`, with file and offset, rather than leave out anything that was once durable.
  */
-export async function recover(disk: Disk, take: (change: LoggedChange) => void, log: Logger): Promise<Recovered> {
+export async function recover(
+  disk: Disk,
+  take: (change: LoggedChange) => void,
+  { log, newStoreAt }: { readonly log: Logger; readonly newStoreAt: number },
+): Promise<Recovered> {
   const files = ourFiles(await disk.names());
   const snapshot = files.findLast(({ holds }) => holds === "snapshot")?.generation;
-  let revision = snapshot ? await readSnapshot(disk, snapshot, take) : beforeFirstRevision;
+  // Without a snapshot, the first log says where it began to count.
+  let revision = snapshot ? await readSnapshot(disk, snapshot, take) : undefined;
 
   const logs = files.filter(({ holds, generation }) => holds === "log" && generation >= (snapshot ?? 1));
   const read: LogRead[] = [];
@@ -39,7 +41,8 @@ export async function recover(disk: Disk, take: (change: LoggedChange) => void, 
     const next = await readLog(disk, file, revision, take);
     // A log gets its first change after the step that created it, and a step that failed may have left its log behind.
     if (next.changes === 0 && i === logs.length - 1 && file.generation !== snapshot) break;
-    if (!next.continues) throw damaged(disk, { file, end: 0 }, `it does not continue from revision ${revision}`);
+    if (!next.continues)
+      throw damaged(disk, { file, end: 0 }, `it does not continue from revision ${revision ?? newStoreAt}`);
     const previous = read.at(-1);
     if (previous?.torn) throw damaged(disk, previous, `the frame there is incomplete, although ${file.name} goes on`);
     read.push(next);
@@ -51,7 +54,7 @@ export async function recover(disk: Disk, take: (change: LoggedChange) => void, 
   if (newest?.torn) log.warn("incomplete frame cut off", { file: newest.file.name, offset: newest.end });
   const used = new Set([...read.map(({ file }) => file.name), snapshotName(snapshot ?? 0)]);
   return {
-    revision,
+    revision: revision ?? newStoreAt,
     logBytes: read.reduce((sum, { end }) => sum + end, 0),
     log: newest && { generation: newest.file.generation, end: newest.end },
     leftovers: files.map(({ name }) => name).filter((name) => !used.has(name)),
@@ -72,14 +75,14 @@ interface LogRead {
 async function readLog(
   disk: Disk,
   file: LogFileName,
-  revisionBefore: number,
+  revisionBefore: number | undefined,
   take: (change: LoggedChange) => void,
 ): Promise<LogRead> {
   const path = `${disk.directory}/${file.name}`;
   const opened = await disk.open(file.name, "read");
   let continues = false;
   let changes = 0;
-  let revision = revisionBefore;
+  let revision = revisionBefore ?? 0;
   try {
     const { end, torn } = await readFrames(opened, path, takeFrame);
     return { file, continues, changes, revision, end, torn };
@@ -89,10 +92,12 @@ async function readLog(
 
   function takeFrame(frame: Frame, at: number) {
     if (frame.kind === "heading") {
-      continues = readHeading(frame, path).revision === revisionBefore;
+      const begins = readHeading(frame, path).revision;
+      continues = begins === (revisionBefore ?? begins);
+      revision = revisionBefore ?? begins;
       return;
     }
-    if (!continues) throw damaged(disk, { file, end: 0 }, `it does not continue from revision ${revisionBefore}`);
+    if (!continues) throw damaged(disk, { file, end: 0 }, `it does not continue from revision ${revision}`);
     readChanges(frame.payload, (change) => {
       if (change.revision <= revision) throw damaged(disk, { file, end: at }, `revision ${change.revision} comes late`);
       ({ revision } = change);

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePort } from "./free-port.ts";
+
+/** `interlock api` as a process of its own. */
+export interface ApiServer extends AsyncDisposable {
+  readonly port: number;
+  readonly kubeconfigFile: string;
+  /** A kubeconfig for clients that reach it through a proxy at `port`. */
+  kubeconfigAt(port: number): string;
+  /** SIGKILL: it has no time to say or save anything. */
+  kill(): Promise<void>;
+  /** Runs it again on the same port and the same data. */
+  start(): Promise<void>;
+  /** Removes all objects, while it does not run. Token and certificate stay. */
+  forget(): Promise<void>;
+  /** SIGSTOP: connections stay open, and nobody answers. */
+  pause(): void;
+  resume(): void;
+  /** Ends it and removes what it wrote. */
+  stop(): Promise<void>;
+}
+
+const fromSource = ["--import", "tsx", fileURLToPath(new URL("../../src/main.ts", import.meta.url))];
+
+/** A real API server on a free loopback port. `program`: the command line tool as one file of JavaScript. */
+export async function startApiServer({ program }: { readonly program?: string } = {}): Promise<ApiServer> {
+  const dir = await mkdtemp(join(tmpdir(), "interlock-api-server-"));
+  const port = await freePort();
+  const kubeconfigFile = join(dir, "kubeconfig");
+  const args = [...(program ? [program] : fromSource), "api", "--data", dir, "--listen", `127.0.0.1:${port}`];
+  let child = await launch(args);
+
+  async function kill() {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  }
+
+  async function stop() {
+    await kill();
+    await rm(dir, { recursive: true, force: true });
+  }
+
+  return {
+    port,
+    kubeconfigFile,
+    kubeconfigAt(proxied) {
+      const path = join(dir, `kubeconfig-${proxied}`);
+      writeFileSync(path, readFileSync(kubeconfigFile, "utf8").replace(`:${port}`, `:${proxied}`), { mode: 0o600 });
+      return path;
+    },
+    kill,
+    async start() {
+      child = await launch(args);
+    },
+    forget: () => rm(join(dir, "objects"), { recursive: true }),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function launch(args: readonly string[]): Promise<ChildProcess> {
+  // Nothing of ours, such as a test runner's hooks, may run in it.
+  const env = { ...process.env, NODE_OPTIONS: "" };
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env });
+  // A test run that is cut short must not leave servers behind.
+  const killed = () => void child.kill("SIGKILL");
+  process.once("exit", killed);
+  child.once("exit", () => process.off("exit", killed));
+  await running(child);
+  return child;
+}
+
+function running(child: ChildProcess): Promise<void> {
+  let said = "";
+  return new Promise((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes("Interlock is running")) resolve();
+    };
+    child.stdout?.on("data", hear);
+    child.stderr?.on("data", hear);
+    child.once("exit", (code, signal) => reject(new Error(`interlock api ended with ${code ?? signal}:\n${said}`)));
+  });
+}
