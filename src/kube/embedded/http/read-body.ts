@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { parseDocument } from "yaml";
 import { StatusError, unsupportedMedia } from "../api/status-error.ts";
 import { isRecord } from "../json/json.ts";
-import { deepestNesting, JsonSyntaxError, type Parsed, parseJson } from "../json/parse-json.ts";
+import { deepestNesting, JsonSyntaxError, type Parsed, parseJson, standingAlone } from "../json/parse-json.ts";
 
 /** As on the real server. */
 const mostBodyBytes = 3 * 1_024 * 1_024;
@@ -72,8 +72,9 @@ function plain(value: unknown, depth: number): unknown {
   if (typeof value === "bigint") {
     return Number.isSafeInteger(Number(value)) || BigInt.asIntN(64, value) !== value ? Number(value) : value;
   }
+  if (typeof value === "string") return standingAlone(value);
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
   if (!isRecord(value)) return value ?? null;
   if (Object.hasOwn(value, "__proto__")) throw new JsonSyntaxError("a field has a name that is not supported");
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part, depth + 1)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [standingAlone(key), plain(part, depth + 1)]));
 }

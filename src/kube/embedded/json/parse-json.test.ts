@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "./parse-json.ts";
@@ -38,6 +40,31 @@ describe("JSON", () => {
     },
   );
 
+  it.each([
+    ["written plainly", ""],
+    ["written with spaces", " "],
+  ])("refuses what is nested too deep, %s, whatever its strings hold", (_how, space) => {
+    const text = `["]]]]]]]]]]",${"[".repeat(405)}${space}${"]".repeat(406)}`;
+
+    expect(() => parseJson(text)).toThrow("exceeded max depth of 400");
+  });
+
+  it.each([
+    ["written plainly", (object: object) => JSON.stringify(object)],
+    ["written with spaces", (object: object) => JSON.stringify(object, undefined, 1)],
+  ])("keeps nothing of the text that it came in, %s", (_how, write) => {
+    const kept: unknown[] = [];
+    const before = heapMb();
+    for (let i = 0; i < 100; i++) {
+      const small = { uid: `the-uid-of-number-${i}`, [`a-field-with-a-long-name-${i}`]: `a value with a number ${i}` };
+      const { value } = parseJson(write({ small, large: "x".repeat(2 ** 20) }));
+      kept.push(Reflect.get(Object(value), "small"));
+    }
+
+    expect(heapMb() - before).toBeLessThan(30);
+    expect(kept).toHaveLength(100);
+  });
+
   it("reads what the built-in parser reads, as the same", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
@@ -50,3 +77,10 @@ describe("JSON", () => {
     );
   });
 });
+
+/** What is in use after everything unused was collected. */
+function heapMb(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}

@@ -14,11 +14,54 @@ export interface Parsed {
 /** Deeper than any schema or object of the real world; a parser that recurses must stop somewhere. */
 export const deepestNesting = 400;
 
-/** Reads JSON without losing digits of an int64, and notes the fields that occur twice. */
+/**
+ * Reads JSON without losing digits of an int64, and notes the fields that occur twice. What it returns shares no memory
+ * with `text`: a small object outlives the large body that it came in.
+ */
 export function parseJson(text: string): Parsed {
+  const value = plainlyWritten(text);
+  if (value !== undefined) return { value, duplicates: [] };
   const reader = new JsonReader(text);
   return { value: reader.document(), duplicates: reader.duplicates };
 }
+
+/**
+ * The value of a text that is exactly what the built-in writer would write, as programs send it: then no field is there
+ * twice and no digit was lost, and the built-in parser is several times faster than ours. Undefined for all others.
+ */
+function plainlyWritten(text: string): unknown {
+  if (text.includes("__proto__") || isTooDeep(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(value) === text ? value : undefined;
+  } catch {
+    // Our own reader says what is wrong.
+    return undefined;
+  }
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at++;
+      else inString = code !== 0x22;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > deepestNesting) return true;
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return false;
+}
+
+/** The engine may keep a long part of a string as a reference to the whole; this one stands alone. */
+export function standingAlone(part: string): string {
+  return part.length < shortestReference ? part : (JSON.parse(JSON.stringify(part)) as string);
+}
+
+const shortestReference = 13;
 
 /** Lives for one text: a position in it, and the path from the root to there. */
 class JsonReader {
@@ -128,7 +171,7 @@ class JsonReader {
       const code = this.#text.charCodeAt(at);
       if (code === 0x22) {
         this.#at = at + 1;
-        return this.#text.slice(start, at);
+        return standingAlone(this.#text.slice(start, at));
       }
       if (code === 0x5c || code < 0x20) return this.#escapedString(at);
     }
