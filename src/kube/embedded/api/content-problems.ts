@@ -7,13 +7,14 @@ import type { Resource } from "./resource.ts";
 /** What is wrong with an object apart from its metadata, given what it was before. */
 export function contentProblems(resource: Resource, object: KubeObject, old: KubeObject | undefined): Problem[] {
   const own = resource.problems?.(object, old) ?? [];
-  if (!resource.custom) return own;
+  const { compiled, schema } = resource;
+  if (!compiled) return own;
 
   const { metadata: _, ...content } = object;
-  const problems = [...own, ...schemaProblems(content, resource.schema)];
+  const problems = [...own, ...schemaProblems(compiled, content, schema)];
   if (!resource.hasRules) return problems;
   if (problems.length > 0) return [...problems, rulesNotRun()];
-  return ruleProblems(content, old, resource.schema);
+  return ruleProblems(compiled, { schema, value: content, old });
 }
 
 function rulesNotRun(): Problem {

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../object.ts";
 import type { Draft } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
+import type { Compiled } from "../structural/compiled.ts";
 import type { Schema } from "../structural/schema.ts";
 import type { Column } from "../tables/column.ts";
 import type { Problem } from "./problem.ts";
@@ -23,6 +24,8 @@ export interface Resource extends Subject {
   readonly custom: boolean;
   /** With a description of every field: what is not described is not stored. */
   readonly schema: Schema;
+  /** Its patterns and rules, ready to run. Only the schemas of definitions have some. */
+  readonly compiled?: Compiled;
   /** Whether the schema has CEL rules. */
   readonly hasRules: boolean;
   readonly hasStatus: boolean;

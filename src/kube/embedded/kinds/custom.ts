@@ -3,6 +3,7 @@ import type { Conversion, Resource } from "../api/resource.ts";
 import { deeplyFrozen, draftOf } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 import type { Entry } from "../object-store.ts";
+import { Compiled } from "../structural/compiled.ts";
 import { applyDefaults, hasDefaults } from "../structural/defaults.ts";
 import { hasRules } from "../structural/rules.ts";
 import type { Schema } from "../structural/schema.ts";
@@ -50,6 +51,7 @@ function customResource(
     storedAs: `${names.plural}.${group}`,
     custom: true,
     schema,
+    compiled: new Compiled(),
     hasRules: hasRules(schema),
     hasStatus: version.subresources?.status !== undefined,
     subresources: [],

@@ -1,7 +1,7 @@
 import { subdomainProblem } from "../api/names.ts";
 import { forbiddenField, invalidValue, notSupported, type Problem, required } from "../api/problem.ts";
 import { isRecord } from "../json/json.ts";
-import { compiledPattern } from "../structural/patterns.ts";
+import { compiledPattern } from "../structural/compiled.ts";
 import { ruleMistake } from "../structural/rules.ts";
 import type { Schema, ValidationRule } from "../structural/schema.ts";
 import { jsonPath } from "../tables/json-path.ts";

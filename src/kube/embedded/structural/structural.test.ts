@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Compiled } from "./compiled.ts";
 import { prune } from "./decode.ts";
 import { applyDefaults } from "./defaults.ts";
 import { ruleMistake, ruleProblems } from "./rules.ts";
@@ -93,12 +94,12 @@ describe("validation", () => {
     [{ anyOf: [{ type: "string" }, { type: "integer" }] }, "a", undefined],
     [{ not: { type: "string" } }, "a", 'Invalid value: "a": x in body must not validate the schema (not)'],
   ])("of %j finds with %j: %s", (one, value, message) => {
-    expect(schemaProblems(value, one, "x")[0]?.message).toBe(message);
+    expect(schemaProblems(new Compiled(), value, one, "x")[0]?.message).toBe(message);
   });
 });
 
 it("an integer may be larger than a number can hold", () => {
-  expect(schemaProblems(9007199254740993n, { type: "integer" })).toEqual([]);
+  expect(schemaProblems(new Compiled(), 9007199254740993n, { type: "integer" })).toEqual([]);
 });
 
 describe("a CEL rule", () => {
@@ -111,7 +112,7 @@ describe("a CEL rule", () => {
     ["self.names.all(n, n.startsWith('app-'))", { names: ["app-a", "b"] }, undefined, false],
     ["has(self.max)", {}, undefined, false],
   ])("%s holds for %j after %j: %s", (rule, value, old, holds) => {
-    expect(ruleProblems(value, old, withRule(rule)).length === 0).toBe(holds);
+    expect(ruleProblems(new Compiled(), { schema: withRule(rule), value, old }).length === 0).toBe(holds);
   });
 
   it("reaches into parts, and knows list elements by their keys", () => {
@@ -126,16 +127,15 @@ describe("a CEL rule", () => {
       { name: "b", v: 1 },
     ];
 
-    const problems = ruleProblems(
-      [
-        { name: "b", v: 2 },
-        { name: "a", v: 4 },
-        { name: "new", v: 0 },
-      ],
-      before,
-      list,
-      "steps",
-    );
+    const after = [
+      { name: "b", v: 2 },
+      { name: "a", v: 4 },
+      { name: "new", v: 0 },
+    ];
+    const schema: Schema = { type: "object", properties: { steps: list } };
+    const change = { schema, value: { steps: after }, old: { steps: before } };
+
+    const problems = ruleProblems(new Compiled(), change);
 
     expect(problems.map(({ field }) => field)).toEqual(["steps[1]"]);
   });

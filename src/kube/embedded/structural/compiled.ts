@@ -1,0 +1,48 @@
+import { Environment } from "@marcbachmann/cel-js";
+
+export type Expression = (context: object) => unknown;
+
+/** The patterns and CEL expressions of one schema, each compiled when it is first needed and kept with the schema. */
+export class Compiled {
+  readonly #patterns = new Map<string, RegExp>();
+  readonly #expressions = new Map<string, Expression>();
+
+  pattern(text: string): RegExp {
+    return once(this.#patterns, text, compiledPattern);
+  }
+
+  expression(text: string): Expression {
+    return once(this.#expressions, text, compiledExpression);
+  }
+}
+
+function once<T>(known: Map<string, T>, text: string, make: (text: string) => T): T {
+  let made = known.get(text);
+  if (!made) {
+    made = make(text);
+    known.set(text, made);
+  }
+  return made;
+}
+
+/** A pattern of a schema. Throws SyntaxError for one that JavaScript cannot read. */
+export function compiledPattern(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    // RE2 allows escapes of ordinary characters, which the strict mode of JavaScript does not.
+    return new RegExp(pattern);
+  }
+}
+
+const environment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
+  .registerVariable("self", "dyn")
+  .registerVariable("oldSelf", "dyn");
+
+/** A CEL expression over `self` and `oldSelf`. Throws for one that cannot be run. */
+export function compiledExpression(expression: string): Expression {
+  const parsed = environment.parse(expression);
+  const checked = parsed.check();
+  if (!checked.valid) throw checked.error ?? new Error("the expression is not valid");
+  return parsed;
+}
