@@ -7,6 +7,8 @@ import { openApi, type RunningApi } from "./api/open-api.ts";
 import { authenticator, type Tokens } from "./http/authenticate.ts";
 import { bothProtocols } from "./http/both-protocols.ts";
 import { requestListener } from "./http/request-listener.ts";
+import { Underway } from "./http/underway.ts";
+import { WatchStreams } from "./http/watch-streams.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 export interface ServeOptions {
@@ -33,6 +35,8 @@ export interface ServedApi {
 
 const usualPatience = { headersMs: 10_000, requestMs: 60_000 };
 const idleConnectionMs = 120_000;
+/** How long requests that are under way may take when the server closes. */
+const closePatienceMs = 3_000;
 
 /** Serves the objects of a store as a Kubernetes API. */
 export async function serveApi({
@@ -55,7 +59,9 @@ export async function serveApi({
     maxHeaderSize: 32 * 1_024,
     noDelay: true,
   };
-  const answer = requestListener({ api, authenticate, log });
+  const watches = new WatchStreams();
+  const underway = new Underway();
+  const answer = requestListener({ api, authenticate, watches, underway, log });
   const plain = createServer(options, answer);
   const secure =
     tls &&
@@ -63,7 +69,8 @@ export async function serveApi({
       { ...options, handshakeTimeout: patience.headersMs, cert: tls.certificate, key: tls.key },
       answer,
     );
-  const server = secure ? bothProtocols(plain, secure, { silenceMs: patience.headersMs }) : plain;
+  const front = secure && bothProtocols(plain, secure, { silenceMs: patience.headersMs });
+  const server = front?.server ?? plain;
   const host = listen.host ?? "127.0.0.1";
   const { port } = await listening(server, host, listen.port ?? 0);
   const shown = host.includes(":") ? `[${host}]` : host;
@@ -72,7 +79,11 @@ export async function serveApi({
     api,
     close: async () => {
       api.close();
-      await closed(server, secure ? [plain, secure] : [plain]);
+      underway.close();
+      const end = closed(server, secure ? [plain, secure] : [plain], clock);
+      front?.hangUpOnSilent();
+      watches.endAll();
+      await end;
     },
   };
 }
@@ -87,13 +98,16 @@ function listening(server: Server, host: string, port: number): Promise<AddressI
   });
 }
 
-/** Watches never end by themselves, so their connections are cut. */
-function closed(server: Server, speakers: readonly HttpServer[]): Promise<void> {
+/** Whoever waits for an answer gets it, unless that takes too long; idle connections are closed at once. */
+function closed(server: Server, speakers: readonly HttpServer[], clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
-    for (const speaker of speakers) {
-      speaker.closeAllConnections();
-      if (speaker !== server) speaker.close();
-    }
+    const cut = clock.after(closePatienceMs, () => {
+      for (const speaker of speakers) speaker.closeAllConnections();
+    });
+    server.close(() => {
+      cut.cancel();
+      resolve();
+    });
+    for (const speaker of speakers) if (speaker !== server) speaker.close();
   });
 }

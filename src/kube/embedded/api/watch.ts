@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../object.ts";
 import type { Change, Entry } from "../object-store.ts";
 import { type Api, sealed } from "./api.ts";
-import { parseRevision } from "./list.ts";
+import { parseRevision, tooLarge } from "./list.ts";
 import { forbiddenField, notSupported, type Problem } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 import { type Selection, type SelectionQuery, selection } from "./selection.ts";
@@ -38,6 +38,8 @@ export function watchObjects(api: Api, resource: Resource, options: WatchOptions
   const { resourceVersion } = options;
   const from = !resourceVersion || resourceVersion === "0" ? undefined : parseRevision(resourceVersion);
   const wantsInitial = options.sendInitialEvents ?? from === undefined;
+  // A watch alone stays silent until the version it begins at; one that begins with a list promises one not older.
+  if (wantsInitial && from !== undefined && from > api.store.revision) throw tooLarge(from, api.store.revision);
   const revision = wantsInitial ? api.store.revision : (from ?? api.store.revision);
   const initial = wantsInitial ? initialEntries(api, resource, chosen) : [];
 

@@ -5,16 +5,26 @@ import { createServer, type Server, type Socket } from "node:net";
 /** The first byte of every TLS connection, and of no HTTP request. */
 const handshake = 0x16;
 
+export interface Front {
+  readonly server: Server;
+  /** Ends the connections that nobody has said anything on yet. */
+  hangUpOnSilent(): void;
+}
+
 /**
  * One port for two protocols: whoever begins with a TLS handshake gets `secure`, everybody else `plain`. kubectl sends a
  * token over TLS alone; tests and people with curl like it plain.
  */
-export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceMs }: { silenceMs: number }): Server {
+export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceMs }: { silenceMs: number }): Front {
+  const silent = new Set<Socket>();
   const front = createServer({ noDelay: true }, (socket) => {
     const hangUp = () => socket.destroy();
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
     socket.setTimeout(silenceMs, hangUp);
     socket.on("error", hangUp);
     socket.once("data", (first) => {
+      silent.delete(socket);
       socket.setTimeout(0);
       socket.off("timeout", hangUp);
       socket.off("error", hangUp);
@@ -29,7 +39,12 @@ export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceM
     plain.emit("listening");
     secure.emit("listening");
   });
-  return front;
+  return {
+    server: front,
+    hangUpOnSilent() {
+      for (const socket of silent) socket.destroy();
+    },
+  };
 }
 
 /** TLS takes what was read so far by itself; HTTP waits for it to flow. */

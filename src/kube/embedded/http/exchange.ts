@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../../telemetry/index.ts";
 import type { Api } from "../api/api.ts";
+import type { Resource } from "../api/resource.ts";
+import type { WatchOptions } from "../api/watch.ts";
 import type { Caller } from "./authenticate.ts";
 
 /** One request and its answer, with everything that handlers need. */
@@ -12,5 +14,7 @@ export interface Exchange {
   readonly segments: readonly string[];
   readonly query: URLSearchParams;
   readonly caller: Caller;
+  /** Where a watch is answered, with a stream of events. */
+  readonly watches: { begin(exchange: Exchange, resource: Resource, options: WatchOptions): void };
   readonly log: Logger | undefined;
 }

@@ -7,25 +7,31 @@ import { sendStatus } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
 import { answeredHealth } from "./health.ts";
+import type { Underway } from "./underway.ts";
+import type { WatchStreams } from "./watch-streams.ts";
 
 export interface ListenerOptions {
   readonly api: Api;
   readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
+  readonly watches: WatchStreams;
+  readonly underway: Underway;
   readonly log: Logger | undefined;
 }
 
 /** Answers every request with something: whatever goes wrong inside ends as a Status, never as a broken server. */
 export function requestListener(options: ListenerOptions) {
   return (request: IncomingMessage, response: ServerResponse): void => {
+    options.underway.add(response);
     answer(request, response, options).catch((error: unknown) => fail(error, request, response, options));
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, { api, authenticate, log }: ListenerOptions) {
+async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
+  const { api, authenticate, watches, log } = options;
   const { segments, query } = location(request.url ?? "/");
   if (answeredHealth(response, segments, query)) return;
   const caller = segments[0] === "version" ? anyone : authenticate(request.headers);
-  await dispatch({ api, request, response, method: request.method ?? "GET", segments, query, caller, log });
+  await dispatch({ api, request, response, method: request.method ?? "GET", segments, query, caller, watches, log });
 }
 
 const anyone: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };

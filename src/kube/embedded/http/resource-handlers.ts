@@ -24,7 +24,6 @@ import type { Exchange } from "./exchange.ts";
 import { deleteOptionsOf, dryRunOf, fieldValidationOf, flagOf, numberOf } from "./options.ts";
 import { contentType, parseBody, readText } from "./read-body.ts";
 import type { Route } from "./route.ts";
-import { streamWatch } from "./watch-stream.ts";
 import { sendList, sendObject } from "./write-object.ts";
 
 type CollectionRoute = Extract<Route, { kind: "collection" }>;
@@ -45,11 +44,11 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
       sendInitialEvents: flagOf(query, "sendInitialEvents"),
       continue: query.get("continue") ?? undefined,
     };
-    if (flagOf(query, "watch")) return streamWatch(exchange, resource, { ...selectors, ...versions });
+    if (flagOf(query, "watch")) return exchange.watches.begin(exchange, resource, { ...selectors, ...versions });
     const limit = Math.max(0, numberOf(query, "limit") ?? 0);
     return sendList(exchange, resource, listObjects(exchange.api, resource, { ...selectors, ...versions, limit }));
   }
-  allowWrite(exchange, resource, method === "POST" ? "create" : "deletecollection");
+  allowWrite(exchange, { resource, namespace, name: "" }, method === "POST" ? "create" : "deletecollection");
   if (resource.namespaced && namespace === undefined) throw methodNotAllowed();
   if (method === "POST") return await create(exchange, resource, namespace ?? "");
   if (method !== "DELETE" || !resource.verbs.includes("deletecollection")) throw methodNotAllowed();
@@ -79,13 +78,13 @@ export async function handleObject(exchange: Exchange, where: ObjectRoute): Prom
     case "GET":
       return sendObject(exchange, resource, stored(exchange, where));
     case "PUT":
-      allowWrite(exchange, resource, "update", name);
+      allowWrite(exchange, where, "update");
       return await update(exchange, resource, { namespace, name });
     case "PATCH":
-      allowWrite(exchange, resource, "patch", name);
+      allowWrite(exchange, where, "patch");
       return await patch(exchange, resource, { namespace, name });
     case "DELETE":
-      allowWrite(exchange, resource, "delete", name);
+      allowWrite(exchange, where, "delete");
       return await remove(exchange, resource, { namespace, name });
     default:
       throw methodNotAllowed();
@@ -99,10 +98,10 @@ async function handleStatus(exchange: Exchange, where: ObjectRoute): Promise<voi
     case "GET":
       return sendObject(exchange, resource, stored(exchange, where));
     case "PUT":
-      allowWrite(exchange, resource, "update", name);
+      allowWrite(exchange, where, "update");
       return await update(exchange, resource, ref);
     case "PATCH":
-      allowWrite(exchange, resource, "patch", name);
+      allowWrite(exchange, where, "patch");
       return await patch(exchange, resource, ref);
     default:
       if (!resource.custom) throw methodNotAllowed();
@@ -228,12 +227,18 @@ async function bodyOf({ request }: Exchange): Promise<unknown> {
   }
 }
 
-function allowWrite({ caller }: Exchange, resource: Resource, verb: string, name = "") {
+interface Target {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly subresource?: string;
+}
+
+function allowWrite({ caller }: Exchange, { resource, namespace, name, subresource }: Target, verb: string) {
   if (caller.role === "admin") return;
-  const what = `resource ${JSON.stringify(resource.plural)} in API group ${JSON.stringify(resource.group)}`;
-  throw forbidden(
-    resource,
-    name,
-    `User ${JSON.stringify(caller.name)} cannot ${verb} ${what}: its token is for reading`,
-  );
+  const plural = subresource ? `${resource.plural}/${subresource}` : resource.plural;
+  const what = `resource ${JSON.stringify(plural)} in API group ${JSON.stringify(resource.group)}`;
+  const where = namespace ? `in the namespace ${JSON.stringify(namespace)}` : "at the cluster scope";
+  const why = `User ${JSON.stringify(caller.name)} cannot ${verb} ${what} ${where}: its token is for reading`;
+  throw forbidden(resource, name, why);
 }

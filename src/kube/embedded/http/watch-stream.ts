@@ -1,69 +1,34 @@
-import type { Timer } from "../../../time/index.ts";
 import type { Resource } from "../api/resource.ts";
-import { type Status, StatusError } from "../api/status-error.ts";
-import { type Event, type Watch, type WatchOptions, watchObjects } from "../api/watch.ts";
+import type { Status } from "../api/status-error.ts";
+import type { Event, Watch } from "../api/watch.ts";
 import { writeJson } from "../json/write-json.ts";
-import type { Entry } from "../object-store.ts";
 import { partialMetadata, table } from "../tables/table.ts";
-import { acceptedFormat, type Format } from "./accept.ts";
+import type { Format } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
-import { flagOf, numberOf } from "./options.ts";
+import type { WatchFrames } from "./watch-frames.ts";
 import { tableOptions } from "./write-object.ts";
 
 /** A watcher that is this far behind is cut off: it can come back and continue from where it was. */
 const mostUnsentBytes = 8 * 1_024 * 1_024;
-const bookmarkEveryMs = 60_000;
-/** A last bookmark comes this long before the end of a watch that is short. */
-const bookmarkBeforeEndMs = 2_000;
-const shortestLongWatchMs = 30 * 60_000;
 
-/** Answers with a stream of events that ends after `timeoutSeconds`, when the client leaves, or when it falls behind. */
-export function streamWatch(exchange: Exchange, resource: Resource, options: WatchOptions): void {
-  const { api, query, response, request } = exchange;
-  const format = acceptedFormat(request.headers.accept);
-  const timeoutSeconds = numberOf(query, "timeoutSeconds");
-  const stream = new WatchStream(exchange, resource, format);
-  let watch: Watch;
-  try {
-    watch = watchObjects(api, resource, options, (event) => stream.send(event));
-  } catch (error) {
-    if (!(error instanceof StatusError) || error.status.code !== 410) throw error;
-    return stream.refuse(error.status);
-  }
-  stream.begin(watch, {
-    announceEnd: options.sendInitialEvents === true && flagOf(query, "allowWatchBookmarks") === true,
-  });
-
-  const durationMs = timeoutSeconds ? timeoutSeconds * 1_000 : shortestLongWatchMs * (1 + api.random.fraction());
-  const timers: Timer[] = [api.clock.after(durationMs, () => stream.end())];
-  if (flagOf(query, "allowWatchBookmarks")) {
-    const lastMs = durationMs - bookmarkBeforeEndMs;
-    if (lastMs > 0) timers.push(api.clock.after(lastMs, () => stream.bookmark()));
-    const regularly = () => {
-      stream.bookmark();
-      timers[2] = api.clock.after(bookmarkEveryMs, regularly);
-    };
-    timers[2] = api.clock.after(bookmarkEveryMs, regularly);
-  }
-  response.on("close", () => {
-    watch.stop();
-    for (const timer of timers) timer?.cancel();
-  });
-}
-
-/** The events of one turn of the event loop go out together. */
-class WatchStream {
+/** One watch as its client sees it. The events of one turn of the event loop go out together. */
+export class WatchStream {
   readonly #exchange: Exchange;
   readonly #resource: Resource;
   readonly #format: Format;
+  readonly #frames: WatchFrames;
   #unsent: Buffer[] = [];
   #headerSent = false;
   #ended = false;
 
-  constructor(exchange: Exchange, resource: Resource, format: Format) {
+  constructor(
+    exchange: Exchange,
+    { resource, format, frames }: { resource: Resource; format: Format; frames: WatchFrames },
+  ) {
     this.#exchange = exchange;
     this.#resource = resource;
     this.#format = format;
+    this.#frames = frames;
   }
 
   begin({ initial, revision }: Watch, { announceEnd }: { announceEnd: boolean }) {
@@ -80,7 +45,7 @@ class WatchStream {
   }
 
   send(event: Event) {
-    this.#write(this.#format.as === "object" ? plainFrame(event) : this.#transformed(event));
+    this.#write(this.#format.as === "object" ? this.#frames.of(event) : this.#transformed(event));
   }
 
   bookmark() {
@@ -146,21 +111,4 @@ class WatchStream {
     this.#ended = true;
     response.destroy();
   }
-}
-
-const frames = new WeakMap<Entry, Map<string, Buffer>>();
-
-/** The same bytes for every watcher that is told the same. */
-function plainFrame({ type, entry }: Event): Buffer {
-  let known = frames.get(entry);
-  if (!known) {
-    known = new Map();
-    frames.set(entry, known);
-  }
-  let frame = known.get(type);
-  if (!frame) {
-    frame = Buffer.from(`{"type":"${type}","object":${entry.json}}\n`);
-    known.set(type, frame);
-  }
-  return frame;
 }

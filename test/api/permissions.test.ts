@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
+import { Wire } from "../conformance/wire.ts";
+
+describe("the token for reading", () => {
+  let server: Awaited<ReturnType<typeof serverUnderTest>>;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    server = await serverUnderTest();
+    wire = new Wire(server.url, tokens.readOnly);
+  });
+
+  afterAll(async () => {
+    wire.close();
+    await server.close();
+  });
+
+  it.each([
+    [
+      "POST",
+      "/api/v1/namespaces/default/configmaps",
+      'create resource "configmaps" in API group "" in the namespace "default"',
+    ],
+    [
+      "PUT",
+      "/api/v1/namespaces/default/configmaps/a",
+      'update resource "configmaps" in API group "" in the namespace "default"',
+    ],
+    ["PATCH", "/api/v1/namespaces/default", 'patch resource "namespaces" in API group "" at the cluster scope'],
+    [
+      "DELETE",
+      "/api/v1/namespaces/default/pods/a",
+      'delete resource "pods" in API group "" in the namespace "default"',
+    ],
+    [
+      "DELETE",
+      "/api/v1/namespaces/default/pods",
+      'deletecollection resource "pods" in API group "" in the namespace "default"',
+    ],
+    [
+      "PATCH",
+      "/apis/apps/v1/namespaces/default/deployments/a/status",
+      'patch resource "deployments/status" in API group "apps" in the namespace "default"',
+    ],
+  ])("does not allow to %s %s, and the answer says what is missing", async (method, path, missing) => {
+    const answer = await wire.ask({ method, path, body: { metadata: { name: "a" } } });
+
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { reason: "Forbidden", message: expect.stringContaining(`User "interlock-reader" cannot ${missing}`) },
+    });
+  });
+
+  it("allows to look", async () => {
+    expect(await wire.ask({ method: "GET", path: "/api/v1/namespaces/default" })).toMatchObject({ status: 200 });
+  });
+});
