@@ -4,7 +4,8 @@ import type { Engine as EngineName, FailureReason, ParameterValue } from "../res
 /**
  * Port: what runs workflows. A run is an object in the API server, so that every replica sees it, one name is one run,
  * and uid and resourceVersion make each write conditional. It is created suspended, and nothing of it runs before
- * `start` has been applied. Everything here but `prepare` and `failureOf` is pure; the writes are the caller's.
+ * `start` has been applied. Everything here but `prepare` and `failureOf` is pure; the writes are the caller's. A run is
+ * deleted in the foreground: to Tekton a TaskRun that is left over is the result of the next run with that name.
  */
 export interface Engine {
   readonly name: EngineName;
