@@ -52,6 +52,25 @@ describe("the token for reading", () => {
     });
   });
 
+  it("does not allow to be somebody else", async () => {
+    const headers = { "Impersonate-User": "interlock-admin" };
+
+    const answer = await wire.ask({ method: "GET", path: "/api/v1/namespaces/default", headers });
+
+    const missing = 'User "interlock-reader" cannot impersonate resource "users"';
+    expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining(missing) } });
+  });
+
+  it.each([
+    ["interlock-reader", "GET", 200],
+    ["interlock-reader", "DELETE", 403],
+    ["nobody", "GET", 403],
+  ])("an administrator who is taken for %s and asks to %s is answered %i", async (user, method, status) => {
+    const headers = { "Impersonate-User": user, Authorization: `Bearer ${tokens.admin}` };
+
+    expect(await wire.ask({ method, path: "/api/v1/namespaces/default", headers })).toMatchObject({ status });
+  });
+
   it("allows to look", async () => {
     expect(await wire.ask({ method: "GET", path: "/api/v1/namespaces/default" })).toMatchObject({ status: 200 });
   });

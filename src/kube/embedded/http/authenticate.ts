@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { StatusError } from "../api/status-error.ts";
+import { forbidden, StatusError } from "../api/status-error.ts";
 
 /** Who may use the server. Whoever has the admin token may do everything, the other may look. */
 export interface Tokens {
@@ -10,7 +10,8 @@ export interface Tokens {
 
 export interface Caller {
   readonly name: string;
-  readonly role: "admin" | "read-only";
+  /** Whoever an administrator pretends to be has no role, unless it is one of the two that exist. */
+  readonly role: "admin" | "read-only" | "none";
   readonly groups: readonly string[];
 }
 
@@ -24,16 +25,27 @@ export function authenticator(tokens: Tokens): (headers: IncomingHttpHeaders) =>
     { digest: digest(tokens.admin), caller: admin },
     ...(tokens.readOnly ? [{ digest: digest(tokens.readOnly), caller: reader }] : []),
   ];
-  return ({ authorization, ...headers }) => {
-    const token = tokenIn(authorization ?? "");
+  return (headers) => {
+    const token = tokenIn(headers.authorization ?? "");
     if (token === undefined) throw unauthorized();
     const presented = digest(token);
     let found: Caller | undefined;
     for (const { digest: expected, caller } of known) if (timingSafeEqual(expected, presented)) found ??= caller;
     if (!found) throw unauthorized();
-    if (headers["impersonate-user"] !== undefined) throw noImpersonation();
-    return found;
+    return headers["impersonate-user"] === undefined ? found : impersonated(found, headers);
   };
+}
+
+/** Who the caller asks to be taken for: to see what somebody else would see. */
+function impersonated(caller: Caller, headers: IncomingHttpHeaders): Caller {
+  const name = String(headers["impersonate-user"]);
+  if (caller.role !== "admin") throw noImpersonation(caller, name);
+  const known = [admin, reader].find((one) => one.name === name);
+  const groups = String(headers["impersonate-group"] ?? "")
+    .split(",")
+    .map((group) => group.trim())
+    .filter(Boolean);
+  return known ?? { name, role: "none", groups: [...groups, "system:authenticated"] };
 }
 
 /** A bearer token, or the password of basic authentication: all that kubectl sends over plain HTTP. */
@@ -53,7 +65,7 @@ function unauthorized(): StatusError {
   return new StatusError(401, "Unauthorized", { reason: "Unauthorized" });
 }
 
-function noImpersonation(): StatusError {
-  const message = "this embedded API server has no impersonation: use the admin token or the read-only token";
-  return new StatusError(403, message, { reason: "Forbidden" });
+function noImpersonation({ name }: Caller, wanted: string): StatusError {
+  const attempt = `User ${JSON.stringify(name)} cannot impersonate resource "users" in API group "" at the cluster scope`;
+  return forbidden({ group: "", plural: "users", kind: "User" }, wanted, attempt);
 }

@@ -38,17 +38,19 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
     fieldSelector: query.get("fieldSelector") ?? undefined,
   };
   if (method === "GET") {
+    const watches = flagOf(query, "watch");
+    allow(exchange, { resource, namespace, name: "" }, watches ? "watch" : "list");
     const versions = {
       resourceVersion: query.get("resourceVersion") ?? undefined,
       resourceVersionMatch: query.get("resourceVersionMatch") ?? undefined,
       sendInitialEvents: flagOf(query, "sendInitialEvents"),
       continue: query.get("continue") ?? undefined,
     };
-    if (flagOf(query, "watch")) return exchange.watches.begin(exchange, resource, { ...selectors, ...versions });
+    if (watches) return exchange.watches.begin(exchange, resource, { ...selectors, ...versions });
     const limit = Math.max(0, numberOf(query, "limit") ?? 0);
     return sendList(exchange, resource, listObjects(exchange.api, resource, { ...selectors, ...versions, limit }));
   }
-  allowWrite(exchange, { resource, namespace, name: "" }, method === "POST" ? "create" : "deletecollection");
+  allow(exchange, { resource, namespace, name: "" }, method === "POST" ? "create" : "deletecollection");
   if (resource.namespaced && namespace === undefined) throw methodNotAllowed();
   if (method === "POST") return await create(exchange, resource, namespace ?? "");
   if (method !== "DELETE" || !resource.verbs.includes("deletecollection")) throw methodNotAllowed();
@@ -76,15 +78,16 @@ export async function handleObject(exchange: Exchange, where: ObjectRoute): Prom
 
   switch (exchange.method) {
     case "GET":
+      allow(exchange, where, "get");
       return sendObject(exchange, resource, stored(exchange, where));
     case "PUT":
-      allowWrite(exchange, where, "update");
+      allow(exchange, where, "update");
       return await update(exchange, resource, { namespace, name });
     case "PATCH":
-      allowWrite(exchange, where, "patch");
+      allow(exchange, where, "patch");
       return await patch(exchange, resource, { namespace, name });
     case "DELETE":
-      allowWrite(exchange, where, "delete");
+      allow(exchange, where, "delete");
       return await remove(exchange, resource, { namespace, name });
     default:
       throw methodNotAllowed();
@@ -96,12 +99,13 @@ async function handleStatus(exchange: Exchange, where: ObjectRoute): Promise<voi
   const ref = { namespace, name, subresource: "status" as const };
   switch (exchange.method) {
     case "GET":
+      allow(exchange, where, "get");
       return sendObject(exchange, resource, stored(exchange, where));
     case "PUT":
-      allowWrite(exchange, where, "update");
+      allow(exchange, where, "update");
       return await update(exchange, resource, ref);
     case "PATCH":
-      allowWrite(exchange, where, "patch");
+      allow(exchange, where, "patch");
       return await patch(exchange, resource, ref);
     default:
       if (!resource.custom) throw methodNotAllowed();
@@ -227,6 +231,8 @@ async function bodyOf({ request }: Exchange): Promise<unknown> {
   }
 }
 
+const readingVerbs = ["get", "list", "watch"];
+
 interface Target {
   readonly resource: Resource;
   readonly namespace: string | undefined;
@@ -234,11 +240,11 @@ interface Target {
   readonly subresource?: string;
 }
 
-function allowWrite({ caller }: Exchange, { resource, namespace, name, subresource }: Target, verb: string) {
-  if (caller.role === "admin") return;
+function allow({ caller }: Exchange, { resource, namespace, name, subresource }: Target, verb: string) {
+  const { role } = caller;
+  if (role === "admin" || (role === "read-only" && readingVerbs.includes(verb))) return;
   const plural = subresource ? `${resource.plural}/${subresource}` : resource.plural;
   const what = `resource ${JSON.stringify(plural)} in API group ${JSON.stringify(resource.group)}`;
   const where = namespace ? `in the namespace ${JSON.stringify(namespace)}` : "at the cluster scope";
-  const why = `User ${JSON.stringify(caller.name)} cannot ${verb} ${what} ${where}: its token is for reading`;
-  throw forbidden(resource, name, why);
+  throw forbidden(resource, name, `User ${JSON.stringify(caller.name)} cannot ${verb} ${what} ${where}`);
 }

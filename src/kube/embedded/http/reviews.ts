@@ -11,11 +11,18 @@ export async function handleReview(exchange: Exchange, plural: string): Promise<
   const { request, response, caller, method } = exchange;
   if (method !== "POST")
     throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
-  const text = await readText(request);
-  const { value } = parseBody(text, contentType(request));
+  const value = questionOf(exchange, plural, await readText(request));
   if (!isRecord(value)) throw badRequest("the review is not an object");
   const status = statusOf(plural, value, caller);
   sendJson(response, 201, writeJson({ ...value, metadata: { creationTimestamp: null }, status }));
+}
+
+/** "Who am I?" says nothing but its kind, so the protobuf that kubectl sends need not be read. */
+function questionOf({ request, segments }: Exchange, plural: string, text: string): unknown {
+  const type = contentType(request);
+  const empty = plural === "selfsubjectreviews" && type === "application/vnd.kubernetes.protobuf";
+  if (empty) return { kind: "SelfSubjectReview", apiVersion: `${segments[1]}/${segments[2]}` };
+  return parseBody(text, type).value;
 }
 
 function statusOf(plural: string, review: object, caller: Caller): object {
@@ -25,7 +32,7 @@ function statusOf(plural: string, review: object, caller: Caller): object {
     case "selfsubjectrulesreviews": {
       const verbs = caller.role === "admin" ? ["*"] : readingVerbs;
       return {
-        resourceRules: [{ verbs, apiGroups: ["*"], resources: ["*"] }],
+        resourceRules: caller.role === "none" ? [] : [{ verbs, apiGroups: ["*"], resources: ["*"] }],
         nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["*"] }],
         incomplete: false,
       };
@@ -43,6 +50,6 @@ const readingVerbs = ["get", "list", "watch"];
 
 function accessOf(spec: unknown, { role }: Caller): object {
   const verb = member(member(spec, "resourceAttributes") ?? member(spec, "nonResourceAttributes"), "verb");
-  const allowed = role === "admin" || readingVerbs.includes(String(verb));
-  return { allowed, reason: allowed ? `token of the role ${role}` : "the token is for reading" };
+  const allowed = role === "admin" || (role === "read-only" && readingVerbs.includes(String(verb)));
+  return { allowed, reason: allowed ? `token of the role ${role}` : `the role ${role} does not allow it` };
 }
