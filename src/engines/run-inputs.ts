@@ -1,4 +1,4 @@
-import type { ParameterValue } from "../resources/index.ts";
+import type { ParameterValue, reservedParameters } from "../resources/index.ts";
 import type { RunOrder } from "./engine.ts";
 
 /**
@@ -6,10 +6,10 @@ import type { RunOrder } from "./engine.ts";
  * reserved name is replaced: what a run acts on is decided by its execution alone.
  */
 export function runInputs(order: RunOrder): Record<string, ParameterValue> {
-  return {
-    ...order.parameters,
+  const own: Record<(typeof reservedParameters)[number], string> = {
     TARGET_RESOURCE: order.target,
     EXECUTION_UID: order.execution.uid,
     FENCE: order.fence,
   };
+  return { ...order.parameters, ...own };
 }

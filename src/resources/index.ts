@@ -5,6 +5,8 @@ export {
   automationPauses,
 } from "./automation-pause.ts";
 export { type BlockReason, blockReasons, type RecentCause, type SkipReason } from "./block-reasons.ts";
+export { currentEntry, entryName } from "./catalog-entries.ts";
+export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
 export {
   type CodingTask,
   type CodingTaskPhase,
@@ -103,3 +105,4 @@ export {
   type WorkflowRef,
   workflowExecutions,
 } from "./workflow-execution.ts";
+export { fitsTarget, reservedParameters, workflowProblems } from "./workflow-problems.ts";

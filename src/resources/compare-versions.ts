@@ -1,0 +1,40 @@
+/**
+ * Which of two versions is the later: negative if `a` is earlier. As in semantic versioning numbers count as numbers,
+ * and what has a part behind a hyphen comes before what has none. Texts that mean the same are in order of spelling, so
+ * that everybody picks the same one.
+ */
+export function compareVersions(a: string, b: string): number {
+  const [first, second] = [partsOf(a), partsOf(b)];
+  return (
+    compareLists(first.numbers, second.numbers, "0") ||
+    Number(second.stage.length > 0) - Number(first.stage.length > 0) ||
+    compareLists(first.stage, second.stage, "") ||
+    compareTexts(a, b)
+  );
+}
+
+function partsOf(version: string) {
+  const [meaning = ""] = version.replace(/^[vV](?=[0-9])/, "").split("+");
+  const [numbers = "", ...stage] = meaning.split("-");
+  return { numbers: numbers.split(/[._]/), stage: stage.join("-").split(/[._]/).filter(Boolean) };
+}
+
+function compareLists(a: readonly string[], b: readonly string[], missing: string): number {
+  for (let place = 0; place < Math.max(a.length, b.length); place++) {
+    const order = compareParts(a[place] ?? missing, b[place] ?? missing);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareParts(a: string, b: string): number {
+  const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (isNumber && isOtherNumber) return Math.sign(Number(BigInt(a) - BigInt(b)));
+  // Nothing before a number, a number before a word.
+  if (a === "" || b === "") return Number(a !== "") - Number(b !== "");
+  return isNumber || isOtherNumber ? Number(isOtherNumber) - Number(isNumber) : compareTexts(a, b);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,91 @@
+import { parseDuration } from "../time/index.ts";
+import { valueProblems } from "./check-parameters.ts";
+import type { RemediationWorkflowSpec, WorkflowParameter } from "./remediation-workflow.ts";
+import { builtInKinds, type Kinds } from "./target/kinds.ts";
+import type { Target } from "./target/target.ts";
+
+/** Every run is given these by itself. */
+export const reservedParameters = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE"] as const;
+
+/** What is wrong with a workflow although it has the right shape: sentences that begin with where. */
+export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds = builtInKinds): string[] {
+  const { properties = {}, required = [] } = spec.parameters ?? {};
+  const problems = Object.entries(properties).flatMap(([name, parameter]) => {
+    const at = `spec.parameters.properties.${name}`;
+    if ((reservedParameters as readonly string[]).includes(name)) {
+      return [`${at} is given to every run by itself: leave it out`];
+    }
+    return parameterProblems(parameter).map((problem) => `${at}${problem}`);
+  });
+  for (const [place, name] of required.entries()) {
+    if (!Object.hasOwn(properties, name))
+      problems.push(`spec.parameters.required[${place}] names ${name}, which is not among the properties`);
+  }
+  for (const [place, kind] of (spec.targetKinds ?? []).entries()) {
+    if (kinds.find(kind)) continue;
+    const meant = kinds.suggest(kind);
+    problems.push(`spec.targetKinds[${place}] is no kind that is known${meant ? `: did you mean ${meant}?` : ""}`);
+  }
+  if (spec.timeout && parseDuration(spec.timeout) === 0) problems.push("spec.timeout must be longer than 0");
+  return problems;
+}
+
+/** Whether a workflow may be run on `target` at all. */
+export function fitsTarget(
+  { targetKinds }: RemediationWorkflowSpec,
+  target: Target,
+  kinds: Kinds = builtInKinds,
+): boolean {
+  if (!targetKinds) return true;
+  if (target.type !== "object") return false;
+  return targetKinds.some((spelling) => {
+    const kind = kinds.find(spelling);
+    return kind?.singular === target.kind && kind.groups.includes(target.group);
+  });
+}
+
+function parameterProblems(parameter: WorkflowParameter): string[] {
+  const problems: string[] = [];
+  for (const [keyword, types] of Object.entries(keywordTypes)) {
+    const isSet = parameter[keyword as keyof WorkflowParameter] !== undefined;
+    if (isSet && !types.includes(parameter.type))
+      problems.push(`.${keyword} has no meaning for type ${parameter.type}`);
+  }
+  for (const [least, most] of [
+    ["minimum", "maximum"],
+    ["minLength", "maxLength"],
+    ["minItems", "maxItems"],
+  ] as const) {
+    if ((parameter[least] ?? -Infinity) > (parameter[most] ?? Infinity))
+      problems.push(`.${least} is greater than its ${most}`);
+  }
+  if (parameter.pattern !== undefined && !isPattern(parameter.pattern))
+    problems.push(".pattern is not a regular expression");
+  if (problems.length > 0) return problems;
+
+  const { default: value, enum: allowed = [], ...rest } = parameter;
+  for (const [place, entry] of allowed.entries()) {
+    problems.push(...valueProblems(rest, entry).map((problem) => `.enum[${place}] ${problem}`));
+  }
+  if (value !== undefined) problems.push(...valueProblems(parameter, value).map((problem) => `.default ${problem}`));
+  return problems;
+}
+
+const keywordTypes: Readonly<Record<string, readonly WorkflowParameter["type"][]>> = {
+  pattern: ["string", "array"],
+  minLength: ["string"],
+  maxLength: ["string"],
+  minimum: ["integer", "number"],
+  maximum: ["integer", "number"],
+  minItems: ["array"],
+  maxItems: ["array"],
+};
+
+function isPattern(pattern: string): boolean {
+  try {
+    new RegExp(pattern, "u");
+    return true;
+  } catch {
+    return false;
+  }
+}
