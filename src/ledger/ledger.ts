@@ -34,11 +34,29 @@ export const ledgerEventTypes = [
   "target.freed",
   "target.rebuilt",
   "failure.acknowledged",
+  "ledger.heads",
 ] as const;
 
 export type LedgerEventType = (typeof ledgerEventTypes)[number];
 
-/** The ledger did not keep an event: it may or may not be there. */
+/**
+ * - `too-large`: it is larger than `largestEventBytes` and can never be kept
+ * - `overloaded`: too many events wait already; it was not kept, and can be told again
+ * - `closed`: it was not kept
+ * - `failed`: the disk failed; it may or may not be there, and nothing is kept before the ledger is opened again
+ * - `damaged`: what is on disk is not what was written; the message names file and line
+ */
+export type LedgerErrorCode = (typeof ledgerErrorCodes)[number];
+
+export const ledgerErrorCodes = ["too-large", "overloaded", "closed", "failed", "damaged"] as const;
+
+/** The ledger did not keep an event, or cannot be read. */
 export class LedgerError extends Error {
   override readonly name = "LedgerError";
+  readonly code: LedgerErrorCode;
+
+  constructor(code: LedgerErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
 }

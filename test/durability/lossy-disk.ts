@@ -169,7 +169,12 @@ class Process {
   }
 }
 
-type FileChange = { readonly position: number; readonly bytes: Buffer } | { readonly size: number };
+interface Write {
+  readonly position: number;
+  readonly bytes: Buffer;
+}
+
+type FileChange = Write | { readonly size: number };
 
 class File {
   /** What a reader sees. */
@@ -192,19 +197,23 @@ class File {
     this.#unsynced = [];
   }
 
-  writeInPart(write: { position: number; bytes: Buffer }, dice: Dice, hasFailed: boolean): void {
-    const part = torn(write, dice);
-    if (!hasFailed) return this.write(part);
+  writeInPart(write: Write, dice: Dice, hasFailed: boolean): void {
+    const parts = torn(write, dice);
+    if (!hasFailed) {
+      for (const part of parts) this.write(part);
+      return;
+    }
     // The operating system believes that it has written all of it; the disk has what it has.
     this.sync();
     this.current = changed(this.current, write);
-    this.#durable = changed(this.#durable, part);
+    for (const part of parts) this.#durable = changed(this.#durable, part);
   }
 
   losePower(dice: Dice): void {
     for (const change of this.#unsynced) {
       if (dice.chance(0.4)) continue;
-      this.#durable = changed(this.#durable, "size" in change || dice.chance(0.5) ? change : torn(change, dice));
+      const parts = "size" in change || dice.chance(0.5) ? [change] : torn(change, dice);
+      for (const part of parts) this.#durable = changed(this.#durable, part);
     }
     this.current = Buffer.from(this.#durable);
     this.#unsynced = [];
@@ -219,16 +228,20 @@ function changed(content: Buffer, change: FileChange): Buffer {
   return result;
 }
 
-/** A prefix that ends at any byte, or sectors that arrived in any order. */
-function torn({ position, bytes }: { position: number; bytes: Buffer }, dice: Dice) {
+/**
+ * A prefix that ends at any byte, or sectors that arrived in any order. Where none arrived stays what was there: zeros
+ * behind the end of the file, which may have grown all the same.
+ */
+function torn({ position, bytes }: Write, dice: Dice): Write[] {
   // Logs reserve zeros behind a frame; most tears should hit the frame.
   const interesting = dice.chance(0.8) ? Math.min(bytes.length, 1_000) : bytes.length;
-  if (dice.chance(0.6)) return { position, bytes: bytes.subarray(0, dice.whole(0, interesting)) };
+  if (dice.chance(0.6)) return [{ position, bytes: bytes.subarray(0, dice.whole(0, interesting)) }];
 
   const sectorBytes = dice.whole(16, 512);
-  const result = Buffer.from(bytes);
-  for (let at = 0; at < interesting; at += sectorBytes) {
-    if (dice.chance(0.5)) result.subarray(at, at + sectorBytes).fill(0);
+  const arrived: Write[] = [{ position: position + bytes.length, bytes: Buffer.alloc(0) }];
+  for (let at = 0; at < bytes.length; at += sectorBytes) {
+    if (at < interesting && dice.chance(0.5)) continue;
+    arrived.push({ position: position + at, bytes: bytes.subarray(at, at + sectorBytes) });
   }
-  return { position, bytes: result };
+  return arrived;
 }

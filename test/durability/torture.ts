@@ -8,6 +8,7 @@ import { Dice } from "../chaos/dice.ts";
 import { monotonicMs } from "../chaos/history.ts";
 import { sleepMs } from "../chaos/sleep-ms.ts";
 import { Testimony } from "./testimony.ts";
+import type { WriterPlan } from "./writer.ts";
 import { WriterProcess } from "./writer-process.ts";
 
 export interface TortureOptions {
@@ -39,7 +40,10 @@ export async function torture(options: TortureOptions): Promise<Figures> {
   const dice = new Dice(seed);
   const testimony = new Testimony();
   const tally = { cutOff: 0, inSnapshot: 0, objects: 0, revision: 0, slowestOpenMs: 0 };
-  const newWriter = () => new WriterProcess({ directory, objects, seed: dice.seed(), ...(space && { space }) });
+  const newWriter = () => {
+    const plan: WriterPlan = { directory, objects, seed: dice.seed(), ...(space && { space }) };
+    return new WriterProcess("./writer.ts", plan);
+  };
 
   let writer = newWriter();
   for (let round = 1; round <= rounds; round++) {

@@ -1,24 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { LogSpace } from "../../src/kube/embedded/log/log-journal.ts";
 
-export interface WriterPlan {
-  readonly directory: string;
-  readonly objects: number;
-  readonly seed: number;
-  readonly space?: LogSpace;
-}
-
-/** The writer, seen from the one who kills it. */
+/** A program that writes, seen from the one who kills it. */
 export class WriterProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
   #heard: (line: string) => void = () => {};
   #stderr = "";
 
-  constructor(plan: WriterPlan) {
-    const program = fileURLToPath(new URL("./writer.ts", import.meta.url));
+  /** `script` is a file beside this one; it gets `plan` as JSON in its first argument. */
+  constructor(script: string, plan: object) {
+    const program = fileURLToPath(new URL(script, import.meta.url));
     // Nothing of ours, such as a test runner's hooks, may run in it.
     const env = { ...process.env, NODE_OPTIONS: "" };
     const args = ["--import", "tsx", program, JSON.stringify(plan)];

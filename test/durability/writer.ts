@@ -1,10 +1,17 @@
-import { writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import type { LogSpace } from "../../src/kube/embedded/log/log-journal.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import type { Decision, ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";
-import type { WriterPlan } from "./writer-process.ts";
+import { say } from "./say.ts";
+
+export interface WriterPlan {
+  readonly directory: string;
+  readonly objects: number;
+  readonly seed: number;
+  readonly space?: LogSpace;
+}
 
 // A process that writes as fast as it can until it is killed, and says on stdout what it was answered:
 //
@@ -78,16 +85,4 @@ async function inLoops(work: (loop: number) => Promise<void>): Promise<void> {
 
 function nameOf(i: number): string {
   return `thing-${i}`;
-}
-
-/** Not by process.stdout: what that cannot send at once it keeps, and SIGKILL would take it along. */
-function say(line: string) {
-  for (let rest = Buffer.from(`${line}\n`); rest.length > 0; ) {
-    try {
-      rest = rest.subarray(writeSync(1, rest));
-    } catch (error) {
-      // The pipe is full until somebody listens.
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-    }
-  }
 }

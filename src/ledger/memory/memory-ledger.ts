@@ -1,3 +1,4 @@
+import { eventText } from "../event-text.ts";
 import { type Ledger, LedgerError, type LedgerEvent } from "../ledger.ts";
 
 /** A ledger that forgets everything when the process ends. For tests and trials. */
@@ -11,8 +12,10 @@ export function memoryLedger(): MemoryLedger {
   let closed = false;
   return {
     async append(event) {
-      if (closed) throw new LedgerError("the ledger is closed");
-      if (!events.has(event.id)) events.set(event.id, event);
+      // By way of its text: what is kept does not change when the caller changes the event, as on a disk.
+      const kept = JSON.parse(`{${eventText(event)}}`) as LedgerEvent;
+      if (closed) throw new LedgerError("closed", "the ledger is closed");
+      if (!events.has(event.id)) events.set(event.id, kept);
     },
     events: () => [...events.values()],
     async close() {

@@ -1,0 +1,107 @@
+import type { Line } from "./read-lines.ts";
+import { type Head, type LedgerRow, readRow } from "./row.ts";
+import type { Segment } from "./segments.ts";
+
+/**
+ * - `changed`: a line is not what was written
+ * - `missing`: rows that must have been there are not
+ * - `unchained`: a row does not follow the one before it: one of them was exchanged, or rows were put in another order
+ */
+export type ProblemKind = "changed" | "missing" | "unchained";
+
+/** Something that is wrong, and where. */
+export interface ChainProblem {
+  readonly kind: ProblemKind;
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+export type ChainItem =
+  | { readonly kind: "row"; readonly row: LedgerRow; readonly line: Line; readonly file: string }
+  | { readonly kind: "problem"; readonly problem: ChainProblem }
+  /** The last write was cut short: it begins here and was never acknowledged. */
+  | { readonly kind: "tail"; readonly line: Line; readonly file: string };
+
+/**
+ * Checks the lines of one writer, in order. After a problem it goes on with what it finds, to find the next.
+ *
+ * A write that was cut short is the last one. It may hold many lines, and parts of it may have reached the disk in any
+ * order: a whole line can stand behind a torn one. What tells it from damage is what stands behind: a row whose writer
+ * knew, when it wrote it, that the torn row was durable. And what never reached a disk is short or zero, not different.
+ */
+export class Chain {
+  readonly #writer: string;
+  #next: { readonly seq: number; readonly previous: string | undefined };
+  #torn: { readonly seq: number; readonly line: Line } | undefined;
+  #file = "";
+  #isNewest = false;
+
+  constructor(writer: string, after: Head) {
+    this.#writer = writer;
+    this.#next = { seq: after.seq + 1, previous: after.hash };
+  }
+
+  *startSegment({ first }: Segment, file: string, { isNewest }: { readonly isNewest: boolean }): Generator<ChainItem> {
+    this.#file = file;
+    this.#isNewest = isNewest;
+    const { seq } = this.#next;
+    if (first === seq) return;
+    yield this.#problem(
+      "missing",
+      1,
+      first > seq ? missingText(seq, first) : `it begins with row ${first}, not with ${seq}`,
+    );
+    this.#next = { seq: first, previous: undefined };
+  }
+
+  *take(line: Line): Generator<ChainItem> {
+    const row = readRow(line.bytes);
+    if (this.#torn) {
+      if (!row || row.synced < this.#torn.seq) return;
+      yield this.#changed(this.#torn.line);
+      this.#torn = undefined;
+      this.#next = { seq: row.seq, previous: undefined };
+    }
+    if (row && line.isEnded && row.writer === this.#writer) yield* this.#takeRow(row, line);
+    else if (this.#isNewest && couldBeCutShort(line)) this.#torn = { seq: this.#next.seq, line };
+    else {
+      yield this.#changed(line);
+      this.#next = { seq: this.#next.seq + 1, previous: undefined };
+    }
+  }
+
+  *end(): Generator<ChainItem> {
+    if (this.#torn) yield { kind: "tail", line: this.#torn.line, file: this.#file };
+  }
+
+  *#takeRow(row: LedgerRow, line: Line): Generator<ChainItem> {
+    const { seq, previous } = this.#next;
+    if (row.seq > seq) yield this.#problem("missing", line.number, missingText(seq, row.seq));
+    else if (row.seq < seq) yield this.#problem("unchained", line.number, `row ${row.seq} stands where ${seq} must be`);
+    else if (previous !== undefined && row.previous !== previous) {
+      yield this.#problem("unchained", line.number, `row ${seq} does not follow the row before it`);
+    }
+    yield { kind: "row", row, line, file: this.#file };
+    this.#next = { seq: row.seq + 1, previous: row.hash };
+  }
+
+  #changed(line: Line): ChainItem {
+    return this.#problem("changed", line.number, `row ${this.#next.seq} is not what was written`);
+  }
+
+  #problem(kind: ProblemKind, line: number, message: string): ChainItem {
+    return { kind: "problem", problem: { kind, file: this.#file, line, message } };
+  }
+}
+
+function couldBeCutShort({ bytes, isEnded }: Line): boolean {
+  if (bytes.includes(0)) return true;
+  // A whole row with something else in the place of its newline is one that was changed.
+  return !isEnded && readRow(bytes.subarray(0, -1)) === undefined;
+}
+
+function missingText(from: number, before: number): string {
+  return before - from === 1 ? `row ${from} is missing` : `rows ${from} to ${before - 1} are missing`;
+}

@@ -1,0 +1,92 @@
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock, Timer } from "../../time/index.ts";
+import type { Ledger } from "../ledger.ts";
+import { lastRows } from "./last-rows.ts";
+import type { Head } from "./row.ts";
+import { segmentsAmong } from "./segments.ts";
+import { type Writer, writersIn } from "./writers.ts";
+
+interface HeadsOptions {
+  readonly directory: string;
+  readonly writer: string;
+  readonly everyMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Now and then records in our chain how far the others are. A chain by itself cannot show that its last rows were taken
+ * away; somebody else's word can.
+ */
+export class Heads {
+  readonly #ledger: Pick<Ledger, "append">;
+  readonly #options: HeadsOptions;
+  readonly #recorded = new Map<string, string>();
+  #timer: Timer | undefined;
+  #recording: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(ledger: Pick<Ledger, "append">, options: HeadsOptions) {
+    this.#ledger = ledger;
+    this.#options = options;
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#recording;
+  }
+
+  #schedule() {
+    if (this.#stopped) return;
+    const { clock, everyMs } = this.#options;
+    this.#timer = clock.after(everyMs, () => void this.#due(), { background: true });
+  }
+
+  async #due() {
+    this.#recording = this.#record().catch((error: Error) => {
+      // A ledger that is being closed takes nothing more; the next process records them.
+      if (!this.#stopped) this.#options.log.warn("heads of other writers not recorded", { error: error.message });
+    });
+    await this.#recording;
+    this.#schedule();
+  }
+
+  async #record() {
+    const heads: Record<string, { seq: number; hash: string }> = {};
+    for (const other of await this.#others()) {
+      const head = await this.#headOf(other);
+      if (head && this.#recorded.get(other.name) !== head.hash) heads[other.name] = { seq: head.seq, hash: head.hash };
+    }
+    if (Object.keys(heads).length === 0) return;
+
+    const at = new Date(this.#options.clock.wallMs()).toISOString();
+    const id = `${this.#options.writer}/heads/${at}`;
+    await this.#ledger.append({ id, type: "ledger.heads", at, facts: { heads } });
+    for (const [name, { hash }] of Object.entries(heads)) this.#recorded.set(name, hash);
+  }
+
+  async #others(): Promise<Writer[]> {
+    const { directory, writer } = this.#options;
+    return (await writersIn(directory)).filter(({ name }) => name !== writer);
+  }
+
+  /** One writer's trouble must not keep the others' heads from being recorded. */
+  async #headOf({ name, view }: Writer): Promise<Head | undefined> {
+    try {
+      // A segment that was just begun has no rows yet.
+      for (const segment of segmentsAmong(await view.names())
+        .slice(-2)
+        .reverse()) {
+        const { rows } = await lastRows(view, segment, name);
+        // That it has recorded heads is no news: otherwise two idle writers would give each other something to record.
+        const head = rows.findLast(({ type }) => type !== "ledger.heads") ?? rows.at(-1);
+        if (head) return head;
+      }
+    } catch (error) {
+      this.#options.log.warn("head of a writer not read", { writer: name, error: (error as Error).message });
+    }
+    return undefined;
+  }
+}

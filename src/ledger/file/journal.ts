@@ -1,0 +1,158 @@
+import type { Disk, DiskFile } from "../../disk/index.ts";
+import { LedgerError } from "../ledger.ts";
+import type { Recovered } from "./recover.ts";
+import { type Head, mostBatchBytes, overheadBytes, rowLine } from "./row.ts";
+import { segmentName } from "./segments.ts";
+
+export interface JournalLimits {
+  /** A segment that has reached it is followed by a new one. */
+  readonly segmentBytes: number;
+  /** Of rows that wait for the disk. More are refused: memory is not where events are kept. */
+  readonly waitingBytes: number;
+}
+
+/**
+ * The rows of one writer. All that is told while the disk is busy is written together next, so that many share a sync.
+ *
+ * After a failed write nobody knows what the disk has taken, and a second sync that succeeds proves nothing: the
+ * operating system may have dropped what it could not write. So the first failure is the last word, until somebody
+ * opens the journal anew and looks at what is there.
+ */
+export class Journal {
+  readonly #disk: Disk;
+  readonly #writer: string;
+  readonly #limits: JournalLimits;
+  readonly #wrote: (bytes: number) => void;
+  #head: Head;
+  #file: DiskFile | undefined;
+  #fileBytes: number;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #flushing: Promise<void> | undefined;
+  #refusal: LedgerError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor({ disk, writer, limits, wrote }: JournalParts, { head, segment }: Recovered) {
+    this.#disk = disk;
+    this.#writer = writer;
+    this.#limits = limits;
+    this.#wrote = wrote;
+    this.#head = head;
+    this.#file = segment?.file;
+    this.#fileBytes = segment?.bytes ?? 0;
+  }
+
+  /** Resolves when a row with the text of an event is durable. */
+  append(text: string): Promise<void> {
+    if (this.#refusal) return Promise.reject(this.#refusal);
+    const bytes = Buffer.byteLength(text) + overheadBytes;
+    if (this.#waitingBytes + bytes > this.#limits.waitingBytes) return Promise.reject(this.#overloaded());
+
+    this.#waitingBytes += bytes;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ text, bytes, resolve, reject });
+      this.#flushing ??= this.#flushAll();
+    });
+  }
+
+  /** What was told before is kept; then the directory is free. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close() {
+    this.#refusal ??= new LedgerError("closed", `the ledger in ${this.#disk.directory} is closed`);
+    await this.#flushing;
+    // Every row that was acknowledged is durable already: a disk that fails now takes nothing away.
+    await this.#file?.close().catch(() => {});
+    await this.#disk.close();
+  }
+
+  async #flushAll() {
+    // Not at once: first everybody who is about to tell something gets to, and shares the flush.
+    await new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      try {
+        await this.#write(batch);
+      } catch (error) {
+        this.#giveUp(batch, error as Error);
+        break;
+      }
+      for (const { resolve } of batch) resolve();
+      // Those who have just been answered may go on with the next thing, and share the next flush.
+      await new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+    }
+    this.#flushing = undefined;
+  }
+
+  #takeBatch(): Waiting[] {
+    let count = 0;
+    let total = 0;
+    for (const { bytes } of this.#waiting) {
+      if (count > 0 && total + bytes > mostBatchBytes) break;
+      total += bytes;
+      count++;
+    }
+    this.#waitingBytes -= total;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #write(batch: readonly Waiting[]) {
+    const file = await this.#fileForMore();
+    const synced = this.#head.seq;
+    let head = this.#head;
+    let lines = "";
+    for (const { text } of batch) {
+      const seq = head.seq + 1;
+      const { line, hash } = rowLine(text, { writer: this.#writer, seq, synced, previous: head.hash });
+      lines += line;
+      head = { seq, hash };
+    }
+    const bytes = Buffer.from(lines);
+    await file.write(bytes, this.#fileBytes);
+    this.#fileBytes += bytes.length;
+    this.#head = head;
+    this.#wrote(bytes.length);
+  }
+
+  async #fileForMore(): Promise<DiskFile> {
+    if (this.#file && this.#fileBytes < this.#limits.segmentBytes) return this.#file;
+    await this.#file?.close();
+    this.#file = await this.#disk.open(segmentName(this.#head.seq + 1), "create-durable");
+    this.#fileBytes = 0;
+    // A row in a file whose name is lost is lost with it.
+    await this.#disk.sync();
+    return this.#file;
+  }
+
+  #giveUp(batch: readonly Waiting[], cause: Error) {
+    const all = [...batch, ...this.#waiting];
+    const why = `${cause.message}; it keeps nothing more until it is opened again`;
+    this.#refusal = new LedgerError("failed", `the ledger in ${this.#disk.directory} failed: ${why}`, { cause });
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    for (const { reject } of all) reject(this.#refusal);
+  }
+
+  #overloaded(): LedgerError {
+    const why = `${this.#waiting.length} events wait for the disk already; tell it again later`;
+    return new LedgerError("overloaded", `the ledger in ${this.#disk.directory} took no event: ${why}`);
+  }
+}
+
+interface JournalParts {
+  readonly disk: Disk;
+  readonly writer: string;
+  readonly limits: JournalLimits;
+  /** Hears how many bytes each write had. */
+  readonly wrote: (bytes: number) => void;
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly bytes: number;
+  readonly resolve: () => void;
+  readonly reject: (error: LedgerError) => void;
+}

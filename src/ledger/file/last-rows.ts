@@ -1,0 +1,43 @@
+import type { DiskFile, DiskView } from "../../disk/index.ts";
+import { readLines } from "./read-lines.ts";
+import { type LedgerRow, mostBatchBytes, mostLineBytes, readRow } from "./row.ts";
+import type { Segment } from "./segments.ts";
+
+/** More than one write can have, so that what it begins with was durable before the last one began. */
+const windowBytes = mostBatchBytes + 2 * mostLineBytes;
+
+export interface LastRows {
+  readonly rows: readonly LedgerRow[];
+  /** Nothing stands behind them. */
+  readonly isWhole: boolean;
+}
+
+/** The last rows of a segment, as far as they follow one another. They are durable when this resolves. */
+export async function lastRows(view: DiskView, { name }: Segment, writer: string): Promise<LastRows> {
+  const file = await view.open(name, "read");
+  try {
+    const last = await rowsAtEnd(file, writer);
+    // Somebody else may just have written them; what we say about them must not outlive them.
+    await file.sync();
+    return last;
+  } finally {
+    await file.close();
+  }
+}
+
+async function rowsAtEnd(file: DiskFile, writer: string): Promise<LastRows> {
+  const rows: LedgerRow[] = [];
+  const start = Math.max(0, (await file.size()) - windowBytes);
+  for await (const { number, bytes, isEnded } of readLines(file, start)) {
+    // Most likely the end of a line that began earlier.
+    if (number === 1 && start > 0) continue;
+    const row = isEnded ? readRow(bytes) : undefined;
+    if (row?.writer !== writer || !follows(row, rows.at(-1))) return { rows, isWhole: false };
+    rows.push(row);
+  }
+  return { rows, isWhole: true };
+}
+
+function follows(row: LedgerRow, before: LedgerRow | undefined): boolean {
+  return !before || (row.seq === before.seq + 1 && row.previous === before.hash);
+}

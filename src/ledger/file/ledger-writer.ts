@@ -1,0 +1,47 @@
+import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Random } from "../../time/index.ts";
+import { LedgerError } from "../ledger.ts";
+import { isWriterName } from "./writers.ts";
+
+/**
+ * The name of the writer whose data lies beside `file`: made once, then kept in it. Processes that start together get
+ * the same name; the directory of that name then belongs to one of them.
+ */
+export async function ledgerWriter(file: string, random: Random): Promise<string> {
+  const name = (await kept(file)) ?? (await make(file, random));
+  if (isWriterName(name)) return name;
+  throw new LedgerError("damaged", `${file} holds no name of a writer; it is the name of a directory of the ledger`);
+}
+
+async function kept(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function make(file: string, random: Random): Promise<string> {
+  const draft = `${file}.${random.id()}`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    await writeDurably(draft, `w-${random.id()}\n`);
+    // Unlike a rename it does not replace what another process has put there meanwhile.
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await using directory = await open(dirname(file));
+  await directory.sync();
+  return (await kept(file)) ?? "";
+}
+
+async function writeDurably(file: string, text: string) {
+  await using handle = await open(file, "wx", 0o600);
+  await handle.writeFile(text);
+  await handle.sync();
+}

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import type { DiskView } from "../../disk/index.ts";
+import { LedgerError } from "../ledger.ts";
+import { Chain, type ChainItem, type ChainProblem } from "./chain.ts";
+import { readLines } from "./read-lines.ts";
+import { type Head, noHash } from "./row.ts";
+import { type Segment, segmentsAmong } from "./segments.ts";
+
+/** Everything of one writer, checked. */
+export async function* readWriter(view: DiskView, writer: string): AsyncGenerator<ChainItem> {
+  yield* readChain(view, writer, { segments: segmentsAmong(await view.names()), after: { seq: 0, hash: noHash } });
+}
+
+/** What is in `segments`, the newest of the writer's among them, checked to go on after `after`. */
+export async function* readChain(
+  view: DiskView,
+  writer: string,
+  { segments, after }: { readonly segments: readonly Segment[]; readonly after: Head },
+): AsyncGenerator<ChainItem> {
+  const chain = new Chain(writer, after);
+  for (const segment of segments) {
+    const file = await view.open(segment.name, "read");
+    try {
+      yield* chain.startSegment(segment, join(view.directory, segment.name), { isNewest: segment === segments.at(-1) });
+      for await (const line of readLines(file)) yield* chain.take(line);
+    } finally {
+      await file.close();
+    }
+  }
+  yield* chain.end();
+}
+
+export function damaged({ file, line, message }: ChainProblem): LedgerError {
+  return new LedgerError("damaged", `${file} is damaged at line ${line}: ${message}`);
+}

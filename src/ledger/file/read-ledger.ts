@@ -1,0 +1,65 @@
+import { damaged, readWriter } from "./read-chain.ts";
+import type { LedgerRow } from "./row.ts";
+import { type Writer, writersIn } from "./writers.ts";
+
+/**
+ * Every event in `directory` once, whoever wrote it and however often; anybody may read, at any time. The rows of a
+ * writer come in its order, those of different writers by the time of what they tell; of several rows about one event
+ * the first in this order is taken. Remembers the id of every event it has passed. Throws LedgerError `damaged` where
+ * the ledger is.
+ */
+export async function* readLedger(directory: string): AsyncGenerator<LedgerRow> {
+  const sources = (await writersIn(directory)).map((writer) => rowsOf(writer));
+  try {
+    const seen = new Set<string>();
+    for await (const row of merged(sources)) {
+      if (seen.has(row.id)) continue;
+      seen.add(row.id);
+      yield row;
+    }
+  } finally {
+    // Whoever stops in the middle leaves no file open.
+    for (const source of sources) await source.return(undefined);
+  }
+}
+
+async function* rowsOf({ name, view }: Writer): AsyncGenerator<LedgerRow> {
+  for await (const item of readWriter(view, name)) {
+    if (item.kind === "problem") throw damaged(item.problem);
+    if (item.kind === "row") yield item.row;
+  }
+}
+
+async function* merged(sources: readonly AsyncGenerator<LedgerRow>[]): AsyncGenerator<LedgerRow> {
+  const nexts: (Next | undefined)[] = [];
+  for (const source of sources) nexts.push(await nextOf(source));
+  for (let i = earliest(nexts); i >= 0; i = earliest(nexts)) {
+    const { row, source } = nexts[i] as Next;
+    yield row;
+    nexts[i] = await nextOf(source);
+  }
+}
+
+interface Next {
+  readonly source: AsyncGenerator<LedgerRow>;
+  readonly row: LedgerRow;
+  readonly at: number;
+}
+
+/** Undefined when there are no more. */
+async function nextOf(source: AsyncGenerator<LedgerRow>): Promise<Next | undefined> {
+  const { done, value } = await source.next();
+  return done ? undefined : { source, row: value, at: Date.parse(value.at) };
+}
+
+/** The place of the earliest, -1 if there is none. */
+function earliest(nexts: readonly (Next | undefined)[]): number {
+  let found = -1;
+  let at = Number.POSITIVE_INFINITY;
+  for (const [i, next] of nexts.entries()) {
+    if (!next || !(next.at < at)) continue;
+    found = i;
+    at = next.at;
+  }
+  return found;
+}

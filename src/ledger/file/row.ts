@@ -1,0 +1,62 @@
+import { createHash, hash } from "node:crypto";
+import { largestEventBytes } from "../event-text.ts";
+import type { LedgerEvent } from "../ledger.ts";
+
+/** An event as a writer recorded it. */
+export interface LedgerRow extends LedgerEvent {
+  readonly writer: string;
+  /** Counts the rows of the writer, from 1. */
+  readonly seq: number;
+  /**
+   * Up to this one the writer's rows were durable before this row was written. The rest went to the disk together with
+   * it, and may have been torn together.
+   */
+  readonly synced: number;
+  /** The hash of the row before, or `noHash`. */
+  readonly previous: string;
+  /** SHA-256 of everything before it in the line, closed by a brace. */
+  readonly hash: string;
+}
+
+/** Where a chain stands. */
+export interface Head {
+  /** Of the newest row; 0 if there is none. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** Before the first row of a chain. */
+export const noHash = "0".repeat(64);
+
+/** More than the chain adds to the text of an event. */
+export const overheadBytes = 300;
+
+/** More than any line has. */
+export const mostLineBytes = largestEventBytes + overheadBytes;
+
+/** Of lines that are written together. */
+export const mostBatchBytes = 512 * 1024;
+
+const endingBytes = `,"hash":"${noHash}"}`.length;
+
+/** The line of an event, and its hash. `text` is the event's own, see `eventText`. */
+export function rowLine(text: string, place: Pick<LedgerRow, "writer" | "seq" | "synced" | "previous">) {
+  const { writer, seq, synced, previous } = place;
+  const hashed = `{"writer":"${writer}","seq":${seq},"synced":${synced},"previous":"${previous}",${text}`;
+  const own = hash("sha256", `${hashed}}`);
+  return { line: `${hashed},"hash":"${own}"}\n`, hash: own };
+}
+
+/** The row that a line holds, its newline left off; undefined unless it is what somebody once wrote and hashed. */
+export function readRow(line: Buffer): LedgerRow | undefined {
+  if (line.length <= endingBytes || line.length > mostLineBytes) return undefined;
+  const own = createHash("sha256").update(line.subarray(0, -endingBytes)).update("}").digest("hex");
+  if (line.toString("latin1", line.length - endingBytes) !== `,"hash":"${own}"}`) return undefined;
+  try {
+    const row = JSON.parse(line.toString()) as Partial<LedgerRow>;
+    // A hash says that nothing was changed since, not that we were the ones who wrote it.
+    return Number.isSafeInteger(row.seq) && Number.isSafeInteger(row.synced) ? (row as LedgerRow) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type DiskView, viewDirectory } from "../../disk/index.ts";
+
+/** The name of a writer is the name of its directory, and stands in every row without being escaped. */
+export function isWriterName(name: string): boolean {
+  return /^[A-Za-z0-9][\w-]{0,62}$/.test(name);
+}
+
+export interface Writer {
+  readonly name: string;
+  readonly view: DiskView;
+}
+
+/** Whoever has ever written to the ledger in `directory`, in the order of their names. */
+export async function writersIn(directory: string): Promise<Writer[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory() && isWriterName(entry.name)).map(({ name }) => name);
+  return names.sort().map((name) => ({ name, view: viewDirectory(join(directory, name)) }));
+}

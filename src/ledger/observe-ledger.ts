@@ -1,0 +1,43 @@
+import type { Counter, Metrics } from "../telemetry/index.ts";
+import { type LedgerErrorCode, type LedgerEventType, ledgerErrorCodes, ledgerEventTypes } from "./ledger.ts";
+
+/** Hears what a ledger does. */
+export interface LedgerObserver {
+  /** An event is durable, `durationMs` after it was told. */
+  kept(type: LedgerEventType, durationMs: number): void;
+  refused(code: LedgerErrorCode): void;
+  wrote(bytes: number): void;
+}
+
+/** Counts it. Declares the metrics, so it is called once, however often the ledger is opened again. */
+export function observeLedger(metrics: Metrics): LedgerObserver {
+  const events = metrics.counter({
+    name: "ledger_events_total",
+    help: "Events that were made durable.",
+    labels: { type: ledgerEventTypes },
+  });
+  const failures = metrics.counter({
+    name: "ledger_append_failures_total",
+    help: "Events that were not kept, or perhaps not.",
+    labels: { reason: ledgerErrorCodes },
+  });
+  const duration = metrics.histogram({
+    name: "ledger_append_duration_seconds",
+    help: "From telling the ledger of an event until it was durable.",
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+  });
+  const bytes = metrics.counter({ name: "ledger_written_bytes_total", help: "Bytes written to the journal." });
+  const eventsOf = new Map<LedgerEventType, Counter>(ledgerEventTypes.map((type) => [type, events.with({ type })]));
+
+  return {
+    kept(type, durationMs) {
+      eventsOf.get(type)?.inc();
+      duration.observe(durationMs / 1_000);
+    },
+    refused: (code) => failures.with({ reason: code }).inc(),
+    wrote: (count) => bytes.inc(count),
+  };
+}
+
+/** Hears and does nothing. */
+export const unobserved: LedgerObserver = { kept() {}, refused() {}, wrote() {} };

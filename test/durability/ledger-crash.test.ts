@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { type Ledger, openFileLedger } from "../../src/ledger/index.ts";
+import { Dice } from "../chaos/dice.ts";
+import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { LedgerModel } from "./ledger-model.ts";
+import { type Fate, type Life, LossyDisk } from "./lossy-disk.ts";
+
+const seeds = 6;
+
+describe("a file ledger on a disk that forgets", () => {
+  it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
+    let deaths = 0;
+    for (let seed = 1; seed <= seeds; seed++) {
+      let hasSurvived = false;
+      for (let diesAt = 1; !hasSurvived; diesAt++) {
+        const dice = new Dice(seed * 100_003 + diesAt);
+        const disk = new LossyDisk(dice);
+        const model = new LedgerModel(`seed ${seed}, dies at ${diesAt}`);
+
+        hasSurvived = await live(disk, model, dice, { diesAt });
+        for (let life = 0; life < 3; life++) await live(disk, model, dice, { diesAt: dice.whole(1, 40) });
+        const survived = await live(disk, model, dice, {});
+
+        expect(survived).toBe(true);
+        if (!hasSurvived) deaths++;
+      }
+    }
+
+    expect(deaths).toBeGreaterThan(30 * seeds);
+  }, 120_000);
+
+  it("rejects what it cannot keep, and goes on from what is there when it is opened again", async () => {
+    let rejected = 0;
+    for (let seed = 1; seed <= 2 * seeds; seed++) {
+      for (let failsAt = 5; failsAt < 60; failsAt++) {
+        const dice = new Dice(seed * 200_003 + failsAt);
+        const disk = new LossyDisk(dice);
+        const model = new LedgerModel(`seed ${seed}, fails at ${failsAt}`);
+
+        await live(disk, model, dice, { fails: (step) => step === failsAt }).catch(tolerateBadDisk);
+        await live(disk, model, dice, { diesAt: dice.whole(10, 60) });
+        await live(disk, model, dice, {});
+
+        rejected += model.rejected;
+      }
+    }
+
+    expect(rejected).toBeGreaterThan(100 * seeds);
+  }, 120_000);
+});
+
+/** One process from start to end: opens the ledger, checks it, tells it things, and closes it or dies. True if it lives. */
+async function live(disk: LossyDisk, model: LedgerModel, dice: Dice, fate: Fate): Promise<boolean> {
+  const life = disk.open(fate);
+  try {
+    return await Promise.race([work(life, model, dice).then(() => true), life.died.then(() => false)]);
+  } finally {
+    // Nothing of the dead process may act or be noted any more.
+    await settle();
+    if (dice.chance(0.5)) disk.kill();
+    else disk.cutPower();
+  }
+}
+
+async function work(life: Life, model: LedgerModel, dice: Dice) {
+  const ledger = await openFileLedger({
+    directory: "/lossy",
+    writer: "w",
+    clock: new ManualClock(),
+    openDisk: async () => life.disk,
+    limits: { segmentBytes: 2_500, waitingBytes: 1_000_000 },
+  });
+  await model.check(life.disk, "w");
+  await Promise.all([1, 2, 3, 4].map(() => tell(ledger, model, dice)));
+  await ledger.close();
+}
+
+async function tell(ledger: Ledger, model: LedgerModel, dice: Dice) {
+  for (let i = 0; i < 8; i++) {
+    // Some tell while a flush is under way, some together.
+    for (let turns = dice.whole(0, 3); turns > 0; turns--) await settle();
+    await model.tell(ledger, dice.whole(0, 200));
+  }
+}
+
+/** A disk that fails while the ledger is opened keeps it from opening; that is all. */
+function tolerateBadDisk(error: Error) {
+  if (!error.message.startsWith("EIO")) throw error;
+}
