@@ -47,7 +47,7 @@ export default {
       ["ioredis", "coordination/redis"],
       ["prom-client", "telemetry"],
       ["pino", "telemetry"],
-      ["yaml", "(config|kube/embedded/http|kube/http)"],
+      ["yaml", "(config|kube/embedded/http|kube/http|engines/catalog)"],
       ["zod", "resources"],
       ["@marcbachmann/cel-js", "kube/embedded"],
       ["@kubernetes/client-node", "kube/http"],

@@ -1,0 +1,51 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Kinds, RemediationWorkflow } from "../../resources/index.ts";
+import { readWorkflowFile } from "./read-workflow-file.ts";
+
+/** What a folder of workflows holds. What is wrong in one file is no reason to leave out another. */
+export interface CatalogReading {
+  readonly workflows: readonly RemediationWorkflow[];
+  /** One sentence each, with file, line and path. */
+  readonly problems: readonly string[];
+}
+
+/** Reads the `workflow.yaml` of each folder right below `root`, in alphabetical order. */
+export async function readCatalog(root: string, kinds: Kinds): Promise<CatalogReading> {
+  const workflows: RemediationWorkflow[] = [];
+  const problems: string[] = [];
+  const files = new Map<string, string>();
+  for (const folder of await foldersIn(root)) {
+    const path = join(root, folder, "workflow.yaml");
+    const text = await textOf(path);
+    if (text === undefined) continue;
+    const reading = readWorkflowFile({ path, text, folder }, kinds);
+    if (reading.kind === "invalid") {
+      problems.push(...reading.problems);
+      continue;
+    }
+    const { metadata, spec } = reading.workflow;
+    const before = files.get(metadata.name ?? "");
+    if (before) {
+      problems.push(`${path}:1: version ${spec.version} of ${spec.workflowId} is also in ${before}: keep one of them`);
+      continue;
+    }
+    files.set(metadata.name ?? "", path);
+    workflows.push(reading.workflow);
+  }
+  return { workflows, problems };
+}
+
+async function foldersIn(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readCatalog, storeCatalog } from "../../src/engines/index.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import {
+  builtInKinds,
+  installCrds,
+  type RemediationWorkflow,
+  remediationWorkflows,
+} from "../../src/resources/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
+
+describe("a folder of workflows", () => {
+  let root: string;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "interlock-catalog-"));
+  });
+
+  afterEach(async () => {
+    await rm(root, { recursive: true });
+  });
+
+  it("is read in order, and what has no workflow.yaml is passed over", async () => {
+    await write("b", "{ workflowId: b, version: 1.0.0, description: d, containerImage: i }");
+    await write("a", "{ workflowId: a, version: 1.0.0, description: d, containerImage: i }");
+    await mkdir(join(root, "notes"));
+    await writeFile(join(root, "README.md"), "not a folder");
+
+    const { workflows, problems } = await readCatalog(root, builtInKinds);
+
+    expect(workflows.map(({ spec }) => spec.workflowId)).toEqual(["a", "b"]);
+    expect(problems).toEqual([]);
+  });
+
+  it("still gives what is right when something is wrong", async () => {
+    await write("bad", "{ workflowId: bad, version: 1.0.0, containerImage: i }");
+    await write("good", "{ workflowId: good, version: 1.0.0, description: d, containerImage: i }");
+
+    const { workflows, problems } = await readCatalog(root, builtInKinds);
+
+    expect(workflows.map(({ spec }) => spec.workflowId)).toEqual(["good"]);
+    expect(problems).toEqual([`${join(root, "bad", "workflow.yaml")}:1: description is missing`]);
+  });
+
+  it("with one version twice has a problem that names both files", async () => {
+    await write("a", "{ workflowId: a, version: 1.0.0, description: d, containerImage: i }");
+    await write("copy", "{ workflowId: a, version: 1.0.0, description: other, containerImage: i }");
+
+    const { workflows, problems } = await readCatalog(root, builtInKinds);
+
+    expect(workflows).toHaveLength(1);
+    expect(problems).toEqual([
+      `${join(root, "copy", "workflow.yaml")}:1: version 1.0.0 of a is also in ${join(root, "a", "workflow.yaml")}: keep one of them`,
+    ]);
+  });
+
+  async function write(folder: string, text: string) {
+    await mkdir(join(root, folder));
+    await writeFile(join(root, folder, "workflow.yaml"), text);
+  }
+});
+
+describe("storing a catalog", () => {
+  const namespace = "kubernaut-system";
+  let client: KubeClient;
+
+  beforeEach(async () => {
+    client = testCluster({ clock: systemClock(), random: systemRandom(), namespaces: [namespace] }).client();
+    await installCrds(client);
+  });
+
+  it("creates what is missing, ready to be used, and keeps it the next time", async () => {
+    const first = await storeCatalog(client, { namespace, workflows: [entry()] });
+    const second = await storeCatalog(client, { namespace, workflows: [entry()] });
+
+    expect(first).toEqual([{ did: "create", name: "a-1" }]);
+    expect(second).toEqual([{ did: "keep", name: "a-1" }]);
+    expect(await stored()).toMatchObject({ spec: entry().spec, status: { catalogStatus: "Active" } });
+  });
+
+  it("finishes what a crash left behind", async () => {
+    const labels = { "app.kubernetes.io/managed-by": "interlock" };
+    await client.create(remediationWorkflows, { ...entry(), metadata: { name: "a-1", namespace, labels } });
+
+    await storeCatalog(client, { namespace, workflows: [entry()] });
+
+    expect((await stored())?.status).toEqual({ catalogStatus: "Active" });
+  });
+
+  it("does not change a version that is there, and says what to do", async () => {
+    await storeCatalog(client, { namespace, workflows: [entry()] });
+
+    const steps = await storeCatalog(client, { namespace, workflows: [entry("another image")] });
+
+    expect(steps).toEqual([
+      {
+        did: "leave",
+        name: "a-1",
+        because: "version 1 of a is in the catalog with another content: give yours a new version",
+      },
+    ]);
+    expect((await stored())?.spec).toEqual(entry().spec);
+  });
+
+  it("leaves an entry of somebody else alone, status included", async () => {
+    await client.create(remediationWorkflows, { ...entry("theirs"), metadata: { name: "a-1", namespace } });
+    const before = await stored();
+
+    const [step] = await storeCatalog(client, { namespace, workflows: [entry()] });
+
+    expect(step).toMatchObject({ did: "leave", because: expect.stringContaining("was not put there by us") });
+    expect(await stored()).toEqual(before);
+  });
+
+  function stored(): Promise<RemediationWorkflow | undefined> {
+    return client.get(remediationWorkflows, { namespace, name: "a-1" });
+  }
+});
+
+function entry(containerImage = "i"): RemediationWorkflow {
+  const spec = { workflowId: "a", version: "1", description: "d", containerImage, pipeline: "workflow" };
+  return { metadata: { name: "a-1" }, spec };
+}
