@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { verdicts } from "../verdicts.ts";
 import { ourWaiting, peersWaiting } from "./all-waiting.ts";
 import { apart } from "./apart.ts";
 import { baton } from "./baton.ts";
@@ -23,7 +24,7 @@ import {
 } from "./report.ts";
 import { saturation } from "./saturation.ts";
 import { printTable, rounded } from "./table.ts";
-import { verdicts } from "./targets.ts";
+import { targets } from "./targets.ts";
 import { uncontended, withNewKeys } from "./uncontended.ts";
 import { WorkerProcess } from "./workers.ts";
 
@@ -79,7 +80,7 @@ async function bench(plan: Plan, redis: RedisServer, everybody: readonly WorkerP
 
 function printResult(figures: Figures, calibration: Figures) {
   printTable("For comparison", ["", ""], Object.entries(calibration));
-  printTable("Result", ["", "", "target", ""], verdicts(figures));
+  printTable("Result", ["", "", "target", ""], verdicts(figures, targets));
   console.log(JSON.stringify({ ...roundedAll(figures), calibration: roundedAll(calibration) }));
 }
 

@@ -1,5 +1,7 @@
+import type { Targets } from "../verdicts.ts";
+
 /** What each figure of the result line should be. Ratios are better the larger they are, unless `atMost` says so. */
-const targets: Readonly<Record<string, { readonly atLeast: number } | { readonly atMost: number }>> = {
+export const targets: Targets = {
   uncontended1VsRaw: { atLeast: 0.8 },
   uncontended1VsBestPeer: { atLeast: 0.8 },
   uncontended64VsRaw: { atLeast: 1.3 },
@@ -9,6 +11,7 @@ const targets: Readonly<Record<string, { readonly atLeast: number } | { readonly
   handoff7VsBestPeer: { atLeast: 1.5 },
   handoff7Vs5msPollers: { atLeast: 0.7 },
   handoff7CommandsVs5msPollers: { atLeast: 10 },
+  handoff7RequestsVs5msPollers: { atLeast: 10 },
   overtakeShare: { atMost: 0.05 },
   waiting50CommandsPerSecond: { atMost: 2 },
   saturationVsBestPeer: { atLeast: 4 },
@@ -17,13 +20,3 @@ const targets: Readonly<Record<string, { readonly atLeast: number } | { readonly
   memory100kQueuedMicros: { atMost: 5 },
   claimBytesRedis: { atMost: 240 },
 };
-
-/** One line per figure: its value, its target, and whether it is missed. */
-export function verdicts(figures: Readonly<Record<string, number>>): (readonly [string, number, string, string])[] {
-  return Object.entries(figures).map(([name, value]) => {
-    const target = targets[name];
-    if (!target) return [name, value, "", ""];
-    if ("atLeast" in target) return [name, value, `≥ ${target.atLeast}`, value >= target.atLeast ? "" : "missed"];
-    return [name, value, `≤ ${target.atMost}`, value <= target.atMost ? "" : "missed"];
-  });
-}

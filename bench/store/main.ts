@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { printTable, rounded } from "../locks/table.ts";
+import { verdicts } from "../verdicts.ts";
 import { type Measured, measureStore } from "./embedded-store.ts";
 import { plans } from "./plans.ts";
-import { verdicts } from "./targets.ts";
+import { targets } from "./targets.ts";
 
 // npm run bench:store -- --quick
 //
@@ -27,7 +28,7 @@ try {
 function conclude(measured: readonly Measured[]) {
   const figures = Object.assign({}, ...measured.map((part) => part.figures));
   const calibration = Object.assign({}, ...measured.map((part) => part.calibration));
-  printTable("Result", ["", "", "target", ""], verdicts(figures));
+  printTable("Result", ["", "", "target", ""], verdicts(figures, targets));
   console.log(JSON.stringify({ ...roundedAll(figures), calibration: roundedAll(calibration) }));
 }
 
