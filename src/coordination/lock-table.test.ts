@@ -136,14 +136,58 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask", "release"]);
   });
 
-  it("confirms at once a grant that the store will not keep for long", async () => {
+  it("asks once and never queues for a caller that will not wait, however long the answer takes", async () => {
+    const { locks, store, clock } = table();
+    const acquired = locks.acquire(key, { waitMs: 0 });
+
+    await clock.advance(1_000);
+    store.grant();
+
+    (await acquired).assertHeld();
+    expect(store.bids.map(({ wait }) => wait)).toEqual([false]);
+    expect(store.calls).toEqual(["ask"]);
+  });
+
+  it("tells a caller that will not wait that somebody holds the lock, and leaves nothing behind", async () => {
     const { locks, store } = table();
+    const acquired = locks.acquire(key, { waitMs: 0 });
+
+    store.bids[0]?.busy(undefined);
+
+    await expect(acquired).rejects.toMatchObject({ code: "timeout", message: expect.stringContaining("waitMs is 0") });
+    expect(store.calls).toEqual(["ask"]);
+    expect(locks.load()).toEqual({ held: 0, waiting: 0, oldestWaitMs: 0 });
+  });
+
+  it("is not built with a default that it would refuse", () => {
+    expect(() => table({ longestTtlMs: 10_000 })).toThrow(
+      new TypeError(
+        "the default ttlMs, 30000, is more than longestTtlMs, 10000: no caller could leave it out; set defaults.ttlMs",
+      ),
+    );
+    expect(() => table({ longestTtlMs: 10_000, defaults: { ttlMs: 10_000 } })).not.toThrow();
+  });
+
+  it("confirms soon a grant that the store will not keep for long", async () => {
+    const { locks, store, clock } = table();
     const wait = locks.acquire(key);
 
     store.grant({ terms: { unconfirmed: true } });
     await wait;
+    await clock.advance(200);
 
     expect(store.calls).toEqual(["ask", "renew"]);
+  });
+
+  it("needs no confirmation of a grant that is given back first", async () => {
+    const { locks, store, clock } = table();
+    const wait = locks.acquire(key);
+
+    store.grant({ terms: { unconfirmed: true } });
+    await (await wait).release();
+    await clock.advance(200);
+
+    expect(store.calls).toEqual(["ask", "release"]);
   });
 
   it("passes a lock on to as many as it has fences for, then goes back to the store", async () => {

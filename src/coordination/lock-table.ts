@@ -41,6 +41,12 @@ class LockTable implements Locks {
     let acquisitions = 0;
     this.#longestTtlMs = options.longestTtlMs ?? 24 * 3_600_000;
     this.#defaults = { ttlMs: 30_000, waitMs: 30_000, cohort: 1, ...defaults };
+    if (this.#defaults.ttlMs > this.#longestTtlMs) {
+      throw new TypeError(
+        `the default ttlMs, ${this.#defaults.ttlMs}, is more than longestTtlMs, ${this.#longestTtlMs}: ` +
+          "no caller could leave it out; set defaults.ttlMs",
+      );
+    }
     this.#context = {
       store,
       clock,
@@ -63,8 +69,16 @@ class LockTable implements Locks {
   }
 
   acquire(key: Key, options?: AcquireOptions): Promise<Lease> {
+    if ((options?.waitMs ?? this.#defaults.waitMs) === 0) return this.#acquireNow(key, options);
     // Only a caller that does not wait can come back without a lease.
     return this.#ask(key, options, true) as Promise<Lease>;
+  }
+
+  /** Not to wait for a turn is not to race a timer against the store's answer: it is to ask, and never to queue. */
+  async #acquireNow(key: Key, options: AcquireOptions | undefined): Promise<Lease> {
+    const lease = await this.#ask(key, options, false);
+    if (lease) return lease;
+    throw new CoordinationError("timeout", `${key}: somebody holds it or waits for it, and waitMs is 0`);
   }
 
   async run<T>(key: Key, work: (lease: Lease) => Promise<T>, options?: AcquireOptions): Promise<T> {

@@ -35,7 +35,7 @@ export interface TryOptions {
 }
 
 export interface AcquireOptions extends TryOptions {
-  /** Longest wait for a turn. Default 30 s. */
+  /** Longest wait for a turn. Default 30 s. 0: now or `timeout`, without ever standing in line. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
   /**

@@ -23,6 +23,8 @@ export interface KubernetesLockStoreOptions {
 const longestSilenceMs = 10_000;
 /** How often an unclear answer is followed up before the caller is told that the backend does not answer. */
 const patience = 3;
+/** Bids given up that are kept in mind. What is beyond this is left to expiry. */
+const mostAbandoned = 1_000;
 
 /** Locks as Lease objects: each change is one compare-and-swap on the resourceVersion, which is also the fence. */
 export class KubernetesLockStore implements LockStore {
@@ -33,6 +35,8 @@ export class KubernetesLockStore implements LockStore {
   readonly #open = new Map<string, OpenBid>();
   /** The Lease as we last wrote it, for each bid that was granted. A lease that is lost may never be released. */
   readonly #held = new WeakMap<Bid, KubeLease>();
+  /** Bids that were given up and may still turn up on the server, by holder. */
+  readonly #abandoned = new Map<string, OpenBid>();
   readonly #pursuits = new Set<Promise<void>>();
 
   constructor(options: KubernetesLockStoreOptions) {
@@ -42,7 +46,10 @@ export class KubernetesLockStore implements LockStore {
       clock: options.clock,
       random: options.random,
       namespace: options.namespace,
-      changed: (name) => this.#open.get(name)?.wake(),
+      changed: (name) => {
+        this.#open.get(name)?.wake();
+        this.#freeIfAbandoned(name);
+      },
     });
   }
 
@@ -108,7 +115,19 @@ export class KubernetesLockStore implements LockStore {
       }
     }
     this.#forget(open);
-    if (open.leftTraces) await this.#retract(open);
+    if (!open.leftTraces) return;
+    this.#abandoned.set(bid.holder, open);
+    if (this.#abandoned.size > mostAbandoned) this.#abandoned.delete(this.#abandoned.keys().next().value as string);
+    await this.#retract(open);
+  }
+
+  /** A write of ours may arrive after we looked for it in vain. If it is handed the lock, only we know it has no taker. */
+  #freeIfAbandoned(name: string) {
+    const lease = this.#watch.get(name)?.lease;
+    const open = lease && this.#abandoned.get(rules.holderOf(lease));
+    if (!open || open.retracting) return;
+    const freed = this.#retract(open).finally(() => this.#pursuits.delete(freed));
+    this.#pursuits.add(freed);
   }
 
   async #step(open: OpenBid): Promise<void> {
@@ -199,19 +218,21 @@ export class KubernetesLockStore implements LockStore {
     const { client, clock, random, namespace } = this.#in;
     const { holder, ttlMs } = open.bid;
     const giveUpAt = clock.now() + ttlMs;
+    open.retracting = true;
     while (clock.now() < giveUpAt) {
       try {
         const lease = await client.get(leases, { namespace, name: open.name });
-        if (!lease || (rules.holderOf(lease) !== holder && !rules.isWaiting(lease, holder))) return;
+        if (!lease || (rules.holderOf(lease) !== holder && !rules.isWaiting(lease, holder))) break;
         const without =
           rules.holderOf(lease) === holder ? rules.handedOver(lease, this.#wallMs()) : rules.left(lease, holder);
         const outcome = await client.update(leases, without);
         if (outcome.kind === "updated") this.#watch.saw(outcome.object);
       } catch (error) {
-        if (refusal(open.bid.key, error).code === "forbidden") return;
+        if (refusal(open.bid.key, error).code === "forbidden") break;
         await sleep(clock, 50 + 150 * random.fraction());
       }
     }
+    open.retracting = false;
   }
 
   /** Writes `change` of the Lease we hold, by its resourceVersion; reads it again when a waiter was faster. */
@@ -257,6 +278,8 @@ class OpenBid {
   over = false;
   /** The server may know of this bid. */
   leftTraces = false;
+  /** Its traces are being removed. */
+  retracting = false;
   /** What we know of the Lease may be old in a way that matters. */
   mustRead = false;
   #wake: (() => void) | undefined;

@@ -99,6 +99,23 @@ describe("a lock in Kubernetes", () => {
     (await waiting).assertHeld();
   });
 
+  it("is freed at once by a live process that finds a bid of its own, long given up, holding it", async () => {
+    const { open, admin, at, stored, clock } = world();
+    const first = await open("a").acquire(key, { ttlMs: 6_000 });
+    const impatient = open("b").acquire(key, { ttlMs: 6_000, waitMs: 1_000 });
+    await clock.advance(500);
+    const joined = await stored();
+    await expect(Promise.all([impatient, clock.advance(1_000)])).rejects.toMatchObject({ code: "timeout" });
+
+    // As if the write by which it joined the line were carried out only now.
+    const { annotations = {} } = joined?.metadata ?? {};
+    await admin.patch(leases, at, { merge: { metadata: { annotations } } });
+    await first.release();
+    await clock.advance(100);
+
+    expect((await stored())?.spec?.holderIdentity).toBe("");
+  });
+
   it("serves more processes than fit in its line, each once", async () => {
     const { open, clock } = world();
     const served: string[] = [];
