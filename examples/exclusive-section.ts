@@ -6,7 +6,8 @@ import { sleep, systemClock, systemRandom } from "../src/time/index.ts";
 
 const clock = systemClock();
 const random = systemRandom();
-const connection = new RedisConnection({ url: process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379", random });
+const url = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379";
+const connection = new RedisConnection({ url, clock, random });
 const locks = redisLocks({ connection, clock, random, who: `example/${hostname()}/${process.pid}` });
 await connection.connect();
 

@@ -14,7 +14,7 @@ const result = "0123456789abcdef0123456789abcdef01234567";
 /** D: what Redis keeps of a claim that is done. */
 export async function claimBytes(url: string, admin: Redis): Promise<ClaimBytes> {
   const random = systemRandom();
-  const connection = new RedisConnection({ url, random });
+  const connection = new RedisConnection({ url, clock: systemClock(), random });
   const claims = redisClaims({ connection, clock: systemClock(), random, who: "gateway/gateway-0/1" });
   await connection.connect();
   // What all claims share is there after the first.

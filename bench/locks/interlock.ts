@@ -12,17 +12,19 @@ export const interlockCohort = entry("interlock, cohort 32", { ttlMs, cohort: 32
 export const interlockDefaults = entry("interlock, 30 s", {});
 
 function entry(name: string, options: { ttlMs?: number; cohort?: number }): Entry {
+  const longestTtlMs = options.ttlMs ?? 30_000;
   return {
     name,
     sends: ["evalsha", "eval"],
     async open(url) {
       const random = systemRandom();
-      const connection = new RedisConnection({ url, random });
+      const connection = new RedisConnection({ url, clock: systemClock(), random });
       const locks = redisLocks({
         connection,
         clock: systemClock(),
         random,
-        longestTtlMs: options.ttlMs ?? 30_000,
+        longestTtlMs,
+        defaults: { ttlMs: longestTtlMs },
         who: `bench/local/${process.pid}`,
       });
       await connection.connect();

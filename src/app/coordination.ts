@@ -82,11 +82,11 @@ function uses(backend: Backend, { state, locks }: Config): boolean {
   return state.backend === backend || locks.backend === backend;
 }
 
-function redisConnection({ loaded, random, log, stage }: CoordinationOptions): RedisConnection {
+function redisConnection({ loaded, clock, random, log, stage }: CoordinationOptions): RedisConnection {
   const url = loaded.config.redis.url?.reveal();
   if (!url) throw new TypeError("redis.url is not set, although the configuration was accepted without it");
   const trouble = (message: string) => log.warn("redis connection", { message });
-  const connection = new RedisConnection({ url, random, name: `interlock-${stage}`, trouble });
+  const connection = new RedisConnection({ url, clock, random, name: `interlock-${stage}`, trouble });
   connection.use({ up: () => log.info("redis connected"), down: () => log.warn("redis disconnected") });
   return connection;
 }

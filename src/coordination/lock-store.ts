@@ -47,7 +47,7 @@ export interface Terms extends Promised {
   readonly fence: bigint;
   /** `fence` … `fence + fences − 1` are reserved for this grant. */
   readonly fences: number;
-  /** The promise is short because the backend does not know yet that we are there: renew at once. */
+  /** The promise is short because the backend does not know yet that we are there: renew soon. */
   readonly unconfirmed?: boolean;
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
-import { Agenda } from "../time/index.ts";
+import { Agenda, sleep } from "../time/index.ts";
 import type { CoordinationError } from "./errors.ts";
-import { promisedSince, type Renewal, Tenure } from "./tenure.ts";
+import { confirmWithinMs, promisedSince, type Renewal, Tenure } from "./tenure.ts";
 
 describe("a tenure", () => {
   it("is renewed between a quarter and a third into its period", async () => {
@@ -40,10 +40,20 @@ describe("a tenure", () => {
     expect(new Set(moments.filter((at) => at > from)).size).toBeLessThanOrEqual(5 * 12);
   });
 
-  it("is renewed at once when the store does not know yet that it is wanted", async () => {
-    const hold = new Hold({ renewNow: true });
+  it("is renewed soon when the store does not know yet that it is wanted", async () => {
+    const hold = new Hold({ renewSoon: true });
 
-    expect(hold.renewals).toEqual([0]);
+    await hold.advance(confirmWithinMs + resolutionMs);
+
+    expect(hold.renewals).toEqual([confirmWithinMs]);
+  });
+
+  it("is renewed sooner than that when little is left", async () => {
+    const hold = new Hold({ renewSoon: true, promised: { deadline: 1_060, periodMs: 60 } });
+
+    await hold.advance(confirmWithinMs);
+
+    expect(hold.renewals[0]).toBeLessThanOrEqual(20 + resolutionMs);
   });
 
   it("asks once at a time, however long the answer takes", async () => {
@@ -165,11 +175,15 @@ describe("a tenure", () => {
   });
 
   it("does not listen to an answer that was under way when it was stopped", async () => {
-    const hold = new Hold({ renewNow: true, answer: async () => ({ kind: "lost", holder: undefined }) });
+    const lateMs = ttlMs / 2;
+    const lost = { kind: "lost", holder: undefined } as const;
+    const hold = new Hold({ answer: ({ clock }) => sleep(clock, lateMs).then(() => lost) });
+    await hold.advance(ttlMs / 3);
 
     hold.tenure.stop();
     await hold.advance(ttlMs);
 
+    expect(hold.renewals).toHaveLength(1);
     expect(hold.told).toEqual([]);
   });
 
@@ -193,7 +207,7 @@ const resolutionMs = 4;
 interface HoldOptions {
   readonly clock?: ManualClock;
   readonly promised?: { readonly deadline: number; readonly periodMs: number };
-  readonly renewNow?: boolean;
+  readonly renewSoon?: boolean;
   readonly answer?: (hold: Hold) => Promise<Renewal>;
 }
 
@@ -210,7 +224,7 @@ class Hold {
   constructor({
     clock = new ManualClock(),
     promised,
-    renewNow = false,
+    renewSoon = false,
     answer = async (hold) => hold.ok(),
   }: HoldOptions = {}) {
     this.clock = clock;
@@ -228,7 +242,7 @@ class Hold {
     };
     const random = { fraction: () => (this.failures * 0.618) % 1, id: () => "id" };
     this.tenure = new Tenure(promised ?? this.ok(), duties, { clock, random, agenda: this.agenda });
-    this.tenure.start(renewNow);
+    this.tenure.start(renewSoon);
   }
 
   /** When the first promise ends. */

@@ -20,6 +20,12 @@ export function promisedSince(sentAt: number, periodMs: number, marginMs: number
   return { deadline: sentAt + periodMs * (1 - drift) - marginMs, periodMs };
 }
 
+/**
+ * A store that handed something over wants to hear soon that we are there. Not at once: most of what waits in line is
+ * held so briefly that giving it back says the same, and the next in line need not wait for one more request.
+ */
+export const confirmWithinMs = 100;
+
 /** `unknown`: the store did not answer; it may or may not have renewed. */
 export type Renewal =
   | ({ readonly kind: "ok" } & Promised)
@@ -83,9 +89,9 @@ export class Tenure {
     return this.#state === "holding";
   }
 
-  /** Begins to keep it. `renewNow`: the store does not know yet that we are there, and will not wait for long. */
-  start(renewNow: boolean): void {
-    if (renewNow) this.#renew();
+  /** Begins to keep it. `renewSoon`: the store does not know yet that we are there, and will not wait for long. */
+  start(renewSoon: boolean): void {
+    if (renewSoon) this.#renewAt = Math.min(this.#renewAt, this.#time.clock.now() + confirmWithinMs);
     this.#plan();
   }
 

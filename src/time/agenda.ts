@@ -13,6 +13,9 @@ export class Appointment {
   }
 }
 
+/** Buckets that an empty agenda leaves to be passed over later; dropping a few each time would cost more. */
+const mostEmptyBuckets = 64;
+
 /**
  * Any number of appointments on one timer. Putting one on and taking it off cost O(1), because locks do both for every
  * acquisition while hardly any appointment is ever reached. Wakes never early, late by less than `resolutionMs` plus
@@ -55,13 +58,22 @@ export class Agenda {
     link(bucket, appointment);
     this.#size++;
     if (slot < this.#timerSlot) this.#arm(slot);
+    else if (this.#size === 1) this.#timer?.setBackground(this.#background);
   }
 
   /** Takes `appointment` off; harmless when it is not on. */
   remove(appointment: Appointment): void {
+    if (!appointment.bucket) return;
     this.#unlink(appointment);
-    // An empty agenda must not keep the process alive.
-    if (this.#size === 0) this.#disarm();
+    if (this.#size === 0) this.#rest();
+  }
+
+  /** An empty agenda must not keep the process alive. Its timer stays: it is likely to be early enough for the next. */
+  #rest() {
+    this.#timer?.setBackground(true);
+    if (this.#slots.length < mostEmptyBuckets) return;
+    this.#buckets.clear();
+    this.#slots.length = 0;
   }
 
   #unlink(appointment: Appointment) {
@@ -75,14 +87,6 @@ export class Agenda {
     this.#timerSlot = slot;
     const delayMs = slot * this.#resolutionMs - this.#clock.now();
     this.#timer = this.#clock.after(delayMs, () => this.#wakeDue(), { background: this.#background });
-  }
-
-  #disarm() {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#timerSlot = Number.POSITIVE_INFINITY;
-    this.#buckets.clear();
-    this.#slots.length = 0;
   }
 
   #wakeDue() {

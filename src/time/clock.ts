@@ -11,6 +11,8 @@ export interface Clock {
 /** A pending call of `Clock.after`. */
 export interface Timer {
   cancel(): void;
+  /** Decides anew whether it keeps the process alive. */
+  setBackground(yes: boolean): void;
 }
 
 /** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */

@@ -15,7 +15,7 @@ export function systemClock(): Clock {
 class SystemTimer implements Timer {
   #timeout: NodeJS.Timeout;
 
-  readonly #background: boolean;
+  #background: boolean;
 
   constructor(delayMs: number, wake: () => void, background: boolean) {
     this.#background = background;
@@ -24,6 +24,12 @@ class SystemTimer implements Timer {
 
   cancel(): void {
     clearTimeout(this.#timeout);
+  }
+
+  setBackground(yes: boolean): void {
+    this.#background = yes;
+    if (yes) this.#timeout.unref();
+    else this.#timeout.ref();
   }
 
   #start(delayMs: number, wake: () => void): NodeJS.Timeout {

@@ -42,8 +42,9 @@ async function openRedisLocks(url: string, options: LocksUnderTestOptions, signa
   const { worker, longestTtlMs, commandTimeoutMs } = options;
   const random = systemRandom();
   while (true) {
-    const connection = new RedisConnection({ url, random, name: worker, commandTimeoutMs });
-    const locks = redisLocks({ connection, clock: systemClock(), random, who: worker, longestTtlMs });
+    const connection = new RedisConnection({ url, clock: systemClock(), random, name: worker, commandTimeoutMs });
+    const defaults = { ttlMs: longestTtlMs };
+    const locks = redisLocks({ connection, clock: systemClock(), random, who: worker, longestTtlMs, defaults });
     try {
       await connection.connect();
       return locks;

@@ -57,7 +57,7 @@ export async function redisBackend(server: RedisService): Promise<ClaimsBackend>
   const prefix = `${random.id()}:`;
   const connections: RedisConnection[] = [];
   async function connect({ through, ...setup }: ProcessSetup) {
-    const connection = new RedisConnection({ url: server.url, random });
+    const connection = new RedisConnection({ url: server.url, clock: systemClock(), random });
     await connection.connect();
     connections.push(connection);
     return claimsOver(through(redisClaimStore({ connection, clock: setup.clock, prefix })), { ...setup, random });

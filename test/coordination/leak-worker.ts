@@ -51,8 +51,8 @@ setTimeout(() => console.error("still alive because of", process.getActiveResour
 async function opened(): Promise<Locks> {
   const given = { clock: systemClock(), random: systemRandom() };
   if (backend === "memory") return memoryLocks(given);
-  const connection = new RedisConnection({ url, random: given.random });
-  const opening = redisLocks({ ...given, connection, longestTtlMs: ttlMs });
+  const connection = new RedisConnection({ url, ...given });
+  const opening = redisLocks({ ...given, connection, longestTtlMs: ttlMs, defaults: { ttlMs } });
   await connection.connect();
   return opening;
 }

@@ -41,6 +41,7 @@ export async function redisLockBench(server: Awaited<ReturnType<typeof startRedi
       const proxy = await startTcpProxy(server.port);
       const connection = new RedisConnection({
         url: `redis://127.0.0.1:${proxy.port}`,
+        clock,
         random: evenRandom(),
         commandTimeoutMs: timeoutMs,
       });
@@ -163,6 +164,7 @@ class StoppableClock implements Clock {
         this.#timers.delete(timer);
         timer.cancel();
       },
+      setBackground: (yes) => timer.setBackground(yes),
     };
   }
 

@@ -193,7 +193,7 @@ function redisPlace(): Place {
     pass: (ms) => sleep(clock, ms),
     async start() {
       const own = new ProcessClock(clock);
-      const connection = new RedisConnection({ url: redis.url, random });
+      const connection = new RedisConnection({ url: redis.url, clock: systemClock(), random });
       const options = { clock: own, random, connection, prefix };
       const kept = { locks: redisLocks(options), claims: redisClaims(options), watermarks: redisWatermarks(options) };
       await connection.connect();

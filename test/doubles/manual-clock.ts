@@ -1,9 +1,9 @@
-import type { Clock } from "../../src/time/index.ts";
+import type { Clock, Timer } from "../../src/time/index.ts";
 
 /** Time that moves when told. Timers due together wake in the order they were set. */
 export class ManualClock implements Clock {
   #nowMs = 1_000;
-  #timers: { at: number; wake: () => void }[] = [];
+  #timers: { at: number; wake: () => void; background: boolean }[] = [];
 
   now(): number {
     return this.#nowMs;
@@ -13,18 +13,22 @@ export class ManualClock implements Clock {
     return 1_700_000_000_000 + this.#nowMs;
   }
 
-  after(delayMs: number, wake: () => void) {
-    const timer = { at: this.#nowMs + Math.max(0, delayMs), wake };
+  after(delayMs: number, wake: () => void): Timer {
+    const timer = { at: this.#nowMs + Math.max(0, delayMs), wake, background: false };
     this.#timers.push(timer);
     return {
       cancel: () => {
         this.#timers = this.#timers.filter((other) => other !== timer);
       },
+      setBackground: (yes) => {
+        timer.background = yes;
+      },
     };
   }
 
+  /** Those that were not sent to the background since they were set. */
   get pendingTimers(): number {
-    return this.#timers.length;
+    return this.#timers.filter(({ background }) => !background).length;
   }
 
   /** Moves time forward, waking timers on the way and letting promises settle after each. */

@@ -33,6 +33,7 @@ export class ProcessClock implements Clock {
         cancelled = true;
         timer.cancel();
       },
+      setBackground: (yes) => timer.setBackground(yes),
     };
   }
 

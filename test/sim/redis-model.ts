@@ -66,19 +66,19 @@ export class RedisModel {
       if (mode === "a" || mode === "t" || mode === "s") this.#cohorts.set(holder, number);
       if (mode === "a" || mode === "t") reserved += number;
     }
-    const last = reserved > 0 ? this.#fences(reserved) : undefined;
-    let next = last === undefined ? undefined : last - reserved + 1;
-
-    const each: Reply[] = [];
-    for (const operation of operations) {
-      const takes = operation.mode === "a" || operation.mode === "t";
-      each.push(this.#one(operation, takes ? next : undefined));
-      if (takes && next !== undefined) next += operation.number;
-    }
-    return { serverMs: Math.floor(this.#now()), each };
+    let next: number | undefined;
+    const fenceFor = (count: number) => {
+      const last = next === undefined ? this.#fences(reserved) : undefined;
+      if (last !== undefined) next = last - reserved + 1;
+      if (next === undefined) return undefined;
+      next += count;
+      return next - count;
+    };
+    const each = operations.map((operation) => this.#one(operation, fenceFor));
+    return each.length === 1 && typeof each[0] === "number" ? { each } : { serverMs: Math.floor(this.#now()), each };
   }
 
-  #one(operation: Operation, fence: number | undefined): Reply {
+  #one(operation: Operation, fenceFor: (count: number) => number | undefined): Reply {
     const { mode, key, holder, ttlMs, number, tail } = operation;
     const value = this.#value(key);
     switch (mode) {
@@ -93,7 +93,7 @@ export class RedisModel {
           return 1;
         }
         if (value === undefined && this.#quarantined) {
-          this.#set(key, `${holder}|${number}|${Math.floor(this.#now())}|${tail}`, ttlMs);
+          this.#set(key, `${holder}|${number}|${tail}`, ttlMs);
           return 1;
         }
         return value ?? "";
@@ -106,9 +106,12 @@ export class RedisModel {
         return 1;
       default:
         if (this.#queue(key).length > 0 && value === undefined) this.#handOver(key);
-        if (fence !== undefined && this.#queue(key).length === 0 && this.#value(key) === undefined) {
-          this.#set(key, `${holder}|${fence}|${Math.floor(this.#now())}|${tail}`, ttlMs);
-          return fence;
+        if (mode !== "s" && this.#queue(key).length === 0) {
+          const fence = fenceFor(number);
+          if (fence !== undefined && this.#value(key) === undefined) {
+            this.#set(key, `${holder}|${fence}|${tail}`, ttlMs);
+            return fence;
+          }
         }
         return this.#standing(operation);
     }
@@ -125,11 +128,11 @@ export class RedisModel {
     }
     const value = this.#value(key);
     if (ours(value, holder)) return [Number((value as string).split("|")[1]), this.#ttl(key)];
-    if (value !== undefined && value.split("|")[3] !== tail.split("|")[0]) {
+    if (value !== undefined && value.split("|")[2] !== tail.split("|")[0]) {
       this.#unqueue(key, bid(operation));
       return [-2, value];
     }
-    if (this.#quarantined) return [-1, Math.ceil(this.#quarantinedUntil - this.#now())];
+    if (value === undefined && this.#quarantined) return [-1, Math.ceil(this.#quarantinedUntil - this.#now())];
     return [0, value === undefined ? -2 : this.#ttl(key), value ?? "", Math.max(0, place)];
   }
 
@@ -148,7 +151,7 @@ export class RedisModel {
       const hold = Math.min(Number(ttl), 2_000);
       const now = Math.floor(this.#now());
       if (this.#publish(holder.split(".")[0] as string, `${holder}|${fence}|${now}|${hold}`)) {
-        this.#set(key, `${holder}|${fence}|${now}|${tail.join("|")}`, hold);
+        this.#set(key, `${holder}|${fence}|${tail.join("|")}`, hold);
         return;
       }
     }

@@ -26,17 +26,18 @@ export class World {
     this.faults = faults;
   }
 
-  at(time: number, run: () => void): { cancel(): void } {
+  at(time: number, run: () => void): Timer {
     const event = { at: Math.max(time, this.now), order: this.#order++, run, cancelled: false };
     push(this.#queue, event);
     return {
       cancel() {
         event.cancelled = true;
       },
+      setBackground() {},
     };
   }
 
-  in(ms: number, run: () => void): { cancel(): void } {
+  in(ms: number, run: () => void): Timer {
     return this.at(this.now + ms, run);
   }
 

@@ -22,12 +22,12 @@ export class Batch {
   readonly #link: LockLink;
   readonly #clock: Clock;
   readonly #read: (localMs: number, serverMs: number) => void;
-  #pending: Question[] = [];
+  readonly #pending = new Set<Question>();
   #calls = 0;
   #scheduled = false;
   #whenDrained: (() => void) | undefined;
 
-  /** `read` gets a pair of clock readings with each answer: ours when the call left, the server's when it worked. */
+  /** `read` gets pairs of clock readings: ours when a call left, the server's when it worked. */
   constructor(link: LockLink, clock: Clock, read: (localMs: number, serverMs: number) => void) {
     this.#link = link;
     this.#clock = clock;
@@ -35,8 +35,13 @@ export class Batch {
   }
 
   add(question: Question): void {
-    this.#pending.push(question);
+    this.#pending.add(question);
     this.#schedule();
+  }
+
+  /** True if it was still here, and now never leaves. */
+  takeBack(question: Question): boolean {
+    return this.#pending.delete(question);
   }
 
   ask(operation: Operation): Promise<Reply> {
@@ -45,7 +50,7 @@ export class Batch {
 
   /** Resolves when nothing is waiting or under way. */
   drained(): Promise<void> {
-    if (this.#calls === 0 && this.#pending.length === 0) return Promise.resolve();
+    if (this.#calls === 0 && this.#pending.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#whenDrained = resolve;
     });
@@ -61,9 +66,13 @@ export class Batch {
   }
 
   #flush() {
-    if (this.#pending.length === 0 || this.#calls >= mostCalls) return;
-    const questions = this.#pending.length <= mostPerCall ? this.#pending : this.#pending.slice(0, mostPerCall);
-    this.#pending = questions === this.#pending ? [] : this.#pending.slice(mostPerCall);
+    if (this.#pending.size === 0 || this.#calls >= mostCalls) return;
+    const questions: Question[] = [];
+    for (const question of this.#pending) {
+      if (questions.push(question) === mostPerCall) break;
+    }
+    if (questions.length === this.#pending.size) this.#pending.clear();
+    else for (const question of questions) this.#pending.delete(question);
 
     this.#calls++;
     const sentAt = this.#clock.now();
@@ -71,11 +80,11 @@ export class Batch {
       (replies) => this.#answered(questions, replies, sentAt),
       (cause) => this.#failed(questions, cause),
     );
-    if (this.#pending.length > 0) this.#schedule();
+    if (this.#pending.size > 0) this.#schedule();
   }
 
   #answered(questions: readonly Question[], { serverMs, each }: Replies, sentAt: number) {
-    this.#read(sentAt, serverMs);
+    if (serverMs !== undefined) this.#read(sentAt, serverMs);
     this.#calls--;
     for (let i = 0; i < questions.length; i++) (questions[i] as Question).answered(each[i] as Reply, sentAt);
     this.#next();
@@ -88,7 +97,7 @@ export class Batch {
   }
 
   #next() {
-    if (this.#pending.length > 0) this.#schedule();
+    if (this.#pending.size > 0) this.#schedule();
     else if (this.#calls === 0) this.#whenDrained?.();
   }
 }

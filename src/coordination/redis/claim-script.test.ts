@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RedisService, startRedis } from "../../../test/services/redis.ts";
 import { Chance } from "../../../test/sim/chance.ts";
 import { ClaimScripts } from "../../../test/sim/claim-backends.ts";
-import { systemRandom } from "../../time/index.ts";
+import { systemClock, systemRandom } from "../../time/index.ts";
 import { claimScript, renewScript, settleScript } from "./claim-script.ts";
 import { RedisConnection, script } from "./connection.ts";
 
@@ -11,7 +11,7 @@ let connection: RedisConnection;
 
 beforeAll(async () => {
   server = await startRedis();
-  connection = new RedisConnection({ url: server.url, random: systemRandom() });
+  connection = new RedisConnection({ url: server.url, clock: systemClock(), random: systemRandom() });
   await connection.connect();
 });
 

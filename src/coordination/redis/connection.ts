@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
-import { backoffMs, type Random } from "../../time/index.ts";
+import { Agenda, Appointment, backoffMs, type Clock, type Random } from "../../time/index.ts";
 
 export interface RedisOptions {
   /** redis:// or rediss://; may carry credentials, so it never goes into an error or a log. */
   readonly url: string;
+  readonly clock: Clock;
   readonly random: Random;
   /** Shown by CLIENT LIST. */
   readonly name?: string;
@@ -45,14 +46,21 @@ export interface ConnectionUser {
  */
 export class RedisConnection implements Scripts {
   readonly #io: Redis;
+  /** When the answers under way have to be here. */
+  readonly #agenda: Agenda;
+  readonly #clock: Clock;
+  readonly #commandTimeoutMs: number;
   readonly #users: ConnectionUser[] = [];
   readonly #trouble: (message: string) => void;
   #firstTry: { resolve(): void; reject(error: unknown): void } | undefined;
   #isUp = false;
   #closed = false;
 
-  constructor({ url, random, name, commandTimeoutMs = 2_000, trouble = () => {} }: RedisOptions) {
+  constructor({ url, clock, random, name, commandTimeoutMs = 2_000, trouble = () => {} }: RedisOptions) {
     this.#trouble = trouble;
+    this.#clock = clock;
+    this.#commandTimeoutMs = commandTimeoutMs;
+    this.#agenda = new Agenda(clock, 10, { background: true });
     this.#io = new Redis(url, {
       lazyConnect: true,
       protocol: 3,
@@ -62,6 +70,8 @@ export class RedisConnection implements Scripts {
       autoResendUnfulfilledCommands: false,
       autoResubscribe: false,
       connectTimeout: 5_000,
+      // How long a socket that we end may take to say goodbye: one that went silent never will.
+      disconnectTimeout: 200,
       commandTimeout: commandTimeoutMs,
       retryStrategy: (tries) => backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()),
     });
@@ -90,17 +100,35 @@ export class RedisConnection implements Scripts {
   }
 
   /** Runs `script` where only its hash needs to travel. */
-  async run({ sha, text }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    try {
-      return await this.#io.evalsha(sha, keys.length, ...keys, ...args);
-    } catch (error) {
+  run({ sha, text }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    return this.#inTime(this.#io.evalsha(sha, keys.length, ...keys, ...args)).catch((error: unknown) => {
+      if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
       // A refused script has not run, so it may be sent again in full; anything else may have happened.
-      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
-        return await this.#io.eval(text, keys.length, ...keys, ...args);
-      }
-      this.#distrust(error);
-      throw error;
-    }
+      return this.#inTime(this.#io.eval(text, keys.length, ...keys, ...args));
+    });
+  }
+
+  /** The answer, or an error once it is overdue. ioredis could do it too, with a timer for each that costs more. */
+  #inTime(answer: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const overdue = new Appointment({
+        due: () => {
+          reject(new Error(`no answer within ${this.#commandTimeoutMs} ms`));
+          this.#distrust();
+        },
+      });
+      this.#agenda.put(overdue, this.#clock.now() + this.#commandTimeoutMs);
+      answer.then(
+        (value) => {
+          this.#agenda.remove(overdue);
+          resolve(value);
+        },
+        (error) => {
+          this.#agenda.remove(overdue);
+          reject(error);
+        },
+      );
+    });
   }
 
   subscribe(channel: string): Promise<unknown> {
@@ -124,6 +152,8 @@ export class RedisConnection implements Scripts {
   }
 
   async close(): Promise<void> {
+    // ioredis would wait again, with a timer that keeps the process alive, for a socket that is gone.
+    if (this.#closed) return;
     this.#closed = true;
     this.#goDown();
     this.#io.disconnect();
@@ -139,6 +169,8 @@ export class RedisConnection implements Scripts {
       return this.#io.disconnect(true);
     }
     this.#isUp = true;
+    // From here on `run` watches its own answers.
+    delete this.#io.options.commandTimeout;
     this.#firstTry?.resolve();
     for (const user of this.#users) user.up?.();
   }
@@ -146,12 +178,13 @@ export class RedisConnection implements Scripts {
   #goDown() {
     if (!this.#isUp) return;
     this.#isUp = false;
+    this.#io.options.commandTimeout = this.#commandTimeoutMs;
     for (const user of this.#users) user.down?.();
   }
 
   /** A server that took too long may have gone silent for good with the socket open: only a new connection tells. */
-  #distrust(error: unknown) {
-    if (!(error instanceof Error && error.message === "Command timed out") || this.#closed) return;
+  #distrust() {
+    if (this.#closed) return;
     // Down at once, not when the socket is closed: whoever looks until then must not send into it.
     this.#goDown();
     this.#io.disconnect(true);

@@ -18,8 +18,8 @@ export interface Operation {
 export type Reply = number | string | readonly (number | string)[];
 
 export interface Replies {
-  /** The server's clock while it worked on the call, in ms. */
-  readonly serverMs: number;
+  /** The server's clock while it worked on the call, in ms. Whoever has to wait is told it, others may not be. */
+  readonly serverMs?: number;
   readonly each: readonly Reply[];
 }
 

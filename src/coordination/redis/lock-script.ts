@@ -1,19 +1,23 @@
+/** How long Redis keeps a lock for a waiter it has pushed it to and not heard from. */
+const confirmMs = 2_000;
+
 /**
  * All lock operations of one event-loop turn travel in one call of this script; Redis runs it alone, so each operation
  * is atomic and they happen in the order they were issued.
  *
  * A lock is three things under one hash tag:
- *   L  string  holder|fence|since|key|who|purpose, expires with the lease
+ *   L  string  holder|fence|key|who|purpose, expires with the lease
  *   Q  list    waiting bids in arrival order: holder|ttl|cohort|key|who|purpose
  *   F  counter of fences, one for the database. While it is not a number (`quarantine`), nothing is granted.
  *
- * KEYS  F, then L of each operation (Q is L followed by `:q`)
- * ARGV  channel prefix, confirm ms, fences to reserve up front, then 5 for each operation:
+ * KEYS  F, then L of each operation (Q is L followed by `:q`). F is a prefix followed by `fence`; pushes go to that
+ *       prefix, `w:` and the client part of the holder.
+ * ARGV  fences that `a` and `t` below need together, then for each operation:
  *         "a" holder ttl cohort key|who|purpose   acquire, or wait in Q
  *         "s" …                                   the same again after an unclear answer, or to look how it stands
  *         "t" …                                   acquire, but do not wait
  *         "n" holder ttl fence  key|who|purpose   renew
- *         "r" holder 0   0      -                 release, and hand over to the first in Q that is still there
+ *         "r" holder                              release, and hand over to the first in Q that is still there
  *         "c" holder ttl cohort key|who|purpose   withdraw, and release if it was granted meanwhile
  *
  * Reply: server time in ms, then for each operation
@@ -21,19 +25,35 @@
  *          {0, ms left, value of L, place in Q}; {-1, ms} in quarantine; {-2, value of L} if that is another key's lock
  *   n r    1, or the value of L (or "") if it is not ours
  *   c      1
+ * The number alone if there is one operation and its reply is a number: that is what most callers wait for, and each
+ * command saved shows in how long they do.
  */
 export const lockScript = `
-local F, channel, confirm = KEYS[1], ARGV[1], tonumber(ARGV[2])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local F = KEYS[1]
+
+-- The server's clock, in microseconds. Read when first needed, and most releases do not.
+local micros
+local function clock()
+  if not micros then
+    local time = redis.call('TIME')
+    micros = time[1] * 1e6 + time[2]
+  end
+  return micros
+end
 
 -- The last of n new fences, or nil in quarantine. Never below the time in microseconds, and so above every fence that
 -- was given out before the counter was lost, or before an old snapshot of it was restored.
 local function fences(n)
-  local counter = redis.call('GET', F)
-  if counter == 'quarantine' then return nil end
-  local last = math.max(tonumber(counter or 0), time[1] * 1e6 + time[2]) + n
-  redis.call('SET', F, string.format('%.0f', last))
+  local last = clock() + n
+  local before = redis.call('SET', F, string.format('%.0f', last), 'KEEPTTL', 'GET')
+  if before == 'quarantine' then
+    redis.call('SET', F, before, 'KEEPTTL')
+    return nil
+  end
+  if before and tonumber(before) > micros then
+    last = before + n
+    redis.call('SET', F, string.format('%.0f', last))
+  end
   return last
 end
 
@@ -42,7 +62,7 @@ local function ours(value, holder)
 end
 
 local function record(holder, fence, tail)
-  return holder .. '|' .. string.format('%.0f', fence) .. '|' .. string.format('%.0f', now) .. '|' .. tail
+  return holder .. '|' .. string.format('%.0f', fence) .. '|' .. tail
 end
 
 -- Hands the lock to the first bid whose client still listens. The push tells it; no listener means it is gone.
@@ -58,9 +78,10 @@ local function handOver(L)
       break
     end
     local fence = last - cohort + 1
-    local hold = math.min(tonumber(ttl), confirm)
-    local heard = redis.call('PUBLISH', channel .. string.match(holder, '^[^.]*'),
-      holder .. '|' .. string.format('%.0f', fence) .. '|' .. string.format('%.0f', now) .. '|' .. hold)
+    local hold = math.min(tonumber(ttl), ${confirmMs})
+    local channel = string.sub(F, 1, -6) .. 'w:' .. string.match(holder, '^[^.]*')
+    local message = string.format('%s|%.0f|%.0f|%d', holder, fence, math.floor(clock() / 1000), hold)
+    local heard = redis.call('PUBLISH', channel, message)
     if heard > 0 then
       redis.call('SET', L, record(holder, fence, tail), 'PX', hold)
       return
@@ -69,41 +90,45 @@ local function handOver(L)
   redis.call('DEL', L)
 end
 
--- How a bid stands that could not simply take the lock.
-local function standing(L, holder, ttl, cohort, tail, mode)
+-- How a bid stands that could not simply take the lock, where L has this value and Q this length.
+local function standing(L, value, ahead, mode, holder, ttl, cohort, tail)
   local Q = L .. ':q'
   local bid = holder .. '|' .. ttl .. '|' .. cohort .. '|' .. tail
-  -- A request of a connection that broke may be read after one of the next: the same bid must not stand in line twice.
-  local place = mode ~= 't' and redis.call('LPOS', Q, bid)
-  if mode ~= 't' and not place and not ours(redis.call('GET', L), holder) then
-    place = redis.call('RPUSH', Q, bid) - 1
-    redis.call('PEXPIRE', Q, 3600000)
-    if redis.call('EXISTS', L) == 0 then handOver(L) end
+  local place
+  if mode ~= 't' and not ours(value, holder) then
+    -- A request of a connection that broke may be read after one of the next: no bid must stand in line twice.
+    place = ahead > 0 and redis.call('LPOS', Q, bid)
+    if not place then
+      place = redis.call('RPUSH', Q, bid) - 1
+      redis.call('PEXPIRE', Q, 3600000)
+      if not value then
+        handOver(L)
+        value = redis.call('GET', L)
+      end
+    end
   end
 
-  local value = redis.call('GET', L)
   if ours(value, holder) then
     return { tonumber(string.match(value, '^[^|]*|(%d+)')), redis.call('PTTL', L) }
   end
-  if value and string.match(value, '^[^|]*|[^|]*|[^|]*|([^|]*)') ~= string.match(tail, '^[^|]*') then
+  if value and string.match(value, '^[^|]*|[^|]*|([^|]*)') ~= string.match(tail, '^[^|]*') then
     redis.call('LREM', Q, 1, bid)
     return { -2, value }
   end
-  if redis.call('GET', F) == 'quarantine' then return { -1, redis.call('PTTL', F) } end
+  if not value and redis.call('GET', F) == 'quarantine' then return { -1, redis.call('PTTL', F) } end
   return { 0, redis.call('PTTL', L), value or '', place or 0 }
 end
 
-local reserved = tonumber(ARGV[3])
-local next = reserved > 0 and fences(reserved)
-next = next and next - reserved + 1
+-- The fences of the operations still to come are reserved all at once, when the first of them finds its lock free.
+local reserved, next = ARGV[1], nil
 
-local replies = { now }
+local replies, at = {}, 2
 for i = 2, #KEYS do
-  local L, at = KEYS[i], 4 + (i - 2) * 5
-  local mode, holder, ttl, number, tail = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local L, mode, holder = KEYS[i], ARGV[at], ARGV[at + 1]
   local reply
 
   if mode == 'r' then
+    at = at + 2
     local value = redis.call('GET', L)
     if ours(value, holder) then
       handOver(L)
@@ -111,45 +136,55 @@ for i = 2, #KEYS do
     else
       reply = value or ''
     end
-
-  elseif mode == 'n' then
-    local value = redis.call('GET', L)
-    if ours(value, holder) then
-      redis.call('PEXPIRE', L, ttl)
-      reply = 1
-    elseif not value and redis.call('GET', F) == 'quarantine' then
-      -- The server forgot. Nobody was granted anything since, so whoever still holds may say so.
-      redis.call('SET', L, record(holder, number, tail), 'PX', ttl)
-      reply = 1
-    else
-      reply = value or ''
-    end
-
-  elseif mode == 'c' then
-    redis.call('LREM', L .. ':q', 1, holder .. '|' .. ttl .. '|' .. number .. '|' .. tail)
-    if ours(redis.call('GET', L), holder) then handOver(L) end
-    reply = 1
 
   else
-    local fence
-    if mode ~= 's' and next then
-      fence = next
-      next = next + number
-    end
-    -- Nobody holds it although somebody waits: a holder died. The first in line gets it now, whoever asked.
-    local queued = redis.call('EXISTS', L .. ':q') == 1
-    if queued and redis.call('EXISTS', L) == 0 then
-      handOver(L)
-      queued = redis.call('EXISTS', L .. ':q') == 1
-    end
-    if fence and not queued and redis.call('SET', L, record(holder, fence, tail), 'NX', 'PX', ttl) then
-      reply = fence
+    local ttl, number, tail = ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+    at = at + 5
+
+    if mode == 'n' then
+      local value = redis.call('GET', L)
+      if ours(value, holder) then
+        redis.call('PEXPIRE', L, ttl)
+        reply = 1
+      elseif not value and redis.call('GET', F) == 'quarantine' then
+        -- The server forgot. Nobody was granted anything since, so whoever still holds may say so.
+        redis.call('SET', L, record(holder, number, tail), 'PX', ttl)
+        reply = 1
+      else
+        reply = value or ''
+      end
+
+    elseif mode == 'c' then
+      redis.call('LREM', L .. ':q', 1, holder .. '|' .. ttl .. '|' .. number .. '|' .. tail)
+      if ours(redis.call('GET', L), holder) then handOver(L) end
+      reply = 1
+
     else
-      reply = standing(L, holder, ttl, number, tail, mode)
+      local ahead, value = redis.call('LLEN', L .. ':q'), nil
+      -- Nobody holds it although somebody waits: a holder died. The first in line gets it now, whoever asked.
+      if ahead > 0 and redis.call('EXISTS', L) == 0 then
+        handOver(L)
+        ahead = redis.call('LLEN', L .. ':q')
+      end
+      if ahead == 0 and mode ~= 's' then
+        if not next then
+          local last = fences(reserved)
+          next = last and last - reserved + 1
+        end
+        if next then
+          value = redis.call('SET', L, record(holder, next, tail), 'NX', 'GET', 'PX', ttl)
+          if not value then reply = next end
+          next = next + number
+        end
+      end
+      reply = reply or standing(L, value or redis.call('GET', L), ahead, mode, holder, ttl, number, tail)
     end
   end
   replies[i] = reply
 end
+
+if #KEYS == 2 and type(replies[2]) == 'number' then return replies[2] end
+replies[1] = math.floor(clock() / 1000)
 return replies
 `;
 

@@ -96,7 +96,7 @@ describe("a Redis that restarts empty", () => {
 
 async function connect({ url = server.url, prefix = `${systemRandom().id()}:` } = {}) {
   const random = systemRandom();
-  const connection = new RedisConnection({ url, random });
+  const connection = new RedisConnection({ url, clock: systemClock(), random });
   await connection.connect();
   const claims = redisClaims({ connection, clock: systemClock(), random, prefix });
   onTestFinished(async () => {

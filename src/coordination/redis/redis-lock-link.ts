@@ -16,28 +16,26 @@ export interface RedisLockLinkOptions {
 
 const lock = script(lockScript);
 const enter = script(enterScript);
-/** How long Redis keeps a lock for a waiter it has pushed it to and not heard from. */
-const confirmMs = 2_000;
 const rememberedNames = 4_096;
 
 /** Lock operations over a real connection. */
 export function redisLockLink(connection: RedisConnection, options: RedisLockLinkOptions): LockLink {
   const { prefix, clientId, longestTtlMs, quarantined } = options;
-  const channelPrefix = `${prefix}w:`;
+  const channel = `${prefix}w:${clientId}`;
   const fences = `${prefix}fence`;
   const nameOf = lockNames(prefix);
   let listener: LinkListener | undefined;
 
   connection.use({
     async prepare() {
-      await connection.subscribe(channelPrefix + clientId);
+      await connection.subscribe(channel);
       const waitMs = await enterServer(connection, fences, `${prefix}run`, longestTtlMs);
       if (waitMs > 0) quarantined?.(waitMs);
     },
     up: () => listener?.up(),
     down: () => listener?.down(),
-    message(channel, message) {
-      if (channel === channelPrefix + clientId) listener?.push(message);
+    message(to, message) {
+      if (to === channel) listener?.push(message);
     },
   });
 
@@ -45,17 +43,18 @@ export function redisLockLink(connection: RedisConnection, options: RedisLockLin
     get isUp() {
       return connection.isUp;
     },
-    async send(operations) {
+    send(operations) {
       const keys = [fences];
-      const args: (string | number)[] = [channelPrefix, confirmMs, 0];
+      const args: (string | number)[] = [0];
       let reserved = 0;
       for (const { mode, key, holder, ttlMs, number, tail } of operations) {
         if (mode === "a" || mode === "t") reserved += number;
         keys.push(nameOf(key));
-        args.push(mode, holder, ttlMs, number, tail);
+        if (mode === "r") args.push(mode, holder);
+        else args.push(mode, holder, ttlMs, number, tail);
       }
-      args[2] = reserved;
-      return replies((await connection.run(lock, keys, args)) as Reply[]);
+      args[0] = reserved;
+      return connection.run(lock, keys, args).then(replies);
     },
     listen(to) {
       listener = to;
@@ -64,7 +63,9 @@ export function redisLockLink(connection: RedisConnection, options: RedisLockLin
   };
 }
 
-function replies([serverMs, ...each]: readonly Reply[]): Replies {
+function replies(told: unknown): Replies {
+  if (typeof told === "number") return { each: [told] };
+  const [serverMs, ...each] = told as readonly Reply[];
   return { serverMs: serverMs as number, each };
 }
 

@@ -3,7 +3,7 @@ import { CoordinationError } from "../errors.ts";
 import type { Bid, Grant, LockStore } from "../lock-store.ts";
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks.ts";
 import { drift, promisedSince, type Renewal } from "../tenure.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type Question } from "./batch.ts";
 import type { LockLink, Mode, Operation, Reply } from "./lock-link.ts";
 import { refusal } from "./refusal.ts";
 
@@ -69,6 +69,7 @@ export class RedisLockStore implements LockStore {
     const open = this.#open.get(bid.holder);
     if (!open) return;
     this.#forget(open);
+    if (open.first && this.#batch.takeBack(open.first)) return;
     this.#cancel(this.#operation("c", bid, bid.cohort));
   }
 
@@ -123,7 +124,7 @@ export class RedisLockStore implements LockStore {
     this.#agenda.remove(open.timer);
     open.asking = true;
     const { bid } = open;
-    this.#batch.add({
+    const question: Question = {
       operation: this.#operation(mode, bid, bid.cohort),
       answered: (reply, sentAt) => {
         open.asking = false;
@@ -133,7 +134,9 @@ export class RedisLockStore implements LockStore {
         open.asking = false;
         if (this.#open.get(bid.holder) === open) this.#unclear(open, cause);
       },
-    });
+    };
+    if (mode !== "s") open.first = question;
+    this.#batch.add(question);
   }
 
   #answered(open: OpenBid, reply: Reply, sentAt: number) {
@@ -239,8 +242,8 @@ export class RedisLockStore implements LockStore {
   }
 
   #operation(mode: Mode, bid: Bid, number: number): Operation {
-    const { key, holder, purpose = "" } = bid;
-    const tail = `${key}|${this.#who}|${purpose.replaceAll("|", "/")}`;
+    const { key, holder, purpose } = bid;
+    const tail = `${key}|${this.#who}|${purpose ? purpose.replaceAll("|", "/") : ""}`;
     return { mode, key, holder, ttlMs: Math.round(bid.ttlMs), number, tail };
   }
 }
@@ -249,6 +252,8 @@ class OpenBid {
   readonly bid: Bid;
   readonly timer = new Appointment(this);
   readonly #store: RedisLockStore;
+  /** What was asked before anything else. As long as it has not left, Redis has never heard of the bid. */
+  first: Question | undefined;
   /** A question about it is under way. */
   asking = false;
   /** How often in a row no answer came. */
@@ -270,8 +275,9 @@ function notConnected(): Error {
 
 function holderIn(value: string): Holder | undefined {
   if (value === "") return undefined;
-  const [id = "", , since, , who = "unknown", purpose] = value.split("|");
-  return { id, who, sinceMs: since ? Number(since) : undefined, purpose: purpose || undefined };
+  const [id = "", fence, , who = "unknown", purpose] = value.split("|");
+  // A fence is the server's time in microseconds when it was given, unless that clock was set back.
+  return { id, who, sinceMs: fence ? Math.floor(Number(fence) / 1_000) : undefined, purpose: purpose || undefined };
 }
 
 function restarted(ms: number): string {

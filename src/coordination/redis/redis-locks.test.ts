@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { redisAbilities, redisLockBench } from "../../../test/coordination/redis-lock-bench.ts";
 import { redisModelAbilities, redisModelLockBench } from "../../../test/coordination/redis-model-lock-bench.ts";
 import { startRedis } from "../../../test/services/redis.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import { keyOf } from "../key.ts";
+import { hashOf, keyOf } from "../key.ts";
 import { locksContract } from "../locks.contract.ts";
 import type { Locks } from "../locks.ts";
 import { RedisConnection } from "./connection.ts";
@@ -48,7 +48,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
     const full = await startRedis({ persistence: "always" });
     opened.push(() => full.stop());
     const random = systemRandom();
-    const connection = new RedisConnection({ url: full.url, random });
+    const connection = new RedisConnection({ url: full.url, clock: systemClock(), random });
     opened.push(() => connection.close());
     const locks = redisLocks({ connection, clock: systemClock(), random });
     await connection.connect();
@@ -63,6 +63,31 @@ describe("a lock in Redis", { concurrent: true }, () => {
     await expect(locks.acquire(key, { waitMs: 5_000 })).rejects.toMatchObject({ code: "unavailable" });
 
     expect(calls).toBeLessThan(20);
+  });
+
+  it("is asked for without joining the line by a caller that will not wait", async () => {
+    const [holder, rival] = [await open(server), await open(server)];
+    const held = keyOf("target", "held");
+    const lease = await holder.acquire(held);
+
+    await expect(rival.acquire(held, { waitMs: 0 })).rejects.toMatchObject({ code: "timeout" });
+
+    expect(await server.command("EXISTS", `own:{${hashOf(held)}}:q`)).toBe(0);
+    await lease.release();
+    (await rival.acquire(held, { waitMs: 0 })).assertHeld();
+  });
+
+  it("is not asked for at all when the caller gives up before the question has left", async () => {
+    const connection = await connected(server);
+    const locks = redisLocks({ connection, clock: systemClock(), random: systemRandom() });
+    const run = vi.spyOn(connection, "run");
+    const giveUp = new AbortController();
+
+    const asked = locks.acquire(key, { signal: giveUp.signal });
+    giveUp.abort();
+
+    await expect(asked).rejects.toMatchObject({ code: "aborted" });
+    expect(run).not.toHaveBeenCalled();
   });
 
   it("cannot be asked for longer than a restarted server would wait", async () => {
@@ -99,6 +124,21 @@ describe("a lock in Redis", { concurrent: true }, () => {
   });
 });
 
+describe("a connection to Redis", () => {
+  it("may be closed twice, and then waits for nothing that would keep the process alive", async () => {
+    const connection = await connected(server);
+    const down = new Promise<void>((resolve) => connection.use({ down: resolve }));
+    await connection.close();
+    await down;
+    const setTimer = vi.spyOn(globalThis, "setTimeout");
+
+    await connection.close();
+
+    expect(setTimer).not.toHaveBeenCalled();
+    setTimer.mockRestore();
+  });
+});
+
 /** Keeps nothing on disk. */
 async function startForgetful(): Promise<Server> {
   const forgetful = await startRedis();
@@ -108,9 +148,17 @@ async function startForgetful(): Promise<Server> {
 
 async function open({ url }: Server, { longestTtlMs = 60_000 } = {}): Promise<Locks> {
   const random = systemRandom();
-  const connection = new RedisConnection({ url, random });
-  const locks = redisLocks({ connection, clock: systemClock(), random, prefix: "own:", longestTtlMs });
+  const connection = new RedisConnection({ url, clock: systemClock(), random });
+  const defaults = { ttlMs: Math.min(longestTtlMs, 30_000) };
+  const locks = redisLocks({ connection, clock: systemClock(), random, prefix: "own:", longestTtlMs, defaults });
   opened.push(() => connection.close());
   await connection.connect();
   return locks;
+}
+
+async function connected({ url }: Server): Promise<RedisConnection> {
+  const connection = new RedisConnection({ url, clock: systemClock(), random: systemRandom() });
+  opened.push(() => connection.close());
+  await connection.connect();
+  return connection;
 }

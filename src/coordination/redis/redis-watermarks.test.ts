@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type RedisService, startRedis } from "../../../test/services/redis.ts";
-import { systemRandom } from "../../time/index.ts";
+import { systemClock, systemRandom } from "../../time/index.ts";
 import { hashOf, keyOf } from "../key.ts";
 import { watermarksContract } from "../watermarks.contract.ts";
 import { openWatermark } from "../watermarks.ts";
@@ -59,7 +59,7 @@ describe("watermarks in Redis", () => {
 });
 
 async function connected(url = server.url): Promise<RedisConnection> {
-  const connection = new RedisConnection({ url, random });
+  const connection = new RedisConnection({ url, clock: systemClock(), random });
   onTestFinished(() => connection.close());
   await connection.connect();
   return connection;
