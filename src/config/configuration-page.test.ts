@@ -16,7 +16,7 @@ describe("the configuration page", () => {
       .split("\n")
       .filter((line) => line.startsWith("| `"));
 
-    expect(rows.map((row) => row.split("`")[1])).toEqual(settings.map(({ path }) => path));
+    expect(rows.map((row) => row.split("`")[1]).toSorted()).toEqual(settings.map(({ path }) => path).toSorted());
   });
 
   it("shows an example that loads without a warning", () => {

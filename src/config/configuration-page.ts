@@ -1,11 +1,11 @@
-import { type NamedSetting, sections, settings } from "./schema.ts";
+import { type NamedSetting, sectionOf, sections, settings } from "./schema.ts";
 
 /** docs/configuration.md, whole. `npm run docs` writes it; a test fails when the file differs. */
 export function configurationPage(): string {
   const tables = sections.map((section) =>
     table(
       section,
-      settings.filter((setting) => setting.section === section),
+      settings.filter(({ path }) => sectionOf(path) === section),
     ),
   );
   return [intro, ...tables, ending].join("\n");

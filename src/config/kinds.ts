@@ -71,14 +71,73 @@ function toMs(text: string): number {
   return ms;
 }
 
-/** A whole number, one or more. */
-export function count(): Kind<number> {
-  const expects = "a whole number, 1 or more";
+/** Words out of a short list, with commas between them. */
+export function someOf<const T extends string>(...words: readonly T[]): Kind<readonly T[]> {
+  const expects = `one or more of ${words.join(", ")}, with commas between them`;
+  return {
+    expects,
+    limits: `One or more of ${words.map((word) => `\`${word}\``).join(", ")}, with commas between them.`,
+    read(text) {
+      const parts = text.split(",").map((part) => part.trim());
+      const stranger = parts.find((part) => !words.includes(part as T));
+      if (stranger === undefined) return { kind: "value", value: [...new Set(parts as T[])] };
+      return wrong(text, `is not ${expects}`, nearest(stranger, words) ?? expects);
+    },
+    print: (value) => value.join(", "),
+  };
+}
+
+/** Yes or no, as YAML writes it. */
+export function yesOrNo(): Kind<boolean> {
+  const { expects, limits = "", read } = oneOf("true", "false");
+  return {
+    expects,
+    limits,
+    read(text) {
+      const reading = read(text);
+      return reading.kind === "value" ? { ...reading, value: reading.value === "true" } : reading;
+    },
+    print: String,
+  };
+}
+
+/** A part of a whole: 0 is nothing, 1 is all of it. */
+export function share(): Kind<number> {
+  const expects = "a number from 0 to 1, such as 0.1";
+  return {
+    expects,
+    limits: "From 0 to 1.",
+    read(text) {
+      const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : -1;
+      if (value >= 0 && value <= 1) return { kind: "value", value };
+      return wrong(text, `is not ${expects}`, expects);
+    },
+    print: String,
+  };
+}
+
+/** A folder on this machine. */
+export function directory(): Kind<string> {
+  const expects = "the path of a folder";
   return {
     expects,
     read(text) {
+      if (!text.includes("\0")) return { kind: "value", value: text };
+      return wrong(text, `is not ${expects}`, expects);
+    },
+    print: (value) => value,
+  };
+}
+
+/** A whole number, one or more. */
+export function count({ atMost = Number.MAX_SAFE_INTEGER }: { atMost?: number } = {}): Kind<number> {
+  const expects = `a whole number, 1 ${atMost === Number.MAX_SAFE_INTEGER ? "or more" : `to ${atMost}`}`;
+  return {
+    expects,
+    ...(atMost === Number.MAX_SAFE_INTEGER ? {} : { limits: `From 1 to ${atMost}.` }),
+    read(text) {
       const value = /^\d+$/.test(text) ? Number(text) : 0;
-      if (value >= 1 && Number.isSafeInteger(value)) return { kind: "value", value };
+      if (value >= 1 && value <= atMost) return { kind: "value", value };
       return wrong(text, `is not ${expects}`, `${expects}, in digits alone`);
     },
     print: String,

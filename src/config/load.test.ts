@@ -3,20 +3,63 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { describeConfig, explainState } from "./describe.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
+import { sections } from "./schema.ts";
 
 describe("a configuration", () => {
   it("has a default for everything but the Redis server", () => {
     const { config, warnings } = loaded();
 
-    expect(config).toEqual({
+    expect(config).toMatchObject({
       state: { backend: "memory" },
       redis: { url: undefined },
       locks: { backend: "memory", ttlMs: 30_000, waitMs: 30_000, namespace: "kubernaut-system" },
       claims: { leaseMs: 60_000, doneTtlMs: 3_600_000, reviewDoneTtlMs: 86_400_000, memoryEntries: 10_000 },
       watermarks: { overlapMs: 60_000 },
+      execution: {
+        engine: "local",
+        engines: ["local"],
+        namespace: "kubernaut-workflows",
+        serviceAccount: undefined,
+        workflowsDir: "workflows",
+        runTtlMs: 3_600_000,
+        timeoutMs: 1_800_000,
+        cooldownMs: 300_000,
+        backoffBaseMs: 60_000,
+        backoffMaxMs: 600_000,
+        backoffMaxExponent: 4,
+        backoffJitter: 0,
+        maxConsecutiveFailures: 5,
+        observe: false,
+        concurrency: 64,
+      },
+      ledger: { dir: undefined },
       log: { level: "info", format: "json" },
     });
     expect(warnings).toEqual([]);
+  });
+
+  it("may be written more than one section deep, and with the names of other documents", () => {
+    const { config, origins } = loaded({
+      file: [
+        "resource_locking:",
+        "  cooldown_period: 7m",
+        "execution:",
+        "  engines: tekton, job",
+        "  observe: true",
+        "  backoff:",
+        "    base: 10s",
+        "    jitter: 0.25",
+      ],
+    });
+
+    expect(config.execution).toMatchObject({
+      cooldownMs: 420_000,
+      engines: ["tekton", "job"],
+      observe: true,
+      backoffBaseMs: 10_000,
+      backoffJitter: 0.25,
+    });
+    expect(origins.get("execution.backoff.base")).toBe("file interlock.yaml:7");
   });
 
   it("takes the environment over the file and the file over the defaults, and knows which it took", () => {
@@ -161,10 +204,7 @@ describe("a problem", () => {
       "LOG_LEVEL: info",
       'LOG_LEVEL is not a section of settings. Did you mean log.level? Write "log:" and, indented below it, "level:".',
     ],
-    [
-      "? [a]\n: b",
-      'a name is not a section of settings. Write "state:" or "redis:" or "locks:" or "claims:" or "watermarks:" or "log:".',
-    ],
+    ["? [a]\n: b", `a name is not a section of settings. Write ${sections.map((name) => `"${name}:"`).join(" or ")}.`],
     ["log: debug", 'log is not a section of settings. Write "log:" and, indented below it, "level:" with its value.'],
     [
       "log: *nowhere",

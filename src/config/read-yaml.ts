@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
-import { type NamedSetting, sections, settings } from "./schema.ts";
+import { type NamedSetting, settings } from "./schema.ts";
 import { notASection, syntaxProblem, unknownKey } from "./yaml-problems.ts";
 
 export interface YamlFile {
@@ -50,7 +50,7 @@ interface Place {
   originOf(offset: number): Written["origin"];
 }
 
-/** The whole file, where `section` is empty, or the settings of one section. */
+/** The whole file, where `section` is empty, or what is below one section. */
 function readMap(node: unknown, section: string, place: Place): Finding[] {
   if (isEmpty(node)) return [];
   if (!isMap<Node, Node | null>(node)) return [`${place.originOf(startOf(node))}: ${notASection(section)}`];
@@ -63,12 +63,14 @@ function readMap(node: unknown, section: string, place: Place): Finding[] {
     seen.set(name, origin);
 
     const path = section ? `${section}.${name}` : name;
-    const setting = section ? settings.find((known) => known.path === path) : undefined;
-    if (!setting && (section || !sections.includes(name))) return [`${origin}: ${unknownKey(name, section)}`];
+    // "locks.ttl: 30s" is one name with a point in it, not two names.
+    const setting = name.includes(".") ? undefined : settings.find((known) => known.path === path);
+    const isSection = settings.some((known) => known.path.startsWith(`${path}.`));
+    if (!setting && !isSection) return [`${origin}: ${unknownKey(name, section)}`];
     if (before) return [`${origin}: ${path} was written before, at ${before}. Keep one of the two.`];
 
     const content = isAlias(value) ? value.resolve(place.document) : value;
-    return setting ? readValue(setting, content, origin) : readMap(content, name, place);
+    return setting ? readValue(setting, content, origin) : readMap(content, path, place);
   });
 }
 

@@ -1,4 +1,4 @@
-import { count, duration, type Kind, namespace, oneOf, redisUrl } from "./kinds.ts";
+import { count, directory, duration, type Kind, namespace, oneOf, redisUrl, share, someOf, yesOrNo } from "./kinds.ts";
 import type { Secret } from "./secret.ts";
 
 /** One setting: how it is written, what it is when nobody writes it, and what it means. */
@@ -10,6 +10,8 @@ export interface Setting<T> {
   readonly sameAs?: string;
   /** Environment variable that overrides the file. */
   readonly env?: string;
+  /** How it is called in a file, where that is not section and field: `execution.backoff.base`. */
+  readonly path?: string;
   /** One plain sentence for the documentation. */
   readonly about: string;
 }
@@ -95,6 +97,95 @@ const schema = {
       about: "How far behind the server's clock a watermark stays, so that items which show up late are still seen.",
     }),
   },
+  execution: {
+    engine: setting({
+      kind: oneOf("tekton", "job", "local"),
+      default: "local",
+      about: "What runs a workflow that does not say so itself.",
+    }),
+    engines: setting({
+      kind: someOf("tekton", "job", "local"),
+      default: "local",
+      about: "The engines that are set up here.",
+    }),
+    namespace: setting({
+      kind: namespace(),
+      default: "kubernaut-workflows",
+      about: "The namespace of runs and target records.",
+    }),
+    serviceAccount: optional<string>({
+      kind: namespace(),
+      about: "The service account of runs whose workflow names none.",
+    }),
+    workflowsDir: setting({
+      kind: directory(),
+      default: "workflows",
+      env: "WORKFLOWS_DIR",
+      about: "The folder with the catalog's workflows, one folder each.",
+    }),
+    runTtlMs: setting({
+      kind: duration({ atLeast: "1m" }),
+      default: "1h",
+      about: "How long the run of a failed execution is kept, for people to look at. Never shortens a cooldown.",
+    }),
+    timeoutMs: setting({
+      kind: duration({ atLeast: "1s" }),
+      default: "30m",
+      about: "How long a run may take, unless its workflow says otherwise.",
+    }),
+    cooldownMs: setting({
+      kind: duration(),
+      default: "5m",
+      path: "resource_locking.cooldown_period",
+      about: "How long a workflow waits after a success on the same target, unless it says otherwise itself.",
+    }),
+    backoffBaseMs: setting({
+      kind: duration(),
+      default: "1m",
+      path: "execution.backoff.base",
+      about: "The wait after the first failure before acting. It doubles with each further one.",
+    }),
+    backoffMaxMs: setting({
+      kind: duration(),
+      default: "10m",
+      path: "execution.backoff.max",
+      about: "The longest wait after failures before acting.",
+    }),
+    backoffMaxExponent: setting({
+      kind: count(),
+      default: "4",
+      path: "execution.backoff.maxExponent",
+      about: "How often the wait doubles at most.",
+    }),
+    backoffJitter: setting({
+      kind: share(),
+      default: "0",
+      path: "execution.backoff.jitter",
+      about: "Share of the wait that chance may add or take away.",
+    }),
+    maxConsecutiveFailures: setting({
+      kind: count({ atMost: 20 }),
+      default: "5",
+      about: "After so many failures in a row before acting, a person has to look.",
+    }),
+    observe: setting({
+      kind: yesOrNo(),
+      default: "false",
+      about: "Decide and record everything, start nothing.",
+    }),
+    concurrency: setting({
+      kind: count(),
+      default: "64",
+      about: "How many executions are worked on at a time.",
+    }),
+  },
+  ledger: {
+    dir: optional<string>({
+      kind: directory(),
+      env: "LEDGER_DIR",
+      about: "Where the ledger's journal is written; in the data directory unless set.",
+    }),
+  },
   log: {
     level: setting({
       kind: oneOf("debug", "info", "warn", "error"),
@@ -129,12 +220,17 @@ export interface NamedSetting extends Setting<unknown> {
 /** Every setting, in the order of the documentation. One that is `sameAs` another comes after it. */
 export const settings: readonly NamedSetting[] = Object.entries(schema).flatMap(([section, fields]) =>
   Object.entries<Setting<unknown>>(fields).map(([field, setting]) => {
-    return { ...setting, path: `${section}.${field.replace(/Ms$/, "")}`, section, field };
+    return { ...setting, path: setting.path ?? `${section}.${field.replace(/Ms$/, "")}`, section, field };
   }),
 );
 
-/** The names of the sections, in the order of the documentation. */
-export const sections: readonly string[] = Object.keys(schema);
+/** The names of the sections of a file, in the order of the documentation. */
+export const sections: readonly string[] = [...new Set(settings.map(({ path }) => sectionOf(path)))];
+
+/** The first part of a path. */
+export function sectionOf(path: string): string {
+  return path.slice(0, path.indexOf("."));
+}
 
 function setting<T>(setting: Setting<T> & ({ readonly default: string } | { readonly sameAs: string })): Setting<T> {
   return setting;

@@ -6,8 +6,8 @@ import { sections, settings } from "./schema.ts";
 export function unknownKey(name: string, section: string): string {
   if (!section) return unknownSection(name);
 
-  const siblings = settings.filter((setting) => setting.section === section);
-  const names = siblings.map(({ path }) => path.slice(section.length + 1));
+  const siblings = settings.filter(({ path }) => path.startsWith(`${section}.`));
+  const names = [...new Set(siblings.map(({ path }) => path.slice(section.length + 1).split(".")[0] ?? ""))];
   const meant = nearest(name, names);
   // Half of a password with a comma in it looks like a key to YAML.
   const mayBeSecret = !meant && siblings.some(({ kind }) => kind.secret);
@@ -27,7 +27,7 @@ function unknownSection(name: string): string {
 
 /** What to say about a section, or a whole file, that holds something other than names with values. */
 export function notASection(section: string): string {
-  const example = settings.find((setting) => setting.section === section) ?? settings[0];
+  const example = settings.find(({ path }) => path.startsWith(`${section}.`)) ?? settings[0];
   const [above, leaf] = example?.path.split(".") ?? [];
   const what = section
     ? `${section} is not a section of settings`

@@ -327,7 +327,12 @@ function failures(count: number): readonly ExecutionEnd[] {
 
 function end(minutesAgo: number): Omit<ExecutionEnd, "outcome"> {
   const completedAt = iso(now - minutesAgo * minute);
-  return { executionUid: `uid-${minutesAgo}`, executionName: `wfe-${minutesAgo}`, completedAt };
+  return {
+    executionUid: `uid-${minutesAgo}`,
+    executionName: `wfe-${minutesAgo}`,
+    executionNamespace: "ns",
+    completedAt,
+  };
 }
 
 function acknowledging({ executionUid, completedAt }: ExecutionEnd): Parameters<typeof foldAck>[1] {

@@ -120,7 +120,13 @@ function fact(end: ExecutionEnd): { workflowId: string; end: ExecutionEnd } {
 }
 
 function success(uid: string, minute: number): ExecutionEnd {
-  return { executionUid: uid, executionName: `wfe-${uid}`, outcome: "Success", completedAt: at(minute) };
+  return {
+    executionUid: uid,
+    executionName: `wfe-${uid}`,
+    executionNamespace: "ns",
+    outcome: "Success",
+    completedAt: at(minute),
+  };
 }
 
 function failure(uid: string, minute: number, wasExecutionFailure = false): ExecutionEnd {

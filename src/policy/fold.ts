@@ -36,6 +36,11 @@ export function withHolder(status: RemediationTargetStatus | undefined, holder: 
   return { ...status, holder };
 }
 
+/** The record without its holder, if that is `executionUid`: it was admitted, but never ran. */
+export function freeHolder(status: RemediationTargetStatus | undefined, executionUid: string): RemediationTargetStatus {
+  return status?.holder?.executionUid === executionUid ? withoutHolder(status) : { ...status };
+}
+
 /** What the record says about `workflowId`, if anything. */
 export function historyOf(
   status: RemediationTargetStatus | undefined,

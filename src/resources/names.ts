@@ -28,6 +28,10 @@ export const annotationKeys = {
   fence: "kubernaut.ai/fence",
   /** On runs that cannot say so themselves: we asked the run to stop. */
   cancelled: "kubernaut.ai/cancelled",
+  /** On runs: why they were asked to stop. */
+  cancelReason: "kubernaut.ai/cancel-reason",
+  /** On executions: fingerprint of the incident for which they were created. */
+  signalFingerprint: "kubernaut.ai/signal-fingerprint",
   /** On executions: the reason with which a person acknowledges that it failed. */
   acknowledge: "kubernaut.ai/acknowledge",
   /** On executions: who that person claims to be. */

@@ -41,6 +41,7 @@ const spec = z.strictObject({ targetResource: targetText.describe("The target, i
 const executionEnd = z.strictObject({
   executionUid: uid.describe("Uid of the execution."),
   executionName: name.describe("Its name, for people."),
+  executionNamespace: name.describe("Its namespace, for people."),
   outcome: z.enum(["Success", "Failed"]).describe("How it ended."),
   completedAt: timestamp.describe("When it ended."),
   reason: z.enum(failureReasonNames).describe("Why it failed.").optional(),

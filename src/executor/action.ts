@@ -1,0 +1,33 @@
+import type { LedgerEvent } from "../ledger/index.ts";
+import type { Blocked } from "../policy/index.ts";
+import type { NotificationRequest, RemediationTargetStatus, WorkflowExecutionStatus } from "../resources/index.ts";
+import type { Announcement } from "./announcement.ts";
+import type { CancelReason, SeenRun } from "./seen.ts";
+
+/** One write, harmless to repeat and conditional on what was seen. Whoever loses a race looks again and decides anew. */
+export type Action =
+  /** Sets the labels by which the execution is found, and the finalizer that keeps it until its run is gone. */
+  | { readonly do: "mark" }
+  | { readonly do: "unmark" }
+  | { readonly do: "set-status"; readonly status: WorkflowExecutionStatus; readonly decision?: Blocked }
+  /** Makes the target's record from what the executions and runs of the target say. */
+  | { readonly do: "create-record" }
+  | { readonly do: "write-record"; readonly status: RemediationTargetStatus }
+  | { readonly do: "create-run" }
+  /** Execution and record are read once more before. */
+  | { readonly do: "start-run"; readonly run: SeenRun }
+  | { readonly do: "cancel-run"; readonly run: SeenRun; readonly because: CancelReason }
+  | { readonly do: "delete-run"; readonly run: SeenRun }
+  /** Puts an event into the ledger; nothing after it happens if that fails. */
+  | { readonly do: "record"; readonly event: LedgerEvent }
+  /** The target is free by now: the moment of telling is never before that. */
+  | { readonly do: "record-freed" }
+  | { readonly do: "notify"; readonly notice: NotificationRequest }
+  /** Tells people and metrics. Never stands in the way. */
+  | { readonly do: "announce"; readonly what: Announcement };
+
+/** What to do now, and when to look again if nothing happens before. */
+export interface Turn {
+  readonly actions: readonly Action[];
+  readonly lookAgainInMs?: number;
+}

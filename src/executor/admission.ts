@@ -1,0 +1,124 @@
+import { type Blocked, decide as decidePolicy, withHolder } from "../policy/index.ts";
+import type { SkipDetails, TargetHolder, WorkflowExecution } from "../resources/index.ts";
+import { formatDuration } from "../time/index.ts";
+import type { Turn } from "./action.ts";
+import type { ValidPlan } from "./plan.ts";
+import type { Seen } from "./seen.ts";
+
+/** Asks the policy. The admitting write is conditional on the very record that was asked about: it is the lock. */
+export function admitOrSkip(seen: Seen, plan: ValidPlan): Turn {
+  const { execution, record, nowMs, settings, pauses } = seen;
+  const { uid = "" } = execution.metadata;
+  const { workflowId } = execution.spec.workflowRef;
+  const { target } = plan;
+
+  const decision = decidePolicy(
+    { target: target.text, workflowId, executionUid: uid, ...(target.namespace && { namespace: target.namespace }) },
+    {
+      record: record?.status,
+      workflow: { cooldownMs: plan.cooldownMs, observe: plan.observe },
+      pauses,
+      settings,
+      nowMs,
+    },
+  );
+  if (decision.verdict === "block") return skip(seen, plan, decision);
+  if (decision.observeOnly) return skip(seen, plan, observing(decision.checks));
+  return {
+    actions: [
+      { do: "write-record", status: withHolder(record?.status, holderOf(execution, plan, nowMs)) },
+      { do: "announce", what: { kind: "admitted" } },
+    ],
+  };
+}
+
+function holderOf({ metadata, spec }: WorkflowExecution, { engine }: ValidPlan, nowMs: number): TargetHolder {
+  return {
+    executionUid: metadata.uid ?? "",
+    executionName: metadata.name ?? "",
+    executionNamespace: metadata.namespace ?? "",
+    workflowId: spec.workflowRef.workflowId,
+    engine,
+    since: iso(nowMs),
+  };
+}
+
+function skip(seen: Seen, plan: ValidPlan, decision: Blocked): Turn {
+  const skipDetails = skipDetailsOf(seen, plan, decision);
+  return {
+    actions: [
+      { do: "set-status", status: { phase: "Skipped", skipDetails }, decision },
+      { do: "announce", what: { kind: "skipped", reason: skipDetails.reason, message: skipDetails.message } },
+    ],
+  };
+}
+
+/** Watching is not a check of the policy; for an execution it works like a pause. */
+function observing(checks: Blocked["checks"]): Blocked {
+  return {
+    verdict: "block",
+    reason: "Paused",
+    message: "every check passes, but in observe mode nothing is started",
+    nextStep: "turn observe mode off to let it act",
+    requiresManualReview: false,
+    checks,
+  };
+}
+
+/** What the record said, in the words of the execution's status. */
+function skipDetailsOf(seen: Seen, plan: ValidPlan, decision: Blocked): SkipDetails {
+  const { reason, holder, earlier, clearsAtMs } = decision;
+  const target = plan.target.text;
+  const details = { message: `${decision.message}. Next: ${decision.nextStep}`, skippedAt: skippedAt(seen, holder) };
+  const recent = earlier && {
+    recentRemediation: {
+      name: earlier.executionName,
+      namespace: earlier.executionNamespace,
+      uid: earlier.executionUid,
+      workflowId: seen.execution.spec.workflowRef.workflowId,
+      targetResource: target,
+      completedAt: earlier.completedAt,
+      outcome: earlier.outcome,
+      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: formatDuration(clearsAtMs - seen.nowMs) }),
+    },
+  };
+  switch (reason) {
+    case "ResourceBusy":
+      return { reason, ...details, conflictingWorkflow: conflictOf(holder as TargetHolder, target) };
+    case "RecentlyRemediated": {
+      const cooldownRemaining = formatDuration((clearsAtMs ?? seen.nowMs) - seen.nowMs);
+      return { reason, ...details, cause: decision.cause ?? "cooldown", cooldownRemaining, ...recent };
+    }
+    case "PreviousExecutionFailed":
+    case "ExhaustedRetries":
+      return { reason, ...details, ...recent };
+    case "Paused":
+      return { reason, ...details };
+    case "NoMatchingRule":
+    case "Ineffective":
+      throw new TypeError(`${reason} concerns incidents: an execution is not asked about it`);
+  }
+}
+
+function conflictOf(holder: TargetHolder, targetResource: string) {
+  return {
+    name: holder.executionName,
+    namespace: holder.executionNamespace,
+    uid: holder.executionUid,
+    workflowId: holder.workflowId,
+    targetResource,
+    startedAt: holder.since,
+  };
+}
+
+/**
+ * A moment at which the holder held the target, by whoever's clock: we looked at our watch before we read the record,
+ * so the holder was there then, or came between the two.
+ */
+function skippedAt({ nowMs }: Seen, holder: TargetHolder | undefined): string {
+  return iso(Math.max(nowMs, holder ? Date.parse(holder.since) : nowMs));
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,69 @@
+import type { Logger } from "../telemetry/index.ts";
+import type { Announcement } from "./announcement.ts";
+import { type EventRecorder, eventOf } from "./kube-events.ts";
+import type { ExecutorMetrics } from "./metrics.ts";
+import type { Seen } from "./seen.ts";
+
+/** Tells people and metrics what happened. Never throws, and nothing waits for it. */
+export type Announce = (what: Announcement, seen: Seen) => void;
+
+export function announcer(options: {
+  readonly log: Logger;
+  readonly metrics: ExecutorMetrics;
+  readonly recorder: EventRecorder;
+}): Announce {
+  const { log, metrics, recorder } = options;
+  return (what, seen) => {
+    metrics.count(what, seen);
+    say(log, what, seen);
+    const event = eventOf(what, seen);
+    if (event) recorder.record(event);
+  };
+}
+
+function say(log: Logger, what: Announcement, seen: Seen) {
+  const { execution, plan, run } = seen;
+  const { metadata, spec } = execution;
+  const targetResource = plan.target?.text ?? spec.targetResource;
+  const fields = {
+    execution: `${metadata.namespace}/${metadata.name}`,
+    workflowId: spec.workflowRef.workflowId,
+    targetResource,
+  };
+  switch (what.kind) {
+    case "admitted":
+      return log.info("lock acquired", fields);
+    case "skipped":
+      return log.info("resource locked", { ...fields, reason: what.reason, message: what.message });
+    case "run-created":
+      return log.info("run created", { ...fields, run: what.runName });
+    case "started":
+      return log.info("run started", { ...fields, run: run?.object.metadata.name });
+    case "completed":
+      return log.info("execution completed", { ...fields, durationMs: what.durationMs });
+    case "failed": {
+      const { reason, message, failedTaskName, failedStepName, exitCode, wasExecutionFailure } = what.details;
+      const failure = { reason, message, failedTaskName, failedStepName, exitCode, wasExecutionFailure };
+      return log.warn("execution failed", { ...fields, ...failure });
+    }
+    case "freed":
+      log.info("lock released", fields);
+      return (
+        execution.status?.phase === "Completed" && log.info("waiting for cooldown", { ...fields, ...cooldownOf(seen) })
+      );
+    case "run-removed":
+      return log.info("run removed", { ...fields, run: what.runName });
+    case "acknowledged":
+      return log.info("failure acknowledged", { ...fields, by: what.by, reason: what.reason });
+    case "blocked-by-run":
+      return log.warn("run in the way", { ...fields, why: what.why });
+    case "cleanup-failed":
+      return log.warn("cleanup failed", { ...fields, why: what.why });
+  }
+}
+
+function cooldownOf({ execution: { status }, plan, settings, nowMs }: Seen) {
+  const cooldownPeriodMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
+  const completedMs = status?.phase === "Completed" ? Date.parse(status.completionTime) : nowMs;
+  return { cooldownPeriodMs, remainingMs: Math.max(0, completedMs + cooldownPeriodMs - nowMs) };
+}

@@ -1,0 +1,188 @@
+import type { Engine } from "../engines/index.ts";
+import {
+  Controller,
+  type Informer,
+  informer,
+  type KubeClient,
+  type KubeObject,
+  keysFrom,
+  type Problem,
+  type ResourceType,
+} from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import {
+  annotationKeys,
+  automationPauses,
+  type Engine as EngineName,
+  type Kinds,
+  labelKeys,
+  managedBy,
+  remediationTargets,
+  remediationWorkflows,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import { announcer } from "./announce.ts";
+import { catalogOf } from "./catalog.ts";
+import { eventRecorder } from "./kube-events.ts";
+import { executorMetrics } from "./metrics.ts";
+import type { Sight } from "./observe.ts";
+import { OwnWrites } from "./own-writes.ts";
+import type { PlanDefaults } from "./plan.ts";
+import { reconcile } from "./reconcile.ts";
+import type { ExecutorSettings } from "./seen.ts";
+import { reconcileTarget } from "./targets.ts";
+
+export interface ExecutorOptions {
+  readonly client: KubeClient;
+  readonly engines: readonly Engine[];
+  readonly ledger: Ledger;
+  readonly kinds: Kinds;
+  /** Where runs and target records live. */
+  readonly namespace: string;
+  readonly defaults: Omit<PlanDefaults, "engines">;
+  readonly settings: ExecutorSettings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Executions worked on at a time. */
+  readonly concurrency?: number;
+}
+
+export interface Executor {
+  /** Resolves when it knows everything and has begun to work. */
+  readonly ready: Promise<void>;
+  readonly isReady: boolean;
+  /** Begins nothing new, waits for what is under way, and stops following. */
+  stop(options: { readonly deadlineMs: number }): Promise<void>;
+}
+
+/** Drives executions and looks after target records, from now on until `stop`. Any number of replicas may do so. */
+export function startExecutor(options: ExecutorOptions): Executor {
+  const { client, clock, random, log, ledger, namespace, concurrency = 64 } = options;
+  const stop = new AbortController();
+  const problem = (problem: Problem) => log.warn("executor problem", problem);
+  const follow = { client, clock, random, problem, signal: stop.signal };
+  const ownWrites = new OwnWrites();
+
+  const executions = informer<WorkflowExecution, "uid">({
+    ...follow,
+    type: workflowExecutions,
+    indexes: { uid: ({ metadata }) => [metadata.uid ?? ""] },
+  });
+  executions.subscribe((event, execution) => event === "DELETED" && ownWrites.forget(execution));
+  const records = informer({ ...follow, type: remediationTargets, query: { namespace } });
+  const pauses = informer({ ...follow, type: automationPauses });
+  const entries = informer({
+    ...follow,
+    type: remediationWorkflows,
+    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
+  });
+  const runs = followRuns(options.engines, (type) => {
+    return informer({
+      ...follow,
+      type,
+      query: { namespace, labelSelector: `${managedBy.label}=${managedBy.value}` },
+      indexes: { target: ({ metadata }) => targetKey(metadata.labels) },
+    });
+  });
+  const engines = new Map(options.engines.map((engine) => [engine.name, engine]));
+  const sight: Sight = {
+    ...options,
+    defaults: { ...options.defaults, engines: new Set(engines.keys()) },
+    executions,
+    records,
+    pauses,
+    catalog: catalogOf(entries),
+    engines,
+    runs,
+  };
+  const recorder = eventRecorder(client, log);
+  const hands = {
+    sight,
+    ledger,
+    announce: announcer({ log, metrics: executorMetrics(options.metrics), recorder }),
+    ownWrites,
+  };
+
+  const keyOfRun = (run: KubeObject) => {
+    const uid = run.metadata.annotations?.[annotationKeys.executionUid] ?? "";
+    return executions.byIndex("uid", uid).map(keyOf);
+  };
+  const runInformers = [...new Set(runs.values())];
+  const drive = new Controller({
+    name: "executions",
+    clock,
+    random,
+    problem,
+    concurrency,
+    sources: [
+      keysFrom(executions, (execution) => [keyOf(execution)]),
+      keysFrom(records, ({ status }) => holderKey(status?.holder)),
+      keysFrom(entries, () => []),
+      keysFrom(pauses, () => []),
+      ...runInformers.map((informer) => keysFrom(informer, keyOfRun)),
+    ],
+    reconcile: (key, signal) => reconcile(refOf(key), hands, signal),
+  });
+  const lookAfterTargets = new Controller({
+    name: "targets",
+    clock,
+    random,
+    problem,
+    sources: [
+      keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
+      keysFrom(executions, ({ metadata }) => targetKey(metadata.labels)),
+      ...runInformers.map((informer) => keysFrom(informer, ({ metadata }) => targetKey(metadata.labels))),
+    ],
+    reconcile: (key, signal) => reconcileTarget(key, hands, signal),
+  });
+
+  return {
+    ready: Promise.all([drive.ready, lookAfterTargets.ready]).then(() => {}),
+    get isReady() {
+      return drive.isReady && lookAfterTargets.isReady;
+    },
+    async stop({ deadlineMs }) {
+      await Promise.all([drive.stop({ deadlineMs }), lookAfterTargets.stop({ deadlineMs })]);
+      await recorder.drain();
+      stop.abort();
+    },
+  };
+}
+
+/** One informer for each kind of run: several engines may share one. */
+function followRuns(
+  engines: readonly Engine[],
+  follow: (type: ResourceType<KubeObject>) => Informer<KubeObject, "target">,
+) {
+  const byKind = new Map<string, Informer<KubeObject, "target">>();
+  const byEngine = new Map<EngineName, Informer<KubeObject, "target">>();
+  for (const { name, runs } of engines) {
+    const known = byKind.get(runs.kind) ?? follow(runs);
+    byKind.set(runs.kind, known);
+    byEngine.set(name, known);
+  }
+  return byEngine;
+}
+
+function holderKey(holder: { executionNamespace: string; executionName: string } | undefined): readonly string[] {
+  return holder ? [`${holder.executionNamespace}/${holder.executionName}`] : [];
+}
+
+function targetKey(labels: Readonly<Record<string, string>> = {}): readonly string[] {
+  const hash = labels[labelKeys.targetHash];
+  return hash === undefined ? [] : [hash];
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+function refOf(key: string): { namespace: string; name: string } {
+  const [namespace = "", name = ""] = key.split("/");
+  return { namespace, name };
+}

@@ -1,0 +1,135 @@
+import type { Action, Turn } from "./action.ts";
+import { admitOrSkip } from "./admission.ts";
+import { completed, failed, failedBefore, failureOfRun } from "./endings.ts";
+import * as events from "./ledger-events.ts";
+import { isMarked } from "./marks.ts";
+import type { CancelReason, Seen, SeenRun } from "./seen.ts";
+import { settle } from "./settle.ts";
+import { mirrored, pending, running } from "./statuses.ts";
+
+/**
+ * The next step of an execution.
+ *
+ *     (new) → Pending → Running → Completed | Failed
+ *                ├──→ Skipped        another check of the policy said no
+ *                └──→ Failed         invalid, or the run was refused
+ *
+ * The target is held from the write of the record that admits the execution until the write that folds its end.
+ */
+export function decide(seen: Seen): Turn {
+  const { status } = seen.execution;
+  switch (status?.phase) {
+    case undefined:
+      return decideNew(seen);
+    case "Pending":
+      return decidePending(seen);
+    case "Running":
+      return decideRunning(seen, status);
+    case "Completed":
+    case "Failed":
+    case "Skipped":
+      return settle(seen);
+  }
+}
+
+function decideNew(seen: Seen): Turn {
+  if (seen.execution.metadata.deletionTimestamp) return settle(seen);
+  // Found by its target's hash and kept by its finalizer, before anything is done for it.
+  if (seen.plan.target && !isMarked(seen.execution, seen.plan.target)) return act({ do: "mark" });
+  return act({ do: "set-status", status: pending() });
+}
+
+function decidePending(seen: Seen): Turn {
+  const { execution, plan, record, run, refusal } = seen;
+  const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
+  if (execution.metadata.deletionTimestamp) return settle(seen);
+  if (plan.kind === "invalid") {
+    // It was valid when it was admitted: the catalog changed under it.
+    const reason = holdsTarget ? "ConfigurationError" : "ValidationError";
+    return failedBefore(seen, { reason, message: plan.problem });
+  }
+  if (!record?.status) return act({ do: "create-record" });
+  if (!holdsTarget) return admitOrSkip(seen, plan);
+  if (refusal) return failedBefore(seen, refusal);
+  if (!run) return act({ do: "record", event: events.admitted(seen) }, { do: "create-run" });
+  if (run.owner.kind !== "us") return makeRoom(seen, run);
+  // Before the run is started: another replica may be about to skip this execution, and only one of the two can be written.
+  return act({ do: "record", event: events.runCreated(seen, run) }, { do: "set-status", status: running(seen, run) });
+}
+
+/** The name of our run is taken. */
+function makeRoom(seen: Seen, run: SeenRun): Turn {
+  const { owner, state } = run;
+  if (owner.kind === "foreign") {
+    return failedBefore(seen, { reason: "PipelineRunCreationFailed", message: owner.why });
+  }
+  // A run that was created late, after its execution had lost the target, never started and never will.
+  const mayGo = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
+  if (mayGo) return act({ do: "delete-run", run });
+
+  const why = `the run of ${owner.kind === "other" ? owner.name : "another execution"} is not settled yet`;
+  return { actions: [{ do: "announce", what: { kind: "blocked-by-run", why } }], lookAgainInMs: 1_000 };
+}
+
+type RunningStatus = Extract<NonNullable<Seen["execution"]["status"]>, { phase: "Running" }>;
+
+function decideRunning(seen: Seen, status: RunningStatus): Turn {
+  const run = seen.run?.uid === status.pipelineRunRef.uid ? seen.run : undefined;
+  if (!run) return failed(seen, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
+  switch (run.state.kind) {
+    case "succeeded":
+      return completed(seen, run, run.state);
+    case "failed":
+      return failed(seen, failureOfRun(run));
+    case "suspended":
+      return cancelReason(seen, status) ? keepWatching(seen, status, run) : start(seen, run);
+    case "running":
+      return keepWatching(seen, status, run);
+  }
+}
+
+function start(seen: Seen, run: SeenRun): Turn {
+  return act(
+    { do: "record", event: events.started(seen, run) },
+    { do: "start-run", run },
+    { do: "announce", what: { kind: "started" } },
+  );
+}
+
+/** Whatever it did before it vanished, it had begun. */
+const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as const;
+
+function keepWatching(seen: Seen, status: RunningStatus, run: SeenRun): Turn {
+  const cancel = cancelReason(seen, status);
+  if (cancel && !run.cancelledBecause) {
+    return act(
+      { do: "record", event: events.cancelled(seen, run, cancel) },
+      { do: "cancel-run", run, because: cancel },
+    );
+  }
+  // The end of a cancelled run is an event, too; only a run that never ends has to be asked for.
+  if (cancel) return { actions: mirror(status, run), lookAgainInMs: 10_000 };
+  return { actions: mirror(status, run), lookAgainInMs: Math.max(1, deadlineMs(seen, status) - seen.nowMs) };
+}
+
+function mirror(status: RunningStatus, run: SeenRun): readonly Action[] {
+  const next = mirrored(status, run);
+  return next === status ? [] : [{ do: "set-status", status: next }];
+}
+
+function cancelReason(seen: Seen, status: RunningStatus): CancelReason | undefined {
+  if (seen.execution.metadata.deletionTimestamp) return "ExecutionDeleted";
+  return seen.nowMs >= deadlineMs(seen, status) ? "Timeout" : undefined;
+}
+
+/** Engines know the timeout themselves. This is for one that does not keep it. */
+const timeoutGraceMs = 30_000;
+
+function deadlineMs({ plan }: Seen, { startTime }: RunningStatus): number {
+  if (plan.kind === "invalid") return Number.MAX_SAFE_INTEGER;
+  return Date.parse(startTime) + plan.timeoutMs + timeoutGraceMs;
+}
+
+function act(...actions: readonly Action[]): Turn {
+  return { actions };
+}

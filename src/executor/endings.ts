@@ -1,0 +1,154 @@
+import type { RunFailure } from "../engines/index.ts";
+import { foldEnd, historyOf } from "../policy/index.ts";
+import {
+  type Acknowledgement,
+  annotationKeys,
+  classifyFailure,
+  type ExecutionEnd,
+  type FailureReason,
+  type WorkflowExecution,
+  type WorkflowExecutionStatus,
+} from "../resources/index.ts";
+import { formatDuration } from "../time/index.ts";
+import type { Turn } from "./action.ts";
+import { summarise } from "./failure-summary.ts";
+import type { Seen, SeenRun } from "./seen.ts";
+import { refTo, startTimeOf, summaryOf } from "./statuses.ts";
+
+type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
+type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
+
+/** The run succeeded. */
+export function completed(seen: Seen, run: SeenRun, state: { readonly completedAt: string }): Turn {
+  const startTime = startedAt(seen) ?? startTimeOf(run) ?? iso(seen.nowMs);
+  const completionTime = new Date(state.completedAt).toISOString();
+  const durationMs = elapsed(startTime, completionTime);
+  const status: Completed = {
+    phase: "Completed",
+    startTime,
+    completionTime,
+    duration: formatDuration(durationMs),
+    outcome: "Success",
+    pipelineRunRef: refTo(run),
+    pipelineRunStatus: summaryOf(run),
+    consecutiveFailures: 0,
+  };
+  return {
+    actions: [
+      { do: "set-status", status },
+      { do: "announce", what: { kind: "completed", durationMs } },
+    ],
+  };
+}
+
+/** The run failed, or is gone. */
+export function failed(seen: Seen, failure: RunFailure): Turn {
+  const { status, metadata } = seen.execution;
+  const before = status?.phase === "Running" ? status : undefined;
+  const run = seen.run?.owner.kind === "us" ? seen.run : undefined;
+  const startTime = before?.startTime ?? (run && startTimeOf(run));
+  const completionTime = run?.state.kind === "failed" ? new Date(run.state.completedAt).toISOString() : iso(seen.nowMs);
+  const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
+  const { reason, wasExecutionFailure } = classifyFailure(failure.reason, failure);
+  const failureDetails = {
+    reason,
+    message: failure.message,
+    ...(failure.failedTaskName === undefined ? {} : { failedTaskName: failure.failedTaskName }),
+    ...(failure.failedStepName === undefined ? {} : { failedStepName: failure.failedStepName }),
+    ...(failure.exitCode === undefined ? {} : { exitCode: failure.exitCode }),
+    failedAt: completionTime,
+    ...(durationMs === undefined ? {} : { executionTimeBeforeFailure: formatDuration(durationMs) }),
+    naturalLanguageSummary: summarise({ execution: seen.execution, failure, reason, wasExecutionFailure, durationMs }),
+    wasExecutionFailure,
+    requiresManualReview: wasExecutionFailure,
+  };
+  const bare: Failed = {
+    phase: "Failed",
+    ...(startTime === undefined ? {} : { startTime }),
+    completionTime,
+    ...(durationMs === undefined ? {} : { duration: formatDuration(durationMs) }),
+    outcome: "Failed",
+    ...(run ? { pipelineRunRef: refTo(run), pipelineRunStatus: summaryOf(run) } : {}),
+    ...(!run && before ? { pipelineRunRef: before.pipelineRunRef } : {}),
+    failureDetails,
+  };
+  const next = { ...bare, ...historyAfter(seen, { ...seen.execution, status: bare, metadata }) };
+  return {
+    actions: [
+      { do: "set-status", status: next },
+      { do: "announce", what: { kind: "failed", details: failureDetails, durationMs } },
+    ],
+  };
+}
+
+/** Nothing was started: trying again is safe, after a while. */
+export function failedBefore(seen: Seen, refusal: { readonly reason: FailureReason; readonly message: string }): Turn {
+  return failed(seen, { ...refusal, anythingStarted: false });
+}
+
+/** Why the run failed. If we stopped it ourselves, why we did. */
+export function failureOfRun({ failure, cancelledBecause }: SeenRun): RunFailure {
+  const found = failure ?? { reason: "Unknown", message: "the engine gave no reason", anythingStarted: true };
+  if (cancelledBecause === "Timeout") {
+    return { ...found, reason: "Timeout", message: "the run took longer than it may, and was cancelled" };
+  }
+  if (cancelledBecause === "ExecutionDeleted") {
+    return { ...found, reason: "Cancelled", message: "the execution was deleted, and its run cancelled" };
+  }
+  return found;
+}
+
+/** What the record keeps of an execution that has ended; undefined for one that has not, or was skipped. */
+export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | undefined {
+  if (status?.phase !== "Completed" && status?.phase !== "Failed") return undefined;
+  const fingerprint = metadata.annotations?.[annotationKeys.signalFingerprint];
+  const end = {
+    executionUid: metadata.uid ?? "",
+    executionName: metadata.name ?? "",
+    executionNamespace: metadata.namespace ?? "",
+    outcome: status.outcome,
+    completedAt: status.completionTime,
+    ...(fingerprint === undefined ? {} : { signalFingerprint: fingerprint }),
+  };
+  if (status.phase === "Completed") return end;
+  const { reason, wasExecutionFailure } = status.failureDetails;
+  return { ...end, reason, wasExecutionFailure };
+}
+
+/** A person's word, given by annotation, that trying again is safe: for everything that had ended by then. */
+export function acknowledgementOf(
+  { metadata }: WorkflowExecution,
+  coversUntil: string,
+  nowMs = Date.parse(coversUntil),
+): Acknowledgement | undefined {
+  const { annotations = {}, uid = "" } = metadata;
+  const reason = annotations[annotationKeys.acknowledge]?.trim();
+  if (!reason) return undefined;
+  // Whoever may change the execution may write any name: it is what they say, not who they are.
+  const by = annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown";
+  return { executionUid: uid, coversUntil, by, verified: false, reason, at: iso(nowMs) };
+}
+
+/** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */
+function historyAfter({ record, settings }: Seen, execution: WorkflowExecution): Partial<Failed> {
+  const end = endOf(execution);
+  const { workflowId } = execution.spec.workflowRef;
+  if (!end) return {};
+  const history = historyOf(foldEnd(record?.status, { workflowId, end, backoff: settings.backoff }), workflowId);
+  if (!history) return {};
+  const { consecutiveFailures, nextAllowed } = history;
+  return { consecutiveFailures, ...(nextAllowed === undefined ? {} : { nextAllowedExecution: nextAllowed }) };
+}
+
+function startedAt({ execution }: Seen): string | undefined {
+  return execution.status?.phase === "Running" ? execution.status.startTime : undefined;
+}
+
+/** The clocks of engine and API server need not agree to the millisecond. */
+function elapsed(from: string, to: string): number {
+  return Math.max(0, Date.parse(to) - Date.parse(from));
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,47 @@
+import type { RunFailure } from "../engines/index.ts";
+import { type FailureReason, failureReasons, type WorkflowExecution } from "../resources/index.ts";
+import { formatDuration } from "../time/index.ts";
+
+interface Failure {
+  readonly execution: WorkflowExecution;
+  readonly failure: RunFailure;
+  readonly reason: FailureReason;
+  readonly wasExecutionFailure: boolean;
+  readonly durationMs: number | undefined;
+}
+
+/** What ran, on what, what failed and with what, whether anything may have changed, and what to do: for people and models. */
+export function summarise({ execution, failure, reason, wasExecutionFailure, durationMs }: Failure): string {
+  const { workflowRef, targetResource } = execution.spec;
+  const after = durationMs === undefined ? "" : ` after ${formatDuration(durationMs)}`;
+  return [
+    `Workflow ${workflowRef.workflowId} failed on ${targetResource}${after}: ${failureReasons[reason].meaning} (${reason}).`,
+    where(failure),
+    `The engine said: ${failure.message}`,
+    wasExecutionFailure
+      ? "It had begun to act, so the target may have been changed in part."
+      : "Nothing had been started, so the target is unchanged.",
+    wasExecutionFailure
+      ? `Look at the target, then acknowledge: interlock ack ${execution.metadata.name} --reason "…". Until then this workflow is blocked here.`
+      : `${advice[reason] ?? "Remove the cause"}; it may be tried again after a short wait.`,
+  ]
+    .filter((sentence) => sentence !== "")
+    .join(" ");
+}
+
+function where({ failedTaskName, failedStepName, exitCode }: RunFailure): string {
+  if (failedTaskName === undefined) return "";
+  const step = failedStepName === undefined ? "" : `, step ${failedStepName}`;
+  const code = exitCode === undefined ? "" : ` with exit code ${exitCode}`;
+  return `Task ${failedTaskName}${step} failed${code}.`;
+}
+
+const advice: Partial<Record<FailureReason, string>> = {
+  ValidationError: "Correct the execution's target or parameters and create a new one",
+  PipelineRunCreationFailed: "Correct what the refusal names",
+  BundleNotFound: "Push the bundle, or correct containerImage",
+  ImagePullFailed: "Check that the image exists and that the cluster may pull it",
+  ServiceAccountMissing: "Create the service account, or name another one",
+  QuotaExceeded: "Raise the quota, or wait until other runs have ended",
+  ConfigurationError: "Correct the workflow's configuration",
+};

@@ -1,0 +1,72 @@
+import { type BlockReason, blockReasons, failureReasons } from "../resources/index.ts";
+import type { Metrics } from "../telemetry/index.ts";
+import type { Announcement } from "./announcement.ts";
+import type { Seen } from "./seen.ts";
+
+/** Counts what is announced. */
+export interface ExecutorMetrics {
+  count(what: Announcement, seen: Seen): void;
+}
+
+const phases = ["Pending", "Running", "Completed", "Failed", "Skipped"] as const;
+const skipReasons = Object.keys(blockReasons) as BlockReason[];
+const engines = ["tekton", "job", "local"] as const;
+
+/** Declares the executor's metrics. `workflowIds` are those of the catalog at the start: a label has no open list. */
+export function executorMetrics(metrics: Metrics): ExecutorMetrics {
+  const transitions = metrics.counter({
+    name: "workflowexecution_transitions_total",
+    help: "Executions that reached a phase.",
+    labels: { phase: phases },
+  });
+  const skips = metrics.counter({
+    name: "workflowexecution_backoff_skip_total",
+    help: "Executions that were skipped, by the check that said no.",
+    labels: { reason: skipReasons },
+  });
+  const failures = metrics.counter({
+    name: "workflowexecution_failures_total",
+    help: "Executions that failed, by reason.",
+    labels: { reason: Object.keys(failureReasons) },
+  });
+  const runs = metrics.counter({
+    name: "workflowexecution_runs_created_total",
+    help: "Runs that were created.",
+    labels: { engine: engines },
+  });
+  const durations = metrics.histogram({
+    name: "workflowexecution_duration_seconds",
+    help: "From the start of a run to its end.",
+    labels: { outcome: ["Success", "Failed"] },
+    buckets: [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600],
+  });
+  return {
+    count(what, { plan }) {
+      switch (what.kind) {
+        case "skipped":
+          transitions.with({ phase: "Skipped" }).inc();
+          return skips.with({ reason: what.reason }).inc();
+        case "run-created":
+          if (plan.kind === "valid") runs.with({ engine: plan.engine }).inc();
+          return;
+        case "started":
+          return transitions.with({ phase: "Running" }).inc();
+        case "completed":
+          transitions.with({ phase: "Completed" }).inc();
+          return durations.with({ outcome: "Success" }).observe(what.durationMs / 1_000);
+        case "failed":
+          transitions.with({ phase: "Failed" }).inc();
+          failures.with({ reason: what.details.reason }).inc();
+          if (what.durationMs !== undefined) durations.with({ outcome: "Failed" }).observe(what.durationMs / 1_000);
+          return;
+        case "admitted":
+        case "freed":
+        case "run-removed":
+        case "acknowledged":
+        case "blocked-by-run":
+        case "cleanup-failed":
+          return;
+      }
+    },
+  };
+}

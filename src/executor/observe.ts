@@ -1,0 +1,161 @@
+import { type Engine, runOwner } from "../engines/index.ts";
+import type { Informer, KubeClient, KubeObject } from "../kube/index.ts";
+import { lastingPauses } from "../policy/index.ts";
+import {
+  type AutomationPause,
+  annotationKeys,
+  type Engine as EngineName,
+  type Kinds,
+  parseTarget,
+  type RemediationTarget,
+  type RemediationWorkflow,
+  remediationTargets,
+  runName,
+  targetHash,
+  type WorkflowExecution,
+} from "../resources/index.ts";
+import type { Catalog } from "./catalog.ts";
+import { type Plan, type PlanDefaults, planOf } from "./plan.ts";
+import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
+
+/** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
+export interface Sight {
+  readonly client: KubeClient;
+  readonly executions: Informer<WorkflowExecution, "uid">;
+  readonly records: Informer<RemediationTarget>;
+  readonly pauses: Informer<AutomationPause>;
+  readonly catalog: Catalog;
+  readonly engines: ReadonlyMap<EngineName, Engine>;
+  /** The runs of each engine. */
+  readonly runs: ReadonlyMap<EngineName, Informer<KubeObject, "target">>;
+  readonly kinds: Kinds;
+  /** Where runs and target records live. */
+  readonly namespace: string;
+  readonly defaults: PlanDefaults;
+  readonly settings: ExecutorSettings;
+}
+
+/** Everything the next step of `execution` depends on. */
+export async function observe(
+  execution: WorkflowExecution,
+  sight: Sight,
+  signal: AbortSignal,
+  { fresh = false }: { fresh?: boolean } = {},
+): Promise<Seen> {
+  const nowMs = sight.client.serverNowMs();
+  const { kinds, defaults, settings } = sight;
+  const plan = planOf(execution, { entry: entryOf(execution, sight), kinds, defaults });
+  return {
+    nowMs,
+    execution,
+    plan,
+    record: await recordOf(execution, plan, sight, { signal, fresh }),
+    run: await runOf(execution, plan, sight, { signal, fresh }),
+    pauses: lastingPauses(sight.pauses.list(), nowMs, (text) => canonical(text, kinds)),
+    settings,
+  };
+}
+
+function entryOf({ spec }: WorkflowExecution, { catalog }: Sight): RemediationWorkflow | undefined {
+  return catalog.find(spec.workflowRef.workflowId, spec.workflowRef.version);
+}
+
+interface Reading {
+  readonly signal: AbortSignal;
+  /** True: a cache showed something old a moment ago, so everything is read from the server. */
+  readonly fresh: boolean;
+}
+
+/** An execution is admitted by the record as it is: an old one could show a holder that is gone, and skip for it. */
+async function recordOf(execution: WorkflowExecution, plan: Plan, sight: Sight, { signal, fresh }: Reading) {
+  if (!plan.target) return undefined;
+  const ref = { namespace: sight.namespace, name: targetHash(plan.target) };
+  const cached = sight.records.get(ref);
+  const isAdmitted = execution.status !== undefined && execution.status.phase !== "Pending";
+  if (cached && !fresh && isAdmitted) return cached;
+  return sight.client.get(remediationTargets, ref, { signal });
+}
+
+/** Looked up at the server only if the cache has none: before it is created, or declared gone. */
+async function runOf(
+  execution: WorkflowExecution,
+  plan: Plan,
+  sight: Sight,
+  { signal, fresh }: Reading,
+): Promise<SeenRun | undefined> {
+  const engine = engineOf(execution, plan, sight);
+  if (!engine || !plan.target || !execution.status) return undefined;
+  const ref = { namespace: sight.namespace, name: runName(plan.target) };
+  const cached = fresh ? undefined : sight.runs.get(engine.name)?.get(ref);
+  const run =
+    cached ?? (fresh || mayHaveRun(execution) ? await sight.client.get(engine.runs, ref, { signal }) : undefined);
+  return run && seeRun(run, execution, plan.target.text, { engine, sight, signal });
+}
+
+/** A skipped execution has no run unless the cache knows of one: asking the server for each would be a call for nothing. */
+function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
+  return status?.phase === "Pending" || status?.phase === "Running" || metadata.deletionTimestamp !== undefined;
+}
+
+/** The engine it runs on, or would; undefined if that is not one of ours. */
+export function engineOf({ spec }: WorkflowExecution, plan: Plan, { engines, defaults }: Sight): Engine | undefined {
+  return engines.get(plan.kind === "valid" ? plan.engine : (spec.workflowRef.engine ?? defaults.engine));
+}
+
+interface Looking {
+  readonly engine: Engine;
+  readonly sight: Sight;
+  readonly signal: AbortSignal;
+}
+
+async function seeRun(
+  object: KubeObject,
+  execution: WorkflowExecution,
+  target: string,
+  { engine, sight, signal }: Looking,
+): Promise<SeenRun> {
+  const state = engine.stateOf(object);
+  const owner = ownerOf(object, execution, target, sight);
+  const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
+  const tellsWhy = state.kind === "failed" && owner.kind === "us" && execution.status?.phase === "Running";
+  return {
+    object,
+    uid: object.metadata.uid ?? "",
+    state,
+    owner,
+    ...(tellsWhy ? { failure: await engine.failureOf(object, signal) } : {}),
+    ...(because === undefined ? {} : { cancelledBecause: because }),
+  };
+}
+
+function ownerOf(run: KubeObject, execution: WorkflowExecution, target: string, { executions }: Sight): RunOwner {
+  const marks = runOwner(run);
+  const what = `the ${run.kind} ${run.metadata.namespace}/${run.metadata.name}`;
+  if (!marks.executionUid || !marks.target) {
+    return {
+      kind: "foreign",
+      why: `${what} has the name of this target's runs, but was not made by an execution: remove it`,
+    };
+  }
+  if (marks.target !== target) {
+    return {
+      kind: "foreign",
+      why: `${what} is for ${marks.target}, whose name comes out the same: remove it when it has ended`,
+    };
+  }
+  if (marks.executionUid === execution.metadata.uid) return { kind: "us" };
+
+  const [other] = executions.byIndex("uid", marks.executionUid);
+  return { kind: "other", name: other?.metadata.name ?? marks.executionUid, settled: !other || hasSettled(other, run) };
+}
+
+/** Terminal, and with this very run: then nothing more will be read from it. */
+function hasSettled({ status }: WorkflowExecution, run: KubeObject): boolean {
+  if (status?.phase !== "Completed" && status?.phase !== "Failed") return status?.phase === "Skipped";
+  return status.pipelineRunRef?.uid === run.metadata.uid;
+}
+
+function canonical(text: string, kinds: Kinds): string {
+  const read = parseTarget(text, kinds);
+  return read.kind === "target" ? read.target.text : text;
+}

@@ -1,0 +1,23 @@
+import type { KubeObject } from "../kube/index.ts";
+
+/**
+ * Versions of objects that we wrote ourselves. What a cache shows may be older than that for a moment; acting on it would
+ * only lose races against ourselves.
+ */
+export class OwnWrites {
+  readonly #versions = new Map<string, bigint>();
+
+  note({ metadata: { uid, resourceVersion } }: KubeObject): void {
+    if (uid && resourceVersion) this.#versions.set(uid, BigInt(resourceVersion));
+  }
+
+  isOutdated({ metadata: { uid = "", resourceVersion } }: KubeObject): boolean {
+    const written = this.#versions.get(uid);
+    return written !== undefined && resourceVersion !== undefined && BigInt(resourceVersion) < written;
+  }
+
+  /** The object is gone. */
+  forget({ metadata: { uid = "" } }: KubeObject): void {
+    this.#versions.delete(uid);
+  }
+}

@@ -1,0 +1,254 @@
+import type { Engine } from "../engines/index.ts";
+import { KubeError, type KubeObject, type Patch, type UpdateOutcome } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import {
+  annotationKeys,
+  executionFinalizer,
+  type FailureReason,
+  notificationRequests,
+  remediationTargets,
+  runName,
+  targetHash,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
+import type { Action } from "./action.ts";
+import type { Announce } from "./announce.ts";
+import * as events from "./ledger-events.ts";
+import { marksOf } from "./marks.ts";
+import { engineOf, type Sight } from "./observe.ts";
+import type { ValidPlan } from "./plan.ts";
+import { rebuildRecord } from "./rebuild-record.ts";
+import type { CancelReason, Seen, SeenRun } from "./seen.ts";
+
+/** What the executor acts with. */
+export interface Hands {
+  readonly sight: Sight;
+  readonly ledger: Ledger;
+  readonly announce: Announce;
+}
+
+/**
+ * What came of an action. `lost`: somebody else was faster, so everything has to be read again. `waiting`: it will happen,
+ * and its end is an event.
+ */
+export type Performed =
+  | { readonly kind: "done"; readonly seen: Seen }
+  | { readonly kind: "lost" }
+  | { readonly kind: "waiting" };
+
+/** Does one thing. Harmless to repeat; whatever it writes is conditional on what was seen. */
+export async function perform(action: Action, seen: Seen, hands: Hands, signal: AbortSignal): Promise<Performed> {
+  const { sight, ledger } = hands;
+  const { client } = sight;
+  const { execution } = seen;
+  switch (action.do) {
+    case "mark":
+      return updated(seen, await client.patch(workflowExecutions, refOf(execution), markPatch(seen), { signal }));
+    case "unmark":
+      return updated(
+        seen,
+        await client.patch(workflowExecutions, refOf(execution), unmarkPatch(execution), { signal }),
+      );
+    case "set-status": {
+      const next = { ...execution, status: action.status };
+      const outcome = await client.update(workflowExecutions, next, { subresource: "status", signal });
+      return updated(action.decision ? { ...seen, decision: action.decision } : seen, outcome);
+    }
+    case "create-record": {
+      const record = await rebuildRecord(seen, sight, signal);
+      return record ? { kind: "done", seen: { ...seen, record } } : { kind: "lost" };
+    }
+    case "write-record": {
+      if (!seen.record) throw new TypeError("a record is written only after it was read");
+      const next = { ...seen.record, status: action.status };
+      const outcome = await client.update(remediationTargets, next, { subresource: "status", signal });
+      return outcome.kind === "updated"
+        ? { kind: "done", seen: { ...seen, record: outcome.object } }
+        : { kind: "lost" };
+    }
+    case "create-run":
+      return createRun(seen, hands, signal);
+    case "start-run":
+      return startRun(seen, action.run, sight, signal);
+    case "cancel-run":
+      return cancelRun(seen, action.run, action.because, sight, signal);
+    case "delete-run":
+      return deleteRun(seen, action.run, hands, signal);
+    case "record":
+      await ledger.append(action.event);
+      return { kind: "done", seen };
+    case "record-freed":
+      await ledger.append(events.freed(seen, client.serverNowMs()));
+      return { kind: "done", seen };
+    case "notify":
+      await client.create(notificationRequests, action.notice, { signal });
+      return { kind: "done", seen };
+    case "announce":
+      hands.announce(action.what, seen);
+      return { kind: "done", seen };
+  }
+}
+
+function updated(seen: Seen, outcome: UpdateOutcome<WorkflowExecution>): Performed {
+  return outcome.kind === "updated" ? { kind: "done", seen: { ...seen, execution: outcome.object } } : { kind: "lost" };
+}
+
+function markPatch({ execution, plan }: Seen): Patch {
+  if (!plan.target) throw new TypeError("an execution without a target is not marked");
+  const { labels, finalizer } = marksOf(execution, plan.target);
+  const { resourceVersion, finalizers = [] } = execution.metadata;
+  return { merge: { metadata: { resourceVersion, labels, finalizers: [...new Set([...finalizers, finalizer])] } } };
+}
+
+function unmarkPatch({ metadata }: WorkflowExecution): Patch {
+  const { resourceVersion, finalizers = [] } = metadata;
+  return {
+    merge: { metadata: { resourceVersion, finalizers: finalizers.filter((name) => name !== executionFinalizer) } },
+  };
+}
+
+async function createRun(seen: Seen, { sight, announce }: Hands, signal: AbortSignal): Promise<Performed> {
+  const engine = needEngine(seen, sight);
+  const prepared = await engine.prepare(orderOf(seen, sight), signal);
+  if (prepared.kind === "refused") return { kind: "done", seen: { ...seen, refusal: prepared } };
+  try {
+    const outcome = await sight.client.create(engine.runs, prepared.run, { signal });
+    // Taken: by our own run, whose creation we were not told of, or by another that has to go first.
+    if (outcome.kind === "already-exists") return { kind: "lost" };
+    const run = ourRun(outcome.object, engine);
+    announce({ kind: "run-created", runName: outcome.object.metadata.name ?? "" }, seen);
+    return { kind: "done", seen: { ...seen, run } };
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (!refusal) throw error;
+    return { kind: "done", seen: { ...seen, refusal } };
+  }
+}
+
+/** A refusal that will be the same the next time. Everything else is tried again. */
+function refusalIn(error: unknown): { reason: FailureReason; message: string } | undefined {
+  if (!(error instanceof KubeError)) return undefined;
+  if (error.code === "invalid") return { reason: "PipelineRunCreationFailed", message: error.message };
+  if (error.code !== "forbidden") return undefined;
+  // The API server answers a full quota with the same code as a missing permission, and says which only in words.
+  const reason = /exceeded quota:/.test(error.message) ? "QuotaExceeded" : "PipelineRunCreationFailed";
+  return { reason, message: error.message };
+}
+
+/**
+ * The second half of the lock. The create may have come late, from a replica that was paused: so execution and record are
+ * read once more, and only then is exactly this run started.
+ */
+async function startRun(seen: Seen, run: SeenRun, sight: Sight, signal: AbortSignal): Promise<Performed> {
+  const { client, namespace } = sight;
+  const engine = needEngine(seen, sight);
+  const { uid } = seen.execution.metadata;
+  const execution = await client.get(workflowExecutions, refOf(seen.execution), { signal });
+  if (execution?.metadata.uid !== uid || !execution || !isToStart(execution, run)) return { kind: "lost" };
+  const name = seen.record?.metadata.name ?? "";
+  const record = await client.get(remediationTargets, { namespace, name }, { signal });
+  if (record?.status?.holder?.executionUid !== uid) return { kind: "lost" };
+
+  const outcome = await client.patch(engine.runs, refOf(run.object), engine.start(run.object), { signal });
+  if (outcome.kind !== "updated") return { kind: "lost" };
+  return { kind: "done", seen: { ...seen, execution, record, run: ourRun(outcome.object, engine) } };
+}
+
+function isToStart({ metadata, status }: WorkflowExecution, run: SeenRun): boolean {
+  return !metadata.deletionTimestamp && status?.phase === "Running" && status.pipelineRunRef.uid === run.uid;
+}
+
+async function cancelRun(
+  seen: Seen,
+  run: SeenRun,
+  because: CancelReason,
+  sight: Sight,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const engine = needEngine(seen, sight);
+  const patch = withCancelReason(engine.cancel(run.object), because);
+  const outcome = await sight.client.patch(engine.runs, refOf(run.object), patch, { signal });
+  if (outcome.kind !== "updated") return { kind: "lost" };
+  return { kind: "waiting" };
+}
+
+function withCancelReason(patch: Patch, because: CancelReason): Patch {
+  if ("json" in patch) {
+    const path = `/metadata/annotations/${annotationKeys.cancelReason.replace("/", "~1")}`;
+    return { json: [...patch.json, { op: "add", path, value: because }] };
+  }
+  const { metadata = {} } = patch.merge as { metadata?: { annotations?: object } };
+  const annotations = { ...metadata.annotations, [annotationKeys.cancelReason]: because };
+  return { merge: { ...patch.merge, metadata: { ...metadata, annotations } } };
+}
+
+/** By uid: a run with the same name that belongs to another execution stays. */
+async function deleteRun(
+  seen: Seen,
+  run: SeenRun,
+  { sight, announce }: Hands,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const engine = needEngine(seen, sight);
+  const ref = refOf(run.object);
+  const options = { preconditions: { uid: run.uid }, propagation: "Background" } as const;
+  try {
+    const outcome = await sight.client.delete(engine.runs, ref, options, { signal });
+    if (outcome.kind === "conflict") return { kind: "lost" };
+  } catch (error) {
+    announce({ kind: "cleanup-failed", why: `run ${ref.name} could not be deleted: ${String(error)}` }, seen);
+    throw error;
+  }
+  const left = await sight.client.get(engine.runs, ref, { signal });
+  if (left?.metadata.uid === run.uid) return { kind: "waiting" };
+  return left ? { kind: "lost" } : { kind: "done", seen: withoutRun(seen) };
+}
+
+function withoutRun({ run: _gone, ...rest }: Seen): Seen {
+  return { ...rest, run: undefined };
+}
+
+function orderOf({ execution, plan, record, settings }: Seen, { namespace }: Sight) {
+  if (plan.kind === "invalid") throw new TypeError("an invalid execution has no run");
+  const { metadata, spec } = execution;
+  const { workflowId, version, containerImage } = spec.workflowRef;
+  return {
+    name: runName(plan.target),
+    namespace,
+    execution: { uid: metadata.uid ?? "", name: metadata.name ?? "", namespace: metadata.namespace ?? "" },
+    target: plan.target.text,
+    targetHash: targetHash(plan.target),
+    workflow: {
+      id: workflowId,
+      ...(version === undefined ? {} : { version }),
+      containerImage,
+      pipeline: plan.pipeline,
+      ...(plan.serviceAccountName === undefined ? {} : { serviceAccountName: plan.serviceAccountName }),
+    },
+    parameters: plan.parameters,
+    timeoutMs: plan.timeoutMs,
+    keepMs: keepMs(plan, settings.runTtlMs),
+    // The record's version: it grows with every admission, so a later holder's fence is larger.
+    fence: record?.metadata.resourceVersion ?? "",
+  };
+}
+
+/** An engine that removes finished runs by itself never shortens a cooldown. */
+function keepMs({ cooldownMs }: ValidPlan, runTtlMs: number): number {
+  return Math.max(cooldownMs, runTtlMs);
+}
+
+function ourRun(object: KubeObject, engine: Engine): SeenRun {
+  return { object, uid: object.metadata.uid ?? "", state: engine.stateOf(object), owner: { kind: "us" } };
+}
+
+function needEngine({ execution, plan }: Seen, sight: Sight): Engine {
+  const engine = engineOf(execution, plan, sight);
+  if (!engine) throw new TypeError("an execution without an engine has no run to act on");
+  return engine;
+}
+
+function refOf({ metadata: { name = "", namespace } }: KubeObject) {
+  return namespace === undefined ? { name } : { name, namespace };
+}

@@ -1,0 +1,103 @@
+import type { KubeObject } from "../kube/index.ts";
+import { foldAck, foldEnd, withHolder } from "../policy/index.ts";
+import {
+  annotationKeys,
+  labelKeys,
+  type ObjectTarget,
+  type RemediationTarget,
+  type RemediationTargetStatus,
+  remediationTargets,
+  runName,
+  type Target,
+  targetHash,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
+import { acknowledgementOf, endOf } from "./endings.ts";
+import type { Sight } from "./observe.ts";
+import type { Seen } from "./seen.ts";
+
+/**
+ * Makes the record of a target that has none: because nothing was ever done to it, or because somebody deleted the record.
+ * Executions and runs are read from the server: a holder that is overlooked here would be run over. Undefined if others
+ * changed it meanwhile.
+ */
+export async function rebuildRecord(
+  { plan, settings }: Seen,
+  sight: Sight,
+  signal: AbortSignal,
+): Promise<RemediationTarget | undefined> {
+  const { client, namespace } = sight;
+  if (!plan.target) throw new TypeError("an execution without a target has no record");
+  const name = targetHash(plan.target);
+  const outcome = await client.create(remediationTargets, emptyRecord(plan.target, namespace), { signal });
+  const record =
+    outcome.kind === "created" ? outcome.object : await client.get(remediationTargets, { name, namespace }, { signal });
+  if (!record || record.status) return record;
+
+  const selector = { labelSelector: `${labelKeys.targetHash}=${name}` };
+  const { items } = await client.list(workflowExecutions, selector, { signal });
+  const status = rebuilt(items, await runsOn(plan.target, sight, signal), settings);
+  const written = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
+  return written.kind === "updated" ? written.object : undefined;
+}
+
+function emptyRecord(target: ObjectTarget, namespace: string): RemediationTarget {
+  const { apiVersion, kind } = remediationTargets;
+  const name = targetHash(target);
+  const metadata = { name, namespace, labels: { [labelKeys.targetHash]: name } };
+  return { apiVersion, kind, metadata, spec: { targetResource: target.text } };
+}
+
+/** The runs that have the target's name, of every kind, as the server knows them. */
+export async function runsOn(target: Target, sight: Sight, signal: AbortSignal): Promise<readonly KubeObject[]> {
+  const runs: KubeObject[] = [];
+  for (const type of new Set([...sight.engines.values()].map((engine) => engine.runs))) {
+    const run = await sight.client.get(type, { namespace: sight.namespace, name: runName(target) }, { signal });
+    if (run) runs.push(run);
+  }
+  return runs;
+}
+
+/** What the record of a target has to say, according to its executions and the runs that have its name. */
+function rebuilt(
+  executions: readonly WorkflowExecution[],
+  runs: readonly KubeObject[],
+  { backoff }: Seen["settings"],
+): RemediationTargetStatus {
+  let status: RemediationTargetStatus = { workflows: [] };
+  for (const execution of executions) {
+    const { workflowId } = execution.spec.workflowRef;
+    const end = endOf(execution);
+    if (!end) continue;
+    status = foldEnd(status, { workflowId, end, backoff });
+    const ack = acknowledgementOf(execution, end.completedAt);
+    if (ack) status = foldAck(status, { workflowId, ack, backoff });
+  }
+  const holder = executions.find((execution) => holds(execution, runs));
+  return holder ? withHolder(status, holderOf(holder, runs)) : status;
+}
+
+/** Running; or Pending, but with its run made already. */
+function holds({ metadata, status }: WorkflowExecution, runs: readonly KubeObject[]): boolean {
+  if (status?.phase === "Running") return true;
+  return status?.phase === "Pending" && runs.some((run) => isRunOf(run, metadata.uid));
+}
+
+function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly KubeObject[]) {
+  const run = runs.find((run) => isRunOf(run, metadata.uid));
+  const since = status?.phase === "Running" ? status.startTime : run?.metadata.creationTimestamp;
+  const engine = run?.metadata.labels?.[labelKeys.engine] ?? spec.workflowRef.engine ?? "tekton";
+  return {
+    executionUid: metadata.uid ?? "",
+    executionName: metadata.name ?? "",
+    executionNamespace: metadata.namespace ?? "",
+    workflowId: spec.workflowRef.workflowId,
+    engine: engine as "tekton" | "job" | "local",
+    since: new Date(since ?? metadata.creationTimestamp ?? 0).toISOString(),
+  };
+}
+
+function isRunOf(run: KubeObject, uid: string | undefined): boolean {
+  return run.metadata.annotations?.[annotationKeys.executionUid] === uid;
+}

@@ -1,0 +1,56 @@
+import { workflowExecutions } from "../resources/index.ts";
+import type { Turn } from "./action.ts";
+import { decide } from "./decide.ts";
+import { observe } from "./observe.ts";
+import type { OwnWrites } from "./own-writes.ts";
+import { type Hands, type Performed, perform } from "./perform.ts";
+import type { Seen } from "./seen.ts";
+
+/** More turns than any execution takes in one go. Whoever needs more lost many races, and lets others go first. */
+const mostTurns = 24;
+
+/**
+ * Looks, decides and acts until there is nothing left to do now. Safe to run at any time, any number of times, on any
+ * replica. Returns in how many milliseconds to look again, if nothing happens before.
+ */
+export async function reconcile(
+  ref: { readonly namespace: string; readonly name: string },
+  hands: Hands & { readonly ownWrites: OwnWrites },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { sight, ownWrites } = hands;
+  const known = sight.executions.get(ref);
+  // Our own last write has not come back yet: it will, as an event.
+  if (!known || ownWrites.isOutdated(known)) return undefined;
+
+  let seen = await observe(known, sight, signal);
+  for (let turns = 0; turns < mostTurns; turns++) {
+    const turn = decide(seen);
+    const outcome = await performAll(turn, seen, hands, signal);
+    if (outcome.kind === "waiting") return waitMs;
+    if (outcome.kind === "done") {
+      ownWrites.note(outcome.seen.execution);
+      if (turn.actions.length === 0 || turn.lookAgainInMs !== undefined) return turn.lookAgainInMs;
+      seen = outcome.seen;
+      continue;
+    }
+    const current = await sight.client.get(workflowExecutions, ref, { signal });
+    if (!current) return undefined;
+    seen = await observe(current, sight, signal, { fresh: true });
+  }
+  return retryMs;
+}
+
+/** The end of what is waited for is an event. This is for one that was lost. */
+const waitMs = 5_000;
+const retryMs = 50;
+
+async function performAll({ actions }: Turn, from: Seen, hands: Hands, signal: AbortSignal): Promise<Performed> {
+  let seen = from;
+  for (const action of actions) {
+    const outcome = await perform(action, seen, hands, signal);
+    if (outcome.kind !== "done") return outcome;
+    seen = outcome.seen;
+  }
+  return { kind: "done", seen };
+}

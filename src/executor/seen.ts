@@ -1,0 +1,49 @@
+import type { RunFailure, RunState } from "../engines/index.ts";
+import type { KubeObject } from "../kube/index.ts";
+import type { Blocked, Pause, PolicySettings } from "../policy/index.ts";
+import type { FailureReason, RemediationTarget, WorkflowExecution } from "../resources/index.ts";
+import type { Plan } from "./plan.ts";
+
+/** Everything the next step of an execution depends on, as it was found. */
+export interface Seen {
+  /** The API server's clock, read before anything else was. */
+  readonly nowMs: number;
+  readonly execution: WorkflowExecution;
+  readonly plan: Plan;
+  /** The target record. As long as the execution is Pending it was read from the server, not from a cache. */
+  readonly record: RemediationTarget | undefined;
+  /** The run that has the target's name, whoever made it. */
+  readonly run: SeenRun | undefined;
+  readonly pauses: readonly Pause[];
+  /** The run could not be built or was refused for good, a moment ago. */
+  readonly refusal?: { readonly reason: FailureReason; readonly message: string };
+  /** Why it was skipped, a moment ago. After a crash only what its status says is known of that. */
+  readonly decision?: Blocked;
+  readonly settings: ExecutorSettings;
+}
+
+export interface SeenRun {
+  readonly object: KubeObject;
+  readonly uid: string;
+  readonly state: RunState;
+  /** For a run that failed: why. */
+  readonly failure?: RunFailure;
+  readonly owner: RunOwner;
+  /** Why we asked it to stop, if we did. */
+  readonly cancelledBecause?: CancelReason;
+}
+
+/** Whose run it is. Decided by uid, and by the clear target that it carries. */
+export type RunOwner =
+  | { readonly kind: "us" }
+  /** Another execution's. `settled`: that execution has ended and named this run as its own, or is gone. */
+  | { readonly kind: "other"; readonly name: string; readonly settled: boolean }
+  /** Nobody's that we know, or of another target with the same name. */
+  | { readonly kind: "foreign"; readonly why: string };
+
+export type CancelReason = "Timeout" | "ExecutionDeleted";
+
+export interface ExecutorSettings extends PolicySettings {
+  /** How long the run of a failed execution is kept, for people to look at. */
+  readonly runTtlMs: number;
+}

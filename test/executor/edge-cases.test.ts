@@ -1,0 +1,270 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  automationPauses,
+  executionNamespace,
+  remediationTargets,
+  workflowExecutions,
+} from "../../src/resources/index.ts";
+import { ExecutorWorld } from "./executor-world.ts";
+
+const minute = 60_000;
+const restart = { workflowRef: { workflowId: "restart", containerImage: "registry.invalid/restart:1" } };
+
+let world: ExecutorWorld;
+beforeEach(async () => {
+  world = await ExecutorWorld.open();
+});
+afterEach(() => world.close());
+
+describe("two executions on one target", () => {
+  it("at the same moment on two replicas: one runs, one is skipped, never both skipped", async () => {
+    await world.executor();
+    await world.executor();
+
+    await Promise.all([world.execution("a"), world.execution("b")]);
+
+    const phases = [(await world.status("a")).phase, (await world.status("b")).phase].sort();
+    expect(phases).toEqual(["Running", "Skipped"]);
+  });
+
+  it("that were Pending together before a start: the first admitted runs, and the other is skipped for it", async () => {
+    await world.execution("a");
+    await world.execution("b", restart);
+
+    await world.executor();
+
+    const statuses = [await world.status("a"), await world.status("b")];
+    const skipped = statuses.find(({ phase }) => phase === "Skipped");
+    expect(statuses.map(({ phase }) => phase).sort()).toEqual(["Running", "Skipped"]);
+    expect(skipped?.skipDetails?.reason).toBe("ResourceBusy");
+  });
+
+  it("with different workflows: the second is skipped while the first runs, and runs at once after it", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.execution("b", restart);
+    expect(await world.status("b")).toMatchObject({ phase: "Skipped", skipDetails: { reason: "ResourceBusy" } });
+
+    await world.report("True");
+    await world.execution("c", restart);
+
+    // The finished run had the name; it neither blocks nor lends its success.
+    expect(await world.status("c")).toMatchObject({ phase: "Running" });
+    expect((await world.status("c")).pipelineRunRef?.uid).not.toBe((await world.status("a")).pipelineRunRef?.uid);
+  });
+
+  it.each(["Deployment", "deployments", "deploy", "deployment.apps"])("spelled %s are one target", async (kind) => {
+    await world.executor();
+    await world.execution("a", { targetResource: "payment/deployment/api" });
+
+    await world.execution("b", { targetResource: `payment/${kind}/api` });
+
+    expect(await world.status("b")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
+  });
+
+  it("on different targets both run", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.execution("b", { targetResource: "node/worker-2" });
+
+    expect([(await world.status("a")).phase, (await world.status("b")).phase]).toEqual(["Running", "Running"]);
+  });
+});
+
+describe("a restart", () => {
+  it("while a run goes on: the run is watched further, and not made again", async () => {
+    const first = await world.executor();
+    await world.execution("a");
+    const before = await world.run();
+    await first.stop({ deadlineMs: 0 });
+
+    await world.executor();
+    expect((await world.run())?.metadata.uid).toBe(before?.metadata.uid);
+    await world.report("True");
+
+    expect(await world.status("a")).toMatchObject({ phase: "Completed" });
+  });
+
+  it("during the cooldown: the cooldown goes on from when the run ended", async () => {
+    const first = await world.executor();
+    await world.execution("a");
+    await world.report("True");
+    await first.stop({ deadlineMs: 0 });
+    await world.passTime(4 * minute);
+
+    await world.executor();
+    await world.execution("b");
+    expect(await world.status("b")).toMatchObject({ skipDetails: { cooldownRemaining: "1m" } });
+    await world.passTime(minute);
+    await world.execution("c");
+
+    expect(await world.status("c")).toMatchObject({ phase: "Running" });
+  });
+});
+
+describe("an execution that is deleted", () => {
+  it("while it runs: its run is cancelled, its target freed once that has stopped, and then it goes", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+
+    await world.delete("a");
+    expect((await world.run())?.spec.status).toBe("Cancelled");
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    await world.report("False");
+
+    expect(await world.exists("a")).toBe(false);
+    expect(await world.run()).toBeUndefined();
+    expect((await world.record()).status?.holder).toBeUndefined();
+  });
+
+  it("during its cooldown: the cooldown ends, and the next one runs at once", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("True");
+    await world.delete("a");
+    expect(await world.exists("a")).toBe(false);
+    expect(await world.run()).toBeUndefined();
+
+    await world.execution("b");
+
+    expect(await world.status("b")).toMatchObject({ phase: "Running" });
+  });
+
+  it("after it failed while acting: the block stays", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    await world.deleteRun();
+    await world.delete("a");
+    expect(await world.exists("a")).toBe(false);
+
+    await world.execution("b");
+
+    expect(await world.status("b")).toMatchObject({ skipDetails: { reason: "PreviousExecutionFailed" } });
+  });
+
+  it("after a later one took the name of its run: that run stays", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("True");
+    await world.execution("b", restart);
+    const running = await world.run();
+
+    await world.delete("a");
+
+    expect((await world.run())?.metadata.uid).toBe(running?.metadata.uid);
+    expect(await world.status("b")).toMatchObject({ phase: "Running" });
+  });
+});
+
+describe("the target record", () => {
+  it("that cannot be read lets nobody run", async () => {
+    await world.executor();
+    world.cluster.forbid("get", "remediationtargets");
+
+    await world.execution("a");
+
+    expect((await world.seen("a")).status).toBeUndefined();
+    expect(await world.run()).toBeUndefined();
+  });
+
+  it("that somebody deleted is made again from the executions: holder, cooldown and blocks", async () => {
+    await world.executor();
+    await world.execution("failed", restart);
+    await world.report("Unknown");
+    await world.deleteRun();
+    await world.execution("running");
+    const { name = "" } = (await world.record()).metadata;
+
+    await world.client.delete(remediationTargets, { namespace: executionNamespace, name });
+    await world.execution("late", restart);
+
+    expect((await world.record()).status?.holder?.executionName).toBe("running");
+    expect(await world.status("late")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
+    await world.report("True");
+    await world.execution("later", restart);
+    expect(await world.status("later")).toMatchObject({ skipDetails: { reason: "PreviousExecutionFailed" } });
+  });
+
+  it("whose holder was removed by force is freed once its run has stopped, as a failure while acting", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    await world.client.patch(
+      workflowExecutions,
+      { namespace: "default", name: "a" },
+      { merge: { metadata: { finalizers: null } } },
+    );
+
+    await world.delete("a");
+    expect(await world.exists("a")).toBe(false);
+    expect((await world.run())?.spec.status).toBe("Cancelled");
+    await world.execution("b", restart);
+    expect(await world.status("b")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
+    await world.report("False");
+    await world.passTime(10_000);
+
+    expect((await world.record()).status?.holder).toBeUndefined();
+    await world.execution("c");
+    expect(await world.status("c")).toMatchObject({ skipDetails: { reason: "PreviousExecutionFailed" } });
+  });
+
+  it("keeps the cooldown when the run was pruned", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("True");
+    await world.deleteRun();
+
+    await world.execution("b");
+
+    expect(await world.status("b")).toMatchObject({ skipDetails: { cause: "cooldown" } });
+  });
+});
+
+describe("the name of a run", () => {
+  it("taken by somebody else's object is a failure that says so, and that object stays", async () => {
+    await world.executor();
+    await world.execution("a");
+    const ours = await world.run();
+    await world.report("True");
+    await world.passTime(5 * minute);
+    const { name = "", namespace = "" } = ours?.metadata ?? {};
+    const type = { apiVersion: "tekton.dev/v1", kind: "PipelineRun", plural: "pipelineruns", namespaced: true };
+    await world.client.create(type, {
+      apiVersion: "tekton.dev/v1",
+      kind: "PipelineRun",
+      metadata: { name, namespace },
+      spec: { pipelineRef: { name: "by-hand" } },
+    } as never);
+
+    await world.execution("b");
+
+    expect(await world.status("b")).toMatchObject({
+      phase: "Failed",
+      failureDetails: { reason: "PipelineRunCreationFailed", wasExecutionFailure: false },
+    });
+    expect(await world.run()).toBeDefined();
+  });
+});
+
+describe("a pause", () => {
+  it("skips executions it covers, and says who paused and why", async () => {
+    await world.executor();
+    await world.client.create(automationPauses, {
+      apiVersion: automationPauses.apiVersion,
+      kind: automationPauses.kind,
+      metadata: { name: "freeze", namespace: "default" },
+      spec: { scope: "Target", targetResource: "nodes/worker-1", reason: "release", requestedBy: "kim" },
+    });
+    await world.settle();
+
+    await world.execution("a");
+    await world.execution("b", { targetResource: "node/worker-2" });
+
+    expect(await world.status("a")).toMatchObject({
+      skipDetails: { reason: "Paused", message: expect.stringContaining("by kim (release)") },
+    });
+    expect(await world.status("b")).toMatchObject({ phase: "Running" });
+  });
+});

@@ -1,0 +1,187 @@
+import { tektonEngine } from "../../src/engines/index.ts";
+import { type Executor, type ExecutorOptions, startExecutor } from "../../src/executor/index.ts";
+import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
+import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
+import { defaultPolicy } from "../../src/policy/index.ts";
+import {
+  builtInKinds,
+  executionNamespace,
+  installCrds,
+  parseTarget,
+  type RemediationTarget,
+  remediationTargets,
+  runName,
+  targetHash,
+  type WorkflowExecution,
+  type WorkflowExecutionStatus,
+  workflowExecutions,
+} from "../../src/resources/index.ts";
+import { promMetrics } from "../../src/telemetry/index.ts";
+import { systemRandom } from "../../src/time/index.ts";
+import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
+import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
+
+/** An API server in memory, with what an executor needs in it, and time that moves when told. */
+export class ExecutorWorld {
+  readonly clock = new ManualClock();
+  readonly cluster: TestCluster;
+  readonly client: KubeClient;
+  readonly ledger: MemoryLedger = memoryLedger();
+  readonly log: RecordingLogger = recordingLogger();
+  readonly #executors: Executor[] = [];
+
+  private constructor() {
+    const namespaces = ["default", "kubernaut-system", executionNamespace];
+    this.cluster = testCluster({ clock: this.clock, random: systemRandom(), namespaces });
+    this.client = this.cluster.client();
+  }
+
+  static async open(): Promise<ExecutorWorld> {
+    const world = new ExecutorWorld();
+    await installCrds(world.client);
+    return world;
+  }
+
+  /** One more replica. */
+  async executor(options: Partial<ExecutorOptions> = {}): Promise<Executor> {
+    const executor = startExecutor({
+      client: this.client,
+      engines: [tektonEngine(this.client)],
+      ledger: this.ledger,
+      kinds: builtInKinds,
+      namespace: executionNamespace,
+      defaults: { engine: "tekton", serviceAccountName: undefined, timeoutMs: 30 * 60_000, cooldownMs: 5 * 60_000 },
+      settings: { ...defaultPolicy, runTtlMs: 3_600_000 },
+      clock: this.clock,
+      random: systemRandom(),
+      log: this.log,
+      metrics: promMetrics(),
+      ...options,
+    });
+    this.#executors.push(executor);
+    await this.settle();
+    return executor;
+  }
+
+  async execution(name: string, spec: Partial<WorkflowExecution["spec"]> = {}): Promise<void> {
+    await this.client.create(workflowExecutions, {
+      apiVersion: workflowExecutions.apiVersion,
+      kind: workflowExecutions.kind,
+      metadata: { name, namespace: "default" },
+      spec: {
+        workflowRef: { workflowId: "cleanup", containerImage: "registry.invalid/cleanup:1" },
+        targetResource: "node/worker-1",
+        ...spec,
+      },
+    });
+    await this.settle();
+  }
+
+  async seen(name: string): Promise<WorkflowExecution> {
+    return this.#need(workflowExecutions, { namespace: "default", name });
+  }
+
+  async status(name: string): Promise<Status> {
+    return ((await this.seen(name)).status ?? {}) as Status;
+  }
+
+  /** Annotates the execution as a person would. */
+  async annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+    await this.client.patch(
+      workflowExecutions,
+      { namespace: "default", name },
+      { merge: { metadata: { annotations } } },
+    );
+    await this.settle();
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.client.delete(workflowExecutions, { namespace: "default", name });
+    await this.settle();
+  }
+
+  async exists(name: string): Promise<boolean> {
+    return (await this.client.get(workflowExecutions, { namespace: "default", name })) !== undefined;
+  }
+
+  async passTime(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    await this.settle();
+  }
+
+  eventTypes(name: string): readonly string[] {
+    return this.ledger
+      .events()
+      .filter(({ facts }) => facts["execution"] === `default/${name}`)
+      .map(({ type }) => type);
+  }
+
+  async record(target = "node/worker-1"): Promise<RemediationTarget> {
+    return this.#need(remediationTargets, { namespace: executionNamespace, name: targetHash(targetOf(target)) });
+  }
+
+  async run(target = "node/worker-1"): Promise<PipelineRun | undefined> {
+    return (await this.client.get(runs, { namespace: executionNamespace, name: runName(targetOf(target)) })) as
+      | PipelineRun
+      | undefined;
+  }
+
+  /** Writes what Tekton would when a run has begun, or has ended. */
+  async report(status: "True" | "False" | "Unknown", { target = "node/worker-1", message = "" } = {}): Promise<void> {
+    const run = await this.run(target);
+    if (!run) throw new Error(`there is no run on ${target}`);
+    const at = new Date(this.clock.wallMs()).toISOString();
+    const reason = { True: "Succeeded", False: "Failed", Unknown: "Running" }[status];
+    const condition = { type: "Succeeded", status, reason, message, lastTransitionTime: at };
+    const ended = status === "Unknown" ? {} : { completionTime: at };
+    const next = { ...run, status: { startTime: at, ...run.status, ...ended, conditions: [condition] } };
+    await this.client.update(runs, next, { subresource: "status" });
+    await this.settle();
+  }
+
+  async deleteRun(target = "node/worker-1"): Promise<void> {
+    await this.client.delete(runs, { namespace: executionNamespace, name: runName(targetOf(target)) });
+    await this.settle();
+  }
+
+  /** Until nothing happens any more without time passing. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 20; i++) {
+      await settle();
+      await this.clock.advance(0);
+    }
+  }
+
+  /** Does not wait for replicas that are dead: they never stop. */
+  async close(): Promise<void> {
+    for (const executor of this.#executors) void executor.stop({ deadlineMs: 0 });
+    await this.clock.advance(2_000);
+  }
+
+  async #need<T extends KubeObject>(type: ResourceType<T>, ref: { namespace: string; name: string }): Promise<T> {
+    const object = await this.client.get(type, ref);
+    if (!object) throw new Error(`there is no ${type.kind} ${ref.name}`);
+    return object;
+  }
+}
+
+const { runs } = tektonEngine({} as KubeClient);
+
+/** As much of one as the tests look at. */
+interface PipelineRun extends KubeObject {
+  readonly spec: { readonly status?: string };
+  readonly status?: object;
+}
+
+/** Every field that a status can have, in whatever phase. */
+type Status = {
+  readonly [K in KeysOf<WorkflowExecutionStatus>]?: Extract<WorkflowExecutionStatus, Record<K, unknown>>[K];
+};
+type KeysOf<T> = T extends unknown ? keyof T : never;
+
+function targetOf(text: string) {
+  const read = parseTarget(text);
+  if (read.kind === "problem") throw new Error(read.problem);
+  return read.target;
+}
