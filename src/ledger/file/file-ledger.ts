@@ -26,7 +26,7 @@ export interface FileLedgerOptions {
 }
 
 const megabyte = 1024 * 1024;
-const defaultLimits: JournalLimits = { segmentBytes: 64 * megabyte, waitingBytes: 32 * megabyte };
+const defaultLimits: JournalLimits = { segmentBytes: 16 * megabyte, waitingBytes: 32 * megabyte };
 
 /**
  * A ledger in files, as one of its writers. Throws DiskError `in-use` when another process is this writer, and

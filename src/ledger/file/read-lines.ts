@@ -14,17 +14,19 @@ export interface Line {
 const windowBytes = 1024 * 1024;
 const newline = 0x0a;
 
-/** The lines of a file from `start` on, as far as it goes when its end is reached: somebody may be writing to it. */
+/**
+ * The lines of a file from `start` on. Somebody may be writing to it: the first look that reaches its end is the last,
+ * because what was cut short then may have been cut off and replaced at the next.
+ */
 export async function* readLines(file: DiskFile, start = 0): AsyncGenerator<Line> {
   let number = 1;
   let at = start;
   /** What was read of a line that has not ended yet. */
   let begun: Buffer[] = [];
-  for (let position = start; ; ) {
+  let count = windowBytes;
+  for (let position = start; count === windowBytes; position += count) {
     const window = Buffer.allocUnsafe(windowBytes);
-    const count = await file.read(window, position);
-    if (count === 0) break;
-    position += count;
+    count = await file.read(window, position);
 
     let from = 0;
     for (let end = window.indexOf(newline); end >= 0 && end < count; end = window.indexOf(newline, from)) {
