@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { printTable, rounded } from "../locks/table.ts";
 import { verdicts } from "../verdicts.ts";
 import { type Measured, measureStore } from "./embedded-store.ts";
+import { measureHttp } from "./http-server.ts";
+import { measureIndex } from "./index-lists.ts";
+import { measureLeaseWrites } from "./lease-writes.ts";
 import { plans } from "./plans.ts";
 import { targets } from "./targets.ts";
 
@@ -12,7 +15,7 @@ import { targets } from "./targets.ts";
 // Each part measures one layer and returns its figures beside those of the bare steps underneath. BENCH_DIR chooses the
 // disk; the temporary directory is often not one.
 const plan = process.argv.includes("--quick") ? plans.quick : plans.full;
-const parts = [measureStore];
+const parts = [measureStore, measureHttp, measureIndex, measureLeaseWrites];
 
 console.log(`Node ${process.version}, ${cpus().length} CPUs`);
 const { BENCH_DIR = tmpdir() } = process.env;

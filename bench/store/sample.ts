@@ -25,6 +25,13 @@ export function parse(json: string): KubeObject {
   return deeplyFrozen(parseJson(json).value) as KubeObject;
 }
 
+/** What a client sends to create the i-th object: without what the server adds, or what others would clean up. */
+export function body(i: number): string {
+  const { apiVersion, kind, metadata, spec } = sample(i, keyOf(i), 0) as KubeObject & { readonly spec: object };
+  const { name, namespace, labels } = metadata;
+  return JSON.stringify({ apiVersion, kind, metadata: { name, namespace, labels }, spec });
+}
+
 export function sample(i: number, { namespace, name }: ObjectKey, revision: number): KubeObject {
   const target = `${namespace}/deployment/app-${i}`;
   const object = {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { forbidden, StatusError } from "../api/status-error.ts";
 
@@ -58,7 +58,7 @@ function tokenIn(authorization: string): string | undefined {
 }
 
 function digest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 function unauthorized(): StatusError {

@@ -40,7 +40,7 @@ function location(url: string): { segments: string[]; query: URLSearchParams } {
   const at = url.indexOf("?");
   const path = at < 0 ? url : url.slice(0, at);
   try {
-    const segments = path.split("/").map(decodeURIComponent);
+    const segments = path.includes("%") ? path.split("/").map(decodeURIComponent) : path.split("/");
     return { segments: trimmed(segments), query: new URLSearchParams(at < 0 ? "" : url.slice(at + 1)) };
   } catch {
     throw badRequest("the path of the request is not valid UTF-8");
