@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { frozenJson } from "../../src/kube/embedded/json/frozen-json.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";
@@ -8,7 +9,7 @@ import { printTable } from "../locks/table.ts";
 import { creates } from "./creates.ts";
 import { gets } from "./gets.ts";
 import type { Plan } from "./plans.ts";
-import { create, parse } from "./sample.ts";
+import { create } from "./sample.ts";
 import { start } from "./start.ts";
 import type { Started } from "./start-worker.ts";
 
@@ -24,7 +25,7 @@ const objects = 100_000;
 export async function measureStore(folder: string, plan: Plan): Promise<Measured> {
   const directory = mkdtempSync(join(folder, "store-"));
   try {
-    const store = await openLogStore({ directory, parse, clock: systemClock() });
+    const store = await openLogStore({ directory, parse: frozenJson, clock: systemClock() });
     const written = await creates(store, folder, plan.creates);
     await fill(store, written.created);
     const read = gets(store, objects, plan.gets);

@@ -103,7 +103,7 @@ export async function measureHttp(folder: string, { http: plan }: Plan): Promise
     const { frame, change } = await fanoutSource(client);
     const ours: number[] = [];
     const bares: number[] = [];
-    for (let round = 0; round <= plan.rounds; round++) {
+    for (let round = 0; round <= plan.fanoutRounds; round++) {
       const { resourceVersion } = await client.list(configMaps, { namespace: "default" });
       const path = `/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=${resourceVersion}`;
       ours.push(await eventMs({ port, path, tell: change }));

@@ -1,5 +1,4 @@
 import { deeplyFrozen } from "../../src/kube/embedded/json/json.ts";
-import { parseJson } from "../../src/kube/embedded/json/parse-json.ts";
 import type { Decision, ObjectKey, ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import type { KubeObject } from "../../src/kube/index.ts";
 
@@ -18,11 +17,6 @@ export function create(store: ObjectStore, i: number): Promise<number> {
     const object = sample(i, key, revision);
     return { do: "put", object, json: JSON.stringify(object), result: revision };
   });
-}
-
-/** As the embedded API server reads what it stored. */
-export function parse(json: string): KubeObject {
-  return deeplyFrozen(parseJson(json).value) as KubeObject;
 }
 
 /** What a client sends to create the i-th object: without what the server adds, or what others would clean up. */

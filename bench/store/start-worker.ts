@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { frozenJson } from "../../src/kube/embedded/json/frozen-json.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { machineMs } from "../locks/machine-time.ts";
-import { keyOf, parse } from "./sample.ts";
+import { keyOf } from "./sample.ts";
 
 export interface Started {
   readonly objects: number;
@@ -25,7 +26,7 @@ process.send?.(await look(directory), () => process.disconnect());
 async function look(directory: string): Promise<Started> {
   const bareRssMb = rssMb();
   const openedAt = machineMs();
-  const store = await openLogStore({ directory, parse, clock: systemClock() });
+  const store = await openLogStore({ directory, parse: frozenJson, clock: systemClock() });
   const startSeconds = secondsSince(openedAt);
   const atStart = rssMb();
 
