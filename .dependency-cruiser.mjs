@@ -10,7 +10,7 @@ const mayImport = {
   coordination: ["time", "telemetry", "kube"],
   policy: ["time", "resources"],
   ledger: ["time", "telemetry", "disk"],
-  engines: ["time", "telemetry", "kube", "resources"],
+  engines: ["time", "disk", "telemetry", "kube", "resources"],
   executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
 };
 // `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.
@@ -47,7 +47,7 @@ export default {
       ["ioredis", "coordination/redis"],
       ["prom-client", "telemetry"],
       ["pino", "telemetry"],
-      ["yaml", "(config|kube/embedded/http|kube/http|engines/catalog)"],
+      ["yaml", "(config|kube/embedded/http|kube/http|engines/(catalog|local))"],
       ["zod", "resources"],
       ["@marcbachmann/cel-js", "kube/embedded"],
       ["@kubernetes/client-node", "kube/http"],

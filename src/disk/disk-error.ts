@@ -1,6 +1,6 @@
 /**
  * - `in-use`: another process, or this one, has the directory open
- * - `unsupported`: this system cannot lock a directory
+ * - `unsupported`: this system cannot lock a directory or file
  */
 export type DiskErrorCode = "in-use" | "unsupported";
 

@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { DiskError } from "./disk-error.ts";
+
+/** open(2) of macOS and BSD can lock, but Node has no name for the flag. */
+const lockOnOpen = 0x20;
+
+/**
+ * The file or directory, opened and locked for this process alone; undefined when somebody else has it. Closing the
+ * handle unlocks it. The kernel drops the lock with the process, however that dies, and keeps it while the process is
+ * merely stopped.
+ */
+export async function openLocked(path: string): Promise<FileHandle | undefined> {
+  if (process.platform === "linux") return await openThenLock(path);
+  if (process.platform === "win32") throw new DiskError("unsupported", "there is no way to lock a file here");
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK | lockOnOpen);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Node cannot call flock(2), but a child can do it on a descriptor that it shares with us: the lock belongs to the open
+ * file, not to the process that asked for it, so it stays ours when the child is gone.
+ */
+async function openThenLock(path: string): Promise<FileHandle | undefined> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    if (await lock(handle)) return handle;
+  } catch (cause) {
+    await handle.close();
+    throw new DiskError("unsupported", `cannot lock ${path}: ${(cause as Error).message}`, { cause });
+  }
+  await handle.close();
+  return undefined;
+}
+
+function lock({ fd }: FileHandle): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("flock", ["-x", "-n", "3"], { stdio: ["ignore", "ignore", "pipe", fd] });
+    let complaint = "";
+    child.stderr?.on("data", (data) => {
+      complaint += data;
+    });
+    child.once("error", () => reject(new Error("the program flock is missing (Debian package util-linux)")));
+    child.once("close", (code) => {
+      if (code === 0 || code === 1) resolve(code === 0);
+      else reject(new Error(complaint.trim() || `flock ended with ${code}`));
+    });
+  });
+}
