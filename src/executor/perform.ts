@@ -192,8 +192,7 @@ async function deleteRun(
 ): Promise<Performed> {
   const engine = needEngine(seen, sight);
   const ref = refOf(run.object);
-  // What is below it goes first: Tekton would take a TaskRun that is left for one of the next run, with its success.
-  const options = { preconditions: { uid: run.uid }, propagation: "Foreground" } as const;
+  const options = { preconditions: { uid: run.uid }, propagation: "Background" } as const;
   try {
     const outcome = await sight.client.delete(engine.runs, ref, options, { signal });
     if (outcome.kind === "conflict") return { kind: "lost" };

@@ -32,6 +32,8 @@ export const annotationKeys = {
   cancelReason: "kubernaut.ai/cancel-reason",
   /** On executions: fingerprint of the incident for which they were created. */
   signalFingerprint: "kubernaut.ai/signal-fingerprint",
+  /** On local runs: the folder of their workflow. */
+  workflowFolder: "kubernaut.ai/workflow-folder",
   /** On executions: the reason with which a person acknowledges that it failed. */
   acknowledge: "kubernaut.ai/acknowledge",
   /** On executions: who that person claims to be. */

@@ -14,4 +14,4 @@ export type {
 } from "./metrics.ts";
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
 export { type PromMetrics, promMetrics } from "./prom-metrics.ts";
-export { withoutCredentials } from "./without-credentials.ts";
+export { isSecretName, withoutCredentials } from "./without-credentials.ts";

@@ -16,20 +16,14 @@ export interface Timer {
 }
 
 /** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */
-export function sleep(
-  clock: Clock,
-  delayMs: number,
-  signal?: AbortSignal,
-  options?: { readonly background?: boolean },
-): Promise<void> {
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
 
-    const wake = () => {
+    const timer = clock.after(delayMs, () => {
       signal?.removeEventListener("abort", stop);
       resolve();
-    };
-    const timer = clock.after(delayMs, wake, options);
+    });
     function stop() {
       timer.cancel();
       reject(signal?.reason);

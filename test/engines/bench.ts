@@ -33,7 +33,7 @@ export async function openBench({ engine, double }: BenchParts): Promise<EngineB
   return {
     engine: engine(client),
     client,
-    order: (deed, special = {}) => orderFor(deed, ++count, special),
+    order: (deed, special = {}) => orderFor(imageOf(deed), ++count, special),
     witnessed: () => witness.read(),
     async close() {
       await running.stop();
@@ -43,12 +43,13 @@ export async function openBench({ engine, double }: BenchParts): Promise<EngineB
   };
 }
 
-function orderFor(deed: Deed, count: number, special: Partial<RunOrder>): RunOrder {
+/** The `count`-th order of a bench, with a target and an execution of its own. */
+export function orderFor(containerImage: string, count: number, special: Partial<RunOrder>): RunOrder {
   const target = `payment/deployment/api-${count}`;
   return runOrder({
     ...{ name: `wfe-${count}`, target, targetHash: nameHash(target), fence: `${4_700 + count}` },
     execution: { uid: `execution-${count}`, name: `execution-${count}`, namespace: "payment" },
-    workflow: { ...runOrder().workflow, containerImage: imageOf(deed) },
+    workflow: { ...runOrder().workflow, containerImage },
     ...special,
   });
 }

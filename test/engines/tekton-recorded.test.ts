@@ -118,17 +118,6 @@ describe("what Tekton was recorded to write", () => {
     },
   );
 
-  it("is no missing service account if there is one: then something else is wrong with the pod", async () => {
-    const cluster = newCluster();
-    const recording = recorded<Recording>("tekton", "missing-serviceaccount");
-    await storeAll(cluster, recording);
-    const serviceAccounts = { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true };
-    const metadata = { name: "does-not-exist", namespace: "kubernaut-workflows" };
-    await cluster.client().create(serviceAccounts, { metadata });
-
-    expect((await engineOn(cluster).failureOf(recording.run)).reason).toBe("ConfigurationError");
-  });
-
   it("says what the task said: the sentence of the run only counts tasks", async () => {
     const cluster = newCluster();
     const recording = recorded<Recording>("tekton", "config-error");

@@ -14,7 +14,6 @@ const faults = [
   "store silent",
   "store restart, data kept",
   "lock deleted by a third party",
-  "idle lease removed",
 ];
 
 describe("locks as Kubernetes Leases", () => {

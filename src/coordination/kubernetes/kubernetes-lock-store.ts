@@ -1,11 +1,4 @@
-import {
-  type Call,
-  type CreateOutcome,
-  type KubeClient,
-  type KubeLease,
-  leases,
-  type UpdateOutcome,
-} from "../../kube/index.ts";
+import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { nameOf } from "../key.ts";
@@ -28,9 +21,6 @@ export interface KubernetesLockStoreOptions {
 
 /** A waiting bid looks for itself after this, in case the watch has gone silent. */
 const longestSilenceMs = 10_000;
-/** One try of a call may take a sixth of the ttl, but a slow server is not a dead one. */
-const triesPerTtl = 6;
-const shortestTryMs = 1_000;
 /** How often an unclear answer is followed up before the caller is told that the backend does not answer. */
 const patience = 3;
 /** Bids given up that are kept in mind. What is beyond this is left to expiry. */
@@ -173,9 +163,9 @@ export class KubernetesLockStore implements LockStore {
     const { bid } = open;
     const sentAt = clock.now();
     open.leftTraces = open.mustRead = true;
-    const outcome = await this.#within<CreateOutcome<KubeLease> | UpdateOutcome<KubeLease>>(bid, (call) =>
-      lease.metadata.resourceVersion ? client.update(leases, lease, call) : client.create(leases, lease, call),
-    );
+    const outcome = lease.metadata.resourceVersion
+      ? await client.update(leases, lease)
+      : await client.create(leases, lease);
     if (outcome.kind !== "created" && outcome.kind !== "updated") return;
 
     this.#watch.saw(outcome.object);
@@ -190,14 +180,15 @@ export class KubernetesLockStore implements LockStore {
 
   async #join(open: OpenBid, lease: KubeLease) {
     open.leftTraces = open.mustRead = true;
-    const outcome = await this.#within(open.bid, (call) => this.#in.client.update(leases, lease, call));
+    const outcome = await this.#in.client.update(leases, lease);
     if (outcome.kind !== "updated") return;
     open.mustRead = false;
     this.#watch.saw(outcome.object);
   }
 
   async #read(open: OpenBid) {
-    const lease = await this.#find(open.bid);
+    const { client, namespace } = this.#in;
+    const lease = await client.get(leases, { namespace, name: open.name });
     if (lease) this.#watch.saw(lease);
     else this.#watch.forget(open.name);
     open.mustRead = false;
@@ -224,17 +215,17 @@ export class KubernetesLockStore implements LockStore {
 
   /** Takes a bid that nobody wants any more out of the line, or frees what it was granted meanwhile. */
   async #retract(open: OpenBid) {
-    const { client, clock, random } = this.#in;
+    const { client, clock, random, namespace } = this.#in;
     const { holder, ttlMs } = open.bid;
     const giveUpAt = clock.now() + ttlMs;
     open.retracting = true;
     while (clock.now() < giveUpAt) {
       try {
-        const lease = await this.#find(open.bid);
+        const lease = await client.get(leases, { namespace, name: open.name });
         if (!lease || (rules.holderOf(lease) !== holder && !rules.isWaiting(lease, holder))) break;
         const without =
           rules.holderOf(lease) === holder ? rules.handedOver(lease, this.#wallMs()) : rules.left(lease, holder);
-        const outcome = await this.#within(open.bid, (call) => client.update(leases, without, call));
+        const outcome = await client.update(leases, without);
         if (outcome.kind === "updated") this.#watch.saw(outcome.object);
       } catch (error) {
         if (refusal(open.bid.key, error).code === "forbidden") break;
@@ -250,36 +241,19 @@ export class KubernetesLockStore implements LockStore {
     change: (lease: KubeLease) => KubeLease,
     tell: { written(lease: KubeLease, promised: Promised): T; notOurs(lease: KubeLease | undefined): T },
   ): Promise<T> {
-    const { client, clock } = this.#in;
+    const { client, clock, namespace } = this.#in;
     let lease = this.#held.get(bid);
     for (;;) {
-      lease ??= await this.#find(bid);
+      lease ??= await client.get(leases, { namespace, name: this.#leaseName(bid) });
       if (!lease || rules.holderOf(lease) !== bid.holder) return tell.notOurs(lease);
       const sentAt = clock.now();
-      const next = change(lease);
-      const outcome = await this.#within(bid, (call) => client.update(leases, next, call));
+      const outcome = await client.update(leases, change(lease));
       if (outcome.kind === "updated") {
         this.#watch.saw(outcome.object);
         if (this.#held.has(bid)) this.#held.set(bid, outcome.object);
         return tell.written(outcome.object, promisedSince(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }
       lease = undefined;
-    }
-  }
-
-  #find(bid: Bid): Promise<KubeLease | undefined> {
-    const { client, namespace } = this.#in;
-    return this.#within(bid, (call) => client.get(leases, { namespace, name: this.#leaseName(bid) }, call));
-  }
-
-  /** A connection that has died in silence must not cost the lease: there has to be time to try another one. */
-  async #within<T>({ ttlMs }: Bid, ask: (call: Call) => Promise<T>): Promise<T> {
-    const giveUp = new AbortController();
-    const timer = this.#in.clock.after(Math.max(shortestTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
-    try {
-      return await ask({ signal: giveUp.signal });
-    } finally {
-      timer.cancel();
     }
   }
 

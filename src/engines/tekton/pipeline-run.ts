@@ -12,6 +12,7 @@ export interface PipelineRun extends KubeObject {
     readonly timeouts?: { readonly pipeline?: string; readonly tasks?: string; readonly finally?: string };
   };
   readonly status?: {
+    readonly annotations?: Readonly<Record<string, string>>;
     readonly conditions?: readonly RunCondition[];
     readonly startTime?: string;
     readonly completionTime?: string;

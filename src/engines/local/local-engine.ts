@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { KubeClient, ObjectMeta, Patch } from "../../kube/index.ts";
+import { annotationKeys } from "../../resources/index.ts";
+import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
+import { runMetadata } from "../run-marks.ts";
+import { pipelineParams, pipelineTimeout } from "../tekton/manifest.ts";
+import { type Param, type PipelineRun, pipelineRuns } from "../tekton/pipeline-run.ts";
+import { tektonEngine } from "../tekton/tekton-engine.ts";
+import { localFinalizer } from "./local-marks.ts";
+import { readPipeline } from "./pipeline/read-pipeline.ts";
+import type { PipelineSpec } from "./pipeline/spec.ts";
+import { hasRealTekton } from "./real-tekton.ts";
+import { workflowFolder } from "./workflow-folder.ts";
+
+export interface LocalEngineOptions {
+  readonly client: KubeClient;
+  /** Where the folders of workflows are. */
+  readonly workflowsRoot: string;
+}
+
+/** The file in a workflow's folder that says what to run. */
+const pipelineFile = "pipeline.yaml";
+
+/**
+ * Runs workflows as processes of this machine. A run is a PipelineRun that carries its whole pipeline, so whatever reads
+ * and steers Tekton's runs does so with these; a `LocalRunner` carries them out.
+ */
+export function localEngine({ client, workflowsRoot }: LocalEngineOptions): Engine {
+  const tekton = tektonEngine(client);
+  return {
+    ...tekton,
+    name: "local",
+    async prepare(order, signal) {
+      if (await hasRealTekton(client, signal)) {
+        return refused("the engine local cannot be used where Tekton is installed; use the engine tekton");
+      }
+      return await prepared(order, workflowsRoot);
+    },
+    start: (run) => started(run.metadata, tekton.start(run)),
+  };
+}
+
+async function prepared(order: RunOrder, root: string): Promise<PreparedRun> {
+  const name = order.workflow.containerImage;
+  const folder = await workflowFolder(root, name);
+  if (folder.kind === "refused") return refused(folder.message);
+
+  const file = join(name, pipelineFile);
+  const text = await readFile(join(folder.path, pipelineFile), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return refused(`there is no file ${file}`);
+
+  const reading = readPipeline(text);
+  if (reading.kind === "invalid") return refused(reading.problems.map((problem) => `${file}: ${problem}`).join("\n"));
+  const params = pipelineParams(order);
+  const unfit = paramProblems(reading.pipeline, params);
+  if (unfit.length > 0) return refused(unfit.map((problem) => `${file}: ${problem}`).join("\n"));
+  return { kind: "prepared", run: pipelineRun(order, reading.pipeline, params) };
+}
+
+function pipelineRun(order: RunOrder, pipeline: PipelineSpec, params: readonly Param[]): PipelineRun {
+  const metadata = runMetadata(order, "local");
+  const annotations = { ...metadata.annotations, [annotationKeys.workflowFolder]: order.workflow.containerImage };
+  return {
+    apiVersion: pipelineRuns.apiVersion,
+    kind: pipelineRuns.kind,
+    metadata: { ...metadata, annotations },
+    spec: {
+      status: "PipelineRunPending",
+      pipelineSpec: pipeline,
+      params,
+      timeouts: { pipeline: pipelineTimeout(order.timeoutMs) },
+    },
+  };
+}
+
+/** With the finalizer, in the same write: from here on there may be processes. */
+function started({ finalizers = [] }: ObjectMeta, patch: Patch): Patch {
+  if (!("merge" in patch)) throw new TypeError("a run is started with a merge patch");
+  const { metadata, ...rest } = patch.merge;
+  const kept = finalizers.filter((finalizer) => finalizer !== localFinalizer);
+  return { merge: { ...rest, metadata: { ...(metadata as object), finalizers: [...kept, localFinalizer] } } };
+}
+
+function paramProblems({ params: declared = [] }: PipelineSpec, given: readonly Param[]): readonly string[] {
+  return declared.flatMap(({ name, type = "string", default: standard, enum: allowed }, index) => {
+    const value = given.find((param) => param.name === name)?.value ?? standard;
+    const path = `spec.params[${index}]`;
+    if (value === undefined) return [`${path}: ${name} is missing; give it a default, or declare it in workflow.yaml`];
+    if (typeof value === "string" ? type === "array" : type !== "array")
+      return [`${path}: ${name} must be of type ${type}`];
+    const isAllowed = !allowed || typeof value !== "string" || allowed.includes(value);
+    return isAllowed ? [] : [`${path}: ${name} must be one of ${allowed.join(", ")}`];
+  });
+}
+
+function refused(message: string): PreparedRun {
+  return { kind: "refused", reason: "ConfigurationError", message };
+}

@@ -1,0 +1,43 @@
+import type { PipelineTask } from "./spec.ts";
+import { mentionsIn } from "./variables.ts";
+
+/** What a task says before it begins: everything in it that may name results of other tasks. */
+function textsOf({ params = [], when = [] }: PipelineTask): readonly string[] {
+  return [...params.flatMap(({ value }) => value), ...when.flatMap(({ input, values }) => [input, ...values])];
+}
+
+/** The results of other tasks that `task` needs. */
+export function neededResults(task: PipelineTask): readonly { readonly task: string; readonly name: string }[] {
+  return textsOf(task).flatMap((text) =>
+    mentionsIn(text).flatMap(({ variable }) => (variable?.kind === "result" ? [variable] : [])),
+  );
+}
+
+/** The tasks that have to end before `task` may begin. */
+export function parentsOf(task: PipelineTask): ReadonlySet<string> {
+  return new Set([...(task.runAfter ?? []), ...neededResults(task).map((result) => result.task)]);
+}
+
+/** Tasks that wait for one another in a circle, in that order; undefined if there are none. */
+export function circleIn(tasks: readonly PipelineTask[]): readonly string[] | undefined {
+  const byName = new Map(tasks.map((task) => [task.name, task]));
+  const finished = new Set<string>();
+
+  function visit(name: string, path: readonly string[]): readonly string[] | undefined {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+    const task = byName.get(name);
+    if (!task || finished.has(name)) return undefined;
+    for (const parent of parentsOf(task)) {
+      const circle = visit(parent, [...path, name]);
+      if (circle) return circle;
+    }
+    finished.add(name);
+    return undefined;
+  }
+
+  for (const { name } of tasks) {
+    const circle = visit(name, []);
+    if (circle) return circle;
+  }
+  return undefined;
+}

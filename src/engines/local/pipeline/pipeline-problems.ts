@@ -1,0 +1,135 @@
+import { circleIn, parentsOf } from "./dependencies.ts";
+import type { Report } from "./shape.ts";
+import { allTasks, type PipelineSpec, type PipelineTask } from "./spec.ts";
+import { stepProblems } from "./step-problems.ts";
+import { cannotStandHere, paramProblems } from "./variable-problems.ts";
+import { mentionsIn, type Variable, wholeList } from "./variables.ts";
+
+/** Reports what is wrong with a pipeline whose shape is right: names that do not fit together. */
+export function pipelineProblems(pipeline: PipelineSpec, report: Report): void {
+  const { tasks, finally: last = [], params = [], results = [] } = pipeline;
+  doubles(params, "params", report);
+  doubles(allTasks(pipeline), "tasks", report);
+  for (const [index, task] of tasks.entries()) taskProblems(task, `tasks[${index}]`, pipeline, report);
+  for (const [index, task] of last.entries()) finallyProblems(task, `finally[${index}]`, pipeline, report);
+
+  const circle = circleIn(tasks);
+  if (circle) report("tasks", `wait for one another in a circle: ${circle.join(" -> ")}`);
+
+  for (const [index, { value }] of results.entries()) {
+    for (const mention of mentionsIn(value)) {
+      const path = `results[${index}].value`;
+      if (mention.variable?.kind !== "result")
+        report(path, `${mention.text} cannot be used here; use $(tasks.NAME.results.NAME)`);
+      else resultProblems(mention.variable, path, allTasks(pipeline), report);
+    }
+  }
+}
+
+function taskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+  const names = pipeline.tasks.map(({ name }) => name);
+  for (const [index, name] of (task.runAfter ?? []).entries()) {
+    if (!names.includes(name)) report(`${path}.runAfter[${index}]`, `there is no task ${JSON.stringify(name)}`);
+  }
+  if (parentsOf(task).has(task.name)) report(path, "waits for itself");
+  anyTaskProblems(task, path, pipeline, report);
+}
+
+function finallyProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+  if (task.runAfter?.length) report(`${path}.runAfter`, "is not possible in finally: these tasks run at once, last");
+  anyTaskProblems(task, path, pipeline, report);
+}
+
+function anyTaskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+  const { taskSpec, params = [], when = [] } = task;
+  doubles(params, `${path}.params`, report);
+  doubles(taskSpec.params ?? [], `${path}.taskSpec.params`, report);
+  doubles(taskSpec.results ?? [], `${path}.taskSpec.results`, report);
+  givenParams(task, path, pipeline, report);
+
+  for (const [index, { value }] of params.entries()) {
+    const where = `${path}.params[${index}].value`;
+    for (const text of [value].flat()) taskTextProblems(text, where, { task, pipeline, lists: true }, report);
+  }
+  for (const [index, { input, values }] of when.entries()) {
+    taskTextProblems(input, `${path}.when[${index}].input`, { task, pipeline, lists: false }, report);
+    for (const text of values)
+      taskTextProblems(text, `${path}.when[${index}].values`, { task, pipeline, lists: true }, report);
+  }
+  for (const [index] of taskSpec.steps.entries()) stepProblems(task, index, { path, pipeline }, report);
+}
+
+/** Every parameter that a task declares has a value: given, its default, or that of the pipeline with the same name. */
+function givenParams({ params = [], taskSpec }: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+  const declared = taskSpec.params ?? [];
+  for (const { name, default: standard } of declared) {
+    const isGiven =
+      params.some((given) => given.name === name) || pipeline.params?.some((param) => param.name === name);
+    if (!isGiven && standard === undefined) report(`${path}.params`, `${name} is missing, and has no default`);
+  }
+  for (const [index, { name, value }] of params.entries()) {
+    const spec = declared.find((param) => param.name === name);
+    const isList = typeof value !== "string" || wholeList(value) !== undefined;
+    if (!spec) report(`${path}.params[${index}]`, `the task has no param ${JSON.stringify(name)}`);
+    else if (isList !== (spec.type === "array")) {
+      report(`${path}.params[${index}].value`, `must be ${spec.type === "array" ? "a list" : "text"}`);
+    }
+  }
+}
+
+interface TaskText {
+  readonly task: PipelineTask;
+  readonly pipeline: PipelineSpec;
+  /** Whether `$(params.x[*])` may stand here. */
+  readonly lists: boolean;
+}
+
+/** What may stand in params and conditions of a task. */
+function taskTextProblems(text: string, path: string, { task, pipeline, lists }: TaskText, report: Report) {
+  const isLast = pipeline.finally?.includes(task) ?? false;
+  for (const mention of mentionsIn(text)) {
+    const { variable } = mention;
+    if (variable?.kind === "param") {
+      paramProblems(
+        variable,
+        path,
+        { params: pipeline.params ?? [], list: lists && wholeList(text) !== undefined },
+        report,
+      );
+    } else if (variable?.kind === "result") resultProblems(variable, path, pipeline.tasks, report);
+    else if (variable?.kind === "status" && isLast) statusProblems(variable, path, pipeline, report);
+    else if (variable?.kind === "status") report(path, `${mention.text} is known in finally alone`);
+    else if (variable?.kind !== "context" || !/^pipeline/.test(variable.path)) cannotStandHere(mention, path, report);
+  }
+}
+
+function resultProblems(
+  { task, name }: Variable & { kind: "result" },
+  path: string,
+  tasks: readonly PipelineTask[],
+  report: Report,
+) {
+  const found = tasks.find((other) => other.name === task);
+  if (!found) report(path, `there is no task ${JSON.stringify(task)} whose results could be used here`);
+  else if (!found.taskSpec.results?.some((result) => result.name === name)) {
+    report(path, `the task ${JSON.stringify(task)} has no result ${JSON.stringify(name)}`);
+  }
+}
+
+function statusProblems(
+  { task }: Variable & { kind: "status" },
+  path: string,
+  { tasks }: PipelineSpec,
+  report: Report,
+) {
+  if (task !== undefined && !tasks.some(({ name }) => name === task))
+    report(path, `there is no task ${JSON.stringify(task)}`);
+}
+
+function doubles(named: readonly { readonly name: string }[], path: string, report: Report) {
+  const seen = new Set<string>();
+  for (const { name } of named) {
+    if (seen.has(name)) report(path, `${JSON.stringify(name)} is there twice`);
+    seen.add(name);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Report } from "./shape.ts";
+import type { ParamSpec } from "./spec.ts";
+import type { Mention, Variable } from "./variables.ts";
+
+interface ParamPlace {
+  readonly params: readonly ParamSpec[];
+  /** Whether the whole list may stand here. */
+  readonly list: boolean;
+}
+
+/** Whether a parameter exists and is used as what it is. */
+export function paramProblems(
+  { name, index }: Variable & { kind: "param" },
+  path: string,
+  { params, list }: ParamPlace,
+  report: Report,
+): void {
+  const spec = params.find((param) => param.name === name);
+  if (!spec) return report(path, `there is no param ${JSON.stringify(name)}`);
+  if (spec.type !== "array" && index !== undefined) report(path, `the param ${JSON.stringify(name)} is not a list`);
+  if (spec.type === "array" && index === undefined) {
+    report(path, `the param ${JSON.stringify(name)} is a list: write $(params.${name}[0]) or $(params.${name}[*])`);
+  }
+  if (spec.type === "array" && index === "*" && !list) {
+    report(path, `$(params.${name}[*]) has to stand alone, as a whole element of a list`);
+  }
+}
+
+/** Says of a variable that it is unknown, or known but out of place. */
+export function cannotStandHere({ text, variable }: Mention, path: string, report: Report): void {
+  report(path, variable ? `${text} cannot be used here` : `${text} is not a variable that the local engine knows`);
+}

@@ -1,0 +1,102 @@
+import type { ParamValue } from "./spec.ts";
+
+/** What `$(…)` in a pipeline may stand for. */
+export type Variable =
+  | { readonly kind: "param"; readonly name: string; readonly index?: "*" | number }
+  | { readonly kind: "result"; readonly task: string; readonly name: string }
+  | { readonly kind: "status"; readonly task?: string }
+  | { readonly kind: "result-path"; readonly name: string }
+  | { readonly kind: "context"; readonly path: string };
+
+/** A `$(…)` as it was written. What Tekton does not replace, such as `$(date)` in a script, is none. */
+export interface Mention {
+  readonly text: string;
+  /** Undefined: it looks like a variable of Tekton, but is none that we know. */
+  readonly variable: Variable | undefined;
+}
+
+const mention = /\$\(((?:params|tasks|results|context|workspaces|steps|finally|artifacts|inputs|outputs)[.[][^()]*)\)/g;
+
+/** The variables in `text`, in order. */
+export function mentionsIn(text: string): readonly Mention[] {
+  return [...text.matchAll(mention)].map(([all, inner = ""]) => ({ text: all, variable: variableOf(inner) }));
+}
+
+/** `text` with every variable replaced by its value. The result is not looked at again: values hold no variables. */
+export function expand(text: string, meaningOf: (variable: Variable) => string): string {
+  return text.replace(mention, (all, inner: string) => {
+    const variable = variableOf(inner);
+    return variable ? meaningOf(variable) : all;
+  });
+}
+
+/** A list in which an element that is nothing but `$(params.x[*])` becomes as many elements as `x` has. */
+export function expandList(
+  list: readonly string[],
+  meaningOf: (variable: Variable) => string,
+  listOf: (param: string) => readonly string[],
+): string[] {
+  return list.flatMap((text) => {
+    const whole = wholeList(text);
+    return whole === undefined ? [expand(text, meaningOf)] : listOf(whole);
+  });
+}
+
+/** The value of a parameter of a task: text, or a list, where `$(params.x[*])` alone is a list too. */
+export function expandValue(
+  value: ParamValue,
+  meaningOf: (variable: Variable) => string,
+  listOf: (param: string) => readonly string[],
+): ParamValue {
+  if (typeof value !== "string") return expandList(value, meaningOf, listOf);
+  const whole = wholeList(value);
+  return whole === undefined ? expand(value, meaningOf) : listOf(whole);
+}
+
+/** The name of the parameter, if `text` is `$(params.name[*])` and nothing else. */
+export function wholeList(text: string): string | undefined {
+  const [first, ...others] = mentionsIn(text);
+  if (!first || others.length > 0 || first.text !== text) return undefined;
+  return first.variable?.kind === "param" && first.variable.index === "*" ? first.variable.name : undefined;
+}
+
+const key = String.raw`(?:\.([\w-]+)|\["([^"\]]+)"\]|\['([^'\]]+)'\])`;
+const paramPattern = new RegExp(String.raw`^params${key}(?:\[(\*|\d+)\])?$`);
+const resultPattern = new RegExp(String.raw`^tasks\.([\w-]+)\.results${key}$`);
+const pathPattern = new RegExp(String.raw`^results${key}\.path$`);
+const statusPattern = /^tasks\.(?:([\w-]+)\.)?status$/;
+
+/** Where a name of the run, its task and its pipeline can be had. They consist of letters, digits, `-` and `.` alone. */
+const contextPaths: readonly string[] = [
+  "pipelineRun.name",
+  "pipelineRun.namespace",
+  "pipelineRun.uid",
+  "pipeline.name",
+  "taskRun.name",
+  "taskRun.namespace",
+  "task.name",
+  "task.retry-count",
+];
+
+function variableOf(inner: string): Variable | undefined {
+  const param = paramPattern.exec(inner);
+  if (param) {
+    const [, plain, double, single, index] = param;
+    const name = plain ?? double ?? single ?? "";
+    if (index === undefined) return { kind: "param", name };
+    return { kind: "param", name, index: index === "*" ? "*" : Number(index) };
+  }
+  const result = resultPattern.exec(inner);
+  if (result) return { kind: "result", task: result[1] ?? "", name: result[2] ?? result[3] ?? result[4] ?? "" };
+
+  const path = pathPattern.exec(inner);
+  if (path) return { kind: "result-path", name: path[1] ?? path[2] ?? path[3] ?? "" };
+
+  const status = statusPattern.exec(inner);
+  if (status) return { kind: "status", ...(status[1] !== undefined && { task: status[1] }) };
+
+  const context = inner.slice("context.".length);
+  return inner.startsWith("context.") && contextPaths.includes(context)
+    ? { kind: "context", path: context }
+    : undefined;
+}

@@ -1,0 +1,26 @@
+import { type KubeClient, KubeError } from "../../kube/index.ts";
+import { customResourceDefinitions } from "../../resources/index.ts";
+
+/** Throws if a real Tekton is installed: it would run local runs too, in containers. */
+export async function refuseRealTekton(client: KubeClient, signal?: AbortSignal): Promise<void> {
+  if (await hasRealTekton(client, signal)) {
+    throw new Error(
+      "The engine local cannot be used where Tekton is installed: it would run local runs too. Use the engine tekton.",
+    );
+  }
+}
+
+export async function hasRealTekton(client: KubeClient, signal?: AbortSignal): Promise<boolean> {
+  try {
+    const found = await client.get(
+      customResourceDefinitions,
+      { name: "pipelineruns.tekton.dev" },
+      signal && { signal },
+    );
+    return found !== undefined;
+  } catch (error) {
+    // Whoever may not read definitions is in a real cluster.
+    if (error instanceof KubeError && error.code === "forbidden") return true;
+    throw error;
+  }
+}

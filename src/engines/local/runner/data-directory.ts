@@ -1,0 +1,51 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { openLocked, writeDurably } from "../../../disk/index.ts";
+import { type Clock, type Random, sleep } from "../../../time/index.ts";
+
+export interface DataDirectory {
+  readonly path: string;
+  /** Made once, and different for every directory. */
+  readonly id: string;
+  release(): Promise<void>;
+}
+
+export interface DataDirectoryOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  /** Somebody else has it, and we wait. */
+  readonly waiting: () => void;
+}
+
+/** Between one try to get the directory and the next. */
+const tryAgainMs = 1_000;
+
+/** The directory as soon as nobody else has it. Rejects with the signal's reason if that comes first. */
+export async function openDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
+  const { clock, random, signal, waiting } = options;
+  const path = resolve(options.path);
+  if (!/^[\w./@+-]+$/.test(path)) {
+    const rule = "letters, digits and . _ - @ + /";
+    throw new Error(`${path} cannot be the data directory: scripts get its path as text, so use ${rule} alone`);
+  }
+  await mkdir(join(path, "runs"), { recursive: true, mode: 0o700 });
+  let handle = await openLocked(path);
+  if (!handle) waiting();
+  while (!handle) {
+    await sleep(clock, tryAgainMs, signal);
+    handle = await openLocked(path);
+  }
+  const locked = handle;
+  return { path, id: await idOf(path, random), release: () => locked.close() };
+}
+
+async function idOf(path: string, random: Random): Promise<string> {
+  const file = join(path, "id");
+  const known = await readFile(file, "utf8").catch(() => "");
+  if (known) return known;
+  const id = random.id();
+  await writeDurably(file, id);
+  return id;
+}

@@ -1,0 +1,21 @@
+import { mkdir, rm } from "node:fs/promises";
+import { writeDurably } from "../../../disk/index.ts";
+
+/** Port: the changes that the runner makes on disk. Each is whole or not there, and durable when it returns. */
+export interface Files {
+  write(path: string, content: string): Promise<void>;
+  /** For our eyes only. Harmless if it exists. */
+  makeDirectory(path: string): Promise<void>;
+  /** Removes it with all that is in it. Harmless if it does not exist. */
+  remove(path: string): Promise<void>;
+}
+
+export function systemFiles(): Files {
+  return {
+    write: (path, content) => writeDurably(path, content),
+    async makeDirectory(path) {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+    },
+    remove: (path) => rm(path, { recursive: true, force: true }),
+  };
+}

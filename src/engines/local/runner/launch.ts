@@ -1,0 +1,85 @@
+import { isAbsolute, join } from "node:path";
+import { runOwner } from "../../run-marks.ts";
+import type { PipelineRun } from "../../tekton/pipeline-run.ts";
+import type { PipelineTask, Step } from "../pipeline/spec.ts";
+import { expand, expandList } from "../pipeline/variables.ts";
+import { knownIn, type TaskView } from "../schedule/decide.ts";
+import { type Known, listOf, type Params, taskParams, textOf } from "../schedule/values.ts";
+import type { RunWorld } from "../schedule/world.ts";
+import { taskRunName } from "../status/task-run.ts";
+
+/** A step of a run with everything that it is made of. */
+export interface StepPlan {
+  readonly argv: readonly string[];
+  /** Goes into a file that `argv` names. */
+  readonly script?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDir: string;
+  readonly params: Params;
+}
+
+export interface StepPlace {
+  readonly run: PipelineRun;
+  readonly world: RunWorld;
+  readonly views: ReadonlyMap<string, TaskView>;
+  readonly task: PipelineTask;
+  readonly attempt: number;
+  readonly step: number;
+  readonly attemptFolder: string;
+  readonly stepFolder: string;
+  readonly workflowDir: string;
+  /** For every step, before its own. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** How to run a step. The same for the same place, however often it is asked. */
+export function stepPlan(place: StepPlace): StepPlan {
+  const { task, attemptFolder, stepFolder } = place;
+  const step = task.taskSpec.steps[place.step] as Step;
+  const known = knownTo(place);
+  const meaningOf = textOf(known, (name) => join(attemptFolder, "results", name));
+  const list = (texts: readonly string[]) => expandList(texts, meaningOf, listOf(known.params));
+
+  const scratch = join(attemptFolder, "scratch");
+  const workingDir = expand(step.workingDir ?? "", meaningOf);
+  const own = Object.fromEntries((step.env ?? []).map(({ name, value = "" }) => [name, expand(value, meaningOf)]));
+  const script = step.script === undefined ? undefined : expand(step.script, meaningOf);
+  const program =
+    script === undefined ? list(step.command ?? []) : [...interpreterOf(script), join(stepFolder, "script")];
+  return {
+    argv: [...program, ...list(step.args ?? [])],
+    ...(script !== undefined && { script }),
+    env: { PATH: usualPath, LANG: "C.UTF-8", ...place.env, HOME: scratch, TMPDIR: scratch, ...own, ...given(place) },
+    workingDir: isAbsolute(workingDir) ? workingDir : join(scratch, workingDir),
+    params: known.params,
+  };
+}
+
+function knownTo({ run, world, views, task, attempt }: StepPlace): Known {
+  const known = knownIn(world, (name) => views.get(name));
+  const own: Readonly<Record<string, string>> = {
+    "taskRun.name": taskRunName(run, task.name),
+    "taskRun.namespace": world.run.namespace,
+    "task.name": task.name,
+    "task.retry-count": String(attempt),
+  };
+  return { ...known, params: taskParams(task, known), context: (path) => own[path] ?? known.context(path) };
+}
+
+/** What every step is told, whatever else it has. */
+function given({ run, workflowDir }: StepPlace): Record<string, string> {
+  const { target = "", executionUid = "", fence = "" } = runOwner(run);
+  return { TARGET_RESOURCE: target, EXECUTION_UID: executionUid, FENCE: fence, WORKFLOW_DIR: workflowDir };
+}
+
+/**
+ * What the kernel would do with `#!`: a program and at most one argument. We do it ourselves, because a file that was
+ * just written cannot be run while another process that is about to be started has it open.
+ */
+function interpreterOf(script: string): readonly string[] {
+  const [, program, argument] = /^#![ \t]*(\S+)[ \t]*(.*?)[ \t]*\r?(?:\n|$)/.exec(script) ?? [];
+  if (!program) return ["/bin/sh", "-e"];
+  return argument ? [program, argument] : [program];
+}

@@ -1,0 +1,115 @@
+import { Controller, informer, type KubeClient, keysFrom, type Problem } from "../../../kube/index.ts";
+import type { Logger } from "../../../telemetry/index.ts";
+import type { Clock, Random } from "../../../time/index.ts";
+import { pipelineRuns } from "../../tekton/pipeline-run.ts";
+import { localRunsSelector } from "../local-marks.ts";
+import { refuseRealTekton } from "../real-tekton.ts";
+import type { Processes } from "../steps/processes.ts";
+import { systemProcesses } from "../steps/system-processes.ts";
+import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
+import { type Files, systemFiles } from "./files.ts";
+import { LocalRuns } from "./local-runs.ts";
+
+export interface LocalRunnerOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Belongs to one runner at a time; others wait for it. */
+  readonly dataDir: string;
+  /** Where the folders of workflows are. */
+  readonly workflowsRoot: string;
+  /** Where runs are looked for. */
+  readonly namespace: string;
+  /** Given to every step. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Between SIGTERM and SIGKILL. Default 10 seconds. */
+  readonly graceMs?: number;
+  /** How much of a step's output is kept, half from its beginning, half from its end. Default 1 MiB. */
+  readonly outputBytes?: number;
+  /** Between two reports of a run's progress. Default half a second. */
+  readonly progressMs?: number;
+  /** How many finished runs keep their output. Default 500. */
+  readonly keptRuns?: number;
+  readonly processes?: Processes;
+  readonly files?: Files;
+}
+
+/** Carries out local runs, as Tekton's controller does with its own. */
+export interface LocalRunner {
+  /** Resolves when the data directory is ours and work begins; rejects if we are stopped before, or cannot work. */
+  readonly active: Promise<void>;
+  /** Ends the runner, not its steps: they go on, and the next runner takes them over. */
+  stop(): Promise<void>;
+}
+
+/** Starts a runner, or a stand-in for the one that has the directory. Throws if it could never work here. */
+export async function startLocalRunner(options: LocalRunnerOptions): Promise<LocalRunner> {
+  if (process.platform !== "linux") {
+    throw new Error("The engine local needs Linux (flock, setsid and /proc). Use the engine tekton or job here.");
+  }
+  await refuseRealTekton(options.client);
+  const abandon = new AbortController();
+  const opened = openDataDirectory({
+    path: options.dataDir,
+    clock: options.clock,
+    random: options.random,
+    signal: abandon.signal,
+    waiting: () => options.log.info("local runner waits for its data directory", { dataDir: options.dataDir }),
+  });
+  const work = opened.then((directory) => begin(options, directory, abandon.signal));
+  const active = work.then(async ({ controller }) => {
+    await controller.ready;
+    options.log.info("local runner active", { dataDir: options.dataDir });
+  });
+  active.catch(() => {});
+
+  return {
+    active,
+    async stop() {
+      abandon.abort(new Error("the runner was stopped"));
+      const begun = await work.catch(() => undefined);
+      await begun?.controller.stop({ deadlineMs: 5_000 });
+      // Only then may somebody else write where we wrote.
+      await begun?.runs.idle();
+      await begun?.directory.release();
+    },
+  };
+}
+
+async function begin(options: LocalRunnerOptions, directory: DataDirectory, abandon: AbortSignal) {
+  const { client, clock, random, log, namespace, workflowsRoot, outputBytes = 1_048_576 } = options;
+  const problem = ({ kind, message, key }: Problem) => log.warn("local runner", { kind, message, key });
+  let controller: Controller | undefined;
+  const runs = new LocalRuns({
+    client,
+    clock,
+    log,
+    directory,
+    workflowsRoot,
+    abandon,
+    processes: options.processes ?? systemProcesses(),
+    files: options.files ?? systemFiles(),
+    env: options.env ?? {},
+    graceMs: options.graceMs ?? 10_000,
+    outputBytes: Math.floor(outputBytes / 2),
+    progressMs: options.progressMs ?? 500,
+    keptRuns: options.keptRuns ?? 500,
+    wake: (key) => controller?.add(key),
+  });
+  const left = await runs.recover();
+  const query = { namespace, labelSelector: localRunsSelector };
+  const objects = informer({ client, type: pipelineRuns, query, clock, random, signal: abandon, problem });
+  controller = new Controller({
+    name: "local-runner",
+    sources: [keysFrom(objects, ({ metadata }) => [`${metadata.namespace}/${metadata.name}`])],
+    reconcile: (key) => runs.reconcile(key),
+    clock,
+    random,
+    problem,
+    concurrency: 16,
+  });
+  // Their objects may be gone, and then nobody else would name them.
+  for (const key of left) controller.add(key);
+  return { controller, runs, directory };
+}

@@ -1,0 +1,409 @@
+import { join } from "node:path";
+import type { KubeClient } from "../../../kube/index.ts";
+import type { Clock } from "../../../time/index.ts";
+import { type PipelineRun, pipelineRuns, succeededCondition } from "../../tekton/pipeline-run.ts";
+import { isLocal, localFinalizer, workflowFolderOf } from "../local-marks.ts";
+import { checkedPipeline } from "../pipeline/read-pipeline.ts";
+import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
+import { type Action, type Decision, decide, knownIn } from "../schedule/decide.ts";
+import { MissingResult, taskParams } from "../schedule/values.ts";
+import type { Attempt, RunWorld } from "../schedule/world.ts";
+import { directoryAnnotation, pipelineRunStatus, refusedStatus } from "../status/pipeline-run-status.ts";
+import { stamp } from "../status/stamp.ts";
+import { taskRunOf } from "../status/task-run.ts";
+import { secretsIn } from "../steps/output.ts";
+import { workflowFolder } from "../workflow-folder.ts";
+import { stepPlan } from "./launch.ts";
+import { OpenRun, type StepTools } from "./open-run.ts";
+import { TaskRuns, writeRunStatus } from "./publish.ts";
+import { recordOf, worldOf } from "./read-run.ts";
+import { RunFolder, type RunRecord, runFolders } from "./run-folder.ts";
+
+export interface LocalRunsOptions extends StepTools {
+  readonly client: KubeClient;
+  readonly directory: { readonly path: string; readonly id: string };
+  readonly workflowsRoot: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly outputBytes: number;
+  readonly progressMs: number;
+  readonly keptRuns: number;
+  /** Has a run looked at soon. */
+  readonly wake: (key: string) => void;
+}
+
+/** Runs that nobody has answered for so long after their time are given up. */
+const foreignGraceMs = 10 * 60_000;
+
+/** How often a run of another data directory is looked at. */
+const foreignLookMs = 60_000;
+
+/** All local runs, as one runner carries them out. */
+export class LocalRuns {
+  readonly #options: LocalRunsOptions;
+  readonly #open = new Map<string, OpenRun>();
+  /** Keys of runs that wait for a target. */
+  readonly #waiting = new Map<string, Set<string>>();
+  readonly #clock: { readonly wallMs: () => number };
+
+  constructor(options: LocalRunsOptions) {
+    this.#options = options;
+    this.#clock = steady(options.clock);
+  }
+
+  /** Finds what an earlier runner left. Returns the keys to look at, whether or not their objects still exist. */
+  async recover(): Promise<readonly string[]> {
+    const keys: string[] = [];
+    for (const folder of await runFolders(this.#options.directory.path, this.#options.files)) {
+      if ((await folder.closedAt()) !== undefined) continue;
+      const record = await folder.record();
+      // Whose it is was written before anything else, so nothing of it ever began.
+      if (!record) await folder.remove();
+      else keys.push(keyOf(this.#opened(record).record));
+    }
+    return keys;
+  }
+
+  /** Resolves when no step is looked after any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((run) => run.idle()));
+  }
+
+  /** One turn of the wheel for the run called `key`. Returns in how many milliseconds to look again, if at all. */
+  async reconcile(key: string): Promise<number | undefined> {
+    const [namespace = "", name = ""] = key.split("/");
+    const run = await this.#options.client.get(pipelineRuns, { namespace, name });
+    for (const open of this.#open.values()) {
+      if (keyOf(open.record) === key && open.record.uid !== run?.metadata.uid) this.#evict(open);
+    }
+    if (!run || !isLocal(run)) return undefined;
+    return await this.#look(run);
+  }
+
+  async #look(run: PipelineRun): Promise<number | undefined> {
+    const { uid = "", deletionTimestamp } = run.metadata;
+    const open = this.#open.get(uid);
+    const runner = run.status?.annotations?.[directoryAnnotation];
+    const isOurs = runner === undefined || runner === this.#options.directory.id;
+    if (!isOurs) return await this.#foreign(run, runner);
+    if (deletionTimestamp || isOver(run)) {
+      const isAlive = open && (await open.folder.unfinishedSteps()).length > 0;
+      return isAlive ? this.#evict(open) : await this.#finish(run, open);
+    }
+    if (run.spec.status === "PipelineRunPending") return undefined;
+    if (runner === undefined) return await this.#begin(run);
+    return await this.#goOn(run);
+  }
+
+  /** A run that nobody has begun yet. */
+  async #begin(run: PipelineRun): Promise<number | undefined> {
+    const reading = checkedPipeline(run.spec.pipelineSpec);
+    if (reading.kind === "invalid")
+      return await this.#refuse(run, "PipelineValidationFailed", reading.problems.join("; "));
+    if (run.spec.status)
+      return await this.#refuse(run, "Cancelled", `PipelineRun "${run.metadata.name}" was cancelled`);
+
+    const record = recordOf(run);
+    const other = [...this.#open.values()].find(
+      ({ record: { target, uid } }) => target === record.target && uid !== record.uid,
+    );
+    if (other) return await this.#wait(run, record, other.record);
+
+    // Ours from here on for every other run of this target, before we wait for anything.
+    this.#opened(record);
+    const claimed = await this.#claim(run).catch((error) => {
+      this.#open.delete(record.uid);
+      throw error;
+    });
+    if (claimed) return await this.#goOn(claimed);
+    this.#open.delete(record.uid);
+    return 0;
+  }
+
+  /**
+   * Writes down, for this version of the run alone, that this directory runs it, and since when. Before that nothing is
+   * done, so a run that was cancelled, deleted or taken by another runner meanwhile is not begun.
+   */
+  async #claim(run: PipelineRun): Promise<PipelineRun | undefined> {
+    const { client, directory } = this.#options;
+    const now = this.#clock.wallMs();
+    const world = { ...worldOf(run, new Map(), now), startedAt: now };
+    const status = pipelineRunStatus(
+      run,
+      world,
+      { actions: [], tasks: new Map(), run: { kind: "running" } },
+      directory.id,
+    );
+    const outcome = await writeRunStatus(client, run, status);
+    return outcome.kind === "updated" ? outcome.object : undefined;
+  }
+
+  /** A run that we have begun, now or before a crash. */
+  async #goOn(run: PipelineRun): Promise<number | undefined> {
+    const open = this.#open.get(run.metadata.uid ?? "") ?? this.#opened(recordOf(run));
+    if (!(await open.folder.record())) {
+      if (run.status?.childReferences?.length) return await this.#recordIsGone(run, open);
+      await open.folder.create(open.record);
+    }
+    const attempts = await open.folder.attempts(worldOf(run, new Map(), 0).pipeline);
+    const world = worldOf(run, attempts, this.#clock.wallMs());
+    const decision = decide(world);
+    await this.#lookAfter(run, open, world, decision);
+    for (const action of decision.actions) await this.#perform(action, run, open, world, decision);
+
+    const publishInMs = await this.#publish(run, open, world, decision);
+    if (decision.run.kind !== "running") return publishInMs;
+    const wakeInMs = decision.wakeAt === undefined ? undefined : decision.wakeAt - world.now;
+    return soonest(publishInMs, wakeInMs, decision.actions.length > 0 ? this.#options.progressMs : undefined);
+  }
+
+  /** Takes over the steps that are under way and that nobody in this process looks after. */
+  async #lookAfter(run: PipelineRun, open: OpenRun, world: RunWorld, decision: Decision) {
+    for (const task of allTasks(world.pipeline)) {
+      const attempts = world.attempts.get(task.name) ?? [];
+      const { steps = [], stop } = attempts.at(-1) ?? {};
+      const index = steps.length - 1;
+      if (index < 0 || steps[index]?.end) continue;
+      const folder = await this.#runStep({ run, open, world, decision, task }, attempts.length - 1, index);
+      if (stop) open.stop(folder);
+    }
+  }
+
+  async #perform(action: Action, run: PipelineRun, open: OpenRun, world: RunWorld, decision: Decision): Promise<void> {
+    const { folder } = open;
+    const { task: name, attempt } = action;
+    const known = world.attempts.get(name)?.[attempt];
+    switch (action.do) {
+      case "start-step": {
+        const task = allTasks(world.pipeline).find((other) => other.name === name) as PipelineTask;
+        if (!known) await folder.beginAttempt(name, attempt, this.#clock.wallMs());
+        await folder.beginStep(name, attempt, action.step);
+        await this.#runStep({ run, open, world, decision, task }, attempt, action.step);
+        return;
+      }
+      case "stop": {
+        // Before the first signal, or a crash in between would make of it a step that failed by itself.
+        await folder.noteStop(name, attempt, { why: action.why, at: this.#clock.wallMs() });
+        open.stop(folder.step(name, attempt, (known?.steps.length ?? 0) - 1));
+        // Between two steps there is nothing that could end and wake us.
+        this.#options.wake(keyOf(open.record));
+        return;
+      }
+    }
+  }
+
+  async #runStep(place: StepOfRun, attempt: number, step: number): Promise<string> {
+    const { run, open, world, decision, task } = place;
+    const { env, files, outputBytes, workflowsRoot } = this.#options;
+    const folder = open.folder.step(task.name, attempt, step);
+    const plan = stepPlan({
+      run,
+      world,
+      views: decision.tasks,
+      task,
+      attempt,
+      step,
+      attemptFolder: open.folder.attempt(task.name, attempt),
+      stepFolder: folder,
+      workflowDir: join(workflowsRoot, workflowFolderOf(run)),
+      env,
+    });
+    open.look({
+      folder,
+      secrets: secretsIn({ ...plan.params, ...plan.env }),
+      launch: async () => {
+        const found = await workflowFolder(workflowsRoot, workflowFolderOf(run));
+        if (found.kind === "refused")
+          this.#options.log.warn("workflow folder is gone", { run: open.record.uid, because: found.message });
+        if (plan.script !== undefined) await files.write(join(folder, "script"), plan.script);
+        await files.makeDirectory(join(open.folder.attempt(task.name, attempt), "scratch"));
+        return { folder, argv: plan.argv, env: plan.env, workingDir: plan.workingDir, outputBytes };
+      },
+    });
+    return folder;
+  }
+
+  /** Tells the API server what it does not know yet: the end at once, anything else not too often. */
+  async #publish(run: PipelineRun, open: OpenRun, world: RunWorld, decision: Decision): Promise<number | undefined> {
+    const { client, clock, directory, progressMs } = this.#options;
+    const isEnd = decision.run.kind !== "running";
+    const status = pipelineRunStatus(run, world, decision, directory.id);
+    const wanted = this.#taskRuns(run, world, decision);
+    const text = JSON.stringify(status);
+    if (!isEnd) {
+      if (open.published?.text === text && wanted.every((taskRun) => open.taskRuns.isWritten(taskRun)))
+        return undefined;
+      const dueInMs = (open.published?.at ?? clock.now()) + progressMs - clock.now();
+      open.published ??= { text: "", at: clock.now() };
+      if (dueInMs > 0) return dueInMs;
+    }
+    // Tasks first: whoever sees the end of the run may read them.
+    for (const taskRun of wanted) await open.taskRuns.write(taskRun);
+    const outcome = await writeRunStatus(client, run, status);
+    if (outcome.kind !== "updated") return 0;
+    open.published = { text, at: clock.now() };
+    return isEnd ? await this.#finish(outcome.object, open) : undefined;
+  }
+
+  #taskRuns(run: PipelineRun, world: RunWorld, decision: Decision) {
+    const known = knownIn(world, (name) => decision.tasks.get(name));
+    return allTasks(world.pipeline).flatMap((task) => {
+      const attempts = world.attempts.get(task.name) as readonly Attempt[] | undefined;
+      const view = decision.tasks.get(task.name);
+      if (!attempts || !view) return [];
+      const isFinally = world.pipeline.finally?.includes(task) ?? false;
+      return [taskRunOf({ run, task, isFinally, attempts, view, params: paramsOf(task, known) })];
+    });
+  }
+
+  /** Its end is in the API server, and nothing of it is alive. */
+  async #finish(run: PipelineRun, open: OpenRun | undefined): Promise<number | undefined> {
+    const { client } = this.#options;
+    const { finalizers = [], namespace = "", name = "", resourceVersion } = run.metadata;
+    if (open) await open.idle();
+    if (finalizers.includes(localFinalizer)) {
+      const rest = finalizers.filter((finalizer) => finalizer !== localFinalizer);
+      const merge = { metadata: { resourceVersion, finalizers: rest.length > 0 ? rest : null } };
+      const outcome = await client.patch(pipelineRuns, { namespace, name }, { merge });
+      if (outcome.kind === "conflict") return 0;
+    }
+    if (open) await this.#close(open);
+    return undefined;
+  }
+
+  async #close(open: OpenRun) {
+    await open.folder.close();
+    this.#open.delete(open.record.uid);
+    const waiting = this.#waiting.get(open.record.target) ?? [];
+    this.#waiting.delete(open.record.target);
+    for (const key of waiting) this.#options.wake(key);
+    await this.#forgetOldest();
+  }
+
+  async #forgetOldest() {
+    const { directory, files, keptRuns } = this.#options;
+    const folders = await runFolders(directory.path, files);
+    if (folders.length <= keptRuns + this.#open.size) return;
+    const closed = (await Promise.all(folders.map(async (folder) => ({ folder, at: await folder.closedAt() })))).filter(
+      ({ at }) => at !== undefined,
+    );
+    closed.sort((a, b) => Number(a.at) - Number(b.at));
+    for (const { folder } of closed.slice(0, Math.max(0, closed.length - keptRuns))) await folder.remove();
+  }
+
+  /** The object of the run is gone, or going: ends what is alive of it. The target stays taken until that is done. */
+  #evict(open: OpenRun): undefined {
+    open.eviction ??= this.#endAll(open).catch((error) => {
+      open.eviction = undefined;
+      if (this.#options.abandon.aborted) return;
+      this.#options.log.error("run cannot be ended", { run: open.record.uid, error });
+      this.#options.clock.after(2_000, () => this.#options.wake(keyOf(open.record)), { background: true });
+    });
+  }
+
+  async #endAll(open: OpenRun) {
+    this.#options.log.info("local run deleted, ending it", { run: open.record.uid, name: open.record.name });
+    for (let left = await open.folder.unfinishedSteps(); left.length > 0; left = await open.folder.unfinishedSteps()) {
+      this.#options.abandon.throwIfAborted();
+      for (const folder of left) {
+        open.look({ folder, secrets: undefined, launch: () => Promise.reject(new Error("the run was deleted")) });
+        open.stop(folder);
+      }
+      await open.idle();
+    }
+    await this.#close(open);
+    this.#options.wake(keyOf(open.record));
+  }
+
+  async #wait(run: PipelineRun, record: RunRecord, other: RunRecord): Promise<undefined> {
+    const waiting = this.#waiting.get(record.target) ?? new Set();
+    this.#waiting.set(record.target, waiting.add(keyOf(record)));
+    const message = `waits for the run ${other.name} (${other.uid}) on the same target: not all of its processes have ended`;
+    if (succeededCondition(run.status)?.message === message) return;
+    this.#options.log.warn("local run waits for its target", {
+      run: record.uid,
+      target: record.target,
+      other: other.uid,
+    });
+    const at = stamp(this.#clock.wallMs());
+    const condition = {
+      type: "Succeeded",
+      status: "Unknown",
+      reason: "Started",
+      message,
+      lastTransitionTime: at,
+    } as const;
+    await writeRunStatus(this.#options.client, run, { ...run.status, conditions: [condition] });
+  }
+
+  /** Two runners on one API server must share a data directory; and what its own runner does not end, ends some time. */
+  async #foreign(run: PipelineRun, runner: string | undefined): Promise<number | undefined> {
+    if (isOver(run)) return undefined;
+    const { startedAt, timeouts } = worldOf(run, new Map(), this.#clock.wallMs());
+    const givenUpAt = startedAt + timeouts.pipelineMs + foreignGraceMs;
+    if (timeouts.pipelineMs > 0 && this.#clock.wallMs() >= givenUpAt) {
+      const message = `its data directory (${runner}) has not answered since its time was up; something of it may be running`;
+      return await this.#refuse(run, "PipelineRunTimeout", message);
+    }
+    this.#options.log.warn("local run belongs to another data directory", { run: run.metadata.uid, directory: runner });
+    return foreignLookMs;
+  }
+
+  async #recordIsGone(run: PipelineRun, open: OpenRun): Promise<number | undefined> {
+    this.#open.delete(open.record.uid);
+    const message = `${open.folder.path} is gone; something of the run may still be running`;
+    return await this.#refuse(run, "Failed", message);
+  }
+
+  async #refuse(run: PipelineRun, reason: string, message: string): Promise<number | undefined> {
+    const status = refusedStatus(run, reason, message, this.#clock.wallMs());
+    const outcome = await writeRunStatus(this.#options.client, run, status);
+    return outcome.kind === "updated" ? await this.#finish(outcome.object, undefined) : 0;
+  }
+
+  #opened(record: RunRecord): OpenRun {
+    const { client, directory, files, wake } = this.#options;
+    const folder = new RunFolder(directory.path, record.uid, files);
+    const open = new OpenRun({ record, folder, taskRuns: new TaskRuns(client) }, this.#options, () =>
+      wake(keyOf(record)),
+    );
+    this.#open.set(record.uid, open);
+    return open;
+  }
+}
+
+interface StepOfRun {
+  readonly run: PipelineRun;
+  readonly open: OpenRun;
+  readonly world: RunWorld;
+  readonly decision: Decision;
+  readonly task: PipelineTask;
+}
+
+/** The wall clock as it was when we began, and from then on without jumps: times of one run are compared with it. */
+function steady(clock: Clock) {
+  const offset = clock.wallMs() - clock.now();
+  return { wallMs: () => Math.round(clock.now() + offset) };
+}
+
+function paramsOf(task: PipelineTask, known: Parameters<typeof taskParams>[1]) {
+  try {
+    return taskParams(task, known);
+  } catch (error) {
+    // It has begun, so they were there; what cannot be shown now is left out.
+    if (error instanceof MissingResult) return {};
+    throw error;
+  }
+}
+
+function isOver(run: PipelineRun): boolean {
+  return ["True", "False"].includes(succeededCondition(run.status)?.status ?? "");
+}
+
+function keyOf({ namespace, name }: { namespace: string; name: string }): string {
+  return `${namespace}/${name}`;
+}
+
+function soonest(...delays: readonly (number | undefined)[]): number | undefined {
+  const known = delays.filter((delay) => delay !== undefined);
+  return known.length > 0 ? Math.max(0, Math.min(...known)) : undefined;
+}

@@ -1,0 +1,101 @@
+import { join } from "node:path";
+import type { Logger } from "../../../telemetry/index.ts";
+import type { Clock } from "../../../time/index.ts";
+import { shownOutput } from "../steps/output.ts";
+import type { Launch, Processes } from "../steps/processes.ts";
+import { supervise, tidy } from "../steps/supervise.ts";
+import type { Files } from "./files.ts";
+import type { TaskRuns } from "./publish.ts";
+import type { RunFolder, RunRecord } from "./run-folder.ts";
+
+export interface StepTools {
+  readonly processes: Processes;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly graceMs: number;
+  /** The runner goes, and leaves its steps to the next one. */
+  readonly abandon: AbortSignal;
+}
+
+export interface StepToRun {
+  readonly folder: string;
+  /** Asked for only if the step has to be started. */
+  readonly launch: () => Promise<Launch>;
+  /** What its output must not show. Undefined: we cannot know, so the output is not kept. */
+  readonly secrets: readonly string[] | undefined;
+}
+
+/** A run of which something may be alive: from the moment it is ours until its end is written down everywhere. */
+export class OpenRun {
+  readonly record: RunRecord;
+  readonly folder: RunFolder;
+  readonly taskRuns: TaskRuns;
+  /** What the API server was last told, and when by our monotonic clock. */
+  published: { readonly text: string; readonly at: number } | undefined;
+  /** Set once the run is being ended because its object is gone. */
+  eviction: Promise<void> | undefined;
+  readonly #tools: StepTools;
+  readonly #changed: () => void;
+  /** Steps that somebody looks after, by their folder. */
+  readonly #steps = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
+
+  constructor(
+    { record, folder, taskRuns }: Pick<OpenRun, "record" | "folder" | "taskRuns">,
+    tools: StepTools,
+    changed: () => void,
+  ) {
+    this.record = record;
+    this.folder = folder;
+    this.taskRuns = taskRuns;
+    this.#tools = tools;
+    this.#changed = changed;
+  }
+
+  /** Sees to it that a step is run once and to its end. Harmless to repeat. */
+  look(step: StepToRun): void {
+    if (this.#steps.has(step.folder)) return;
+    const stop = new AbortController();
+    const ended = this.#runToItsEnd(step, stop.signal).then(
+      () => this.#forget(step.folder),
+      (error) => this.#failed(step.folder, error),
+    );
+    this.#steps.set(step.folder, { stop, ended });
+  }
+
+  /** Ends a step that is looked after. Harmless to repeat. */
+  stop(folder: string): void {
+    this.#steps.get(folder)?.stop.abort();
+  }
+
+  /** Resolves when nobody looks after anything any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#steps.values()].map(({ ended }) => ended));
+  }
+
+  async #runToItsEnd({ folder, launch, secrets }: StepToRun, stop: AbortSignal) {
+    const { files, log } = this.#tools;
+    const stubborn = () => log.error("step survives being killed", { run: this.record.uid, folder });
+    const end = await supervise({ ...this.#tools, folder, launch, stop, stubborn });
+    const output = secrets
+      ? await shownOutput(folder, secrets)
+      : "(not kept: the run was deleted while nobody looked after it)\n";
+    // The output first: a step with an end is not looked at again. And what it was made from last.
+    await files.write(join(folder, "output"), output);
+    await files.write(join(folder, "end.json"), JSON.stringify(end));
+    await tidy(folder);
+  }
+
+  #forget(folder: string) {
+    this.#steps.delete(folder);
+    this.#changed();
+  }
+
+  #failed(folder: string, error: unknown) {
+    const { abandon, clock, log } = this.#tools;
+    if (abandon.aborted) return;
+    log.error("step cannot be looked after", { run: this.record.uid, folder, error });
+    // It is looked after again, but not at once: a full disk does not get better by being asked.
+    clock.after(2_000, () => this.#forget(folder), { background: true });
+  }
+}

@@ -1,0 +1,64 @@
+import type { KubeClient } from "../../../kube/index.ts";
+import { type PipelineRun, pipelineRuns, type TaskRun, taskRuns } from "../../tekton/pipeline-run.ts";
+
+/** TaskRuns of one run as the API server has them. */
+export class TaskRuns {
+  readonly #client: KubeClient;
+  /** By name: the object as it was last written, and what we wanted it to say. */
+  readonly #written = new Map<string, { readonly object: TaskRun; readonly text: string }>();
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  isWritten(wanted: TaskRun): boolean {
+    return this.#written.get(wanted.metadata.name ?? "")?.text === textOf(wanted);
+  }
+
+  async write(wanted: TaskRun): Promise<void> {
+    if (this.isWritten(wanted)) return;
+    const { name = "", namespace = "" } = wanted.metadata;
+    let object = this.#written.get(name)?.object ?? (await this.#found(wanted));
+    if (wanted.spec.status !== object.spec.status) {
+      const { status, statusMessage } = wanted.spec;
+      object = done(
+        await this.#client.patch(taskRuns, { namespace, name }, { merge: { spec: { status, statusMessage } } }),
+      );
+    }
+    const { resourceVersion, uid } = object.metadata;
+    const metadata = { ...object.metadata, ...(resourceVersion && { resourceVersion }), ...(uid && { uid }) };
+    this.#written.delete(name);
+    const next = { ...object, metadata, status: wanted.status } as TaskRun;
+    object = done(await this.#client.update(taskRuns, next, { subresource: "status" }));
+    this.#written.set(name, { object, text: textOf(wanted) });
+  }
+
+  /** The one that is there, or a new one. What is left of an earlier run of the same name gives way. */
+  async #found(wanted: TaskRun): Promise<TaskRun> {
+    const { name = "", namespace = "", ownerReferences = [] } = wanted.metadata;
+    const { status: _, ...fresh } = wanted;
+    const created = await this.#client.create(taskRuns, fresh as TaskRun);
+    if (created.kind === "created") return created.object;
+
+    const found = await this.#client.get(taskRuns, { namespace, name });
+    if (found?.metadata.ownerReferences?.some(({ uid }) => uid === ownerReferences[0]?.uid)) return found;
+    const { uid } = found?.metadata ?? {};
+    if (uid) await this.#client.delete(taskRuns, { namespace, name }, { preconditions: { uid } });
+    throw new Error(`TaskRun ${namespace}/${name} of an earlier run was in the way`);
+  }
+}
+
+/** Writes the status of the run as we have read it. False: it has changed since, or is gone; look again. */
+export async function writeRunStatus(client: KubeClient, run: PipelineRun, status: PipelineRun["status"]) {
+  const next = { ...run, ...(status && { status }) };
+  return await client.update(pipelineRuns, next, { subresource: "status" });
+}
+
+function done(outcome: Awaited<ReturnType<KubeClient["update"]>>): TaskRun {
+  if (outcome.kind === "updated") return outcome.object as TaskRun;
+  throw new Error(outcome.kind === "conflict" ? outcome.message : "the TaskRun was deleted while it was written");
+}
+
+function textOf({ spec, status }: TaskRun): string {
+  return JSON.stringify([spec.status, status]);
+}

@@ -1,0 +1,34 @@
+import { runOwner } from "../../run-marks.ts";
+import type { PipelineRun } from "../../tekton/pipeline-run.ts";
+import type { PipelineSpec } from "../pipeline/spec.ts";
+import { limitOf } from "../schedule/decide.ts";
+import type { Attempt, RunWorld } from "../schedule/world.ts";
+import type { RunRecord } from "./run-folder.ts";
+
+/** Tekton's own, for runs that say nothing. */
+const usualTimeout = "1h";
+
+export function recordOf(run: PipelineRun): RunRecord {
+  const { uid = "", name = "", namespace = "" } = run.metadata;
+  return { uid, name, namespace, target: runOwner(run).target ?? `run ${namespace}/${name}` };
+}
+
+/** What is to be decided about, with what is on disk of it. */
+export function worldOf(run: PipelineRun, attempts: ReadonlyMap<string, readonly Attempt[]>, now: number): RunWorld {
+  const { params = [], status: asked, timeouts = {} } = run.spec;
+  const { uid, name, namespace } = recordOf(run);
+  return {
+    run: { uid, name, namespace },
+    pipeline: run.spec.pipelineSpec as PipelineSpec,
+    params: Object.fromEntries(params.map((param) => [param.name, param.value])),
+    ...(asked !== "PipelineRunPending" && { asked }),
+    startedAt: Date.parse(run.status?.startTime ?? "") || now,
+    timeouts: {
+      pipelineMs: limitOf(timeouts.pipeline ?? usualTimeout),
+      ...(timeouts.tasks !== undefined && { tasksMs: limitOf(timeouts.tasks) }),
+      ...(timeouts.finally !== undefined && { finallyMs: limitOf(timeouts.finally) }),
+    },
+    attempts,
+    now,
+  };
+}

@@ -1,0 +1,211 @@
+import { constants } from "node:fs";
+import { open, readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { allTasks, type PipelineSpec, type PipelineTask } from "../pipeline/spec.ts";
+import type { Attempt, StepEnd, StepRecord, Stop } from "../schedule/world.ts";
+import type { Files } from "./files.ts";
+
+/** Whose run a folder is of. */
+export interface RunRecord {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly target: string;
+}
+
+/** What a task may say with one result. */
+const longestResult = 4_096;
+
+/**
+ * What the runner knows of a run, on disk:
+ *
+ *     runs/UID/run.json                     whose run it is; written before anything else
+ *              closed                       nothing of it is alive, and its end is in the API server
+ *              TASK.ATTEMPT/attempt.json    when it began
+ *                           stop.json       that it was told to stop, and why; written before it is
+ *                           scratch/        HOME, TMPDIR and working directory of its steps
+ *                           results/NAME
+ *                           steps/INDEX/    belongs to the step: script, lock, started, exit, head, tail, rest
+ *                                  end.json how it ended
+ *                                  output   what it said, without secrets
+ */
+export class RunFolder {
+  readonly path: string;
+  readonly #files: Files;
+
+  constructor(dataDir: string, uid: string, files: Files) {
+    // It comes from the API server, and becomes part of a path.
+    if (!/^[A-Za-z0-9-]{1,128}$/.test(uid)) throw new TypeError(`${JSON.stringify(uid)} is not a uid`);
+    this.path = join(dataDir, "runs", uid);
+    this.#files = files;
+  }
+
+  async create(record: RunRecord): Promise<void> {
+    await this.#files.makeDirectory(this.path);
+    await this.#files.write(join(this.path, "run.json"), JSON.stringify(record));
+  }
+
+  async record(): Promise<RunRecord | undefined> {
+    return await json<RunRecord>(join(this.path, "run.json"));
+  }
+
+  /** Undefined: it is not closed. */
+  async closedAt(): Promise<number | undefined> {
+    return await timeOf(join(this.path, "closed"));
+  }
+
+  /** Keeps what was said, and removes what steps left lying about. */
+  async close(): Promise<void> {
+    for (const attempt of await this.#attemptFolders()) {
+      // A step may leave what we cannot remove. The target must not stay taken for it; the folder goes with the run's.
+      await this.#files.remove(join(attempt, "scratch")).catch(() => {});
+    }
+    await this.#files.write(join(this.path, "closed"), "");
+  }
+
+  async remove(): Promise<void> {
+    await this.#files.remove(this.path);
+  }
+
+  attempt(task: string, number: number): string {
+    return join(this.path, `${task}.${number}`);
+  }
+
+  step(task: string, attempt: number, index: number): string {
+    return join(this.attempt(task, attempt), "steps", String(index));
+  }
+
+  async beginAttempt(task: string, number: number, startedAt: number): Promise<void> {
+    const path = this.attempt(task, number);
+    for (const part of ["scratch", "results", "steps"]) await this.#files.makeDirectory(join(path, part));
+    // Last: an attempt without it has not begun.
+    await this.#files.write(join(path, "attempt.json"), JSON.stringify({ startedAt }));
+  }
+
+  /** The folder of a step is what says that the step was to be run; whether it was, its wrapper knows. */
+  async beginStep(task: string, attempt: number, index: number): Promise<void> {
+    await this.#files.makeDirectory(this.step(task, attempt, index));
+  }
+
+  async noteStop(task: string, attempt: number, stop: Stop): Promise<void> {
+    await this.#files.write(join(this.attempt(task, attempt), "stop.json"), JSON.stringify(stop));
+  }
+
+  /** All attempts at the tasks of `pipeline`. */
+  async attempts(pipeline: PipelineSpec): Promise<Map<string, readonly Attempt[]>> {
+    const found = new Map<string, readonly Attempt[]>();
+    const there = new Set(await names(this.path));
+    for (const task of allTasks(pipeline)) {
+      const attempts: Attempt[] = [];
+      while (there.has(`${task.name}.${attempts.length}`)) {
+        const attempt = await this.#attempt(task, attempts.length);
+        if (!attempt) break;
+        attempts.push(attempt);
+      }
+      if (attempts.length > 0) found.set(task.name, attempts);
+    }
+    return found;
+  }
+
+  /** Folders of all steps that have begun, or were about to. */
+  async stepFolders(): Promise<readonly string[]> {
+    const attempts = await this.#attemptFolders();
+    const steps = attempts.map(async (attempt) =>
+      (await names(join(attempt, "steps"))).map((index) => join(attempt, "steps", index)),
+    );
+    return (await Promise.all(steps)).flat();
+  }
+
+  /** Of those, the ones whose end is not written down. */
+  async unfinishedSteps(): Promise<readonly string[]> {
+    const unfinished: string[] = [];
+    for (const folder of await this.stepFolders()) {
+      if (!(await json(join(folder, "end.json")))) unfinished.push(folder);
+    }
+    return unfinished;
+  }
+
+  async #attemptFolders(): Promise<readonly string[]> {
+    return (await names(this.path)).filter((name) => /\.\d+$/.test(name)).map((name) => join(this.path, name));
+  }
+
+  async #attempt(task: PipelineTask, number: number): Promise<Attempt | undefined> {
+    const path = this.attempt(task.name, number);
+    const begun = await json<{ startedAt: number }>(join(path, "attempt.json"));
+    if (!begun) return undefined;
+
+    const stop = await json<Stop>(join(path, "stop.json"));
+    const count = (await names(join(path, "steps"))).length;
+    const steps: StepRecord[] = [];
+    for (let index = 0; index < count; index++) steps.push(await stepRecord(join(path, "steps", String(index))));
+    const isOver = steps.length === task.taskSpec.steps.length && steps.every(({ end }) => end);
+    const results = isOver ? await resultsIn(join(path, "results"), task) : {};
+    return { ...begun, ...(stop && { stop }), steps, results };
+  }
+}
+
+/** Every run that there is a folder of. */
+export async function runFolders(dataDir: string, files: Files): Promise<readonly RunFolder[]> {
+  return (await names(join(dataDir, "runs"))).map((uid) => new RunFolder(dataDir, uid, files));
+}
+
+export async function stepRecord(folder: string): Promise<StepRecord> {
+  const end = await json<StepEnd>(join(folder, "end.json"));
+  const startedAt = await timeOf(join(folder, "started"));
+  const pid =
+    startedAt === undefined ? undefined : Number.parseInt(await readFile(join(folder, "started"), "utf8"), 10);
+  return { ...(end && { end }), ...(startedAt !== undefined && { startedAt }), ...(pid !== undefined && { pid }) };
+}
+
+async function resultsIn(path: string, { taskSpec }: PipelineTask): Promise<Record<string, string>> {
+  const results: Record<string, string> = {};
+  for (const { name } of taskSpec.results ?? []) {
+    const value = await resultIn(join(path, name));
+    if (value !== undefined) results[name] = value;
+  }
+  return results;
+}
+
+/** Not through a link, and not from a pipe that would keep us waiting; a step may leave anything there. */
+async function resultIn(file: string): Promise<string | undefined> {
+  try {
+    await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (!(await handle.stat()).isFile()) return undefined;
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(longestResult + 1), 0, longestResult + 1, 0);
+    return bytesRead > longestResult ? undefined : buffer.toString("utf8", 0, bytesRead);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ELOOP", "ENXIO", "EISDIR"].includes(code)) return undefined;
+    throw error;
+  }
+}
+
+/** When a file was written, as milliseconds; undefined if it does not exist. */
+export async function timeOf(file: string): Promise<number | undefined> {
+  try {
+    return Math.round((await stat(file)).mtimeMs);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function json<T>(file: string): Promise<T | undefined> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as T;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+async function names(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,304 @@
+import { parseDuration } from "../../../time/index.ts";
+import { neededResults, parentsOf } from "../pipeline/dependencies.ts";
+import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
+import { type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
+import { holds, type Known, pipelineParams } from "./values.ts";
+import type { Attempt, RunWorld, StopReason } from "./world.ts";
+
+/** What to do next. Each is harmless to repeat. */
+export type Action =
+  | { readonly do: "start-step"; readonly task: string; readonly attempt: number; readonly step: number }
+  | { readonly do: "stop"; readonly task: string; readonly attempt: number; readonly why: StopReason };
+
+/** How a task stands. */
+export type TaskView =
+  | { readonly kind: "waiting" }
+  | { readonly kind: "running" }
+  | { readonly kind: "succeeded"; readonly at: number }
+  | { readonly kind: "failed"; readonly at: number }
+  | { readonly kind: "skipped"; readonly reason: string };
+
+export type RunView =
+  | { readonly kind: "running" }
+  | { readonly kind: "cancelled" | "timed-out" | "finished" }
+  /** A task cannot begin, because a result that it needs was not written. */
+  | { readonly kind: "broken"; readonly message: string };
+
+export interface Decision {
+  readonly actions: readonly Action[];
+  readonly tasks: ReadonlyMap<string, TaskView>;
+  readonly run: RunView;
+  /** When to look again if nothing happens before, because a time is up then. */
+  readonly wakeAt?: number;
+}
+
+/**
+ * What to do next in a run, and how it stands:
+ *
+ *     tasks, each after its parents ──▶ finally, all at once, when no task is left ──▶ the end
+ *
+ * A failed task keeps others from beginning, but not those that run. `Cancelled` and the run's own time stop
+ * everything, `finally` included; `CancelledRunFinally` and the time for tasks stop the tasks.
+ */
+export function decide(world: RunWorld): Decision {
+  const turn = new Turn(world);
+  for (const task of world.pipeline.tasks) turn.view(task);
+  if (turn.isOver(world.pipeline.tasks)) for (const task of world.pipeline.finally ?? []) turn.view(task);
+  return turn.decision();
+}
+
+/** The names that variables stand for, as far as tasks have come. */
+export function knownIn(world: RunWorld, viewOf: (task: string) => TaskView | undefined): Known {
+  const { pipeline, attempts } = world;
+  const statusOf = (name: string) => {
+    const view = viewOf(name);
+    if (view?.kind === "succeeded") return "Succeeded";
+    return view?.kind === "failed" ? "Failed" : "None";
+  };
+  return {
+    params: pipelineParams(pipeline, world.params),
+    result: (task, name) => {
+      if (viewOf(task)?.kind !== "succeeded") return undefined;
+      return attempts.get(task)?.at(-1)?.results[name];
+    },
+    status(task) {
+      if (task !== undefined) return statusOf(task);
+      const all = pipeline.tasks.map(({ name }) => statusOf(name));
+      if (all.includes("Failed")) return "Failed";
+      if (!all.includes("Succeeded")) return "None";
+      return all.includes("None") ? "Completed" : "Succeeded";
+    },
+    context(path) {
+      const [of, field] = path.split(".");
+      if (of === "pipelineRun") return world.run[field as keyof RunWorld["run"]];
+      return of === "pipeline" ? world.run.name : "";
+    },
+  };
+}
+
+class Turn {
+  readonly #world: RunWorld;
+  readonly #known: Known;
+  readonly #views = new Map<string, TaskView>();
+  readonly #actions: Action[] = [];
+  readonly #deadlines: number[] = [];
+  readonly #isLast: ReadonlySet<string>;
+  #broken: string | undefined;
+
+  constructor(world: RunWorld) {
+    this.#world = world;
+    this.#isLast = new Set(world.pipeline.finally?.map(({ name }) => name));
+    this.#known = knownIn(world, (name) => this.#viewOf(name));
+  }
+
+  view(task: PipelineTask): TaskView {
+    const seen = this.#views.get(task.name);
+    if (seen) return seen;
+    const attempts = this.#world.attempts.get(task.name) ?? [];
+    const view = attempts.length > 0 ? this.#begun(task, attempts) : this.#notBegun(task);
+    this.#views.set(task.name, view);
+    return view;
+  }
+
+  isOver(tasks: readonly PipelineTask[]): boolean {
+    return tasks.every(({ name }) => !["waiting", "running", undefined].includes(this.#views.get(name)?.kind));
+  }
+
+  decision(): Decision {
+    const { now } = this.#world;
+    // A deadline that has passed was acted upon.
+    const wakeAt = Math.min(...this.#deadlines.filter((at) => at > now));
+    const run = this.#run();
+    return {
+      actions: run.kind === "running" ? this.#actions : [],
+      tasks: this.#views,
+      run,
+      ...(Number.isFinite(wakeAt) && { wakeAt }),
+    };
+  }
+
+  #run(): RunView {
+    const { pipeline } = this.#world;
+    const all = allTasks(pipeline);
+    const isRunning = [...this.#views.values()].some(({ kind }) => kind === "running");
+    if (isRunning) return { kind: "running" };
+    const wasStopped = all.some(({ name }) => this.#stoppedBy(name, "cancelled"));
+    const isComplete = this.isOver(all);
+    if (this.#world.asked !== undefined && (wasStopped || this.#skippedByRequest() || !isComplete)) {
+      if (this.#world.asked === "Cancelled" || isComplete) return { kind: "cancelled" };
+    }
+    if (this.#runIsLate() && !isComplete) return { kind: "timed-out" };
+    if (!isComplete) return { kind: "running" };
+    if (this.#broken !== undefined) return { kind: "broken", message: this.#broken };
+    return this.#runIsLate() && all.some(({ name }) => this.#stoppedBy(name, "run-timeout"))
+      ? { kind: "timed-out" }
+      : { kind: "finished" };
+  }
+
+  #begun(task: PipelineTask, attempts: readonly Attempt[]): TaskView {
+    const number = attempts.length - 1;
+    const attempt = attempts[number] as Attempt;
+    const outcome = attemptOutcome(task, attempt);
+    const why = this.#whyStop(task, attempt);
+    if (outcome.kind === "succeeded") return outcome;
+    if (outcome.kind === "failed") return this.#failed(task, { outcome, number, why });
+
+    if (why && !attempt.stop) this.#actions.push({ do: "stop", task: task.name, attempt: number, why });
+    else if (outcome.kind === "next-step") this.#startStep(task, number, outcome.index);
+    return { kind: "running" };
+  }
+
+  #failed(
+    task: PipelineTask,
+    {
+      outcome,
+      number,
+      why,
+    }: { outcome: AttemptOutcome & { kind: "failed" }; number: number; why?: StopReason | undefined },
+  ): TaskView {
+    const isStopped = why !== undefined && why !== "timeout";
+    if (!outcome.mayRetry || number >= (task.retries ?? 0) || isStopped) return { kind: "failed", at: outcome.at };
+    this.#startStep(task, number + 1, 0);
+    return { kind: "running" };
+  }
+
+  #notBegun(task: PipelineTask): TaskView {
+    if (this.#isLast.has(task.name)) return this.#begin(task, this.#whySkipLast(task));
+    const parents = [...parentsOf(task)];
+    for (const name of parents) this.#viewOf(name);
+    if (this.#stopsEverything()) return { kind: "waiting" };
+
+    const stopping = this.#whyNoMoreTasks();
+    if (stopping) return { kind: "skipped", reason: stopping };
+    if (!this.isOver(this.#world.pipeline.tasks.filter(({ name }) => parents.includes(name))))
+      return { kind: "waiting" };
+    return this.#begin(task, this.#whySkip(task, parents));
+  }
+
+  #begin(task: PipelineTask, skip: string | undefined): TaskView {
+    if (skip) return { kind: "skipped", reason: skip };
+    if (this.#stopsEverything()) return { kind: "waiting" };
+    this.#startStep(task, 0, 0);
+    return { kind: "running" };
+  }
+
+  #whySkip(task: PipelineTask, parents: readonly string[]): string | undefined {
+    const skipped = (name: string) => {
+      const view = this.#viewOf(name);
+      return view?.kind === "skipped" ? view.reason : undefined;
+    };
+    if (parents.some((name) => (skipped(name) ?? skips.when) !== skips.when)) return skips.parents;
+    const missing = this.#missingResult(task);
+    if (missing && skipped(missing.task)) return skips.results;
+    if (missing) {
+      this.#broken = `${JSON.stringify(task.name)} cannot begin: the task "${missing.task}" has not written its result "${missing.name}"`;
+      return skips.results;
+    }
+    return this.#whenSays(task) ? undefined : skips.when;
+  }
+
+  #whySkipLast(task: PipelineTask): string | undefined {
+    if (this.#missingResult(task)) return skips.results;
+    if (!this.#whenSays(task)) return skips.when;
+    return isPast(this.#finallyDeadline(), this.#world.now) ? skips.finallyTime : undefined;
+  }
+
+  #whyNoMoreTasks(): string | undefined {
+    const { asked, now } = this.#world;
+    const hasFailed = this.#world.pipeline.tasks.some(
+      ({ name }) => this.#world.attempts.has(name) && this.#viewOf(name)?.kind === "failed",
+    );
+    if (hasFailed || this.#broken !== undefined) return skips.stopping;
+    if (asked === "CancelledRunFinally") return skips.cancelled;
+    if (asked === "StoppedRunFinally") return skips.stopped;
+    return isPast(this.#tasksDeadline(), now) ? skips.tasksTime : undefined;
+  }
+
+  /** The reason to stop an attempt now, the widest first. */
+  #whyStop(task: PipelineTask, attempt: Attempt): StopReason | undefined {
+    const { asked, now } = this.#world;
+    const isLast = this.#isLast.has(task.name);
+    if (asked === "Cancelled" || (asked === "CancelledRunFinally" && !isLast)) return "cancelled";
+    const time = isLast ? this.#finallyDeadline() : this.#tasksDeadline();
+    if (this.#runIsLate() || isPast(time, now)) return "run-timeout";
+    const own = after(attempt.startedAt, limitOf(task.timeout));
+    this.#deadlines.push(...[this.#runDeadline(), time, own].filter((at) => at !== undefined));
+    return isPast(own, now) ? "timeout" : undefined;
+  }
+
+  #startStep({ name }: PipelineTask, attempt: number, step: number) {
+    this.#actions.push({ do: "start-step", task: name, attempt, step });
+  }
+
+  #viewOf(name: string): TaskView | undefined {
+    const task = allTasks(this.#world.pipeline).find((other) => other.name === name);
+    return task && this.view(task);
+  }
+
+  #missingResult(task: PipelineTask) {
+    return neededResults(task).find((result) => this.#known.result(result.task, result.name) === undefined);
+  }
+
+  #whenSays({ when = [] }: PipelineTask): boolean {
+    return when.every((expression) => holds(expression, this.#known));
+  }
+
+  #stoppedBy(name: string, why: StopReason): boolean {
+    return this.#views.get(name)?.kind === "failed" && this.#world.attempts.get(name)?.at(-1)?.stop?.why === why;
+  }
+
+  #skippedByRequest(): boolean {
+    return [...this.#views.values()].some(
+      (view) => view.kind === "skipped" && (view.reason === skips.cancelled || view.reason === skips.stopped),
+    );
+  }
+
+  #stopsEverything(): boolean {
+    return this.#world.asked === "Cancelled" || this.#runIsLate();
+  }
+
+  #runIsLate(): boolean {
+    return isPast(this.#runDeadline(), this.#world.now);
+  }
+
+  #runDeadline(): number | undefined {
+    return after(this.#world.startedAt, this.#world.timeouts.pipelineMs);
+  }
+
+  /** The time that is left for tasks is what `finally` does not need. */
+  #tasksDeadline(): number | undefined {
+    const { pipelineMs, tasksMs, finallyMs } = this.#world.timeouts;
+    if (tasksMs !== undefined) return after(this.#world.startedAt, tasksMs);
+    return finallyMs && pipelineMs ? after(this.#world.startedAt, pipelineMs - finallyMs) : undefined;
+  }
+
+  #finallyDeadline(): number | undefined {
+    const starts = [...this.#isLast].flatMap((name) => this.#world.attempts.get(name)?.[0]?.startedAt ?? []);
+    return starts.length > 0 ? after(Math.min(...starts), this.#world.timeouts.finallyMs ?? 0) : undefined;
+  }
+}
+
+/** Tekton's own words. */
+const skips = {
+  stopping: "PipelineRun was stopping",
+  cancelled: "PipelineRun was gracefully cancelled",
+  stopped: "PipelineRun was gracefully stopped",
+  parents: "Parent Tasks were skipped",
+  results: "Results were missing",
+  when: "When Expressions evaluated to false",
+  tasksTime: "PipelineRun Tasks timeout has been reached",
+  finallyTime: "PipelineRun Finally timeout has been reached",
+} as const;
+
+/** Milliseconds of a duration as Tekton writes it; 0 is no limit. */
+export function limitOf(text: string | undefined): number {
+  return text === undefined || text === "0" ? 0 : (parseDuration(text) ?? 0);
+}
+
+function after(start: number, limitMs: number): number | undefined {
+  return limitMs > 0 ? start + limitMs : undefined;
+}
+
+function isPast(at: number | undefined, now: number): boolean {
+  return at !== undefined && now >= at;
+}

@@ -1,0 +1,200 @@
+import { nameHash } from "../../../kube/index.ts";
+import {
+  type PipelineRun,
+  type RunCondition,
+  type StepState,
+  type TaskRun,
+  taskRuns,
+  tektonLabels,
+} from "../../tekton/pipeline-run.ts";
+import { type ParamValue, type PipelineTask, stepName } from "../pipeline/spec.ts";
+import { attemptOutcome } from "../schedule/attempt-outcome.ts";
+import type { TaskView } from "../schedule/decide.ts";
+import type { Params } from "../schedule/values.ts";
+import type { Attempt, StepRecord, StopReason } from "../schedule/world.ts";
+import { stamp } from "./stamp.ts";
+
+export interface TaskRunFacts {
+  readonly run: PipelineRun;
+  readonly task: PipelineTask;
+  readonly isFinally: boolean;
+  /** At least one. */
+  readonly attempts: readonly Attempt[];
+  readonly view: TaskView;
+  readonly params: Params;
+}
+
+/** The TaskRun of a task that has begun, as Tekton would have written it. */
+export function taskRunOf(facts: TaskRunFacts): TaskRun {
+  const { run, task, attempts, view, params } = facts;
+  const name = taskRunName(run, task.name);
+  const own = (task.params ?? []).map((given) => ({ name: given.name, value: params[given.name] as ParamValue }));
+  const last = attempts.at(-1) as Attempt;
+  const isOver = view.kind === "failed" || view.kind === "succeeded";
+  const sent = isOver ? last.stop && stopMessages[last.stop.why] : undefined;
+  const status = {
+    ...attemptStatus(name, task, last, isOver),
+    ...(attempts.length > 1 && {
+      retriesStatus: attempts.slice(0, -1).map((attempt) => attemptStatus(name, task, attempt, true)),
+    }),
+  };
+  return {
+    apiVersion: taskRuns.apiVersion,
+    kind: taskRuns.kind,
+    metadata: metadataOf(facts, name),
+    spec: {
+      ...(own.length > 0 && { params: own }),
+      ...(task.retries && { retries: task.retries }),
+      ...(task.timeout && { timeout: task.timeout }),
+      ...(sent && { status: "TaskRunCancelled", statusMessage: sent }),
+      taskSpec: task.taskSpec,
+    },
+    status,
+  } as TaskRun;
+}
+
+/** `run-task`, cut where it would be too long for a name that is used as a label. */
+export function taskRunName({ metadata: { name = "" } }: PipelineRun, task: string): string {
+  const full = `${name}-${task}`;
+  return full.length <= 63 ? full : `${full.slice(0, 46).replace(/[^a-z0-9]+$/, "")}-${nameHash(full).slice(0, 16)}`;
+}
+
+function metadataOf({ run, task, isFinally }: TaskRunFacts, name: string) {
+  const { namespace, labels, annotations, uid = "", name: runName = "" } = run.metadata;
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    labels: {
+      ...labels,
+      "tekton.dev/memberOf": isFinally ? "finally" : "tasks",
+      "tekton.dev/pipeline": runName,
+      "tekton.dev/pipelineRun": runName,
+      [tektonLabels.pipelineRunUid]: uid,
+      [tektonLabels.pipelineTask]: task.name,
+    },
+    ...(annotations && { annotations }),
+    ownerReferences: [
+      {
+        apiVersion: taskRuns.apiVersion,
+        kind: "PipelineRun",
+        name: runName,
+        uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  };
+}
+
+function attemptStatus(name: string, task: PipelineTask, attempt: Attempt, isOver: boolean) {
+  const { taskSpec } = task;
+  const outcome = attemptOutcome(task, attempt);
+  const isDone = isOver && (outcome.kind === "failed" || outcome.kind === "succeeded");
+  const condition = isDone ? ended(name, task, attempt) : running;
+  const at = stamp(isDone ? outcome.at : attempt.startedAt);
+  const results = Object.entries(attempt.results).map(([key, value]) => ({ name: key, type: "string", value }));
+  return {
+    conditions: [{ type: "Succeeded", ...condition, lastTransitionTime: at }],
+    startTime: stamp(attempt.startedAt),
+    ...(isDone && { completionTime: at }),
+    ...(results.length > 0 && { results }),
+    ...(attempt.steps.some(hasBegun) && { steps: stepsOf(task, attempt, isDone ? condition.reason : undefined) }),
+    taskSpec,
+  };
+}
+
+type Verdict = Pick<RunCondition, "status" | "message"> & { readonly reason: string };
+
+const running: Verdict = {
+  status: "Unknown",
+  reason: "Running",
+  message: "Not all Steps in the Task have finished executing",
+};
+
+const stopMessages: Partial<Record<StopReason, string>> = {
+  cancelled: "TaskRun cancelled as the PipelineRun it belongs to has been cancelled.",
+  "run-timeout": "TaskRun cancelled as the PipelineRun it belongs to has timed out.",
+};
+
+function ended(name: string, task: PipelineTask, attempt: Attempt): Verdict {
+  const outcome = attemptOutcome(task, attempt);
+  if (outcome.kind === "succeeded") {
+    return { status: "True", reason: "Succeeded", message: "All Steps have completed executing" };
+  }
+  if (attempt.stop?.why === "timeout") {
+    const message = `TaskRun "${name}" failed to finish within "${task.timeout}"`;
+    return { status: "False", reason: "TaskRunTimeout", message };
+  }
+  if (attempt.stop) {
+    const message = `TaskRun "${name}" was cancelled. ${stopMessages[attempt.stop.why]}`;
+    return { status: "False", reason: "TaskRunCancelled", message };
+  }
+  return failedBy(task, attempt, (outcome.kind === "failed" && outcome.step) || 0);
+}
+
+function failedBy({ taskSpec }: PipelineTask, attempt: Attempt, index: number): Verdict {
+  const end = attempt.steps[index]?.end;
+  const step = stepName(taskSpec.steps[index] ?? {}, index);
+  if (end?.how === "not-started") {
+    return {
+      status: "False",
+      reason: "CreateContainerConfigError",
+      message: `"step-${step}" could not be started: ${end.message}`,
+    };
+  }
+  if (end?.how === "exited") {
+    return { status: "False", reason: "Failed", message: `"step-${step}" exited with code ${end.exitCode}` };
+  }
+  return {
+    status: "False",
+    reason: "Failed",
+    message: `"step-${step}" ${end?.message ?? "ended without an exit code"}`,
+  };
+}
+
+function hasBegun({ end, startedAt }: StepRecord): boolean {
+  return startedAt !== undefined && end?.how !== "not-started";
+}
+
+function stepsOf({ taskSpec }: PipelineTask, attempt: Attempt, reason: string | undefined) {
+  const isStopped = reason === "TaskRunCancelled" || reason === "TaskRunTimeout";
+  return taskSpec.steps.flatMap((step, index): readonly StepState[] => {
+    const name = stepName(step, index);
+    const record = attempt.steps[index];
+    if (record && hasBegun(record)) {
+      return [{ container: `step-${name}`, name, ...stateOf(record, step.onError, isStopped ? reason : undefined) }];
+    }
+    return reason === undefined
+      ? []
+      : [{ container: `step-${name}`, name, ...skipped(attempt, isStopped ? reason : undefined) }];
+  });
+}
+
+function stateOf({ startedAt = 0, end, pid }: StepRecord, onError: string | undefined, stopReason: string | undefined) {
+  if (!end) return { running: { startedAt: stamp(startedAt) } };
+  const { exitCode, finishedAt, message } = end;
+  const isWell = end.how === "exited" && exitCode === 0;
+  const lost = end.how === "lost" ? "ContainerStatusUnknown" : undefined;
+  const reason = isWell ? "Completed" : (lost ?? stopReason ?? "Error");
+  return {
+    terminated: {
+      containerID: `process://${pid ?? "unknown"}`,
+      exitCode,
+      finishedAt: stamp(finishedAt),
+      ...(message && { message }),
+      reason,
+      startedAt: stamp(startedAt),
+    },
+    terminationReason: !isWell && onError === "continue" && !stopReason ? "Continued" : reason,
+  };
+}
+
+/** Tekton gives an end to steps that never ran, too. They have no containerID. */
+function skipped(attempt: Attempt, stopReason: string | undefined) {
+  const at = stamp(attempt.steps.at(-1)?.end?.finishedAt ?? attempt.startedAt);
+  const reason = stopReason ?? "Error";
+  return {
+    terminated: { exitCode: 1, finishedAt: at, reason, startedAt: at },
+    terminationReason: stopReason ?? "Skipped",
+  };
+}

@@ -1,0 +1,130 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../../time/index.ts";
+import { stepRecord, timeOf } from "../runner/run-folder.ts";
+import type { StepEnd } from "../schedule/world.ts";
+import type { Launch, Processes } from "./processes.ts";
+
+export interface Supervision {
+  /** Asked for only if the step has to be started. */
+  readonly launch: () => Promise<Launch>;
+  readonly folder: string;
+  readonly processes: Processes;
+  readonly clock: Clock;
+  /** Tells it to end the step. */
+  readonly stop: AbortSignal;
+  /** Tells it to go away and leave the step to whoever comes next: rejects with its reason. */
+  readonly abandon: AbortSignal;
+  /** Between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+  /** The step survives SIGKILL, or what it left behind does. */
+  readonly stubborn: () => void;
+}
+
+/**
+ * Starts a step, or takes over one that was started before, and returns when every process of it is gone.
+ *
+ *     alive             ──▶ take over and wait
+ *     not alive, exit   ──▶ it has ended
+ *     not alive, started, no exit  ──▶ killed by us, or lost
+ *     not alive, not started       ──▶ start it: nothing of it ever ran
+ */
+export async function supervise(supervision: Supervision): Promise<StepEnd> {
+  const { folder, processes, stop } = supervision;
+  let complaint: string | undefined;
+  if (await processes.isAlive(folder)) await untilGone(supervision, undefined);
+  else if ((await timeOf(join(folder, "started"))) === undefined) {
+    if (stop.aborted) return { how: "not-started", exitCode: 1, finishedAt: supervision.clock.wallMs() };
+    const wrapper = processes.start(await supervision.launch());
+    complaint = await untilGone(supervision, wrapper);
+  }
+  return await endOf(supervision, complaint);
+}
+
+async function endOf({ folder, clock, stop }: Supervision, complaint: string | undefined): Promise<StepEnd> {
+  const exitedAt = await timeOf(join(folder, "exit"));
+  if (exitedAt !== undefined) {
+    const exitCode = Number.parseInt(await readFile(join(folder, "exit"), "utf8"), 10);
+    return { how: "exited", exitCode, finishedAt: exitedAt };
+  }
+  const finishedAt = clock.wallMs();
+  const { startedAt } = await stepRecord(folder);
+  if (startedAt === undefined) {
+    return { how: "not-started", exitCode: 1, finishedAt, ...(complaint && { message: complaint }) };
+  }
+  if (stop.aborted) return { how: "killed", exitCode: 137, finishedAt };
+  const message = "ended without an exit code: it was killed from outside, or the machine failed. It may be half done";
+  return { how: "lost", exitCode: 137, finishedAt, message };
+}
+
+/** Between one look and the next, when nothing tells us. */
+const lookMs = 200;
+
+/** A step whose command has ended has this long until what it left behind is ended. */
+const leftoverMs = 300;
+
+/** After that many tries with SIGKILL a person should know. */
+const stubbornAfter = 5;
+
+async function untilGone(supervision: Supervision, wrapper: Promise<string | undefined> | undefined) {
+  const { folder, processes, clock, stop, abandon } = supervision;
+  const eviction = new Eviction(supervision);
+  let ended = wrapper === undefined;
+  let complaint: string | undefined;
+  void wrapper?.then((said) => {
+    ended = true;
+    complaint = said;
+  });
+  let commandEndedAt: number | undefined;
+  for (;;) {
+    abandon.throwIfAborted();
+    if (ended && !(await processes.isAlive(folder))) return complaint;
+    if (commandEndedAt === undefined && (await timeOf(join(folder, "exit"))) !== undefined)
+      commandEndedAt = clock.now();
+    const hasLeftovers = commandEndedAt !== undefined && clock.now() - commandEndedAt >= leftoverMs;
+    if (stop.aborted || hasLeftovers) await eviction.goOn();
+    await nextLook(clock, ended ? undefined : wrapper, [stop, abandon]);
+  }
+}
+
+/** SIGTERM once, and after the grace SIGKILL until it helps. */
+class Eviction {
+  readonly #supervision: Supervision;
+  #beganAt: number | undefined;
+  #kills = 0;
+
+  constructor(supervision: Supervision) {
+    this.#supervision = supervision;
+  }
+
+  async goOn(): Promise<void> {
+    const { clock, graceMs, processes, folder, stubborn } = this.#supervision;
+    if (this.#beganAt === undefined) {
+      this.#beganAt = clock.now();
+      await processes.signal(folder, "SIGTERM");
+    } else if (clock.now() - this.#beganAt >= graceMs) {
+      await processes.signal(folder, "SIGKILL");
+      this.#kills++;
+      if (this.#kills === stubbornAfter) stubborn();
+    }
+  }
+}
+
+/** Waits a moment, or until the wrapper ends or somebody says something new. */
+function nextLook(clock: Clock, wrapper: Promise<unknown> | undefined, signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      timer.cancel();
+      for (const signal of signals) signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = clock.after(lookMs, done, { background: true });
+    for (const signal of signals) signal.addEventListener("abort", done, { once: true });
+    void wrapper?.then(done);
+  });
+}
+
+/** What the step leaves in its own folder that nobody needs once its output was kept: it may hold secrets. */
+export async function tidy(folder: string): Promise<void> {
+  for (const name of ["head", "tail", "rest", "collector"]) await rm(join(folder, name), { force: true });
+}

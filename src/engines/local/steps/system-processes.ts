@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { readdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openLocked } from "../../../disk/index.ts";
+import type { Launch, Processes } from "./processes.ts";
+import { wrapperScript } from "./wrapper.ts";
+
+/** Processes of this machine, which has to be Linux: they are found through /proc. */
+export function systemProcesses(): Processes {
+  return { start, isAlive, signal };
+}
+
+async function start({ folder, argv, env, workingDir, outputBytes }: Launch): Promise<string | undefined> {
+  const lock = lockOf(folder);
+  // Made here and not by flock: whoever looks for the lock must find a file.
+  await writeFile(lock, "", { flag: "a", mode: 0o600 });
+  const wrapper = ["/bin/sh", "-c", wrapperScript, folder, String(outputBytes), ...argv];
+  return await new Promise((resolve) => {
+    // In a session, and so in a process group, of its own. It must not be ended by a Ctrl-C that is meant for us.
+    const child = spawn("flock", ["--no-fork", "-x", "-w", "10", lock, ...wrapper], {
+      cwd: workingDir,
+      env,
+      detached: true,
+      stdio: "ignore",
+    });
+    // A runner that has nothing else to do may end: the step goes on without it.
+    child.unref();
+    child.once("error", (error) => resolve(`the step could not be started: ${error.message}`));
+    child.once("exit", (code, signal) => resolve(code === 0 ? undefined : `the wrapper ended with ${code ?? signal}`));
+  });
+}
+
+async function isAlive(folder: string): Promise<boolean> {
+  try {
+    const lock = await openLocked(lockOf(folder));
+    await lock?.close();
+    return lock === undefined;
+  } catch (error) {
+    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || cause?.code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/**
+ * A process is recognised by what it has open, the lock or the output: a number that was written down may belong to
+ * somebody else by now. The group is signalled as a whole when one of its members is recognised.
+ */
+async function signal(folder: string, name: "SIGTERM" | "SIGKILL"): Promise<void> {
+  const members = await membersOf(folder);
+  const leader = await numberIn(join(folder, "started"));
+  if (leader !== undefined && members.some(({ group }) => group === leader)) send(-leader, name);
+  for (const { pid, group } of members) if (group !== leader) send(pid, name);
+}
+
+function send(pid: number, name: NodeJS.Signals) {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // It has ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+interface Member {
+  readonly pid: number;
+  readonly group: number;
+}
+
+/** Everyone who keeps the step alive, but for those who collect its output: they end when nobody writes any more. */
+async function membersOf(folder: string): Promise<readonly Member[]> {
+  const collector = await numberIn(join(folder, "collector"));
+  const { ino, dev } = await stat(lockOf(folder));
+  const output = collector && (await readlink(`/proc/${collector}/fd/0`).catch(() => undefined));
+  const found: Member[] = [];
+  for (const name of await readdir("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid || !(await hasOpen(pid, { ino, dev, output }))) continue;
+    const family = await familyOf(pid);
+    if (family && family.session !== collector) found.push({ pid, group: family.group });
+  }
+  return found;
+}
+
+interface Sought {
+  readonly ino: number;
+  readonly dev: number;
+  readonly output: string | number | undefined;
+}
+
+async function hasOpen(pid: number, { ino, dev, output }: Sought): Promise<boolean> {
+  // Processes end while we look, and those of others may not be looked at.
+  const files = await readdir(`/proc/${pid}/fd`).catch(() => []);
+  for (const file of files) {
+    const path = `/proc/${pid}/fd/${file}`;
+    const found = await stat(path).catch(() => undefined);
+    if (found?.ino === ino && found.dev === dev) return true;
+    if (output && (await readlink(path).catch(() => undefined)) === output) return true;
+  }
+  return false;
+}
+
+async function familyOf(pid: number): Promise<{ group: number; session: number } | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  // The name of the program, in parentheses, may hold anything; what follows the last one are state, parent, group, session.
+  const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
+  return fields && { group: Number(fields[2]), session: Number(fields[3]) };
+}
+
+async function numberIn(file: string): Promise<number | undefined> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return /^\d+\s*$/.test(text) ? Number(text) : undefined;
+}
+
+function lockOf(folder: string): string {
+  return join(folder, "lock");
+}
