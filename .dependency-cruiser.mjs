@@ -6,7 +6,7 @@ const mayImport = {
   disk: ["time"],
   kube: ["time", "telemetry", "disk"],
   resources: ["time", "kube"],
-  cli: ["time"],
+  cli: ["time", "kube", "resources", "engines"],
   coordination: ["time", "telemetry", "kube"],
   policy: ["time", "resources"],
   ledger: ["time", "telemetry", "disk"],

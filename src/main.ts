@@ -1,38 +1,184 @@
-import { startEmbeddedApi } from "./app/index.ts";
-import { apiUsage, readApiArguments } from "./cli/index.ts";
-import { pinoLogger } from "./telemetry/index.ts";
+import { readFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { parseArgs } from "node:util";
+import { failAt, loadCatalog, openClient, openExecutor, startEmbeddedApi, startUp } from "./app/index.ts";
+import {
+  ackCommand,
+  ackUsage,
+  apiUsage,
+  CommandError,
+  logsCommand,
+  logsUsage,
+  readApiArguments,
+  runCommand,
+  runUsage,
+} from "./cli/index.ts";
+import { loadConfig } from "./config/index.ts";
+import { pinoLogger, promMetrics } from "./telemetry/index.ts";
 import { systemClock, systemRandom } from "./time/index.ts";
 
 const usage = `interlock COMMAND [OPTIONS]
 
-Commands
-  up     everything in one process: today the embedded API server
-  api    the embedded API server alone
+Processes
+  up         everything in one process: the embedded API server, the workflows in ./workflows, the executor
+  api        the embedded API server alone
+  executor   the executor alone, on the API server that --kubeconfig names
 
-Options of both
+Commands
+  run        run a workflow on a target
+  logs       print what the steps of an execution have written
+  ack        say that trying again is safe after a failure
+
+Options of up and api
 ${apiUsage}
+
+Options of up and executor
+  --config FILE           settings in YAML, see docs/configuration.md
+
+Options of executor and of all commands
+  --kubeconfig FILE       default .data/kubeconfig, which up and api write
+
+${runUsage}
+
+${logsUsage}
+
+${ackUsage}
 `;
+
+const clock = systemClock();
+const random = systemRandom();
+const metrics = promMetrics();
+const terminal = {
+  print: (line: string) => console.log(line),
+  id: () =>
+    random
+      .id()
+      .replace(/[^A-Za-z0-9]/g, "")
+      .slice(0, 8),
+  user: userInfo().username,
+};
 
 const [command = "help", ...args] = process.argv.slice(2);
 try {
-  if (command === "up" || command === "api") await serve(args);
-  else if (command === "help" || command === "--help") console.log(usage);
-  else throw new TypeError(`there is no command "${command}"\n\n${usage}`);
+  process.exitCode = await perform(command, args);
 } catch (error) {
   console.error(`interlock: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 }
 
-async function serve(options: readonly string[]) {
-  const clock = systemClock();
+/** The exit status; processes keep running after it is known. */
+async function perform(command: string, args: readonly string[]): Promise<number> {
+  switch (command) {
+    case "up":
+      return up(args);
+    case "api":
+      return api(args);
+    case "executor":
+      return executor(args);
+    case "run":
+      return withClient(args, (rest, client) => runCommand(rest, client, terminal));
+    case "logs":
+      return withClient(args, (rest, client) => logsCommand(rest, client, terminal));
+    case "ack":
+      return withClient(args, (rest, client) => ackCommand(rest, client, terminal));
+    case "help":
+    case "--help":
+      console.log(usage);
+      return 0;
+    default:
+      throw new CommandError(`there is no command "${command}"\n\n${usage}`);
+  }
+}
+
+async function api(args: readonly string[]): Promise<number> {
   const log = pinoLogger({ level: "warn", format: "text", clock });
-  const given = readApiArguments(options, process.env);
-  const { url, kubeconfigFile, close } = await startEmbeddedApi({ ...given, clock, random: systemRandom(), log });
-  console.log(`Interlock is running.
+  const given = readApiArguments(args, process.env);
+  const { url, kubeconfigFile, close } = await startEmbeddedApi({ ...given, clock, random, log });
+  console.log(`Interlock's API server is running.
 
   API server   ${url}   objects are kept in ${given.directory}
   kubectl      kubectl --kubeconfig ${kubeconfigFile} get crds
   stop         Ctrl-C; everything is still there at the next start
 `);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void close());
+  closeOnSignal(close);
+  return 0;
+}
+
+async function up(args: readonly string[]): Promise<number> {
+  const { own, rest } = take(args, "config");
+  const loaded = await configFrom(own);
+  const log = pinoLogger({ level: "warn", format: "text", clock });
+  const given = readApiArguments(rest, process.env);
+  const { api, workflows, close } = await startUp({ ...given, loaded, clock, random, log, metrics });
+  const [first] = workflows;
+  const kubeconfig = given.directory === ".data" ? "" : ` --kubeconfig ${api.kubeconfigFile}`;
+  console.log(`Interlock is running.
+
+  API server   ${api.url}   objects are kept in ${given.directory}
+  workflows    ${workflows.join(", ") || `none yet: put folders into ${loaded.config.execution.workflowsDir}`}
+  try it       ${first ? `npm run -s interlock -- run ${first} --target node/worker-1${kubeconfig}` : "see docs/workflows.md"}
+  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get wfe,rt --all-namespaces
+  stop         Ctrl-C; everything is still there at the next start
+`);
+  closeOnSignal(close);
+  return 0;
+}
+
+async function executor(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      config: { type: "string" },
+      kubeconfig: { type: "string", default: ".data/kubeconfig" },
+      data: { type: "string", default: ".executor" },
+    },
+  });
+  const loaded = await configFrom(values.config);
+  const { level, format } = loaded.config.log;
+  const log = pinoLogger({ level, format, clock });
+  const client = await openClient(values.kubeconfig, { clock, random });
+  const mortal = process.env["INTERLOCK_FAIL_AT"]
+    ? failAt(client, process.env["INTERLOCK_FAIL_AT"], () => process.kill(process.pid, "SIGKILL") as never)
+    : client;
+  await loadCatalog(loaded.config.execution.workflowsDir, mortal, log);
+  const stage = await openExecutor({ loaded, client: mortal, directory: values.data, clock, random, log, metrics });
+  await stage.ready;
+  log.info("executor ready", { pid: process.pid });
+  closeOnSignal(() => stage.close());
+  return 0;
+}
+
+async function withClient(
+  args: readonly string[],
+  run: (rest: readonly string[], client: Awaited<ReturnType<typeof openClient>>) => Promise<number>,
+): Promise<number> {
+  const { own, rest } = take(args, "kubeconfig");
+  const status = await run(rest, await openClient(own ?? ".data/kubeconfig", { clock, random }));
+  // Connections to the API server would keep the process for a while.
+  process.exit(status);
+}
+
+/** Takes one option of ours out of the arguments of a command. */
+function take(
+  args: readonly string[],
+  name: string,
+): { readonly own: string | undefined; readonly rest: readonly string[] } {
+  const at = args.indexOf(`--${name}`);
+  if (at < 0) return { own: undefined, rest: args };
+  const own = args[at + 1];
+  if (own === undefined) throw new CommandError(`--${name} wants a value`);
+  return { own, rest: [...args.slice(0, at), ...args.slice(at + 2)] };
+}
+
+async function configFrom(path: string | undefined) {
+  const yaml = path === undefined ? undefined : { path, text: await readFile(path, "utf8") };
+  const loaded = loadConfig({ yaml, env: process.env });
+  if (loaded.kind === "loaded") return loaded;
+  throw new CommandError(`the configuration has to be put right first:\n  ${loaded.problems.join("\n  ")}`);
+}
+
+function closeOnSignal(close: () => Promise<void>): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void close().then(() => process.exit(0)));
+  }
 }

@@ -21,6 +21,7 @@ describe("a configuration", () => {
         namespace: "kubernaut-workflows",
         serviceAccount: undefined,
         workflowsDir: "workflows",
+        localDir: undefined,
         runTtlMs: 3_600_000,
         timeoutMs: 1_800_000,
         cooldownMs: 300_000,

@@ -123,6 +123,11 @@ const schema = {
       env: "WORKFLOWS_DIR",
       about: "The folder with the catalog's workflows, one folder each.",
     }),
+    localDir: optional<string>({
+      kind: directory(),
+      about:
+        "Where the local engine keeps its runs. Replicas that share it take turns; in the data directory unless set.",
+    }),
     runTtlMs: setting({
       kind: duration({ atLeast: "1m" }),
       default: "1h",

@@ -1,6 +1,5 @@
-import { type Blocked, decide as decidePolicy, withHolder } from "../policy/index.ts";
+import { type Blocked, decide as decidePolicy, remaining, withHolder } from "../policy/index.ts";
 import type { SkipDetails, TargetHolder, WorkflowExecution } from "../resources/index.ts";
-import { formatDuration } from "../time/index.ts";
 import type { Turn } from "./action.ts";
 import type { ValidPlan } from "./plan.ts";
 import type { Seen } from "./seen.ts";
@@ -79,14 +78,14 @@ function skipDetailsOf(seen: Seen, plan: ValidPlan, decision: Blocked): SkipDeta
       targetResource: target,
       completedAt: earlier.completedAt,
       outcome: earlier.outcome,
-      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: formatDuration(clearsAtMs - seen.nowMs) }),
+      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: remaining(clearsAtMs - seen.nowMs) }),
     },
   };
   switch (reason) {
     case "ResourceBusy":
       return { reason, ...details, conflictingWorkflow: conflictOf(holder as TargetHolder, target) };
     case "RecentlyRemediated": {
-      const cooldownRemaining = formatDuration((clearsAtMs ?? seen.nowMs) - seen.nowMs);
+      const cooldownRemaining = remaining((clearsAtMs ?? seen.nowMs) - seen.nowMs);
       return { reason, ...details, cause: decision.cause ?? "cooldown", cooldownRemaining, ...recent };
     }
     case "PreviousExecutionFailed":

@@ -143,7 +143,7 @@ function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situati
   const earlier = history.lastFailure;
   return blocks("RecentlyRemediated", {
     cause: "backoff",
-    evidence: `${history.consecutiveFailures} failures in a row before acting; ${formatDuration(untilMs - nowMs)} to wait`,
+    evidence: `${history.consecutiveFailures} failures in a row before acting; ${remaining(untilMs - nowMs)} to wait`,
     nextStep: "wait; it is decided again then",
     ...at(untilMs),
     ...(earlier ? { earlier } : {}),
@@ -159,7 +159,7 @@ function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, setti
 
   return blocks("RecentlyRemediated", {
     cause: "cooldown",
-    evidence: `${success.executionName} did the same with success at ${success.completedAt}; ${formatDuration(untilMs - nowMs)} of its cooldown left`,
+    evidence: `${success.executionName} did the same with success at ${success.completedAt}; ${remaining(untilMs - nowMs)} of its cooldown left`,
     nextStep: "wait, or run a different workflow",
     ...at(untilMs),
     earlier: success,
@@ -198,6 +198,11 @@ function blocks(reason: BlockReason, found: Found): Block {
 
 function at(clearsAtMs: number): Pick<Block, "clears" | "clearsAtMs"> {
   return { clears: `at ${time(clearsAtMs)}`, clearsAtMs };
+}
+
+/** In whole seconds, and never less than it is: who waits that long has waited long enough. */
+export function remaining(ms: number): string {
+  return formatDuration(Math.ceil(ms / 1_000) * 1_000);
 }
 
 function time(ms: number): string {

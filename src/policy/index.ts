@@ -1,4 +1,4 @@
-export type { Check } from "./checks.ts";
+export { type Check, remaining } from "./checks.ts";
 export { type Allowed, type Blocked, type Decision, decide } from "./decide.ts";
 export { explain } from "./explanation.ts";
 export { foldAck, foldEnd, freeHolder, historyOf, isFolded, withHolder } from "./fold.ts";

@@ -310,7 +310,7 @@ describe("a runner", () => {
 describe("the example", () => {
   it("runs as it is", async () => {
     await using stage = new LocalStage();
-    const example = join(import.meta.dirname, "../../../examples/workflows/node-disk-cleanup");
+    const example = join(import.meta.dirname, "../../../workflows/node-disk-cleanup");
     cpSync(example, join(stage.workflowsRoot, "node-disk-cleanup"), { recursive: true });
     await stage.startRunner();
 

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import type { LoadedConfig } from "../config/index.ts";
+import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
+import { startExecutor } from "../executor/index.ts";
+import type { KubeClient, KubeObject, ResourceType } from "../kube/index.ts";
+import { ledgerWriter, observeLedger, openFileLedger } from "../ledger/index.ts";
+import { type CustomResourceDefinition, customKindsOf, type Kinds, kindsWith } from "../resources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+
+export interface ExecutorProcessOptions {
+  readonly loaded: Pick<LoadedConfig, "config">;
+  readonly client: KubeClient;
+  /** What belongs to this process alone: its part of the ledger, and the processes of the local engine. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface Stage {
+  readonly isReady: boolean;
+  readonly ready: Promise<void>;
+  /** Ends what can be ended in time; nothing is lost by what cannot. */
+  close(): Promise<void>;
+}
+
+/** Starts the executor with the engines that the configuration names. */
+export async function openExecutor(options: ExecutorProcessOptions): Promise<Stage> {
+  const { client, clock, random, log, metrics, directory } = options;
+  const { execution, ledger: ledgerConfig } = options.loaded.config;
+  const ledger = await openFileLedger({
+    directory: ledgerConfig.dir ?? join(directory, "ledger"),
+    writer: await ledgerWriter(join(directory, "ledger-writer"), random),
+    clock,
+    log,
+    observer: observeLedger(metrics),
+  });
+  try {
+    const engines = enginesOf(options);
+    const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
+    const executor = startExecutor({
+      client,
+      engines,
+      ledger,
+      kinds: await kindsIn(client),
+      namespace: execution.namespace,
+      defaults: {
+        engine: execution.engine,
+        serviceAccountName: execution.serviceAccount,
+        timeoutMs: execution.timeoutMs,
+        cooldownMs: execution.cooldownMs,
+      },
+      settings: {
+        cooldownMs: execution.cooldownMs,
+        backoff: {
+          baseMs: execution.backoffBaseMs,
+          maxMs: execution.backoffMaxMs,
+          maxExponent: execution.backoffMaxExponent,
+          jitter: execution.backoffJitter,
+        },
+        maxConsecutiveFailures: execution.maxConsecutiveFailures,
+        observe: execution.observe,
+        runTtlMs: execution.runTtlMs,
+      },
+      concurrency: execution.concurrency,
+      clock,
+      random,
+      log,
+      metrics,
+    });
+    return {
+      get isReady() {
+        return executor.isReady;
+      },
+      ready: executor.ready,
+      async close() {
+        await executor.stop({ deadlineMs: 5_000 });
+        await runner?.stop();
+        await ledger.close();
+      },
+    };
+  } catch (error) {
+    await ledger.close();
+    throw error;
+  }
+}
+
+function enginesOf({ client, loaded }: ExecutorProcessOptions): readonly Engine[] {
+  const { execution } = loaded.config;
+  const make = {
+    tekton: () => tektonEngine(client),
+    job: () => jobEngine(client),
+    local: () => localEngine({ client, workflowsRoot: execution.workflowsDir }),
+  };
+  return execution.engines.map((name) => make[name]());
+}
+
+function openRunner({ client, clock, random, log, loaded, directory }: ExecutorProcessOptions) {
+  const { namespace, workflowsDir, localDir } = loaded.config.execution;
+  const dataDir = localDir ?? join(directory, "local");
+  return startLocalRunner({ client, clock, random, log, dataDir, workflowsRoot: workflowsDir, namespace });
+}
+
+const definitions: ResourceType<CustomResourceDefinition & KubeObject> = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+};
+
+/** The kinds that a target may be of: those that every cluster has, and those that were defined here. */
+async function kindsIn(client: KubeClient): Promise<Kinds> {
+  const { items } = await client.list(definitions);
+  return kindsWith(customKindsOf(items));
+}

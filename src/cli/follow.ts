@@ -1,0 +1,54 @@
+import type { KubeClient } from "../kube/index.ts";
+import { type WorkflowExecution, type WorkflowExecutionStatus, workflowExecutions } from "../resources/index.ts";
+import { CommandError } from "./command-error.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Prints how an execution comes along, until it has ended. Returns the exit status. */
+export async function follow(execution: WorkflowExecution, client: KubeClient, terminal: Terminal): Promise<number> {
+  const { name = "", namespace = "", uid } = execution.metadata;
+  let last = "";
+  for (;;) {
+    const { items, resourceVersion } = await client.list(workflowExecutions, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+    });
+    const [found] = items;
+    if (found?.metadata.uid !== uid) throw new CommandError(`execution ${name} was deleted`);
+    const ended = tell(found?.status);
+    if (ended !== undefined) return ended;
+    const query = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion };
+    for await (const event of client.watch(workflowExecutions, query)) {
+      if (event.type === "DELETED") throw new CommandError(`execution ${name} was deleted`);
+      const ended = event.type === "BOOKMARK" ? undefined : tell(event.object.status);
+      if (ended !== undefined) return ended;
+    }
+  }
+
+  function tell(status: WorkflowExecutionStatus | undefined): number | undefined {
+    const line = lineOf(status);
+    if (line !== last) terminal.print(line);
+    last = line;
+    return status && exitStatus[status.phase];
+  }
+}
+
+const exitStatus: Partial<Record<WorkflowExecutionStatus["phase"], number>> = { Completed: 0, Failed: 1, Skipped: 3 };
+
+function lineOf(status: WorkflowExecutionStatus | undefined): string {
+  switch (status?.phase) {
+    case undefined:
+    case "Pending":
+      return "waiting to be admitted (is an executor running?)";
+    case "Running": {
+      const { completedTasks, totalTasks } = status.pipelineRunStatus ?? {};
+      const progress = totalTasks === undefined ? "" : `, ${completedTasks ?? 0} of ${totalTasks} tasks done`;
+      return `running as ${status.pipelineRunRef.kind} ${status.pipelineRunRef.name}${progress}`;
+    }
+    case "Completed":
+      return `completed in ${status.duration}`;
+    case "Failed":
+      return `failed: ${status.failureDetails.naturalLanguageSummary}`;
+    case "Skipped":
+      return `skipped, ${status.skipDetails.reason}: ${status.skipDetails.message}`;
+  }
+}

@@ -1,0 +1,113 @@
+import { parseArgs } from "node:util";
+import type { KubeClient } from "../kube/index.ts";
+import {
+  checkParameters,
+  currentEntry,
+  executionFinalizer,
+  labelKeys,
+  type ParameterValue,
+  parseTarget,
+  type RemediationWorkflow,
+  remediationWorkflows,
+  targetHash,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
+import { CommandError } from "./command-error.ts";
+import { follow } from "./follow.ts";
+import type { Terminal } from "./terminal.ts";
+
+export const runUsage = `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--namespace NS] [--no-wait]
+
+Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
+status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed.`;
+
+/** `interlock run`. Returns the exit status. */
+export async function runCommand(args: readonly string[], client: KubeClient, terminal: Terminal): Promise<number> {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      target: { type: "string" },
+      param: { type: "string", multiple: true, default: [] },
+      namespace: { type: "string", default: "kubernaut-system" },
+      "no-wait": { type: "boolean", default: false },
+    },
+  });
+  const [workflowId] = positionals;
+  if (!workflowId || !values.target || positionals.length > 1) throw new CommandError(runUsage);
+  const entry = await findEntry(client, workflowId);
+  const order = {
+    entry,
+    target: values.target,
+    given: readParameters(values.param, entry),
+    namespace: values.namespace,
+  };
+  const created = await client.create(workflowExecutions, executionOf(order, terminal.id()));
+  if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
+  const { name = "" } = created.object.metadata;
+  terminal.print(`execution ${name} was created`);
+  if (values["no-wait"]) return 0;
+  return await follow(created.object, client, terminal);
+}
+
+async function findEntry(client: KubeClient, workflowId: string): Promise<RemediationWorkflow> {
+  const { items } = await client.list(remediationWorkflows);
+  const entry = currentEntry(items.filter(({ spec }) => spec.workflowId === workflowId));
+  if (entry) return entry;
+  const known = [...new Set(items.map(({ spec }) => spec.workflowId))].sort();
+  throw new CommandError(`there is no workflow ${workflowId}; the catalog has ${known.join(", ") || "none yet"}`);
+}
+
+/** `--param` values are text; what the workflow takes says what they mean. */
+function readParameters(
+  given: readonly string[],
+  { spec }: RemediationWorkflow,
+): Readonly<Record<string, ParameterValue>> {
+  const values: Record<string, ParameterValue> = {};
+  for (const one of given) {
+    const at = one.indexOf("=");
+    if (at < 1) throw new CommandError(`--param wants NAME=VALUE, got ${one}`);
+    const name = one.slice(0, at);
+    values[name] = typed(one.slice(at + 1), spec.parameters?.properties[name]?.type);
+  }
+  const checked = checkParameters(spec.parameters, values);
+  if (checked.kind === "invalid") throw new CommandError(checked.problems.join("\n"));
+  return values;
+}
+
+function typed(text: string, type: string | undefined): ParameterValue {
+  if (type === "array") return text === "" ? [] : text.split(",");
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if ((type === "integer" || type === "number") && text.trim() !== "" && Number.isFinite(Number(text)))
+    return Number(text);
+  return text;
+}
+
+interface Order {
+  readonly entry: RemediationWorkflow;
+  readonly target: string;
+  readonly given: Readonly<Record<string, ParameterValue>>;
+  readonly namespace: string;
+}
+
+function executionOf({ entry, target, given, namespace }: Order, id: string): WorkflowExecution {
+  const { workflowId, version, containerImage, engine } = entry.spec;
+  const read = parseTarget(target);
+  const labels = read.kind === "target" ? { [labelKeys.targetHash]: targetHash(read.target) } : {};
+  return {
+    apiVersion: workflowExecutions.apiVersion,
+    kind: workflowExecutions.kind,
+    metadata: {
+      name: `${workflowId}-${id.toLowerCase()}`,
+      namespace,
+      labels: { ...labels, [labelKeys.workflowId]: workflowId },
+      finalizers: [executionFinalizer],
+    },
+    spec: {
+      workflowRef: { workflowId, version, containerImage, ...(engine ? { engine } : {}) },
+      targetResource: target,
+      parameters: given,
+    },
+  };
+}
