@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 export interface CreateLoad {
@@ -40,19 +39,29 @@ export class Clients {
 
   async create(load: Omit<CreateLoad, "do">): Promise<Created> {
     this.#child.send({ do: "create", ...load });
-    const [created] = (await once(this.#child, "message")) as [Created];
-    return created;
+    return await this.#answer<Created>();
   }
 
   /** Resolves when all watches are open, with what waits for their end. */
   async watch(load: Omit<WatchLoad, "do">): Promise<() => Promise<Watched>> {
     this.#child.send({ do: "watch", ...load });
-    await once(this.#child, "message");
-    const ended = once(this.#child, "message");
-    return async () => ((await ended) as [Watched])[0];
+    await this.#answer();
+    const ended = this.#answer<Watched>();
+    return () => ended;
   }
 
   close(): void {
-    this.#child.disconnect();
+    if (this.#child.connected) this.#child.disconnect();
+  }
+
+  #answer<T>(): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const died = () => reject(new Error("the clients died: see above"));
+      this.#child.once("exit", died);
+      this.#child.once("message", (message) => {
+        this.#child.off("exit", died);
+        resolve(message as T);
+      });
+    });
   }
 }
