@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { parseArgs } from "node:util";
-import { failAt, loadCatalog, openClient, openExecutor, startEmbeddedApi, startUp } from "./app/index.ts";
+import { failAt, loadCatalog, openClient, openExecutor, openObjects, startEmbeddedApi, startUp } from "./app/index.ts";
 import {
   ackCommand,
   ackUsage,
@@ -129,14 +129,18 @@ async function executor(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       config: { type: "string" },
-      kubeconfig: { type: "string", default: ".data/kubeconfig" },
+      kubeconfig: { type: "string" },
       data: { type: "string", default: ".executor" },
     },
   });
   const loaded = await configFrom(values.config);
   const { level, format } = loaded.config.log;
   const log = pinoLogger({ level, format, clock });
-  const client = await openClient(values.kubeconfig, { clock, random });
+  // What is said on the command line wins over the configuration.
+  const ours = async () => ({ client: await openClient(values.kubeconfig ?? ".data/kubeconfig", { clock, random }) });
+  const { client } = values.kubeconfig
+    ? await ours()
+    : await openObjects({ config: loaded.config, embedded: ours, clock, random, env: process.env });
   const mortal = process.env["INTERLOCK_FAIL_AT"]
     ? failAt(client, process.env["INTERLOCK_FAIL_AT"], () => process.kill(process.pid, "SIGKILL") as never)
     : client;

@@ -21,6 +21,10 @@ export interface Up {
 
 /** Starts everything in this process: the embedded API server, the catalog and the executor. */
 export async function startUp(options: UpOptions): Promise<Up> {
+  const { server } = options.loaded.config.objects;
+  if (server !== "embedded") {
+    throw new TypeError(`objects.server is ${server}, but "up" brings its own API server: start "executor" instead`);
+  }
   const api = await startEmbeddedApi(options);
   let executor: Stage | undefined;
   try {

@@ -35,8 +35,8 @@ describe("the explanation of the state", () => {
   const change = "A change of backend takes effect at the next start and migrates nothing: the new one begins empty.";
 
   it("says what a restart forgets when it lives in memory", () => {
-    expect(explainState(load({}))).toEqual([
-      "state.backend is memory (default): locks, claims and watermarks live in this process alone. A restart forgets who holds what, what is already done and how far each poller got; other replicas see none of it.",
+    expect(explainState(load({ STATE_BACKEND: "memory" }))).toEqual([
+      "state.backend is memory (env STATE_BACKEND): locks, claims and watermarks live in this process alone. A restart forgets who holds what, what is already done and how far each poller got; other replicas see none of it.",
       change,
     ]);
   });

@@ -118,7 +118,16 @@ export function share(): Kind<number> {
 
 /** A folder on this machine. */
 export function directory(): Kind<string> {
-  const expects = "the path of a folder";
+  return text("the path of a folder");
+}
+
+/** A file on this machine. */
+export function file(): Kind<string> {
+  return text("the path of a file");
+}
+
+/** Whatever somebody else calls it. */
+export function text(expects: string): Kind<string> {
   return {
     expects,
     read(text) {

@@ -10,9 +10,10 @@ describe("a configuration", () => {
     const { config, warnings } = loaded();
 
     expect(config).toMatchObject({
-      state: { backend: "memory" },
+      state: { backend: "kubernetes" },
+      objects: { server: "embedded", kubeconfig: undefined, context: undefined },
       redis: { url: undefined },
-      locks: { backend: "memory", ttlMs: 30_000, waitMs: 30_000, namespace: "kubernaut-system" },
+      locks: { backend: "kubernetes", ttlMs: 30_000, waitMs: 30_000, namespace: "kubernaut-system" },
       claims: { leaseMs: 60_000, doneTtlMs: 3_600_000, reviewDoneTtlMs: 86_400_000, memoryEntries: 10_000 },
       watermarks: { overlapMs: 60_000 },
       execution: {
@@ -76,10 +77,10 @@ describe("a configuration", () => {
   });
 
   it("keeps locks with the rest of the state unless told otherwise", () => {
-    const together = loaded({ env: { STATE_BACKEND: "kubernetes" } });
-    const apart = loaded({ env: { LOCKS_BACKEND: "kubernetes" } });
+    const together = loaded({ env: { STATE_BACKEND: "memory" } });
+    const apart = loaded({ env: { STATE_BACKEND: "memory", LOCKS_BACKEND: "kubernetes" } });
 
-    expect(together.config.locks.backend).toBe("kubernetes");
+    expect(together.config.locks.backend).toBe("memory");
     expect(together.origins.get("locks.backend")).toBe("as state.backend");
     expect(apart.config).toMatchObject({ state: { backend: "memory" }, locks: { backend: "kubernetes" } });
   });
@@ -87,7 +88,7 @@ describe("a configuration", () => {
   it("treats what is left empty as not written", () => {
     const { config } = loaded({ file: ["locks:", "log:", "  level:", "  format: ''"], env: { STATE_BACKEND: " " } });
 
-    expect(config).toMatchObject({ state: { backend: "memory" }, log: { level: "info", format: "json" } });
+    expect(config).toMatchObject({ state: { backend: "kubernetes" }, log: { level: "info", format: "json" } });
   });
 
   it("follows YAML aliases and keeps text as it was written", () => {
@@ -98,6 +99,43 @@ describe("a configuration", () => {
 
   it("may come from an empty file", () => {
     expect(loaded({ file: ["# nothing yet"] }).config).toEqual(loaded().config);
+  });
+});
+
+describe("objects on a server that others use too", () => {
+  it.each(["kubeconfig", "in-cluster"])("refuse state in memory when they are %s", (server) => {
+    const env = { OBJECTS_SERVER: server, INTERLOCK_KUBECONFIG: "/k", STATE_BACKEND: "memory" };
+
+    expect(problems({ env })).toEqual([
+      `env STATE_BACKEND: state.backend is memory, but objects.server is ${server} (env OBJECTS_SERVER): ` +
+        "other processes on that server would see none of it. Write kubernetes or redis.",
+    ]);
+  });
+
+  it("refuse locks in memory alone as well", () => {
+    const found = problems({ env: { OBJECTS_SERVER: "in-cluster", LOCKS_BACKEND: "memory" } });
+
+    expect(found).toEqual([expect.stringContaining("env LOCKS_BACKEND: locks.backend is memory, but objects.server")]);
+  });
+
+  it("need a kubeconfig if they are found by one", () => {
+    expect(problems({ env: { OBJECTS_SERVER: "kubeconfig" } })).toEqual([
+      "env OBJECTS_SERVER: objects.server is kubeconfig, but objects.kubeconfig is not set. " +
+        'Set INTERLOCK_KUBECONFIG to the file, or write "kubeconfig:" below "objects:" in the file.',
+    ]);
+  });
+
+  it("are told apart from what is set for nothing", () => {
+    const { warnings } = loaded({ env: { INTERLOCK_KUBECONFIG: "/k", INTERLOCK_KUBE_CONTEXT: "c" } });
+
+    expect(warnings).toEqual([
+      "env INTERLOCK_KUBECONFIG: objects.kubeconfig is not used, because objects.server is embedded.",
+      "env INTERLOCK_KUBE_CONTEXT: objects.context is not used, because objects.server is embedded.",
+    ]);
+  });
+
+  it("leave the shell's KUBECONFIG alone", () => {
+    expect(loaded({ env: { KUBECONFIG: "/home/somebody/.kube/config" } }).config.objects.kubeconfig).toBeUndefined();
   });
 });
 

@@ -36,12 +36,17 @@ export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | Invalid
     file.readable && !["state.backend", "locks.backend", "redis.url"].some((path) => unreadable.has(path));
   const redis = knowsRedis ? checkRedis(chosen) : undefined;
 
-  const problems = [...file.problems, ...wrong];
+  const knowsObjects =
+    file.readable && !["state.backend", "locks.backend", ...objectPaths].some((path) => unreadable.has(path));
+  const objects = knowsObjects ? checkObjects(chosen) : { problems: [], warnings: [] };
+
+  const problems = [...file.problems, ...wrong, ...objects.problems];
   if (redis?.problem) problems.push(redis.problem);
   if (problems.length > 0) return { kind: "invalid", problems };
 
   const warnings = [...chosen].flatMap(([path, { origin, doubt }]) => (doubt ? [`${origin}: ${path} ${doubt}.`] : []));
   if (redis?.warning) warnings.push(redis.warning);
+  warnings.push(...objects.warnings);
   const origins = new Map([...chosen].map(([path, { origin }]) => [path, origin]));
   return { kind: "loaded", config: assemble(chosen), origins, warnings };
 }
@@ -105,6 +110,30 @@ function checkRedis(chosen: Choices): { readonly problem?: string; readonly warn
     return { warning: `${what} Set STATE_BACKEND to redis to use it, or remove it.` };
   }
   return {};
+}
+
+const objectPaths = ["objects.server", "objects.kubeconfig", "objects.context"];
+
+/** Objects on a server that other processes use too, and what that asks of the rest. */
+function checkObjects(chosen: Choices): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
+  const server = chosen.get("objects.server");
+  const problems: string[] = [];
+  if (server?.value === "kubeconfig" && !chosen.get("objects.kubeconfig")?.value) {
+    const what = `${server.origin}: objects.server is kubeconfig, but objects.kubeconfig is not set.`;
+    problems.push(`${what} Set INTERLOCK_KUBECONFIG to the file, or write "kubeconfig:" below "objects:" in the file.`);
+  }
+  for (const path of ["state.backend", "locks.backend"]) {
+    const { value, origin } = chosen.get(path) ?? {};
+    // What only follows another setting is put right there.
+    if (server?.value === "embedded" || value !== "memory" || origin?.startsWith("as ")) continue;
+    const what = `${origin}: ${path} is memory, but objects.server is ${server?.value} (${server?.origin})`;
+    problems.push(`${what}: other processes on that server would see none of it. Write kubernetes or redis.`);
+  }
+  const unused = objectPaths.slice(1).filter((path) => chosen.get(path)?.value && server?.value !== "kubeconfig");
+  const warnings = unused.map((path) => {
+    return `${chosen.get(path)?.origin}: ${path} is not used, because objects.server is ${server?.value}.`;
+  });
+  return { problems, warnings };
 }
 
 function assemble(chosen: Choices): Config {

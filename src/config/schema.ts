@@ -1,4 +1,17 @@
-import { count, directory, duration, type Kind, namespace, oneOf, redisUrl, share, someOf, yesOrNo } from "./kinds.ts";
+import {
+  count,
+  directory,
+  duration,
+  file,
+  type Kind,
+  namespace,
+  oneOf,
+  redisUrl,
+  share,
+  someOf,
+  text,
+  yesOrNo,
+} from "./kinds.ts";
 import type { Secret } from "./secret.ts";
 
 /** One setting: how it is written, what it is when nobody writes it, and what it means. */
@@ -26,9 +39,28 @@ const schema = {
   state: {
     backend: setting({
       kind: backend,
-      default: "memory",
+      default: "kubernetes",
       env: "STATE_BACKEND",
       about: "Where claims and watermarks live, and locks unless `locks.backend` says otherwise.",
+    }),
+  },
+  objects: {
+    server: setting({
+      kind: oneOf("embedded", "kubeconfig", "in-cluster"),
+      default: "embedded",
+      env: "OBJECTS_SERVER",
+      about:
+        "The API server that keeps all objects: our own in this process, the one of `objects.kubeconfig`, or that of the cluster this pod runs in.",
+    }),
+    kubeconfig: optional<string>({
+      kind: file(),
+      env: "INTERLOCK_KUBECONFIG",
+      about: "The kubeconfig file to use when `objects.server` is `kubeconfig`.",
+    }),
+    context: optional<string>({
+      kind: text("the name of a context"),
+      env: "INTERLOCK_KUBE_CONTEXT",
+      about: "The context of that file, if not its current one.",
     }),
   },
   redis: {

@@ -85,7 +85,7 @@ function running(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const hear = (chunk: Buffer) => {
       said += chunk.toString();
-      if (said.includes("Interlock is running")) resolve();
+      if (said.includes("is running")) resolve();
     };
     child.stdout?.on("data", hear);
     child.stderr?.on("data", hear);
