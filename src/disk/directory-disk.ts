@@ -32,8 +32,8 @@ export function viewDirectory(path: string): DiskView {
   };
 }
 
-/** For our eyes only: there are Secrets in it. Its own name must be durable too, or all that is in it is lost with it. */
-async function makeDirectory(directory: string) {
+/** Makes it for our eyes only, if need be. Its own name is durable too, or all that is in it would be lost with it. */
+export async function makeDirectory(directory: string): Promise<void> {
   const firstCreated = await mkdir(directory, { recursive: true, mode: 0o700 });
   if (firstCreated === undefined) return;
   for (let path = directory; path !== dirname(firstCreated); path = dirname(path)) {

@@ -1,4 +1,4 @@
-export { openDirectory, viewDirectory } from "./directory-disk.ts";
+export { makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
 export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 export { DiskError, type DiskErrorCode } from "./disk-error.ts";
 export { openLocked } from "./open-locked.ts";

@@ -31,11 +31,11 @@ function fatalBefore<A extends readonly unknown[], R>(deed: (...args: A) => Prom
 
 /** Its promise resolves when the wrapper has ended; the death we want is right after the fork. */
 function fatalStart(start: ReturnType<typeof systemProcesses>["start"]): typeof start {
-  return async (launch) => {
+  return async (launch, abandon) => {
     count++;
     const isLast = count === plan.dieAt?.nth;
     if (isLast && plan.dieAt?.when === "before") die();
-    const wrapper = start(launch);
+    const wrapper = start(launch, abandon);
     if (isLast) setImmediate(() => setImmediate(die));
     return await wrapper;
   };

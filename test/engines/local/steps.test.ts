@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readLogs } from "../../../src/engines/index.ts";
+import { systemProcesses } from "../../../src/engines/local/steps/system-processes.ts";
 import { pipelineRuns } from "../../../src/engines/tekton/pipeline-run.ts";
 import { customResourceDefinitions } from "../../../src/resources/index.ts";
 import { runOrder } from "../run-order.ts";
@@ -205,6 +206,26 @@ describe("a step", () => {
     expect((await readLogs(stage.dataDir, run.metadata.uid ?? ""))[0]?.text).toContain("no-such-program");
   });
 
+  it("whose PATH leads nowhere is run all the same", async () => {
+    await using stage = new LocalStage();
+    const env = "env: [{name: PATH, value: /nowhere}]";
+    stage.workflow("w", pipeline(`  tasks: [{name: only, taskSpec: {steps: [{command: [/bin/true], ${env}}]}}]`));
+    await stage.startRunner();
+
+    expect(stage.engine.stateOf(await stage.run("w")).kind).toBe("succeeded");
+  });
+
+  it("with a value that no process can have is not started", async () => {
+    await using stage = new LocalStage();
+    const steps = "[{command: [echo, $(params.x)]}]";
+    stage.workflow("w", pipeline(`  params: [{name: x}]\n  tasks: [{name: only, taskSpec: {steps: ${steps}}}]`));
+    await stage.startRunner();
+
+    const run = await stage.run("w", { parameters: { x: "a\0b" } });
+
+    expect(await stage.engine.failureOf(run)).toMatchObject({ reason: "ConfigurationError", anythingStarted: false });
+  });
+
   it("whose working directory does not exist is not started", async () => {
     await using stage = new LocalStage();
     stage.workflow(
@@ -215,7 +236,11 @@ describe("a step", () => {
 
     const run = await stage.run("w");
 
-    expect(await stage.engine.failureOf(run)).toMatchObject({ reason: "ConfigurationError", anythingStarted: false });
+    expect(await stage.engine.failureOf(run)).toMatchObject({
+      reason: "ConfigurationError",
+      message: '"step-unnamed-0" could not be started: its working directory /no/such does not exist',
+      anythingStarted: false,
+    });
   });
 });
 
@@ -239,6 +264,17 @@ describe("a runner", () => {
 
     expect(stage.engine.stateOf(end).kind).toBe("succeeded");
     expect(stage.witnessed()).toEqual(["began", "ended"]);
+  });
+
+  it("that cannot run steps says so before it takes any", async () => {
+    await using stage = new LocalStage();
+    const processes = { ...systemProcesses(), start: async () => "there is no flock" };
+
+    const runner = await stage.startRunner({ processes });
+
+    await expect(runner.active).rejects.toThrow(
+      "The engine local cannot run steps here: there is no flock. It needs flock",
+    );
   });
 
   it("with another data directory leaves runs alone that have begun", async () => {

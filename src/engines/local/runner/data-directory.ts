@@ -1,6 +1,6 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { openLocked, writeDurably } from "../../../disk/index.ts";
+import { makeDirectory, openLocked, writeDurably } from "../../../disk/index.ts";
 import { type Clock, type Random, sleep } from "../../../time/index.ts";
 
 export interface DataDirectory {
@@ -30,7 +30,7 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
     const rule = "letters, digits and . _ - @ + /";
     throw new Error(`${path} cannot be the data directory: scripts get its path as text, so use ${rule} alone`);
   }
-  await mkdir(join(path, "runs"), { recursive: true, mode: 0o700 });
+  await makeDirectory(join(path, "runs"));
   let handle = await openLocked(path);
   if (!handle) waiting();
   while (!handle) {

@@ -1,5 +1,5 @@
-import { mkdir, rm } from "node:fs/promises";
-import { writeDurably } from "../../../disk/index.ts";
+import { rm } from "node:fs/promises";
+import { makeDirectory, writeDurably } from "../../../disk/index.ts";
 
 /** Port: the changes that the runner makes on disk. Each is whole or not there, and durable when it returns. */
 export interface Files {
@@ -12,10 +12,8 @@ export interface Files {
 
 export function systemFiles(): Files {
   return {
-    write: (path, content) => writeDurably(path, content),
-    async makeDirectory(path) {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-    },
+    write: writeDurably,
+    makeDirectory,
     remove: (path) => rm(path, { recursive: true, force: true }),
   };
 }

@@ -1,3 +1,5 @@
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { Controller, informer, type KubeClient, keysFrom, type Problem } from "../../../kube/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
@@ -77,7 +79,26 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
   };
 }
 
+/** Runs a step that does nothing, because a machine that cannot should say so before it is asked for one that matters. */
+async function tryOut(processes: Processes, directory: DataDirectory) {
+  const folder = join(directory.path, "try-out");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { mode: 0o700 });
+  const launch = { folder, argv: ["true"], env: { PATH: "/usr/bin:/bin" }, workingDir: folder, outputBytes: 1 };
+  const complaint = await processes.start(launch);
+  const exitCode = await readFile(join(folder, "exit"), "utf8").catch(() => "");
+  await rm(folder, { recursive: true, force: true });
+  if (exitCode.trim() === "0") return;
+  const needs = "It needs flock 2.34 and setsid of util-linux, and sync, head, tail and tee of coreutils.";
+  throw new Error(`The engine local cannot run steps here: ${complaint ?? "the step did not end well"}. ${needs}`);
+}
+
 async function begin(options: LocalRunnerOptions, directory: DataDirectory, abandon: AbortSignal) {
+  const { processes = systemProcesses() } = options;
+  await tryOut(processes, directory).catch(async (error) => {
+    await directory.release();
+    throw error;
+  });
   const { client, clock, random, log, namespace, workflowsRoot, outputBytes = 1_048_576 } = options;
   const problem = ({ kind, message, key }: Problem) => log.warn("local runner", { kind, message, key });
   let controller: Controller | undefined;
@@ -88,7 +109,7 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
     directory,
     workflowsRoot,
     abandon,
-    processes: options.processes ?? systemProcesses(),
+    processes,
     files: options.files ?? systemFiles(),
     env: options.env ?? {},
     graceMs: options.graceMs ?? 10_000,

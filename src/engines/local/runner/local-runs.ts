@@ -1,34 +1,19 @@
-import { join } from "node:path";
-import type { KubeClient } from "../../../kube/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { type PipelineRun, pipelineRuns, succeededCondition } from "../../tekton/pipeline-run.ts";
-import { isLocal, localFinalizer, workflowFolderOf } from "../local-marks.ts";
+import { isLocal, localFinalizer } from "../local-marks.ts";
 import { checkedPipeline } from "../pipeline/read-pipeline.ts";
-import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
-import { type Action, type Decision, decide, knownIn } from "../schedule/decide.ts";
-import { MissingResult, taskParams } from "../schedule/values.ts";
-import type { Attempt, RunWorld } from "../schedule/world.ts";
 import { directoryAnnotation, pipelineRunStatus, refusedStatus } from "../status/pipeline-run-status.ts";
 import { stamp } from "../status/stamp.ts";
-import { taskRunOf } from "../status/task-run.ts";
-import { secretsIn } from "../steps/output.ts";
-import { workflowFolder } from "../workflow-folder.ts";
-import { stepPlan } from "./launch.ts";
-import { OpenRun, type StepTools } from "./open-run.ts";
+import { type CarryOutOptions, carryOut } from "./carry-out.ts";
+import { OpenRun } from "./open-run.ts";
 import { TaskRuns, writeRunStatus } from "./publish.ts";
 import { recordOf, worldOf } from "./read-run.ts";
 import { RunFolder, type RunRecord, runFolders } from "./run-folder.ts";
 
-export interface LocalRunsOptions extends StepTools {
-  readonly client: KubeClient;
+export interface LocalRunsOptions extends Omit<CarryOutOptions, "nowMs"> {
   readonly directory: { readonly path: string; readonly id: string };
-  readonly workflowsRoot: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly outputBytes: number;
-  readonly progressMs: number;
+  /** How many finished runs keep their output. */
   readonly keptRuns: number;
-  /** Has a run looked at soon. */
-  readonly wake: (key: string) => void;
 }
 
 /** Runs that nobody has answered for so long after their time are given up. */
@@ -144,115 +129,8 @@ export class LocalRuns {
       if (run.status?.childReferences?.length) return await this.#recordIsGone(run, open);
       await open.folder.create(open.record);
     }
-    const attempts = await open.folder.attempts(worldOf(run, new Map(), 0).pipeline);
-    const world = worldOf(run, attempts, this.#clock.wallMs());
-    const decision = decide(world);
-    await this.#lookAfter(run, open, world, decision);
-    for (const action of decision.actions) await this.#perform(action, run, open, world, decision);
-
-    const publishInMs = await this.#publish(run, open, world, decision);
-    if (decision.run.kind !== "running") return publishInMs;
-    const wakeInMs = decision.wakeAt === undefined ? undefined : decision.wakeAt - world.now;
-    return soonest(publishInMs, wakeInMs, decision.actions.length > 0 ? this.#options.progressMs : undefined);
-  }
-
-  /** Takes over the steps that are under way and that nobody in this process looks after. */
-  async #lookAfter(run: PipelineRun, open: OpenRun, world: RunWorld, decision: Decision) {
-    for (const task of allTasks(world.pipeline)) {
-      const attempts = world.attempts.get(task.name) ?? [];
-      const { steps = [], stop } = attempts.at(-1) ?? {};
-      const index = steps.length - 1;
-      if (index < 0 || steps[index]?.end) continue;
-      const folder = await this.#runStep({ run, open, world, decision, task }, attempts.length - 1, index);
-      if (stop) open.stop(folder);
-    }
-  }
-
-  async #perform(action: Action, run: PipelineRun, open: OpenRun, world: RunWorld, decision: Decision): Promise<void> {
-    const { folder } = open;
-    const { task: name, attempt } = action;
-    const known = world.attempts.get(name)?.[attempt];
-    switch (action.do) {
-      case "start-step": {
-        const task = allTasks(world.pipeline).find((other) => other.name === name) as PipelineTask;
-        if (!known) await folder.beginAttempt(name, attempt, this.#clock.wallMs());
-        await folder.beginStep(name, attempt, action.step);
-        await this.#runStep({ run, open, world, decision, task }, attempt, action.step);
-        return;
-      }
-      case "stop": {
-        // Before the first signal, or a crash in between would make of it a step that failed by itself.
-        await folder.noteStop(name, attempt, { why: action.why, at: this.#clock.wallMs() });
-        open.stop(folder.step(name, attempt, (known?.steps.length ?? 0) - 1));
-        // Between two steps there is nothing that could end and wake us.
-        this.#options.wake(keyOf(open.record));
-        return;
-      }
-    }
-  }
-
-  async #runStep(place: StepOfRun, attempt: number, step: number): Promise<string> {
-    const { run, open, world, decision, task } = place;
-    const { env, files, outputBytes, workflowsRoot } = this.#options;
-    const folder = open.folder.step(task.name, attempt, step);
-    const plan = stepPlan({
-      run,
-      world,
-      views: decision.tasks,
-      task,
-      attempt,
-      step,
-      attemptFolder: open.folder.attempt(task.name, attempt),
-      stepFolder: folder,
-      workflowDir: join(workflowsRoot, workflowFolderOf(run)),
-      env,
-    });
-    open.look({
-      folder,
-      secrets: secretsIn({ ...plan.params, ...plan.env }),
-      launch: async () => {
-        const found = await workflowFolder(workflowsRoot, workflowFolderOf(run));
-        if (found.kind === "refused")
-          this.#options.log.warn("workflow folder is gone", { run: open.record.uid, because: found.message });
-        if (plan.script !== undefined) await files.write(join(folder, "script"), plan.script);
-        await files.makeDirectory(join(open.folder.attempt(task.name, attempt), "scratch"));
-        return { folder, argv: plan.argv, env: plan.env, workingDir: plan.workingDir, outputBytes };
-      },
-    });
-    return folder;
-  }
-
-  /** Tells the API server what it does not know yet: the end at once, anything else not too often. */
-  async #publish(run: PipelineRun, open: OpenRun, world: RunWorld, decision: Decision): Promise<number | undefined> {
-    const { client, clock, directory, progressMs } = this.#options;
-    const isEnd = decision.run.kind !== "running";
-    const status = pipelineRunStatus(run, world, decision, directory.id);
-    const wanted = this.#taskRuns(run, world, decision);
-    const text = JSON.stringify(status);
-    if (!isEnd) {
-      if (open.published?.text === text && wanted.every((taskRun) => open.taskRuns.isWritten(taskRun)))
-        return undefined;
-      const dueInMs = (open.published?.at ?? clock.now()) + progressMs - clock.now();
-      open.published ??= { text: "", at: clock.now() };
-      if (dueInMs > 0) return dueInMs;
-    }
-    // Tasks first: whoever sees the end of the run may read them.
-    for (const taskRun of wanted) await open.taskRuns.write(taskRun);
-    const outcome = await writeRunStatus(client, run, status);
-    if (outcome.kind !== "updated") return 0;
-    open.published = { text, at: clock.now() };
-    return isEnd ? await this.#finish(outcome.object, open) : undefined;
-  }
-
-  #taskRuns(run: PipelineRun, world: RunWorld, decision: Decision) {
-    const known = knownIn(world, (name) => decision.tasks.get(name));
-    return allTasks(world.pipeline).flatMap((task) => {
-      const attempts = world.attempts.get(task.name) as readonly Attempt[] | undefined;
-      const view = decision.tasks.get(task.name);
-      if (!attempts || !view) return [];
-      const isFinally = world.pipeline.finally?.includes(task) ?? false;
-      return [taskRunOf({ run, task, isFinally, attempts, view, params: paramsOf(task, known) })];
-    });
+    const outcome = await carryOut(run, open, { ...this.#options, nowMs: this.#clock.wallMs });
+    return outcome.kind === "ended" ? await this.#finish(outcome.run, open) : outcome.lookAgainInMs;
   }
 
   /** Its end is in the API server, and nothing of it is alive. */
@@ -282,7 +160,8 @@ export class LocalRuns {
   async #forgetOldest() {
     const { directory, files, keptRuns } = this.#options;
     const folders = await runFolders(directory.path, files);
-    if (folders.length <= keptRuns + this.#open.size) return;
+    // Some more than that: to look at all of them for each one that ends would be a waste.
+    if (folders.length <= keptRuns * 1.1 + this.#open.size) return;
     const closed = (await Promise.all(folders.map(async (folder) => ({ folder, at: await folder.closedAt() })))).filter(
       ({ at }) => at !== undefined,
     );
@@ -337,7 +216,8 @@ export class LocalRuns {
 
   /** Two runners on one API server must share a data directory; and what its own runner does not end, ends some time. */
   async #foreign(run: PipelineRun, runner: string | undefined): Promise<number | undefined> {
-    if (isOver(run)) return undefined;
+    // An end is written when nothing is alive any more, so anybody may let go of what has one.
+    if (isOver(run)) return run.metadata.deletionTimestamp ? await this.#finish(run, undefined) : undefined;
     const { startedAt, timeouts } = worldOf(run, new Map(), this.#clock.wallMs());
     const givenUpAt = startedAt + timeouts.pipelineMs + foreignGraceMs;
     if (timeouts.pipelineMs > 0 && this.#clock.wallMs() >= givenUpAt) {
@@ -371,28 +251,10 @@ export class LocalRuns {
   }
 }
 
-interface StepOfRun {
-  readonly run: PipelineRun;
-  readonly open: OpenRun;
-  readonly world: RunWorld;
-  readonly decision: Decision;
-  readonly task: PipelineTask;
-}
-
 /** The wall clock as it was when we began, and from then on without jumps: times of one run are compared with it. */
 function steady(clock: Clock) {
   const offset = clock.wallMs() - clock.now();
   return { wallMs: () => Math.round(clock.now() + offset) };
-}
-
-function paramsOf(task: PipelineTask, known: Parameters<typeof taskParams>[1]) {
-  try {
-    return taskParams(task, known);
-  } catch (error) {
-    // It has begun, so they were there; what cannot be shown now is left out.
-    if (error instanceof MissingResult) return {};
-    throw error;
-  }
 }
 
 function isOver(run: PipelineRun): boolean {
@@ -401,9 +263,4 @@ function isOver(run: PipelineRun): boolean {
 
 function keyOf({ namespace, name }: { namespace: string; name: string }): string {
   return `${namespace}/${name}`;
-}
-
-function soonest(...delays: readonly (number | undefined)[]): number | undefined {
-  const known = delays.filter((delay) => delay !== undefined);
-  return known.length > 0 ? Math.max(0, Math.min(...known)) : undefined;
 }

@@ -1,7 +1,10 @@
 /** Port: the processes of steps. A step is known by its folder, so that another process can find what we started. */
 export interface Processes {
-  /** Starts the wrapper of a step. Resolves when the wrapper has ended; with a sentence if it never ran the step. */
-  start(launch: Launch): Promise<string | undefined>;
+  /**
+   * Starts the wrapper of a step. Resolves when the wrapper has ended; with a sentence if it did not end well. After
+   * `abandon` the step goes on, but does not keep this process from ending.
+   */
+  start(launch: Launch, abandon?: AbortSignal): Promise<string | undefined>;
   /** Whether any process of the step, or what collects its output, is still there. */
   isAlive(folder: string): Promise<boolean>;
   /** Sends a signal to every process of the step. */

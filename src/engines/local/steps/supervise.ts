@@ -35,7 +35,7 @@ export async function supervise(supervision: Supervision): Promise<StepEnd> {
   if (await processes.isAlive(folder)) await untilGone(supervision, undefined);
   else if ((await timeOf(join(folder, "started"))) === undefined) {
     if (stop.aborted) return { how: "not-started", exitCode: 1, finishedAt: supervision.clock.wallMs() };
-    const wrapper = processes.start(await supervision.launch());
+    const wrapper = processes.start(await supervision.launch(), supervision.abandon);
     complaint = await untilGone(supervision, wrapper);
   }
   return await endOf(supervision, complaint);

@@ -10,24 +10,33 @@ export function systemProcesses(): Processes {
   return { start, isAlive, signal };
 }
 
-async function start({ folder, argv, env, workingDir, outputBytes }: Launch): Promise<string | undefined> {
+/** The step's PATH may be anything; ours is found where the system has it. */
+const launcher = 'exec "$(command -pv flock)" "$@"';
+
+async function start(launch: Launch, abandon?: AbortSignal): Promise<string | undefined> {
+  const { folder, argv, env, workingDir, outputBytes } = launch;
+  const isThere = (await stat(workingDir).catch(() => undefined))?.isDirectory();
+  if (!isThere) return `its working directory ${workingDir} does not exist`;
   const lock = lockOf(folder);
   // Made here and not by flock: whoever looks for the lock must find a file.
   await writeFile(lock, "", { flag: "a", mode: 0o600 });
   const wrapper = ["/bin/sh", "-c", wrapperScript, folder, String(outputBytes), ...argv];
-  return await new Promise((resolve) => {
+  const args = ["-c", launcher, "flock", "--no-fork", "-x", "-w", "10", lock, ...wrapper];
+  try {
     // In a session, and so in a process group, of its own. It must not be ended by a Ctrl-C that is meant for us.
-    const child = spawn("flock", ["--no-fork", "-x", "-w", "10", lock, ...wrapper], {
-      cwd: workingDir,
-      env,
-      detached: true,
-      stdio: "ignore",
+    const child = spawn("/bin/sh", args, { cwd: workingDir, env, detached: true, stdio: "ignore" });
+    const leave = () => child.unref();
+    abandon?.addEventListener("abort", leave, { once: true });
+    const complaint = await new Promise<string | undefined>((resolve) => {
+      child.once("error", (error) => resolve(error.message));
+      child.once("exit", (code, name) => resolve(code === 0 ? undefined : `its wrapper ended with ${code ?? name}`));
     });
-    // A runner that has nothing else to do may end: the step goes on without it.
-    child.unref();
-    child.once("error", (error) => resolve(`the step could not be started: ${error.message}`));
-    child.once("exit", (code, signal) => resolve(code === 0 ? undefined : `the wrapper ended with ${code ?? signal}`));
-  });
+    abandon?.removeEventListener("abort", leave);
+    return complaint;
+  } catch (error) {
+    // An argument or a variable that no process can have, because there is a zero byte in it.
+    return (error as Error).message.split("\n")[0];
+  }
 }
 
 async function isAlive(folder: string): Promise<boolean> {

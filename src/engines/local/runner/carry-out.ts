@@ -1,0 +1,161 @@
+import { join } from "node:path";
+import type { KubeClient } from "../../../kube/index.ts";
+import type { PipelineRun, TaskRun } from "../../tekton/pipeline-run.ts";
+import { workflowFolderOf } from "../local-marks.ts";
+import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
+import { type Action, type Decision, decide, knownIn } from "../schedule/decide.ts";
+import { type Known, MissingResult, type Params, taskParams } from "../schedule/values.ts";
+import type { RunWorld } from "../schedule/world.ts";
+import { pipelineRunStatus } from "../status/pipeline-run-status.ts";
+import { taskRunOf } from "../status/task-run.ts";
+import { secretsIn } from "../steps/output.ts";
+import { stepPlan } from "./launch.ts";
+import type { OpenRun, StepTools } from "./open-run.ts";
+import { writeRunStatus } from "./publish.ts";
+import { worldOf } from "./read-run.ts";
+
+export interface CarryOutOptions extends StepTools {
+  readonly client: KubeClient;
+  readonly directory: { readonly id: string };
+  readonly workflowsRoot: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly outputBytes: number;
+  readonly progressMs: number;
+  /** Has a run looked at soon. */
+  readonly wake: (key: string) => void;
+  readonly nowMs: () => number;
+}
+
+export type CarryOutOutcome =
+  | { readonly kind: "running"; readonly lookAgainInMs?: number | undefined }
+  /** Its end is in the API server. */
+  | { readonly kind: "ended"; readonly run: PipelineRun };
+
+/** Looks at a run that is ours, does what is to be done next, and tells the API server how it stands. */
+export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOutOptions): Promise<CarryOutOutcome> {
+  const attempts = await open.folder.attempts(worldOf(run, new Map(), 0).pipeline);
+  const world = worldOf(run, attempts, options.nowMs());
+  const turn = { run, open, world, decision: decide(world), options };
+  lookAfter(turn);
+  for (const action of turn.decision.actions) await perform(action, turn);
+
+  const outcome = await publish(turn);
+  if (outcome.kind === "ended") return outcome;
+  const { wakeAt, actions } = turn.decision;
+  const wakeInMs = wakeAt === undefined ? undefined : wakeAt - world.now;
+  // What was begun now is told of when it has had time to begin.
+  const toldInMs = actions.length > 0 ? options.progressMs : undefined;
+  return { kind: "running", lookAgainInMs: soonest(outcome.lookAgainInMs, wakeInMs, toldInMs) };
+}
+
+interface Turn {
+  readonly run: PipelineRun;
+  readonly open: OpenRun;
+  readonly world: RunWorld;
+  readonly decision: Decision;
+  readonly options: CarryOutOptions;
+}
+
+/** Takes over the steps that are under way and that nobody in this process looks after. */
+function lookAfter(turn: Turn) {
+  const { open, world } = turn;
+  for (const task of allTasks(world.pipeline)) {
+    const attempts = world.attempts.get(task.name) ?? [];
+    const { steps = [], stop } = attempts.at(-1) ?? {};
+    const index = steps.length - 1;
+    if (index < 0 || steps[index]?.end) continue;
+    const folder = runStep(turn, task, attempts.length - 1, index);
+    if (stop) open.stop(folder);
+  }
+}
+
+async function perform(action: Action, turn: Turn): Promise<void> {
+  const { open, world, options } = turn;
+  const { task: name, attempt } = action;
+  const known = world.attempts.get(name)?.[attempt];
+  switch (action.do) {
+    case "start-step": {
+      const task = allTasks(world.pipeline).find((other) => other.name === name) as PipelineTask;
+      if (!known) await open.folder.beginAttempt(name, attempt, options.nowMs());
+      // Before the step: a folder without a process is started, a process without a folder would be lost.
+      await open.folder.beginStep(name, attempt, action.step);
+      runStep(turn, task, attempt, action.step);
+      return;
+    }
+    case "stop": {
+      // Before the first signal, or a crash in between would make of it a step that failed by itself.
+      await open.folder.noteStop(name, attempt, { why: action.why, at: options.nowMs() });
+      open.stop(open.folder.step(name, attempt, (known?.steps.length ?? 0) - 1));
+      // Between two steps there is nothing that could end and wake us.
+      options.wake(`${open.record.namespace}/${open.record.name}`);
+      return;
+    }
+  }
+}
+
+/** Returns the folder of the step. */
+function runStep({ run, open, world, decision, options }: Turn, task: PipelineTask, attempt: number, step: number) {
+  const { env, files, outputBytes, workflowsRoot } = options;
+  const stepFolder = open.folder.step(task.name, attempt, step);
+  const attemptFolder = open.folder.attempt(task.name, attempt);
+  const workflowDir = join(workflowsRoot, workflowFolderOf(run));
+  const place = { run, world, views: decision.tasks, task, attempt, step, attemptFolder, stepFolder, workflowDir, env };
+  const plan = stepPlan(place);
+  open.look({
+    folder: stepFolder,
+    secrets: secretsIn({ ...plan.params, ...plan.env }),
+    launch: async () => {
+      if (plan.script !== undefined) await files.write(join(stepFolder, "script"), plan.script);
+      return { folder: stepFolder, argv: plan.argv, env: plan.env, workingDir: plan.workingDir, outputBytes };
+    },
+  });
+  return stepFolder;
+}
+
+/** Tells the API server what it does not know yet: the end at once, anything else not too often. */
+async function publish({ run, open, world, decision, options }: Turn): Promise<CarryOutOutcome> {
+  const { client, clock, directory, progressMs } = options;
+  const isEnd = decision.run.kind !== "running";
+  const status = pipelineRunStatus(run, world, decision, directory.id);
+  const wanted = wantedTaskRuns(run, world, decision);
+  const text = JSON.stringify(status);
+  if (!isEnd) {
+    const isKnown = open.published?.text === text && wanted.every((taskRun) => open.taskRuns.isWritten(taskRun));
+    if (isKnown) return { kind: "running" };
+    open.published ??= { text: "", at: clock.now() };
+    const dueInMs = open.published.at + progressMs - clock.now();
+    if (dueInMs > 0) return { kind: "running", lookAgainInMs: dueInMs };
+  }
+  // Tasks first: whoever sees the end of the run may read them.
+  for (const taskRun of wanted) await open.taskRuns.write(taskRun);
+  const outcome = await writeRunStatus(client, run, status);
+  if (outcome.kind !== "updated") return { kind: "running", lookAgainInMs: 0 };
+  open.published = { text, at: clock.now() };
+  return isEnd ? { kind: "ended", run: outcome.object } : { kind: "running" };
+}
+
+function wantedTaskRuns(run: PipelineRun, world: RunWorld, decision: Decision): readonly TaskRun[] {
+  const known = knownIn(world, (name) => decision.tasks.get(name));
+  return allTasks(world.pipeline).flatMap((task) => {
+    const attempts = world.attempts.get(task.name);
+    const view = decision.tasks.get(task.name);
+    if (!attempts || !view) return [];
+    const isFinally = world.pipeline.finally?.includes(task) ?? false;
+    return [taskRunOf({ run, task, isFinally, attempts, view, params: paramsOf(task, known) })];
+  });
+}
+
+function paramsOf(task: PipelineTask, known: Known): Params {
+  try {
+    return taskParams(task, known);
+  } catch (error) {
+    // It has begun, so they were there; what cannot be shown now is left out.
+    if (error instanceof MissingResult) return {};
+    throw error;
+  }
+}
+
+function soonest(...delays: readonly (number | undefined)[]): number | undefined {
+  const known = delays.filter((delay) => delay !== undefined);
+  return known.length > 0 ? Math.max(0, Math.min(...known)) : undefined;
+}
