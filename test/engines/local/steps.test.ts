@@ -249,6 +249,7 @@ describe("a runner", () => {
     await using stage = new LocalStage();
     stage.workflow("w", script('echo began >> "$WITNESS"; sleep 1; echo ended >> "$WITNESS"'));
     const first = await stage.startRunner();
+    await first.active;
     const second = await stage.startRunner();
     let isActive = false;
     void second.active.then(() => {
