@@ -137,14 +137,17 @@ export class LocalRuns {
   async #finish(run: PipelineRun, open: OpenRun | undefined): Promise<number | undefined> {
     const { client } = this.#options;
     const { finalizers = [], namespace = "", name = "", resourceVersion } = run.metadata;
-    if (open) await open.idle();
+    // Before the finalizer goes: who sees that may create the next run of this target, which should not have to wait.
+    if (open) {
+      await open.idle();
+      await this.#close(open);
+    }
     if (finalizers.includes(localFinalizer)) {
       const rest = finalizers.filter((finalizer) => finalizer !== localFinalizer);
       const merge = { metadata: { resourceVersion, finalizers: rest.length > 0 ? rest : null } };
       const outcome = await client.patch(pipelineRuns, { namespace, name }, { merge });
       if (outcome.kind === "conflict") return 0;
     }
-    if (open) await this.#close(open);
     return undefined;
   }
 
