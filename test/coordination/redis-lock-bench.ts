@@ -4,8 +4,9 @@ import type { Ability, LockBench } from "../../src/coordination/locks.contract.t
 import type { Locks } from "../../src/coordination/locks.ts";
 import { RedisConnection } from "../../src/coordination/redis/connection.ts";
 import { redisLocks } from "../../src/coordination/redis/redis-locks.ts";
-import { type Clock, type Random, systemClock, systemRandom, type Timer } from "../../src/time/index.ts";
+import { type Random, systemRandom } from "../../src/time/index.ts";
 import { ProcessClock } from "../doubles/process-clock.ts";
+import { StoppableClock } from "../doubles/stoppable-clock.ts";
 import type { startRedis } from "../services/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
 
@@ -137,38 +138,4 @@ function tap(connection: RedisConnection, proxy: TcpProxy): RedisProcess["wire"]
 /** No jitter, so that a reconnection takes the same time in each run. */
 function evenRandom(): Random {
   return { ...systemRandom(), fraction: () => 0.5 };
-}
-
-/** The system's clock, until it is stopped: what is still pending then must not keep the tests alive. */
-class StoppableClock implements Clock {
-  readonly #clock = systemClock();
-  readonly #timers = new Set<Timer>();
-
-  now(): number {
-    return this.#clock.now();
-  }
-
-  wallMs(): number {
-    return this.#clock.wallMs();
-  }
-
-  after(...[delayMs, wake, options]: Parameters<Clock["after"]>): Timer {
-    const woken = () => {
-      this.#timers.delete(timer);
-      wake();
-    };
-    const timer = this.#clock.after(delayMs, woken, options);
-    this.#timers.add(timer);
-    return {
-      cancel: () => {
-        this.#timers.delete(timer);
-        timer.cancel();
-      },
-      setBackground: (yes) => timer.setBackground(yes),
-    };
-  }
-
-  stop(): void {
-    for (const timer of this.#timers) timer.cancel();
-  }
 }

@@ -137,6 +137,8 @@ export class KubernetesLockStore implements LockStore {
     const observed = this.#watch.get(open.name);
     const me = this.#claimant(bid);
     const move = rules.nextMove(observed, me, this.#in.clock.now());
+    // The watch may be late, or silent without our knowing. It is good for waking up, not for turning anybody away.
+    if (move.do === "give-up" && !open.hasRead) return this.#read(open);
     switch (move.do) {
       case "create":
         return this.#take(open, rules.created(open.name, this.#in.namespace, me, this.#wallMs()));
@@ -192,6 +194,7 @@ export class KubernetesLockStore implements LockStore {
     if (lease) this.#watch.saw(lease);
     else this.#watch.forget(open.name);
     open.mustRead = false;
+    open.hasRead = true;
   }
 
   async #wait(open: OpenBid, until: number) {
@@ -280,6 +283,8 @@ class OpenBid {
   leftTraces = false;
   /** Its traces are being removed. */
   retracting = false;
+  /** We have asked the server itself how things stand. */
+  hasRead = false;
   /** What we know of the Lease may be old in a way that matters. */
   mustRead = false;
   #wake: (() => void) | undefined;

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll } from "vitest";
+import { claimsOver } from "../../src/coordination/claim-desk.ts";
+import { claimsContract } from "../../src/coordination/claims.contract.ts";
+import { nameOf } from "../../src/coordination/key.ts";
+import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
+import { kubernetesWatermarks } from "../../src/coordination/kubernetes/kubernetes-watermarks.ts";
+import { locksContract } from "../../src/coordination/locks.contract.ts";
+import { watermarksContract } from "../../src/coordination/watermarks.contract.ts";
+import type { Connection } from "../../src/kube/http/connection.ts";
+import { httpClient } from "../../src/kube/http/http-client.ts";
+import { fromKubeconfig } from "../../src/kube/http/kubeconfig.ts";
+import { type KubeClient, leases } from "../../src/kube/index.ts";
+import { sleep, systemClock, systemRandom } from "../../src/time/index.ts";
+import { apiServerAbilities, apiServerLockBench, freshNamespace } from "../coordination/api-server-bench.ts";
+import type { ClaimsBackend } from "../coordination/claim-world.ts";
+import { type ApiServer, startApiServer } from "../services/api-server.ts";
+
+// Never KUBECONFIG: what a developer's shell points at is not for tests.
+const { TEST_KUBECONFIG: given } = process.env;
+const where = given ? "the cluster of TEST_KUBECONFIG" : "interlock api";
+const clock = systemClock();
+const random = systemRandom();
+
+let ours: ApiServer | undefined;
+let connection: Connection;
+/** A server tells its time in whole seconds; only whoever has seen some of them begin knows it better. */
+let punctual: KubeClient;
+
+beforeAll(async () => {
+  if (!given) ours = await startApiServer();
+  connection = await fromKubeconfig({ path: given ?? (ours as ApiServer).kubeconfigFile });
+  punctual = connect();
+  for (let looks = 0; looks < 24; looks++) {
+    await punctual.get(leases, { namespace: "default", name: "none" });
+    await sleep(clock, 50);
+  }
+});
+afterAll(() => ours?.stop());
+
+locksContract(where, () => apiServerLockBench(connect), { abilities: apiServerAbilities, concurrent: true });
+claimsContract(where, claimsBackend);
+watermarksContract(where, async () => {
+  const client = connect();
+  const { namespace, remove } = await freshNamespace(client);
+  return { connect: async () => kubernetesWatermarks({ client: connect(), namespace }), stop: remove };
+});
+
+function connect(): KubeClient {
+  return httpClient({ connection, clock, random, freeze: true });
+}
+
+async function claimsBackend(): Promise<ClaimsBackend> {
+  const admin = connect();
+  const { namespace, remove } = await freshNamespace(admin);
+  return {
+    clock,
+    leaseMs: 1_000,
+    pass: (ms) => sleep(clock, ms),
+    connect: ({ through, ...setup }) => {
+      const store = kubernetesClaimStore({ client: punctual, clock: setup.clock, namespace });
+      return claimsOver(through(store), { ...setup, random });
+    },
+    async forget(key) {
+      await admin.delete(leases, { namespace, name: `claim-${nameOf(key)}` });
+    },
+    stop: remove,
+  };
+}
