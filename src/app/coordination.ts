@@ -10,6 +10,7 @@ import {
   memoryLocks,
   memoryWatermarks,
   observeClaims,
+  observeJanitor,
   observeLockLoad,
   observeLocks,
   RedisConnection,
@@ -17,6 +18,7 @@ import {
   redisLocks,
   redisWatermarks,
   type Stage,
+  startJanitor,
   type WatermarkStore,
 } from "../coordination/index.ts";
 import type { KubeClient } from "../kube/index.ts";
@@ -63,9 +65,13 @@ export async function openCoordination(options: CoordinationOptions): Promise<Co
   observeLockLoad(locks, options);
   const claims = openClaims(options, redis);
   const watermarks = openWatermarks(options, redis);
+  const janitor = uses("kubernetes", config) ? openJanitor(options, locks) : undefined;
   async function close() {
+    // It may just be asking for a lock; that ends with the locks.
+    const swept = janitor?.close();
     await claims.close();
     await locks.close();
+    await swept;
     await redis?.close();
   }
   try {
@@ -151,6 +157,13 @@ function openWatermarks({ loaded, kube }: CoordinationOptions, redis: RedisConne
     case "kubernetes":
       return kubernetesWatermarks({ client: needed(kube, "kubernetes"), namespace: locks.namespace });
   }
+}
+
+function openJanitor(options: CoordinationOptions, locks: Locks) {
+  const { loaded, clock, random, kube } = options;
+  const { namespace } = loaded.config.locks;
+  const client = needed(kube, "kubernetes");
+  return startJanitor({ client, clock, random, namespace, locks, events: observeJanitor(options) });
 }
 
 function whoWeAre(stage: Stage): string {

@@ -29,11 +29,13 @@ export {
   fenceOf,
 } from "./fencing/kubernetes.ts";
 export { runGit } from "./fencing/run-git.ts";
+export type { JanitorEvents, Swept } from "./janitor-events.ts";
 export { type Key, keyOf } from "./key.ts";
+export { type JanitorOptions, startJanitor } from "./kubernetes/janitor.ts";
 export { type KubernetesClaimsOptions, kubernetesClaims } from "./kubernetes/kubernetes-claims.ts";
 export { type KubernetesLocksOptions, kubernetesLocks } from "./kubernetes/kubernetes-locks.ts";
 export { type KubernetesWatermarksOptions, kubernetesWatermarks } from "./kubernetes/kubernetes-watermarks.ts";
-export { removeSpentClaims } from "./kubernetes/remove-spent-claims.ts";
+export { type LeaderWork, type LeadingEvents, type LeadingOptions, leading } from "./leading.ts";
 export type { LockTableOptions } from "./lock-table.ts";
 export type {
   AcquireOptions,
@@ -53,6 +55,7 @@ export {
   type ObservedWatermark,
   type Observer,
   observeClaims,
+  observeJanitor,
   observeLockLoad,
   observeLocks,
   observeWatermarks,

@@ -13,7 +13,14 @@ import type { Lease, Locks, ReleaseOutcome } from "./locks.ts";
 import { memoryClaims } from "./memory/memory-claims.ts";
 import { memoryLocks } from "./memory/memory-locks.ts";
 import { memoryWatermarks } from "./memory/memory-watermarks.ts";
-import { type Observer, observeClaims, observeLockLoad, observeLocks, observeWatermarks } from "./observed.ts";
+import {
+  type Observer,
+  observeClaims,
+  observeJanitor,
+  observeLockLoad,
+  observeLocks,
+  observeWatermarks,
+} from "./observed.ts";
 import { once } from "./once.ts";
 import { openWatermark, type WatermarkOptions } from "./watermarks.ts";
 
@@ -561,7 +568,7 @@ describe("all metrics", () => {
 
     const labels = new Set([...(await metrics.text()).matchAll(/[{,](\w+)=/g)].map(([, label]) => label));
 
-    expect([...labels].sort()).toEqual(["effect", "how", "le", "outcome", "reason"]);
+    expect([...labels].sort()).toEqual(["effect", "how", "kind", "le", "outcome", "reason"]);
   });
 
   it("begin with the stage, so that several can share a process", async () => {
@@ -640,7 +647,7 @@ function stage({ stage = "gateway", metrics = promMetrics(), store, maxEntries =
   const clock = new ManualClock();
   const log = recordingLogger();
   const observer = { stage, metrics, log, clock };
-  const events = { locks: observeLocks(observer), claims: observeClaims(observer) };
+  const events = { locks: observeLocks(observer), claims: observeClaims(observer), janitor: observeJanitor(observer) };
   const lockOptions = { clock, random: systemRandom(), events: events.locks };
   const locks: Locks = store ? locksOver(store, lockOptions) : memoryLocks(lockOptions);
   observeLockLoad(locks, observer);

@@ -3,6 +3,7 @@ import type { Clock } from "../time/index.ts";
 import type { Claim, ClaimEvents, Effect } from "./claims.ts";
 import { lag } from "./cursor.ts";
 import { CoordinationError, type CoordinationErrorCode } from "./errors.ts";
+import type { JanitorEvents } from "./janitor-events.ts";
 import type { LockEvents, Locks } from "./locks.ts";
 import type { AdvanceOutcome, Watermark } from "./watermarks.ts";
 
@@ -129,6 +130,30 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
       if (evictionLines("") === undefined) return;
       log.warn("dedup_store_eviction", { count: evictedSinceLine, maxEntries, ageMs });
       evictedSinceLine = 0;
+    },
+  };
+}
+
+/** Counts and logs what the janitor of a stage removes: `startJanitor({ …, events: observeJanitor(observer) })`. */
+export function observeJanitor({ stage, metrics, log }: Pick<Observer, "stage" | "metrics" | "log">): JanitorEvents {
+  const removals = metrics.counter({
+    name: `${stage}_leases_removed_total`,
+    help: "Leases that nobody needed any more: of locks without holder or waiter, and of claims no longer remembered.",
+    labels: { kind: ["lock", "claim"] },
+  });
+  const failures = metrics.counter({
+    name: `${stage}_lease_sweep_failures_total`,
+    help: "Times the removal of idle Leases failed. It is tried again a few minutes later.",
+  });
+  return {
+    swept({ locks, claims }) {
+      removals.with({ kind: "lock" }).inc(locks);
+      removals.with({ kind: "claim" }).inc(claims);
+      if (locks + claims > 0) log.info("idle leases removed", { locks, claims });
+    },
+    failed(error) {
+      failures.inc();
+      log.warn("idle leases not removed", { error });
     },
   };
 }

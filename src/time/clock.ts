@@ -16,14 +16,20 @@ export interface Timer {
 }
 
 /** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */
-export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+export function sleep(
+  clock: Clock,
+  delayMs: number,
+  signal?: AbortSignal,
+  options?: { readonly background?: boolean },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
 
-    const timer = clock.after(delayMs, () => {
+    const wake = () => {
       signal?.removeEventListener("abort", stop);
       resolve();
-    });
+    };
+    const timer = clock.after(delayMs, wake, options);
     function stop() {
       timer.cancel();
       reject(signal?.reason);

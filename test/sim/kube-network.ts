@@ -1,5 +1,6 @@
 import { type Key, nameOf } from "../../src/coordination/key.ts";
 import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
+import { LeaseSweep } from "../../src/coordination/kubernetes/lease-sweep.ts";
 import { locksOver } from "../../src/coordination/lock-table.ts";
 import { type KubeClient, KubeError, type KubeLease, leases, type WatchEvent } from "../../src/kube/index.ts";
 import type { Clock } from "../../src/time/index.ts";
@@ -18,6 +19,8 @@ export interface KubernetesBackendOptions {
   readonly mutateClient?: (client: KubeClient, clock: Clock) => KubeClient;
   /** Compare clients with one another alone: for mutants that write something else into the store. */
   readonly storeIsNoYardstick?: boolean;
+  /** How the janitor reaches the server. */
+  readonly mutateJanitor?: (client: KubeClient, clock: Clock) => KubeClient;
   /** Messages still take their time, but nothing goes wrong. */
   readonly calm?: boolean;
 }
@@ -27,6 +30,7 @@ export function kubernetesBackend(world: World, options: KubernetesBackendOption
   const server = new ApiServer(world);
   const { mutate = (store) => store, mutateClient = (client) => client } = options;
   if (options.calm) server.heal();
+  else sweepNowAndThen(server, world, options.mutateJanitor);
   return {
     truth: {
       holderOf: (key) => server.holderOf(prefix + nameOf(key as Key)),
@@ -46,10 +50,34 @@ export function kubernetesBackend(world: World, options: KubernetesBackendOption
   };
 }
 
+/** A janitor that is in a hurry: what is idle for a moment is swept, over the same bad network as everything else. */
+function sweepNowAndThen(
+  server: ApiServer,
+  world: World,
+  mutate: KubernetesBackendOptions["mutateJanitor"] = (client) => client,
+) {
+  const { chance } = world;
+  const process = new Process(world, "janitor", {
+    offsetMs: chance.between(-1e6, 1e6),
+    rate: 1 + chance.between(-0.002, 0.002),
+  });
+  const client = mutate(server.clientOf(process), process.clock);
+  const janitor = new LeaseSweep({ client, clock: process.clock, namespace, idleMs: chance.between(0, 500) });
+  const again = () => {
+    const done = ({ locks }: { locks: number }) => {
+      for (let i = 0; i < locks; i++) world.struck("idle lease removed");
+    };
+    void janitor.sweep().then(done, () => {});
+    if (!server.healed) process.clock.after(chance.between(50, 1_500), again);
+  };
+  again();
+}
+
 export class ApiServer {
   readonly cluster: TestCluster;
   /** How each holder's Lease ended, read off the writes as they happen. */
   readonly endings = new Map<string, "released" | "expired" | "deleted">();
+  healed = false;
   readonly #holders = new Map<string, string>();
   readonly #world: World;
   /** The newest resourceVersion that a write was answered with. */
@@ -109,6 +137,7 @@ export class ApiServer {
   }
 
   heal(): void {
+    this.healed = true;
     this.#network.heal();
   }
 
@@ -122,7 +151,7 @@ export class ApiServer {
       create: (type, object) => call(() => this.#writing(process, object, () => direct.create(type, object))),
       update: (type, object) => call(() => this.#writing(process, object, () => direct.update(type, object))),
       patch: (type, ref, patch) => call(() => direct.patch(type, ref, patch)),
-      delete: (type, ref, options) => call(() => direct.delete(type, ref, options)),
+      delete: (type, ref, options) => call(() => this.#deleting(ref.name, () => direct.delete(type, ref, options))),
       watch: (type, query, options) => this.#watch(process, direct.watch(type, query, options)),
       serverNowMs: () => direct.serverNowMs(),
     };
@@ -143,6 +172,15 @@ export class ApiServer {
     if (before && before !== after) this.endings.set(before, handedOver ? "released" : "expired");
     if (after) this.#holders.set(name, after);
     else this.#holders.delete(name);
+    return outcome;
+  }
+
+  async #deleting<T extends { kind: string }>(name: string, remove: () => Promise<T>): Promise<T> {
+    const outcome = await remove();
+    const holder = this.#holders.get(name);
+    if (outcome.kind !== "deleted" || !holder) return outcome;
+    this.endings.set(holder, "expired");
+    this.#holders.delete(name);
     return outcome;
   }
 

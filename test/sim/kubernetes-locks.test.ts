@@ -14,6 +14,7 @@ const faults = [
   "store silent",
   "store restart, data kept",
   "lock deleted by a third party",
+  "idle lease removed",
 ];
 
 describe("locks as Kubernetes Leases", () => {

@@ -7,6 +7,7 @@ import { promisedSince, type Renewal } from "../tenure.ts";
 import * as rules from "./claim-rules.ts";
 import { describeHolder, marginMs } from "./lease-rules.ts";
 import { refusing } from "./refusal.ts";
+import { removeLease } from "./remove-lease.ts";
 import { Sightings } from "./sightings.ts";
 
 export interface KubernetesClaimStoreOptions {
@@ -88,7 +89,7 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
     }
 
     async function settled(lease: KubeLease, ending: Ending): Promise<boolean> {
-      if (ending.kind === "retry" && ending.afterMs === 0) return removed(lease);
+      if (ending.kind === "retry" && ending.afterMs === 0) return removeLease(client, lease);
       const next = rules.settled(lease, bid, ending, client.serverNowMs());
       return (await client.update(leases, next)).kind === "updated";
     }
@@ -99,12 +100,6 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
       renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
       settle: (ending) => settle(ending).catch(refusing(bid.key)),
     };
-  }
-
-  async function removed({ metadata }: KubeLease): Promise<boolean> {
-    const { name = "", uid = "", resourceVersion = "" } = metadata;
-    const outcome = await client.delete(leases, { namespace, name }, { preconditions: { uid, resourceVersion } });
-    return outcome.kind === "deleted";
   }
 
   return {

@@ -9,7 +9,6 @@ import { claimsContract } from "../claims.contract.ts";
 import type { Claims, NewClaim } from "../claims.ts";
 import { type Key, keyOf, nameOf } from "../key.ts";
 import { kubernetesClaims } from "./kubernetes-claims.ts";
-import { removeSpentClaims } from "./remove-spent-claims.ts";
 
 claimsContract("kubernetes", kubernetesBackend);
 
@@ -129,24 +128,6 @@ describe("a claim in Kubernetes", () => {
     await (await fresh(claims, key)).complete();
 
     expect(requests).toEqual(["create", "update"]);
-  });
-});
-
-describe("removing spent claims", () => {
-  it("deletes what is no longer remembered, and nothing else", async () => {
-    const { claims, client, clock } = setUp();
-    const [spent, kept, working] = [keyOf("spent"), keyOf("kept"), keyOf("working")];
-    await (await fresh(claims, spent, { doneTtlMs: 1_000 })).complete();
-    await (await fresh(claims, kept)).complete();
-    await fresh(claims, working);
-    await client.create(leases, { metadata: { namespace, name: "not-ours" } });
-    await clock.advance(1_000);
-
-    const removed = await removeSpentClaims(client, namespace);
-
-    expect(removed).toBe(1);
-    const left = (await client.list(leases, { namespace })).items.map(({ metadata }) => metadata.name);
-    expect(left.sort()).toEqual([`claim-${nameOf(kept)}`, `claim-${nameOf(working)}`, "not-ours"].sort());
   });
 });
 

@@ -11,7 +11,7 @@ export interface KubernetesClaimsOptions extends ClaimDeskOptions {
 /**
  * Claims as Kubernetes Leases named `claim-…`: one write to claim, one to complete. Safe whatever the clocks show, as
  * long as they run at nearly the same speed; a claim whose process died is free one lease after somebody first asked
- * for it. Nothing in Kubernetes removes what is no longer needed: see `removeSpentClaims`.
+ * for it. Nothing in Kubernetes removes what is no longer needed: see `startJanitor`.
  */
 export function kubernetesClaims(options: KubernetesClaimsOptions): Claims {
   return claimsOver(kubernetesClaimStore(options), options);

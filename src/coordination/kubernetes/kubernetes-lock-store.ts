@@ -1,4 +1,11 @@
-import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
+import {
+  type Call,
+  type CreateOutcome,
+  type KubeClient,
+  type KubeLease,
+  leases,
+  type UpdateOutcome,
+} from "../../kube/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { nameOf } from "../key.ts";
@@ -21,6 +28,9 @@ export interface KubernetesLockStoreOptions {
 
 /** A waiting bid looks for itself after this, in case the watch has gone silent. */
 const longestSilenceMs = 10_000;
+/** One try of a call may take a sixth of the ttl, but a slow server is not a dead one. */
+const triesPerTtl = 6;
+const shortestTryMs = 1_000;
 /** How often an unclear answer is followed up before the caller is told that the backend does not answer. */
 const patience = 3;
 /** Bids given up that are kept in mind. What is beyond this is left to expiry. */
@@ -165,9 +175,9 @@ export class KubernetesLockStore implements LockStore {
     const { bid } = open;
     const sentAt = clock.now();
     open.leftTraces = open.mustRead = true;
-    const outcome = lease.metadata.resourceVersion
-      ? await client.update(leases, lease)
-      : await client.create(leases, lease);
+    const outcome = await this.#within<CreateOutcome<KubeLease> | UpdateOutcome<KubeLease>>(bid, (call) =>
+      lease.metadata.resourceVersion ? client.update(leases, lease, call) : client.create(leases, lease, call),
+    );
     if (outcome.kind !== "created" && outcome.kind !== "updated") return;
 
     this.#watch.saw(outcome.object);
@@ -182,15 +192,14 @@ export class KubernetesLockStore implements LockStore {
 
   async #join(open: OpenBid, lease: KubeLease) {
     open.leftTraces = open.mustRead = true;
-    const outcome = await this.#in.client.update(leases, lease);
+    const outcome = await this.#within(open.bid, (call) => this.#in.client.update(leases, lease, call));
     if (outcome.kind !== "updated") return;
     open.mustRead = false;
     this.#watch.saw(outcome.object);
   }
 
   async #read(open: OpenBid) {
-    const { client, namespace } = this.#in;
-    const lease = await client.get(leases, { namespace, name: open.name });
+    const lease = await this.#find(open.bid);
     if (lease) this.#watch.saw(lease);
     else this.#watch.forget(open.name);
     open.mustRead = false;
@@ -218,17 +227,17 @@ export class KubernetesLockStore implements LockStore {
 
   /** Takes a bid that nobody wants any more out of the line, or frees what it was granted meanwhile. */
   async #retract(open: OpenBid) {
-    const { client, clock, random, namespace } = this.#in;
+    const { client, clock, random } = this.#in;
     const { holder, ttlMs } = open.bid;
     const giveUpAt = clock.now() + ttlMs;
     open.retracting = true;
     while (clock.now() < giveUpAt) {
       try {
-        const lease = await client.get(leases, { namespace, name: open.name });
+        const lease = await this.#find(open.bid);
         if (!lease || (rules.holderOf(lease) !== holder && !rules.isWaiting(lease, holder))) break;
         const without =
           rules.holderOf(lease) === holder ? rules.handedOver(lease, this.#wallMs()) : rules.left(lease, holder);
-        const outcome = await client.update(leases, without);
+        const outcome = await this.#within(open.bid, (call) => client.update(leases, without, call));
         if (outcome.kind === "updated") this.#watch.saw(outcome.object);
       } catch (error) {
         if (refusal(open.bid.key, error).code === "forbidden") break;
@@ -244,19 +253,36 @@ export class KubernetesLockStore implements LockStore {
     change: (lease: KubeLease) => KubeLease,
     tell: { written(lease: KubeLease, promised: Promised): T; notOurs(lease: KubeLease | undefined): T },
   ): Promise<T> {
-    const { client, clock, namespace } = this.#in;
+    const { client, clock } = this.#in;
     let lease = this.#held.get(bid);
     for (;;) {
-      lease ??= await client.get(leases, { namespace, name: this.#leaseName(bid) });
+      lease ??= await this.#find(bid);
       if (!lease || rules.holderOf(lease) !== bid.holder) return tell.notOurs(lease);
       const sentAt = clock.now();
-      const outcome = await client.update(leases, change(lease));
+      const next = change(lease);
+      const outcome = await this.#within(bid, (call) => client.update(leases, next, call));
       if (outcome.kind === "updated") {
         this.#watch.saw(outcome.object);
         if (this.#held.has(bid)) this.#held.set(bid, outcome.object);
         return tell.written(outcome.object, promisedSince(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }
       lease = undefined;
+    }
+  }
+
+  #find(bid: Bid): Promise<KubeLease | undefined> {
+    const { client, namespace } = this.#in;
+    return this.#within(bid, (call) => client.get(leases, { namespace, name: this.#leaseName(bid) }, call));
+  }
+
+  /** A connection that has died in silence must not cost the lease: there has to be time to try another one. */
+  async #within<T>({ ttlMs }: Bid, ask: (call: Call) => Promise<T>): Promise<T> {
+    const giveUp = new AbortController();
+    const timer = this.#in.clock.after(Math.max(shortestTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
+    try {
+      return await ask({ signal: giveUp.signal });
+    } finally {
+      timer.cancel();
     }
   }
 

@@ -3,7 +3,7 @@ import { kubernetesAbilities, kubernetesLockBench } from "../../../test/coordina
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { Chance } from "../../../test/sim/chance.ts";
-import { leases } from "../../kube/index.ts";
+import { type KubeClient, KubeError, leases } from "../../kube/index.ts";
 import { keyOf, nameOf } from "../key.ts";
 import { locksContract } from "../locks.contract.ts";
 import type { Locks } from "../locks.ts";
@@ -116,6 +116,32 @@ describe("a lock in Kubernetes", () => {
     expect((await stored())?.spec?.holderIdentity).toBe("");
   });
 
+  it("is not lost to a connection that died in silence: another one is tried in time", async () => {
+    const { cluster, clock, random } = world();
+    const client = cluster.client();
+    let isDead = false;
+    const dying: KubeClient = {
+      ...client,
+      update(type, object, call) {
+        if (!isDead) return client.update(type, object, call);
+        return new Promise((_resolve, reject) => {
+          call?.signal?.addEventListener("abort", () => {
+            isDead = false;
+            reject(new KubeError("aborted", "given up"));
+          });
+        });
+      },
+    };
+    const locks = kubernetesLocks({ client: dying, clock, random, namespace: "locks", prefix: "gw-lock-" });
+    const lease = await locks.acquire(key, { ttlMs: 12_000 });
+    isDead = true;
+
+    await clock.advance(60_000);
+
+    lease.assertHeld();
+    expect(isDead).toBe(false);
+  });
+
   it("serves more processes than fit in its line, each once", async () => {
     const { open, clock } = world();
     const served: string[] = [];
@@ -141,5 +167,5 @@ function world() {
   const at = { namespace: "locks", name: `gw-lock-${nameOf(key)}` };
   const open = (who: string): Locks =>
     kubernetesLocks({ client: cluster.client(who), clock, random, who, namespace: "locks", prefix: "gw-lock-" });
-  return { clock, cluster, admin, at, open, stored: () => admin.get(leases, at) };
+  return { clock, random, cluster, admin, at, open, stored: () => admin.get(leases, at) };
 }

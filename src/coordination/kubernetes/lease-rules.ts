@@ -67,6 +67,12 @@ function expiry({ lease, since }: Observed): number {
   return since + periodOf(lease) * (1 + drift) + marginMs;
 }
 
+/** Does nobody need the Lease, if it has not changed in any way since we first saw it at `since`? */
+export function isIdle(unchanged: Observed, now: number, idleMs: number): boolean {
+  const freeAt = holderOf(unchanged.lease) === "" ? unchanged.since : expiry(unchanged);
+  return now >= Math.max(freeAt, unchanged.since + idleMs);
+}
+
 /** Is this the same sign of life? Waiters coming and going change the object, not its holder. */
 export function sameHolding(a: KubeLease, b: KubeLease): boolean {
   return (

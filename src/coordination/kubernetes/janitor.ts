@@ -1,0 +1,52 @@
+import type { KubeClient } from "../../kube/index.ts";
+import { type Clock, type Random, sleep } from "../../time/index.ts";
+import type { JanitorEvents } from "../janitor-events.ts";
+import { keyOf } from "../key.ts";
+import type { Locks } from "../locks.ts";
+import { LeaseSweep } from "./lease-sweep.ts";
+
+export interface JanitorOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Of the Leases. */
+  readonly namespace: string;
+  /** Of several processes with the same locks one sweeps at a time. That saves work; it is just as safe without. */
+  readonly locks: Locks;
+  readonly events?: JanitorEvents;
+  /** A lock that nobody has touched for so long is not kept any more. Default 10 min. */
+  readonly idleMs?: number;
+  /** From one sweep to the next, give or take a fifth. Default 5 min. */
+  readonly everyMs?: number;
+}
+
+const minute = 60_000;
+
+/** Removes Leases that nobody needs any more, every few minutes until closed. Does not keep the process alive. */
+export function startJanitor(options: JanitorOptions): { close(): Promise<void> } {
+  const { client, clock, random, namespace, locks, events = {}, idleMs = 10 * minute, everyMs = 5 * minute } = options;
+  const leaseSweep = new LeaseSweep({ client, clock, namespace, idleMs });
+  const turn = keyOf("janitor", namespace);
+  const stop = new AbortController();
+
+  async function work() {
+    while (!stop.signal.aborted) {
+      await sleep(clock, everyMs * (0.8 + 0.4 * random.fraction()), stop.signal, { background: true }).catch(() => {});
+      if (!stop.signal.aborted) await sweep().catch((error) => stop.signal.aborted || events.failed?.(error));
+    }
+  }
+
+  async function sweep() {
+    await using lease = await locks.tryAcquire(turn, { purpose: "removing idle leases" });
+    if (!lease) return;
+    events.swept?.(await leaseSweep.sweep(AbortSignal.any([stop.signal, lease.signal])));
+  }
+
+  const working = work();
+  return {
+    async close() {
+      stop.abort();
+      await working;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Swept } from "../janitor-events.ts";
+import { claimLabels, isSpent } from "./claim-rules.ts";
+import { isIdle, lockLabels } from "./lease-rules.ts";
+import { removeLease } from "./remove-lease.ts";
+
+export interface LeaseSweepOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly namespace: string;
+  /** A lock that nobody has touched for so long is not kept any more. */
+  readonly idleMs: number;
+}
+
+/**
+ * Removes the Leases of locks that nobody holds or waits for, and of claims that are no longer remembered. Kubernetes
+ * has no clean-up of its own for Leases. Safe at any time and with any number of sweepers:
+ *
+ * 1. A lock counts as idle after *we* have seen the same version of it twice, `idleMs` apart on our own clock, and if
+ *    it names a holder, longer apart than that holder's lease lasts. A version that is the same at both ends was the
+ *    same in between, because versions never come back. So nobody renewed, took, joined or left it meanwhile, and a
+ *    holder that still thinks otherwise has been told by its own deadline.
+ * 2. Exactly that version is deleted. Taking a lock writes it, so of a taker and a sweeper the second to arrive is
+ *    refused: either the delete meets another version and does nothing, or the taker's write meets nothing, reads, and
+ *    creates the Lease anew.
+ * 3. The fence is the version of the write that took the lock. Versions are counted for the whole server and never go
+ *    back, so that of a Lease made anew is larger than that of its deletion, and so than every fence before it. Nothing
+ *    in the removed object was needed for that: `leaseTransitions` begins again at 1, and is for people alone.
+ * 4. A holder or waiter that wakes up after the deletion finds no Lease, or one with another uid. It holds nothing: its
+ *    writes name the old uid and version, and are refused.
+ */
+export class LeaseSweep {
+  readonly #in: LeaseSweepOptions;
+  /** By uid: the version last seen, and when we first saw it. Holds what the last list held, nothing else. */
+  #seen = new Map<string, { readonly version: string | undefined; readonly since: number }>();
+
+  constructor(options: LeaseSweepOptions) {
+    this.#in = options;
+  }
+
+  async sweep(signal?: AbortSignal): Promise<Swept> {
+    const { client, clock, namespace } = this.#in;
+    // What the list shows was true after this, and before it arrives.
+    const askedAt = clock.now();
+    const ours = { namespace, labelSelector: `${managedBy}=${lockLabels[managedBy]}` };
+    const { items } = await client.list(leases, ours, signal ? { signal } : {});
+    this.#remember(items);
+
+    const removed = { lock: 0, claim: 0 };
+    for (const lease of items) {
+      const kind = this.#unneeded(lease, askedAt);
+      if (kind && (await removeLease(client, lease, signal))) removed[kind]++;
+    }
+    return { locks: removed.lock, claims: removed.claim };
+  }
+
+  #remember(items: readonly KubeLease[]) {
+    const before = this.#seen;
+    const now = this.#in.clock.now();
+    this.#seen = new Map();
+    for (const { metadata } of items) {
+      const { uid = "", resourceVersion: version } = metadata;
+      const last = before.get(uid);
+      this.#seen.set(uid, last && last.version === version ? last : { version, since: now });
+    }
+  }
+
+  #unneeded(lease: KubeLease, askedAt: number): "lock" | "claim" | undefined {
+    const { client, idleMs } = this.#in;
+    const { since = askedAt } = this.#seen.get(lease.metadata.uid ?? "") ?? {};
+    switch (lease.metadata.labels?.[kindOf]) {
+      case lockLabels[kindOf]:
+        return isIdle({ lease, since }, askedAt, idleMs) ? "lock" : undefined;
+      case claimLabels[kindOf]:
+        return isSpent(lease, client.serverNowMs()) ? "claim" : undefined;
+      default:
+        return undefined;
+    }
+  }
+}
+
+const managedBy = "app.kubernetes.io/managed-by";
+const kindOf = "kubernaut.ai/kind";
