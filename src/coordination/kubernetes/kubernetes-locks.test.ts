@@ -142,6 +142,25 @@ describe("a lock in Kubernetes", () => {
     expect(isDead).toBe(false);
   });
 
+  it("is not refused on the word of a watch that says nothing any more", async () => {
+    const { open, cluster, clock, random } = world();
+    const held = await open("a").acquire(key);
+    const deaf: KubeClient = {
+      ...cluster.client("b"),
+      async *watch() {
+        await new Promise(() => {});
+      },
+    };
+    const locks = kubernetesLocks({ client: deaf, clock, random, namespace: "locks", prefix: "gw-lock-" });
+    const before = await locks.tryAcquire(key);
+    await held.release();
+
+    const after = await locks.tryAcquire(key);
+
+    expect(before).toBeUndefined();
+    expect(after?.fence).toBeGreaterThan(held.fence);
+  });
+
   it("serves more processes than fit in its line, each once", async () => {
     const { open, clock } = world();
     const served: string[] = [];
