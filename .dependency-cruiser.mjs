@@ -11,6 +11,8 @@ const mayImport = {
   policy: ["time", "resources"],
   ledger: ["time", "telemetry", "disk"],
   engines: ["time", "disk", "telemetry", "kube", "resources"],
+  sources: ["time", "telemetry", "kube", "resources", "coordination"],
+  gateway: ["time", "telemetry", "disk", "kube", "resources", "coordination", "ledger"],
   executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
 };
 // `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.
@@ -49,6 +51,7 @@ export default {
       ["pino", "telemetry"],
       ["yaml", "(config|kube/embedded/http|kube/http|engines/(catalog|local))"],
       ["zod", "resources"],
+      ["fastify", "gateway/http"],
       ["@marcbachmann/cel-js", "kube/embedded"],
       ["@kubernetes/client-node", "kube/http"],
     ].map(([vendor, home]) => ({

@@ -55,6 +55,7 @@ export {
 } from "./remediation-approval-request.ts";
 export {
   closedIncidentPhases,
+  type Deduplication,
   type Diagnosis,
   type IncidentBlock,
   type IncidentPhase,
@@ -83,6 +84,16 @@ export {
 export { resourceKinds } from "./resource-kinds.ts";
 export type { CelRule } from "./schema/rules.ts";
 export type { StructuralSchema } from "./schema/structural.ts";
+export {
+  defaultFingerprintFields,
+  type FingerprintField,
+  fingerprintOf,
+  type PayloadReading,
+  type Signal,
+  type SignalReader,
+  type SignalReading,
+  signalTime,
+} from "./signal.ts";
 export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 export { type KnownKind, kindText } from "./target/known-kind.ts";
 export { type ObjectReference, targetOfObject } from "./target/object-target.ts";

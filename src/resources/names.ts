@@ -6,6 +6,8 @@ export const labelKeys = {
   targetHash: "kubernaut.ai/target-hash",
   /** On incidents: `nameHash` of the fingerprint. */
   fingerprintHash: "kubernaut.ai/fingerprint-hash",
+  /** On incidents: `targetHash` of what the first signal named, such as a Pod that may be gone by the next one. */
+  subjectHash: "kubernaut.ai/subject-hash",
   /** On runs, for people: the execution's name as far as it fits. Ownership is decided by `annotationKeys.executionUid`. */
   workflowExecution: "kubernaut.ai/workflow-execution",
   /** On runs: the namespace of the execution. */
@@ -32,6 +34,8 @@ export const annotationKeys = {
   cancelReason: "kubernaut.ai/cancel-reason",
   /** On executions: fingerprint of the incident for which they were created. */
   signalFingerprint: "kubernaut.ai/signal-fingerprint",
+  /** On incidents: what the first signal named, in clear. */
+  subject: "kubernaut.ai/subject",
   /** On local runs: the folder of their workflow. */
   workflowFolder: "kubernaut.ai/workflow-folder",
   /** On executions: the reason with which a person acknowledges that it failed. */

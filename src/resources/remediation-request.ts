@@ -30,6 +30,7 @@ export type RemediationRequestSpec = Wire<typeof spec>;
 export type RemediationRequestStatus = Wire<typeof status>;
 export type IncidentPhase = RemediationRequestStatus["phase"];
 export type Diagnosis = Wire<typeof diagnosis>;
+export type Deduplication = Wire<typeof deduplication>;
 export type IncidentBlock = Wire<typeof block>;
 
 /** An incident in one of these is closed: the next signal opens a new one. */
@@ -66,6 +67,13 @@ const spec = z
     "x-kubernetes-validations": [immutable("an incident's spec is what was reported, and does not change")],
   });
 
+const series = z.strictObject({
+  firingAt: timestamp.describe("Since when it fires, by the sender's clock."),
+  resolvedAt: timestamp
+    .describe("When it ended, by the same clock. Until it fires later than that, it is over.")
+    .optional(),
+});
+
 const deduplication = z.strictObject({
   firstSeenAt: timestamp.describe("When the first signal came."),
   lastSeenAt: timestamp.describe("When the latest signal came."),
@@ -73,6 +81,10 @@ const deduplication = z.strictObject({
   occurrencesByWriter: z
     .record(z.string(), count)
     .describe("How many of them each gateway counted: absolute figures, so that writing one twice changes nothing.")
+    .optional(),
+  series: z
+    .record(z.string(), series)
+    .describe("The sender's alerts that this incident is made of, by a hash of their identity: at most 64.")
     .optional(),
 });
 

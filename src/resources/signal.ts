@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { ObjectReference } from "./target/object-target.ts";
+import type { Target } from "./target/target.ts";
+
+/** One thing that was reported: an alert of a batch, an Event, the condition of a node. */
+export interface Signal {
+  /** `resolved` closes what `firing` opened, and never opens anything. */
+  readonly status: "firing" | "resolved";
+  /** Who reported it, such as `alertmanager`. At most 63 characters. */
+  readonly source: string;
+  /** What was reported, such as the name of the alert. At most 253 characters. */
+  readonly name: string;
+  /** How bad it is, in the sender's own word. At most 50 characters. */
+  readonly severity: string;
+  /** What it is about, as the sender names it: often a Pod, whose owner is what counts. */
+  readonly subject: ObjectReference;
+  /**
+   * Which of the sender's alerts this is. Several of them may be one incident: it is over when all of them are, and the
+   * times below are compared only among signals of one series, which have one clock.
+   */
+  readonly series: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Since when the problem exists, according to the sender. RFC 3339 with milliseconds. */
+  readonly firingAt: string;
+  /** Until when, for `resolved`. */
+  readonly endedAt?: string;
+  /** The signal as it arrived. */
+  readonly payload: unknown;
+}
+
+/** What came of reading one signal of a payload. Problems are whole sentences that name the field. */
+export type SignalReading =
+  | { readonly kind: "signal"; readonly signal: Signal }
+  | { readonly kind: "problems"; readonly problems: readonly string[] };
+
+/** What came of reading a payload. One signal that is wrong does not spoil the others. */
+export type PayloadReading =
+  | {
+      readonly kind: "signals";
+      readonly readings: readonly SignalReading[];
+      /** How many more the sender has left out. */
+      readonly truncated: number;
+    }
+  | { readonly kind: "problems"; readonly problems: readonly string[] };
+
+/** Port: turns what one kind of sender posts into signals. Pure, and never throws for what is posted. */
+export interface SignalReader {
+  /** For tokens, metrics and the record: `alertmanager`. */
+  readonly source: string;
+  /** `receivedAt` stands in for times that the sender leaves out. */
+  read(body: unknown, receivedAt: string): PayloadReading;
+}
+
+/** What a fingerprint can be made of. */
+export type FingerprintField = "source" | "name" | "severity" | "target" | `labels.${string}`;
+
+export const defaultFingerprintFields: readonly FingerprintField[] = ["source", "name", "target"];
+
+/** Goes up whenever the same signal would get another fingerprint, so that old and new ones are never mixed up. */
+const version = "v1";
+
+/**
+ * The identity of a signal's incident: `v1:` and the SHA-256 of the chosen fields, names and values, as JSON in the
+ * order of their names. `target` is the canonical owner, so that the Pods of one Deployment are one incident. A label
+ * that a signal does not have is different from an empty one.
+ */
+export function fingerprintOf(signal: Signal, target: Target, fields = defaultFingerprintFields): string {
+  const facts = [...new Set(fields)].sort().map((field) => [field, fieldOf(field, signal, target)]);
+  return `${version}:${createHash("sha256").update(JSON.stringify(facts)).digest("hex")}`;
+}
+
+function fieldOf(field: FingerprintField, signal: Signal, target: Target): string | null {
+  switch (field) {
+    case "source":
+    case "name":
+    case "severity":
+      return signal[field];
+    case "target":
+      return target.text;
+    default:
+      return signal.labels[field.slice("labels.".length)] ?? null;
+  }
+}
+
+/** `text` as RFC 3339 in UTC with milliseconds; undefined if it is no time of the years 0000 to 9999 with an offset. */
+export function signalTime(text: unknown): string | undefined {
+  if (typeof text !== "string" || text.length > 64 || !rfc3339.test(text)) return undefined;
+  const ms = Date.parse(text);
+  const iso = Number.isNaN(ms) ? "" : new Date(ms).toISOString();
+  return iso.length === "0000-00-00T00:00:00.000Z".length ? iso : undefined;
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;

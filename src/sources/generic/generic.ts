@@ -1,0 +1,115 @@
+import {
+  type ObjectReference,
+  type PayloadReading,
+  type SignalReader,
+  type SignalReading,
+  signalTime,
+} from "../../resources/index.ts";
+import { isObject, type Json, Problems, shown } from "../json.ts";
+import { referenceIn } from "../reference.ts";
+
+/**
+ * Reads signals as anybody can write them: `{"name":"DiskFull","target":"node/worker-1"}`, alone, in a list, or in a list
+ * called `signals`.
+ */
+export const generic: SignalReader = { source: "generic", read: readSignals };
+
+const fields = [
+  "name",
+  "target",
+  "severity",
+  "status",
+  "source",
+  "series",
+  "labels",
+  "annotations",
+  "firingTime",
+  "endTime",
+];
+
+function readSignals(body: unknown, receivedAt: string): PayloadReading {
+  const list = isObject(body) && "signals" in body ? body["signals"] : body;
+  if (Array.isArray(list)) {
+    const readings = list.map((item, i) => readSignal(item, { prefix: `signals[${i}].`, receivedAt }));
+    return { kind: "signals", readings, truncated: 0 };
+  }
+  if (!isObject(list)) {
+    return {
+      kind: "problems",
+      problems: ['the body is not a signal such as {"name":"DiskFull","target":"node/worker-1"}'],
+    };
+  }
+  return { kind: "signals", readings: [readSignal(list, { prefix: "", receivedAt })], truncated: 0 };
+}
+
+interface Surroundings {
+  readonly prefix: string;
+  readonly receivedAt: string;
+}
+
+function readSignal(item: unknown, { prefix, receivedAt }: Surroundings): SignalReading {
+  if (!isObject(item)) return { kind: "problems", problems: [`${prefix.slice(0, -1)} is not an object`] };
+  const found = new Problems();
+  for (const field in item) {
+    // A field that is spelled wrong would otherwise be a setting that does nothing.
+    if (!fields.includes(field))
+      found.add(`${prefix}${shown(field)} is not a field of a signal: there are ${fields.join(", ")}`);
+  }
+  const name = found.text(item["name"], `${prefix}name`, 253);
+  const severity = optional(item, "severity", { prefix, found, most: 50, otherwise: "unknown" });
+  const source = optional(item, "source", { prefix, found, most: 63, otherwise: "generic" });
+  const status = item["status"] ?? "firing";
+  if (status !== "firing" && status !== "resolved") found.add(`${prefix}status is neither firing nor resolved`);
+  const labels = found.texts(item["labels"], `${prefix}labels`);
+  const annotations = found.texts(item["annotations"], `${prefix}annotations`);
+  const firingAt = timeOf(item["firingTime"], `${prefix}firingTime`, found) ?? receivedAt;
+  const endedAt = timeOf(item["endTime"], `${prefix}endTime`, found) ?? receivedAt;
+  const subject = targetIn(item["target"], `${prefix}target`, found);
+  const ownSeries = optional(item, "series", { prefix, found, most: 128, otherwise: "" });
+  if (found.list.length > 0 || !subject) return { kind: "problems", problems: found.list };
+
+  const series = ownSeries || [subject.namespace ?? "", subject.kind, subject.name].join("/");
+  const common = { source, name, severity, subject, series, labels, annotations, firingAt, payload: item };
+  return {
+    kind: "signal",
+    signal: status === "resolved" ? { status, ...common, endedAt } : { status: "firing", ...common },
+  };
+}
+
+function targetIn(value: unknown, field: string, found: Problems): ObjectReference | undefined {
+  if (typeof value === "string") {
+    return referenceIn(value) ?? found.add(`${field} is not written as namespace/kind/name or kind/name`);
+  }
+  if (!isObject(value)) return found.add(`${field} is missing: write namespace/kind/name or kind/name`);
+  const kind = found.text(value["kind"], `${field}.kind`, 253);
+  const name = found.text(value["name"], `${field}.name`, 253);
+  const { namespace, apiVersion } = value;
+  if (!isTextOrAbsent(namespace)) found.add(`${field}.namespace is not text`);
+  if (!isTextOrAbsent(apiVersion)) found.add(`${field}.apiVersion is not text`);
+  return {
+    kind,
+    name,
+    ...(namespace ? { namespace: String(namespace) } : {}),
+    ...(apiVersion ? { apiVersion: String(apiVersion) } : {}),
+  };
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === "string" && value.length <= 253);
+}
+
+interface Optional {
+  readonly prefix: string;
+  readonly found: Problems;
+  readonly most: number;
+  readonly otherwise: string;
+}
+
+function optional(item: Json, field: string, { prefix, found, most, otherwise }: Optional): string {
+  return item[field] === undefined ? otherwise : found.text(item[field], `${prefix}${field}`, most);
+}
+
+function timeOf(value: unknown, field: string, found: Problems): string | undefined {
+  if (value === undefined) return undefined;
+  return signalTime(value) ?? found.add(`${field} is not a time such as 2026-11-15T06:00:00Z`);
+}

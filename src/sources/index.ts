@@ -1,0 +1,3 @@
+export { alertmanager } from "./alertmanager/alertmanager.ts";
+export { generic } from "./generic/generic.ts";
+export { kubernetesEvent } from "./kubernetes/kubernetes-event.ts";

@@ -1,0 +1,37 @@
+/** A JSON object, as opposed to a list, a text or nothing. */
+export type Json = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Collects what is wrong with a payload: all of it, in sentences that begin with the field. */
+export class Problems {
+  readonly list: string[] = [];
+
+  add(sentence: string): undefined {
+    this.list.push(sentence);
+    return undefined;
+  }
+
+  /** A text that is there and not longer than `most`. */
+  text(value: unknown, field: string, most: number): string {
+    if (typeof value !== "string" || value === "") this.add(`${field} is missing or is not text`);
+    else if (value.length > most) this.add(`${field} is longer than ${most} characters`);
+    else return value;
+    return "";
+  }
+
+  /** Texts by name; nothing where there is nothing. */
+  texts(value: unknown, field: string): Readonly<Record<string, string>> {
+    if (value === undefined || value === null) return {};
+    if (!isObject(value)) return this.add(`${field} is not an object of texts`) ?? {};
+    for (const name in value) if (typeof value[name] !== "string") this.add(`${field}.${shown(name)} is not text`);
+    return value as Readonly<Record<string, string>>;
+  }
+}
+
+/** A name out of a payload, for people: never more than a line of it. */
+export function shown(name: string): string {
+  return name.length <= 64 ? name : `${name.slice(0, 64)}…`;
+}

@@ -1,0 +1,73 @@
+import type { KubeObject } from "../../kube/index.ts";
+import { type Signal, signalTime } from "../../resources/index.ts";
+import { isObject, Problems } from "../json.ts";
+
+/** An Event of either API group, as far as it is read. Old and new recorders fill in different times. */
+interface WatchedEvent extends KubeObject {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly involvedObject?: {
+    readonly apiVersion?: string;
+    readonly kind?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  readonly firstTimestamp?: string | null;
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+  readonly series?: { readonly lastObservedTime?: string } | null;
+}
+
+export const eventSource = "kubernetes-events";
+
+/** When the Event happened last. */
+function eventTime({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: WatchedEvent): string {
+  const times = [series?.lastObservedTime, lastTimestamp, eventTime, firstTimestamp, metadata.creationTimestamp];
+  for (const time of times) {
+    const read = signalTime(time);
+    if (read) return read;
+  }
+  return "";
+}
+
+type EventReading =
+  | { readonly kind: "signal"; readonly signal: Signal }
+  | { readonly kind: "problems"; readonly problems: readonly string[] };
+
+/** The signal that a Warning is. Anything else is a problem: a Normal Event reports no trouble. */
+export function signalOfEvent(event: unknown, receivedAt: string): EventReading {
+  if (!isObject(event)) return { kind: "problems", problems: ["the body is not an Event"] };
+  const found = new Problems();
+  const { type, involvedObject, metadata } = event;
+  if (type !== "Warning") found.add("type is not Warning: other Events report no trouble");
+  const reason = found.text(event["reason"], "reason", 253);
+  if (!isObject(involvedObject)) found.add("involvedObject is missing");
+  const about = isObject(involvedObject) ? involvedObject : {};
+  const kind = found.text(about["kind"], "involvedObject.kind", 253);
+  const name = found.text(about["name"], "involvedObject.name", 253);
+  const read = { ...(event as unknown as WatchedEvent), metadata: isObject(metadata) ? metadata : {} };
+  if (found.list.length > 0) return { kind: "problems", problems: found.list };
+
+  const namespace = textOf(about["namespace"]);
+  const apiVersion = textOf(about["apiVersion"]);
+  return {
+    kind: "signal",
+    signal: {
+      status: "firing",
+      source: eventSource,
+      name: reason,
+      severity: "warning",
+      subject: { kind, name, ...(namespace ? { namespace } : {}), ...(apiVersion ? { apiVersion } : {}) },
+      series: [namespace, kind, name].join("/"),
+      labels: {},
+      annotations: textOf(event["message"]) ? { message: textOf(event["message"]).slice(0, 4_096) } : {},
+      firingAt: eventTime(read) || receivedAt,
+      payload: event,
+    },
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
