@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { printTable, rounded } from "../locks/table.ts";
-import { verdicts } from "../verdicts.ts";
+import { conclude } from "../conclude.ts";
 import { type Measured, measureStore } from "./embedded-store.ts";
 import { measureHttp } from "./http-server.ts";
 import { measureIndex } from "./index-lists.ts";
@@ -23,18 +22,7 @@ const folder = mkdtempSync(join(BENCH_DIR, "interlock-bench-"));
 try {
   const measured: Measured[] = [];
   for (const part of parts) measured.push(await part(folder, plan));
-  conclude(measured);
+  conclude(measured, targets);
 } finally {
   rmSync(folder, { recursive: true });
-}
-
-function conclude(measured: readonly Measured[]) {
-  const figures = Object.assign({}, ...measured.map((part) => part.figures));
-  const calibration = Object.assign({}, ...measured.map((part) => part.calibration));
-  printTable("Result", ["", "", "target", ""], verdicts(figures, targets));
-  console.log(JSON.stringify({ ...roundedAll(figures), calibration: roundedAll(calibration) }));
-}
-
-function roundedAll(figures: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, rounded(value)]));
 }

@@ -16,6 +16,7 @@ import {
 } from "../resources/index.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Plan, type PlanDefaults, planOf } from "./plan.ts";
+import { isRecorded } from "./recorded.ts";
 import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
@@ -68,12 +69,22 @@ interface Reading {
 
 /** An execution is admitted by the record as it is: an old one could show a holder that is gone, and skip for it. */
 async function recordOf(execution: WorkflowExecution, plan: Plan, sight: Sight, { signal, fresh }: Reading) {
-  if (!plan.target) return undefined;
+  if (!plan.target || !concernsRecord(execution)) return undefined;
   const ref = { namespace: sight.namespace, name: targetHash(plan.target) };
   const cached = sight.records.get(ref);
   const isAdmitted = execution.status !== undefined && execution.status.phase !== "Pending";
   if (cached && !fresh && isAdmitted) return cached;
   return sight.client.get(remediationTargets, ref, { signal });
+}
+
+/** Most executions are long over: whoever starts with a hundred thousand of them does not read a record for each. */
+function concernsRecord(execution: WorkflowExecution): boolean {
+  const { metadata } = execution;
+  return (
+    !isRecorded(execution) ||
+    metadata.deletionTimestamp !== undefined ||
+    metadata.annotations?.[annotationKeys.acknowledge] !== undefined
+  );
 }
 
 /** Looked up at the server only if the cache has none: before it is created, or declared gone. */

@@ -10,6 +10,7 @@ import type { Action, Turn } from "./action.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { noticeOf } from "./notice.ts";
+import { isRecorded } from "./recorded.ts";
 import type { Seen, SeenRun } from "./seen.ts";
 
 /**
@@ -27,7 +28,8 @@ function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
   const { workflowId } = execution.spec.workflowRef;
   const isForgotten = execution.metadata.deletionTimestamp !== undefined && end.outcome === "Success";
   const told = isForgotten ? { ...end, cooldownEnded: true as const } : end;
-  if (!plan.target) return undefined;
+  // What was recorded was folded before.
+  if (!plan.target || (isRecorded(execution) && !isForgotten)) return undefined;
   if (!record?.status) return act({ do: "create-record" });
   if (isFolded(record.status, { workflowId, end: told })) return undefined;
   return act({
@@ -42,7 +44,7 @@ function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
  */
 function report(seen: Seen): Turn | undefined {
   const event = events.ended(seen);
-  if (!event || isRecorded(seen)) return undefined;
+  if (!event || isRecorded(seen.execution)) return undefined;
   const notice = noticeOf(seen);
   const wasHeld = wasAdmitted(seen.execution);
   return act(
@@ -128,10 +130,6 @@ function keepUntilMs({ plan, settings }: Seen, { outcome, completedAt }: Executi
 function letGo(seen: Seen): Turn {
   if (!seen.execution.metadata.finalizers?.includes(executionFinalizer)) return { actions: [] };
   return act({ do: "record", event: events.deleted(seen) }, { do: "unmark" });
-}
-
-function isRecorded({ execution }: Seen): boolean {
-  return execution.status?.conditions?.some(({ type, status }) => type === "Recorded" && status === "True") ?? false;
 }
 
 /** For tools that wait for the moment when the target can be acted on again, and for ourselves after a crash. */

@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import { tektonEngine } from "../../src/engines/index.ts";
+import { type Executor, startExecutor } from "../../src/executor/index.ts";
+import { openApi } from "../../src/kube/embedded/api/open-api.ts";
+import { frozenJson } from "../../src/kube/embedded/json/frozen-json.ts";
+import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
+import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
+import { openFileLedger } from "../../src/ledger/index.ts";
+import { defaultPolicy } from "../../src/policy/index.ts";
+import {
+  builtInKinds,
+  executionNamespace,
+  installCrds,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../src/resources/index.ts";
+import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type Counted, countingCalls } from "./counting-calls.ts";
+import { InstantTekton } from "./instant-tekton.ts";
+
+export const clock = systemClock();
+
+/** An executor on a durable store and a durable ledger, with an engine whose runs end as soon as they begin. */
+export interface Workbench {
+  readonly client: KubeClient;
+  readonly store: ObjectStore;
+  readonly tekton: InstantTekton;
+  /** What the executor asks of the API server. */
+  readonly calls: Counted;
+  /** Starts the executor; until then executions stay as they are. */
+  start(): Promise<void>;
+  create(name: string, target: string): Promise<WorkflowExecution>;
+  close(): Promise<void>;
+}
+
+export async function openWorkbench(folder: string): Promise<Workbench> {
+  const random = systemRandom();
+  const store = await openLogStore({ directory: join(folder, "objects"), parse: frozenJson, clock });
+  const api = await openApi({ store, clock, random });
+  const client = embeddedClient(api);
+  for (const name of ["default", executionNamespace]) {
+    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  }
+  await installCrds(client);
+  const ledger = await openFileLedger({ directory: join(folder, "ledger"), writer: "bench", clock });
+  const calls = countingCalls(client);
+  const tekton = new InstantTekton(client, { clock, random });
+  let executor: Executor | undefined;
+
+  return {
+    client,
+    store,
+    tekton,
+    calls: calls.counted,
+    async start() {
+      executor = startExecutor({
+        client: calls.client,
+        engines: [tektonEngine(calls.client)],
+        ledger,
+        kinds: builtInKinds,
+        namespace: executionNamespace,
+        // Without a cooldown the same target can be used again at once.
+        defaults: { engine: "tekton", serviceAccountName: undefined, timeoutMs: 600_000, cooldownMs: 0 },
+        settings: { ...defaultPolicy, cooldownMs: 0, runTtlMs: 3_600_000 },
+        clock,
+        random,
+        log: silentLogger,
+        metrics: promMetrics(),
+      });
+      await executor.ready;
+    },
+    async create(name, target) {
+      const { apiVersion, kind } = workflowExecutions;
+      const workflowRef = { workflowId: "cleanup", containerImage: "registry.invalid/cleanup:1" };
+      const metadata = { name, namespace: "default" };
+      const outcome = await client.create(workflowExecutions, {
+        apiVersion,
+        kind,
+        metadata,
+        spec: { workflowRef, targetResource: target },
+      });
+      if (outcome.kind !== "created") throw new Error(`${name} is there already`);
+      return outcome.object;
+    },
+    async close() {
+      await executor?.stop({ deadlineMs: 5_000 });
+      tekton.stop();
+      await ledger.close();
+      api.close();
+      await store.close();
+    },
+  };
+}
