@@ -1,5 +1,6 @@
 import type { Engine } from "../engines/index.ts";
 import {
+  type ChangeEvent,
   Controller,
   type Informer,
   informer,
@@ -73,7 +74,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
     type: workflowExecutions,
     indexes: { uid: ({ metadata }) => [metadata.uid ?? ""] },
   });
-  executions.subscribe((event, execution) => event === "DELETED" && ownWrites.forget(execution));
   const records = informer({ ...follow, type: remediationTargets, query: { namespace } });
   const pauses = informer({ ...follow, type: automationPauses });
   const entries = informer({
@@ -89,6 +89,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
       indexes: { target: ({ metadata }) => targetKey(metadata.labels) },
     });
   });
+  for (const followed of [executions, records, ...new Set(runs.values())]) {
+    followed.subscribe((event: ChangeEvent, object: KubeObject) => event === "DELETED" && ownWrites.forget(object));
+  }
   const engines = new Map(options.engines.map((engine) => [engine.name, engine]));
   const sight: Sight = {
     ...options,
@@ -96,6 +99,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     executions,
     records,
     pauses,
+    ownWrites,
     catalog: catalogOf(entries),
     engines,
     runs,
@@ -105,7 +109,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
     sight,
     ledger,
     announce: announcer({ log, metrics: executorMetrics(options.metrics), recorder }),
-    ownWrites,
   };
 
   const keyOfRun = (run: KubeObject) => {

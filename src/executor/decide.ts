@@ -80,7 +80,8 @@ function decideRunning(seen: Seen, status: RunningStatus): Turn {
     case "succeeded":
       return completed(seen, run, run.state);
     case "failed":
-      return failed(seen, failureOfRun(run));
+      // Over, but with something of it still at work: the target is not free before that has gone, too.
+      return run.failure?.unfinished ? { actions: [], lookAgainInMs: 1_000 } : failed(seen, failureOfRun(run));
     case "suspended":
       return cancelReason(seen, status) ? keepWatching(seen, status, run) : start(seen, run);
     case "running":

@@ -15,6 +15,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import type { Catalog } from "./catalog.ts";
+import type { OwnWrites } from "./own-writes.ts";
 import { type Plan, type PlanDefaults, planOf } from "./plan.ts";
 import { isRecorded } from "./recorded.ts";
 import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
@@ -25,6 +26,7 @@ export interface Sight {
   readonly executions: Informer<WorkflowExecution, "uid">;
   readonly records: Informer<RemediationTarget>;
   readonly pauses: Informer<AutomationPause>;
+  readonly ownWrites: OwnWrites;
   readonly catalog: Catalog;
   readonly engines: ReadonlyMap<EngineName, Engine>;
   /** The runs of each engine. */
@@ -71,7 +73,7 @@ interface Reading {
 async function recordOf(execution: WorkflowExecution, plan: Plan, sight: Sight, { signal, fresh }: Reading) {
   if (!plan.target || !concernsRecord(execution)) return undefined;
   const ref = { namespace: sight.namespace, name: targetHash(plan.target) };
-  const cached = sight.records.get(ref);
+  const cached = current(sight.records.get(ref), sight);
   const isAdmitted = execution.status !== undefined && execution.status.phase !== "Pending";
   if (cached && !fresh && isAdmitted) return cached;
   return sight.client.get(remediationTargets, ref, { signal });
@@ -97,10 +99,16 @@ async function runOf(
   const engine = engineOf(execution, plan, sight);
   if (!engine || !plan.target || !execution.status) return undefined;
   const ref = { namespace: sight.namespace, name: runName(plan.target) };
-  const cached = fresh ? undefined : sight.runs.get(engine.name)?.get(ref);
-  const run =
-    cached ?? (fresh || mayHaveRun(execution) ? await sight.client.get(engine.runs, ref, { signal }) : undefined);
+  const shown = sight.runs.get(engine.name)?.get(ref);
+  const cached = fresh ? undefined : current(shown, sight);
+  const mustAsk = fresh || shown !== undefined || mayHaveRun(execution);
+  const run = cached ?? (mustAsk ? await sight.client.get(engine.runs, ref, { signal }) : undefined);
   return run && seeRun(run, execution, plan.target.text, { engine, sight, signal });
+}
+
+/** What a cache shows, unless we know better: we changed or deleted it ourselves a moment ago. */
+function current<T extends KubeObject>(shown: T | undefined, { ownWrites }: Sight): T | undefined {
+  return shown && !ownWrites.isOutdated(shown) ? shown : undefined;
 }
 
 /** A skipped execution has no run unless the cache knows of one: asking the server for each would be a call for nothing. */

@@ -16,8 +16,16 @@ export class OwnWrites {
     return written !== undefined && resourceVersion !== undefined && BigInt(resourceVersion) < written;
   }
 
-  /** The object is gone. */
+  /** We deleted it: whatever a cache still shows of it is old. */
+  noteGone({ metadata: { uid } }: KubeObject): void {
+    if (uid) this.#versions.set(uid, newest);
+  }
+
+  /** The caches know that it is gone. */
   forget({ metadata: { uid = "" } }: KubeObject): void {
     this.#versions.delete(uid);
   }
 }
+
+/** Larger than any version of an API server, which counts in 64 bits. */
+const newest = 2n ** 64n;

@@ -192,7 +192,8 @@ async function deleteRun(
 ): Promise<Performed> {
   const engine = needEngine(seen, sight);
   const ref = refOf(run.object);
-  const options = { preconditions: { uid: run.uid }, propagation: "Background" } as const;
+  // What is below it goes first: Tekton would take a TaskRun that is left for one of the next run, with its success.
+  const options = { preconditions: { uid: run.uid }, propagation: "Foreground" } as const;
   try {
     const outcome = await sight.client.delete(engine.runs, ref, options, { signal });
     if (outcome.kind === "conflict") return { kind: "lost" };

@@ -15,13 +15,13 @@ const mostTurns = 24;
  */
 export async function reconcile(
   ref: { readonly namespace: string; readonly name: string },
-  hands: Hands & { readonly ownWrites: OwnWrites },
+  hands: Hands,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { sight, ownWrites } = hands;
+  const { sight } = hands;
   const known = sight.executions.get(ref);
   // Our own last write has not come back yet: it will, as an event.
-  if (!known || ownWrites.isOutdated(known)) return undefined;
+  if (!known || sight.ownWrites.isOutdated(known)) return undefined;
 
   let seen = await observe(known, sight, signal);
   for (let turns = 0; turns < mostTurns; turns++) {
@@ -29,7 +29,6 @@ export async function reconcile(
     const outcome = await performAll(turn, seen, hands, signal);
     if (outcome.kind === "waiting") return waitMs;
     if (outcome.kind === "done") {
-      ownWrites.note(outcome.seen.execution);
       if (turn.actions.length === 0 || turn.lookAgainInMs !== undefined) return turn.lookAgainInMs;
       seen = outcome.seen;
       continue;
@@ -50,7 +49,16 @@ async function performAll({ actions }: Turn, from: Seen, hands: Hands, signal: A
   for (const action of actions) {
     const outcome = await perform(action, seen, hands, signal);
     if (outcome.kind !== "done") return outcome;
+    noteWrites(seen, outcome.seen, hands.sight.ownWrites);
     seen = outcome.seen;
   }
   return { kind: "done", seen };
+}
+
+/** What was read from a cache before is older than what a write returned. */
+function noteWrites(before: Seen, after: Seen, ownWrites: OwnWrites): void {
+  if (after.execution !== before.execution) ownWrites.note(after.execution);
+  if (after.record && after.record !== before.record) ownWrites.note(after.record);
+  if (after.run && after.run !== before.run) ownWrites.note(after.run.object);
+  if (before.run && !after.run) ownWrites.noteGone(before.run.object);
 }

@@ -72,7 +72,7 @@ async function stopOrRemove({ engine, run }: FoundRun, { client }: Sight, signal
   const { name = "", namespace = "", uid = "" } = run.metadata;
   const ref = { name, namespace };
   if (engine.stateOf(run).kind === "running") await client.patch(engine.runs, ref, engine.cancel(run), { signal });
-  else await client.delete(engine.runs, ref, { preconditions: { uid }, propagation: "Background" }, { signal });
+  else await client.delete(engine.runs, ref, { preconditions: { uid }, propagation: "Foreground" }, { signal });
 }
 
 /** What a holder that is gone did, nobody knows: it counts as a failure while acting, until a person has looked. */
