@@ -111,9 +111,12 @@ export function startExecutor(options: ExecutorOptions): Executor {
     announce: announcer({ log, metrics: executorMetrics(options.metrics), recorder }),
   };
 
-  const keyOfRun = (run: KubeObject) => {
-    const uid = run.metadata.annotations?.[annotationKeys.executionUid] ?? "";
-    return executions.byIndex("uid", uid).map(keyOf);
+  /** A run concerns the execution that made it, and the one that holds its target now: that may wait for it to go. */
+  const keysOfRun = ({ metadata }: KubeObject) => {
+    const uid = metadata.annotations?.[annotationKeys.executionUid] ?? "";
+    const [hash = ""] = targetKey(metadata.labels);
+    const holder = records.get({ namespace, name: hash })?.status?.holder;
+    return [...executions.byIndex("uid", uid).map(keyOf), ...holderKey(holder)];
   };
   const runInformers = [...new Set(runs.values())];
   const drive = new Controller({
@@ -127,7 +130,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       keysFrom(records, ({ status }) => holderKey(status?.holder)),
       keysFrom(entries, () => []),
       keysFrom(pauses, () => []),
-      ...runInformers.map((informer) => keysFrom(informer, keyOfRun)),
+      ...runInformers.map((informer) => keysFrom(informer, keysOfRun)),
     ],
     reconcile: (key, signal) => reconcile(refOf(key), hands, signal),
   });

@@ -65,6 +65,8 @@ function makeRoom(seen: Seen, run: SeenRun): Turn {
   }
   // A run that was created late, after its execution had lost the target, never started and never will.
   const mayGo = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
+  // Its end is an event that wakes us.
+  if (run.object.metadata.deletionTimestamp) return { actions: [], lookAgainInMs: 5_000 };
   if (mayGo) return act({ do: "delete-run", run });
 
   const why = `the run of ${owner.kind === "other" ? owner.name : "another execution"} is not settled yet`;
