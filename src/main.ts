@@ -1,7 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { parseArgs } from "node:util";
-import { failAt, loadCatalog, openClient, openExecutor, openObjects, startEmbeddedApi, startUp } from "./app/index.ts";
+import {
+  failAt,
+  loadCatalog,
+  openClient,
+  openExecutor,
+  openObjects,
+  prepare,
+  startEmbeddedApi,
+  startUp,
+} from "./app/index.ts";
 import {
   ackCommand,
   ackUsage,
@@ -97,7 +106,7 @@ async function api(args: readonly string[]): Promise<number> {
   console.log(`Interlock's API server is running.
 
   API server   ${url}   objects are kept in ${given.directory}
-  kubectl      kubectl --kubeconfig ${kubeconfigFile} get crds
+  kubectl      kubectl --kubeconfig ${kubeconfigFile} get namespaces
   stop         Ctrl-C; everything is still there at the next start
 `);
   closeOnSignal(close);
@@ -141,6 +150,7 @@ async function executor(args: readonly string[]): Promise<number> {
   const { client } = values.kubeconfig
     ? await ours()
     : await openObjects({ config: loaded.config, embedded: ours, clock, random, env: process.env });
+  await prepare(client, ["kubernaut-system", loaded.config.execution.namespace], log);
   const mortal = process.env["INTERLOCK_FAIL_AT"]
     ? failAt(client, process.env["INTERLOCK_FAIL_AT"], () => process.kill(process.pid, "SIGKILL") as never)
     : client;

@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../test/doubles/recording-logger.ts";
-import type { CreateOutcome, KubeObject } from "../kube/index.ts";
+import { type CreateOutcome, type KubeObject, namespaces } from "../kube/index.ts";
 import { workflowExecutions } from "../resources/index.ts";
+import { silentLogger } from "../telemetry/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
 import { type EmbeddedApi, startEmbeddedApi } from "./embedded-api.ts";
+import { prepare } from "./prepare.ts";
 
 let directory: string;
 const running: EmbeddedApi[] = [];
@@ -21,8 +23,10 @@ afterEach(async () => {
 });
 
 describe("the embedded API server", () => {
-  it("has our kinds from the start, and keeps their objects over a restart", async () => {
+  it("begins without our kinds: they are installed by the stages that need them, and kept over a restart", async () => {
     const first = await start();
+    await expect(first.client.create(workflowExecutions, execution)).rejects.toThrow("is its definition installed?");
+    await prepare(first.client, [], silentLogger);
     await first.client.create(workflowExecutions, execution);
     await first.close();
     running.length = 0;
@@ -35,13 +39,13 @@ describe("the embedded API server", () => {
 
   it("goes on with larger versions, and so with larger fences, even when all objects were lost", async () => {
     const first = await start();
-    const before = await first.client.create(workflowExecutions, execution);
+    const before = await first.client.create(namespaces, team);
     await first.close();
     running.length = 0;
     await rm(join(directory, "objects"), { recursive: true });
 
     const second = await start();
-    const after = await second.client.create(workflowExecutions, execution);
+    const after = await second.client.create(namespaces, team);
 
     expect(versionOf(after)).toBeGreaterThan(versionOf(before));
   });
@@ -75,6 +79,8 @@ describe("the embedded API server", () => {
     expect(JSON.stringify(log.events)).not.toContain("hunter2");
   });
 });
+
+const team = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
 
 const execution = {
   apiVersion: "kubernaut.ai/v1alpha1",

@@ -5,14 +5,14 @@ import {
   frozenJson,
   type KubeClient,
   kubeconfigFor,
-  namespaces,
   openLogStore,
   selfSigned,
   serveApi,
 } from "../kube/index.ts";
-import { executionNamespace, installCrds } from "../resources/index.ts";
+import { executionNamespace } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { makeNamespaces } from "./prepare.ts";
 
 export interface EmbeddedApiOptions {
   /** Where objects, certificate and token are kept. Belongs to one process at a time. */
@@ -41,7 +41,7 @@ export interface EmbeddedApi {
  */
 const revisionsPerMs = 50;
 
-/** Starts the embedded API server on its directory, with our CRDs and namespaces in it. */
+/** Starts the embedded API server on its directory. The kinds of the stages are the stages' business. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { directory, listen, clock, random, log } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -57,8 +57,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));
     const served = await serveApi({ store, clock, random, tokens: { admin: token }, listen, tls, log });
     const client = embeddedClient(served.api);
-    await prepare(client, log);
-
+    await makeNamespaces(client, ["default", "kubernaut-system", executionNamespace]);
     const kubeconfigFile = options.kubeconfigFile ?? join(directory, "kubeconfig");
     await writeSecret(kubeconfigFile, kubeconfigFor({ url: served.url, token, certificate: tls.certificate }));
     async function close() {
@@ -69,18 +68,6 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
   } catch (error) {
     await store.close();
     throw error;
-  }
-}
-
-/** Makes what everything else expects to find. Harmless to repeat. */
-async function prepare(client: KubeClient, log: Logger) {
-  for (const name of ["default", "kubernaut-system", executionNamespace]) {
-    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  }
-  for (const step of await installCrds(client)) {
-    if (step.do === "leave")
-      log.warn("custom resource definition left alone", { name: step.name, because: step.because });
-    else if (step.do !== "keep") log.info("custom resource definition", { name: step.crd.metadata.name, did: step.do });
   }
 }
 

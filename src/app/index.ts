@@ -4,4 +4,5 @@ export { type ExecutorProcessOptions, openExecutor, type Stage } from "./executo
 export { failAt } from "./fail-at.ts";
 export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
 export { openClient } from "./open-client.ts";
+export { prepare } from "./prepare.ts";
 export { loadCatalog, startUp, type Up, type UpOptions } from "./up.ts";

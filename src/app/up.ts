@@ -6,6 +6,7 @@ import { builtInKinds } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 import { openExecutor, type Stage } from "./executor.ts";
+import { prepare } from "./prepare.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config">;
@@ -28,6 +29,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   const api = await startEmbeddedApi(options);
   let executor: Stage | undefined;
   try {
+    await prepare(api.client, [options.loaded.config.execution.namespace], options.log);
     const workflows = await loadCatalog(options.loaded.config.execution.workflowsDir, api.client, options.log);
     executor = await openExecutor({ ...options, client: api.client });
     await executor.ready;

@@ -1,4 +1,10 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startEmbeddedApi } from "../../src/app/index.ts";
+import { silentLogger } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { replay } from "./replay.ts";
 import { scenarios } from "./scenario.ts";
 import { serverUnderTest, tokens } from "./server-under-test.ts";
@@ -30,4 +36,23 @@ describe("the embedded API server answers like kube-apiserver 1.32:", () => {
     },
     60_000,
   );
+});
+
+describe("a server whose versions began by the clock", () => {
+  it("answers watches of any version like one that counts from the beginning", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "interlock-conformance-"));
+    const [clock, random] = [systemClock(), systemRandom()];
+    const log = silentLogger;
+    const listen = { host: "127.0.0.1", port: 0 };
+    const server = await startEmbeddedApi({ directory, listen, token: tokens.admin, clock, random, log });
+    const wire = new Wire(server.url.replace("https:", "http:"), tokens.admin);
+    const scenario = scenarios().find(({ name }) => name === "watch-errors");
+
+    const results = scenario ? await replay(scenario, { wire, run: "rconfor", compact: () => {} }) : undefined;
+
+    expect(results?.filter(({ detail }) => !detail)).toEqual([]);
+    wire.close();
+    await server.close();
+    await rm(directory, { recursive: true });
+  }, 60_000);
 });

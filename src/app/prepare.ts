@@ -1,0 +1,19 @@
+import { type KubeClient, namespaces } from "../kube/index.ts";
+import { installCrds } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+
+/** Makes the kinds and namespaces that stages work with. Harmless to repeat, and on any number of replicas at once. */
+export async function prepare(client: KubeClient, names: readonly string[], log: Logger): Promise<void> {
+  await makeNamespaces(client, names);
+  for (const step of await installCrds(client)) {
+    if (step.do === "leave")
+      log.warn("custom resource definition left alone", { name: step.name, because: step.because });
+    else if (step.do !== "keep") log.info("custom resource definition", { name: step.crd.metadata.name, did: step.do });
+  }
+}
+
+export async function makeNamespaces(client: KubeClient, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  }
+}
