@@ -108,7 +108,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const hands = {
     sight,
     ledger,
-    announce: announcer({ log, metrics: executorMetrics(options.metrics), recorder }),
+    announce: announcer({ log, metrics: executorMetrics(options.metrics, { records, entries }), recorder }),
   };
 
   /** A run concerns the execution that made it, and the one that holds its target now: that may wait for it to go. */

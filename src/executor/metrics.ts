@@ -1,4 +1,11 @@
-import { type BlockReason, blockReasons, failureReasons } from "../resources/index.ts";
+import type { Informer } from "../kube/index.ts";
+import {
+  type BlockReason,
+  blockReasons,
+  failureReasons,
+  type RemediationTarget,
+  type RemediationWorkflow,
+} from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import type { Announcement } from "./announcement.ts";
 import type { Seen } from "./seen.ts";
@@ -12,8 +19,17 @@ const phases = ["Pending", "Running", "Completed", "Failed", "Skipped"] as const
 const skipReasons = Object.keys(blockReasons) as BlockReason[];
 const engines = ["tekton", "job", "local"] as const;
 
-/** Declares the executor's metrics. `workflowIds` are those of the catalog at the start: a label has no open list. */
-export function executorMetrics(metrics: Metrics): ExecutorMetrics {
+/** Declares the executor's metrics. */
+export function executorMetrics(
+  metrics: Metrics,
+  { records, entries }: { records: Informer<RemediationTarget>; entries: Informer<RemediationWorkflow, "workflowId"> },
+): ExecutorMetrics {
+  metrics.rows({
+    name: "workflowexecution_consecutive_failures",
+    help: "Failures in a row before acting, of the target where a workflow has most.",
+    label: "workflow_id",
+    read: () => mostFailures(entries.list(), records.list()),
+  });
   const transitions = metrics.counter({
     name: "workflowexecution_transitions_total",
     help: "Executions that reached a phase.",
@@ -69,4 +85,16 @@ export function executorMetrics(metrics: Metrics): ExecutorMetrics {
       }
     },
   };
+}
+
+/** Only for workflows of the catalog: an execution may name any. */
+function mostFailures(entries: readonly RemediationWorkflow[], records: readonly RemediationTarget[]) {
+  const most = new Map(entries.map(({ spec }) => [spec.workflowId, 0]));
+  for (const { status } of records) {
+    for (const { workflowId, consecutiveFailures } of status?.workflows ?? []) {
+      const known = most.get(workflowId);
+      if (known !== undefined) most.set(workflowId, Math.max(known, consecutiveFailures));
+    }
+  }
+  return most;
 }

@@ -59,6 +59,27 @@ describe("a counter", () => {
   });
 });
 
+describe("rows", () => {
+  it("are looked up at each reading, and gone when they are gone", async () => {
+    const metrics = promMetrics();
+    const failures = new Map([
+      ["cleanup", 2],
+      ["restart", 0],
+    ]);
+    metrics.rows({ name: "failures_in_a_row", help: "Failures.", label: "workflow_id", read: () => failures });
+
+    const before = await series(metrics);
+    failures.delete("cleanup");
+    const after = await series(metrics);
+
+    expect(before).toEqual([
+      'failures_in_a_row{workflow_id="cleanup"} 2',
+      'failures_in_a_row{workflow_id="restart"} 0',
+    ]);
+    expect(after).toEqual(['failures_in_a_row{workflow_id="restart"} 0']);
+  });
+});
+
 describe("a gauge", () => {
   it("shows what it was last set to", async () => {
     const metrics = promMetrics();

@@ -15,6 +15,8 @@ export interface Metrics {
   counter(spec: CounterSpec): Counter;
   gauge<const L extends Labels>(spec: GaugeSpec<Labelled<L, Gauge>> & { readonly labels: L }): Labelled<L, Gauge>;
   gauge(spec: GaugeSpec<Gauge>): Gauge;
+  /** A gauge for each row of a list that people keep short, such as the catalog: looked up at each reading. */
+  rows(spec: RowsSpec): void;
   histogram<const L extends Labels>(spec: HistogramSpec & { readonly labels: L }): Labelled<L, Histogram>;
   histogram(spec: HistogramSpec): Histogram;
 }
@@ -46,6 +48,13 @@ export interface CounterSpec extends MetricSpec {
 export interface GaugeSpec<G> extends MetricSpec {
   /** Called before each reading of the metrics, to set what is easier to look up than to keep track of. */
   readonly collect?: (gauge: G) => void;
+}
+
+export interface RowsSpec extends MetricSpec {
+  /** Name of the label that tells the rows apart. */
+  readonly label: string;
+  /** No more than 500: the rest is left out. */
+  readonly read: () => Iterable<readonly [label: string, value: number]>;
 }
 
 export interface HistogramSpec extends MetricSpec {

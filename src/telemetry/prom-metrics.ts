@@ -10,6 +10,7 @@ import type {
   Labelled,
   Labels,
   Metrics,
+  RowsSpec,
 } from "./metrics.ts";
 
 export interface PromMetrics extends Metrics {
@@ -35,6 +36,17 @@ export function promMetrics(): PromMetrics {
       const gauge = metric(spec, (labels): Gauge => vendor.labels(labels));
       return gauge;
     },
+    rows(spec: RowsSpec) {
+      checkDeclaration({ ...spec, labels: { [spec.label]: ["row"] } }, "gauge");
+      const vendor = new prom.Gauge({
+        ...vendorSpec({ ...spec, labels: { [spec.label]: [] } }, registry),
+        collect() {
+          // A row that is gone must not keep its last value.
+          vendor.reset();
+          for (const [row, value] of [...spec.read()].slice(0, mostRows)) vendor.set({ [spec.label]: row }, value);
+        },
+      });
+    },
     histogram(spec: HistogramSpec) {
       checkDeclaration(spec, "histogram");
       const vendor = new prom.Histogram({ ...vendorSpec(spec, registry), buckets: [...spec.buckets] });
@@ -44,6 +56,9 @@ export function promMetrics(): PromMetrics {
     contentType: registry.contentType,
   };
 }
+
+/** Prometheus keeps each of them, for each replica. */
+const mostRows = 500;
 
 function vendorSpec({ name, help, labels = {} }: Declaration, registry: prom.Registry) {
   if (registry.getSingleMetric(name)) throw new TypeError(`metric ${name} is declared twice`);

@@ -29,6 +29,8 @@ export class ExecutorWorld {
   readonly client: KubeClient;
   readonly ledger: MemoryLedger = memoryLedger();
   readonly log: RecordingLogger = recordingLogger();
+  /** Of the latest replica: each declares its own. */
+  metrics = promMetrics();
   readonly #executors: Executor[] = [];
 
   private constructor() {
@@ -45,6 +47,7 @@ export class ExecutorWorld {
 
   /** One more replica. */
   async executor(options: Partial<ExecutorOptions> = {}): Promise<Executor> {
+    this.metrics = promMetrics();
     const executor = startExecutor({
       client: this.client,
       engines: [tektonEngine(this.client)],
@@ -56,7 +59,7 @@ export class ExecutorWorld {
       clock: this.clock,
       random: systemRandom(),
       log: this.log,
-      metrics: promMetrics(),
+      metrics: this.metrics,
       ...options,
     });
     this.#executors.push(executor);

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { annotationKeys, executionFinalizer, notificationRequests } from "../../src/resources/index.ts";
+import {
+  annotationKeys,
+  executionFinalizer,
+  notificationRequests,
+  remediationWorkflows,
+} from "../../src/resources/index.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
@@ -184,6 +189,36 @@ describe("an execution", () => {
     ]);
     await world.execution("sixth");
     expect(await world.status("sixth")).toMatchObject({ skipDetails: { reason: "ExhaustedRetries" } });
+  });
+
+  it("is counted: phases, skips by reason, and failures in a row of the catalog's workflows", async () => {
+    await world.client.create(remediationWorkflows, {
+      apiVersion: remediationWorkflows.apiVersion,
+      kind: remediationWorkflows.kind,
+      metadata: { name: "broken-1", namespace: "default" },
+      spec: {
+        workflowId: "broken",
+        version: "1",
+        description: "Cannot be started here.",
+        containerImage: "x",
+        pipeline: "workflow",
+        engine: "job",
+      },
+    });
+    await world.execution("first");
+    await world.execution("second");
+    await world.execution("third", {
+      targetResource: "node/worker-2",
+      workflowRef: { workflowId: "broken", containerImage: "x" },
+    });
+
+    const text = await world.metrics.text();
+
+    expect(text).toContain('workflowexecution_transitions_total{phase="Running"} 1');
+    expect(text).toContain('workflowexecution_runs_created_total{engine="tekton"} 1');
+    expect(text).toContain('workflowexecution_backoff_skip_total{reason="ResourceBusy"} 1');
+    expect(text).toContain('workflowexecution_failures_total{reason="ValidationError"} 1');
+    expect(text).toContain('workflowexecution_consecutive_failures{workflow_id="broken"} 1');
   });
 
   it("is cancelled when it takes longer than it may, and fails with Timeout", async () => {
