@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
-import { annotationKeys, type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
+import { annotationKeys, remediationTargets, type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
 import { CommandError } from "./command-error.ts";
 import { findExecution } from "./find-execution.ts";
 import type { Terminal } from "./terminal.ts";
@@ -19,18 +19,45 @@ export async function ackCommand(args: readonly string[], client: KubeClient, te
   const [name] = positionals;
   const reason = values.reason?.trim();
   if (!name || !reason || positionals.length > 1) throw new CommandError(ackUsage);
+  const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const execution = await findExecution(client, name, values.namespace);
+  if (!execution) return ackOnRecord(name, annotations, client, terminal);
   refuseUnended(execution);
 
   const { namespace = "", resourceVersion } = execution.metadata;
-  const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const patch = { merge: { metadata: { resourceVersion, annotations } } };
   const outcome = await client.patch(workflowExecutions, { name, namespace }, patch);
   if (outcome.kind !== "updated") throw new CommandError(`execution ${name} changed meanwhile; try again`);
-  terminal.print(
-    `${name} is acknowledged by ${terminal.user}: ${execution.spec.workflowRef.workflowId} may act on ${execution.spec.targetResource} again`,
-  );
+  tell(name, execution.spec.workflowRef.workflowId, execution.spec.targetResource, terminal);
   return 0;
+}
+
+/** The execution is gone, but what it did is not: the target's record remembers it, and takes the word for it. */
+async function ackOnRecord(
+  name: string,
+  annotations: Readonly<Record<string, string>>,
+  client: KubeClient,
+  terminal: Terminal,
+): Promise<number> {
+  const { items } = await client.list(remediationTargets);
+  for (const { metadata, spec, status } of items) {
+    for (const { workflowId, lastFailure, lastExecutionFailure, recentEnds } of status?.workflows ?? []) {
+      const end = [lastExecutionFailure, lastFailure, ...recentEnds].find((end) => end?.executionName === name);
+      if (!end) continue;
+      const all = { ...annotations, [annotationKeys.acknowledgedExecution]: end.executionUid };
+      const ref = { name: metadata.name ?? "", namespace: metadata.namespace ?? "" };
+      await client.patch(remediationTargets, ref, { merge: { metadata: { annotations: all } } });
+      tell(name, workflowId, spec.targetResource, terminal);
+      return 0;
+    }
+  }
+  throw new CommandError(
+    `there is no execution ${name}, and no target remembers one; see: kubectl get wfe,rt --all-namespaces`,
+  );
+}
+
+function tell(name: string, workflowId: string, target: string, { print, user }: Terminal): void {
+  print(`${name} is acknowledged by ${user}: ${workflowId} may act on ${target} again`);
 }
 
 function refuseUnended({ metadata, status }: WorkflowExecution): void {

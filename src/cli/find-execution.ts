@@ -3,12 +3,14 @@ import { type WorkflowExecution, workflowExecutions } from "../resources/index.t
 import { CommandError } from "./command-error.ts";
 
 /** The execution of that name, in whichever namespace it is. */
-export async function findExecution(client: KubeClient, name: string, namespace?: string): Promise<WorkflowExecution> {
+export async function findExecution(
+  client: KubeClient,
+  name: string,
+  namespace?: string,
+): Promise<WorkflowExecution | undefined> {
   const query = { fieldSelector: `metadata.name=${name}`, ...(namespace ? { namespace } : {}) };
   const { items } = await client.list(workflowExecutions, query);
-  const [found] = items;
-  if (!found) throw new CommandError(`there is no execution ${name}; see: kubectl get wfe --all-namespaces`);
-  if (items.length === 1) return found;
+  if (items.length <= 1) return items[0];
   const places = items.map(({ metadata }) => metadata.namespace).join(", ");
   throw new CommandError(`there is an execution ${name} in each of ${places}: say which with --namespace`);
 }

@@ -20,6 +20,7 @@ export async function logsCommand(args: readonly string[], client: KubeClient, t
   const [name] = positionals;
   if (!name || positionals.length > 1) throw new CommandError(logsUsage);
   const execution = await findExecution(client, name, values.namespace);
+  if (!execution) throw new CommandError(`there is no execution ${name}; see: kubectl get wfe --all-namespaces`);
   const run = runOf(execution);
 
   const logs = await readLogs(values.local, run.uid);

@@ -1,4 +1,5 @@
 import type { RunFailure } from "../engines/index.ts";
+import type { KubeObject } from "../kube/index.ts";
 import { foldEnd, historyOf } from "../policy/index.ts";
 import {
   type Acknowledgement,
@@ -117,16 +118,16 @@ export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | u
 
 /** A person's word, given by annotation, that trying again is safe: for everything that had ended by then. */
 export function acknowledgementOf(
-  { metadata }: WorkflowExecution,
-  coversUntil: string,
-  nowMs = Date.parse(coversUntil),
+  { metadata }: KubeObject,
+  { executionUid, completedAt }: ExecutionEnd,
+  nowMs = Date.parse(completedAt),
 ): Acknowledgement | undefined {
-  const { annotations = {}, uid = "" } = metadata;
+  const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();
   if (!reason) return undefined;
-  // Whoever may change the execution may write any name: it is what they say, not who they are.
+  // Whoever may change the object may write any name: it is what they say, not who they are.
   const by = annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown";
-  return { executionUid: uid, coversUntil, by, verified: false, reason, at: iso(nowMs) };
+  return { executionUid, coversUntil: completedAt, by, verified: false, reason, at: iso(nowMs) };
 }
 
 /** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */

@@ -71,7 +71,7 @@ function rebuilt(
     const end = endOf(execution);
     if (!end) continue;
     status = foldEnd(status, { workflowId, end, backoff });
-    const ack = acknowledgementOf(execution, end.completedAt);
+    const ack = acknowledgementOf(execution, end);
     if (ack) status = foldAck(status, { workflowId, ack, backoff });
   }
   const holder = executions.find((execution) => holds(execution, runs));

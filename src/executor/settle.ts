@@ -79,7 +79,7 @@ function giveBack(seen: Seen): Turn | undefined {
 /** A person said that trying again is safe. */
 function acknowledge(seen: Seen, end: ExecutionEnd | undefined): Turn | undefined {
   const { execution, record, settings } = seen;
-  const ack = end && acknowledgementOf(execution, end.completedAt, seen.nowMs);
+  const ack = end && acknowledgementOf(execution, end, seen.nowMs);
   if (!end || !record || !ack) return undefined;
 
   const { workflowId } = execution.spec.workflowRef;

@@ -1,16 +1,19 @@
 import { type Engine, runOwner } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
-import { foldEnd } from "../policy/index.ts";
+import { foldAck, foldEnd } from "../policy/index.ts";
 import {
+  annotationKeys,
   type ExecutionEnd,
   labelKeys,
   parseTarget,
   type RemediationTarget,
   remediationTargets,
   type TargetHolder,
+  type WorkflowHistory,
   workflowExecutions,
 } from "../resources/index.ts";
+import { acknowledgementOf } from "./endings.ts";
 import type { Sight } from "./observe.ts";
 import type { Hands } from "./perform.ts";
 import { runsOn } from "./rebuild-record.ts";
@@ -22,7 +25,9 @@ import { runsOn } from "./rebuild-record.ts";
 export async function reconcileTarget(name: string, hands: Hands, signal: AbortSignal): Promise<number | undefined> {
   const { sight } = hands;
   const record = sight.records.get({ namespace: sight.namespace, name });
-  if (!record || !mayHaveOrphans(record, sight)) return undefined;
+  if (!record) return undefined;
+  if (await acknowledge(record, hands, signal)) return retryMs;
+  if (!mayHaveOrphans(record, sight)) return undefined;
 
   const uids = await livingExecutions(name, sight, signal);
   const holder = record.status?.holder;
@@ -31,6 +36,46 @@ export async function reconcileTarget(name: string, hands: Hands, signal: AbortS
   if (orphans.length > 0) return lookAgainMs;
   if (!holder || uids.has(holder.executionUid)) return undefined;
   return (await free(record, holder, hands, signal)) ? undefined : retryMs;
+}
+
+/** True if a person's word was found on the record, for an execution that is gone and cannot carry it itself. */
+async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, signal: AbortSignal): Promise<boolean> {
+  const uid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
+  const found = uid === undefined ? undefined : findEnd(record, uid);
+  const ack = found && acknowledgementOf(record, found.end, sight.client.serverNowMs());
+  if (!found || !ack || covers(found.history.ack, found.end)) return false;
+
+  const { workflowId } = found.history;
+  await ledger.append({
+    id: `${uid}/failure.acknowledged`,
+    type: "failure.acknowledged",
+    at: ack.at,
+    facts: {
+      execution_id: found.end.executionUid,
+      execution: `${found.end.executionNamespace}/${found.end.executionName}`,
+      workflow_id: workflowId,
+      target_resource: record.spec.targetResource,
+      by: ack.by,
+      reason: ack.reason,
+      verified: ack.verified,
+    },
+  });
+  const status = foldAck(record.status, { workflowId, ack, backoff: sight.settings.backoff });
+  await sight.client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
+  return true;
+}
+
+function findEnd({ status }: RemediationTarget, uid: string) {
+  for (const history of status?.workflows ?? []) {
+    const ends = [history.lastExecutionFailure, history.lastFailure, ...history.recentEnds];
+    const end = ends.find((end) => end?.executionUid === uid);
+    if (end) return { history, end };
+  }
+  return undefined;
+}
+
+function covers(ack: WorkflowHistory["ack"], { completedAt }: ExecutionEnd): boolean {
+  return ack !== undefined && Date.parse(ack.coversUntil) >= Date.parse(completedAt);
 }
 
 const lookAgainMs = 1_000;

@@ -38,9 +38,11 @@ export const annotationKeys = {
   subject: "kubernaut.ai/subject",
   /** On local runs: the folder of their workflow. */
   workflowFolder: "kubernaut.ai/workflow-folder",
-  /** On executions: the reason with which a person acknowledges that it failed. */
+  /** On target records: uid of the execution that is acknowledged there, because it is gone. */
+  acknowledgedExecution: "kubernaut.ai/acknowledged-execution",
+  /** On executions and target records: the reason with which a person acknowledges that it failed. */
   acknowledge: "kubernaut.ai/acknowledge",
-  /** On executions: who that person claims to be. */
+  /** On executions and target records: who that person claims to be. */
   acknowledgedBy: "kubernaut.ai/acknowledged-by",
 } as const;
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ackCommand } from "../../src/cli/index.ts";
 import {
   automationPauses,
   executionNamespace,
@@ -142,6 +143,21 @@ describe("an execution that is deleted", () => {
     await world.execution("b");
 
     expect(await world.status("b")).toMatchObject({ skipDetails: { reason: "PreviousExecutionFailed" } });
+  });
+
+  it("after it failed while acting can still be acknowledged, on the target's record", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    await world.deleteRun();
+    await world.delete("a");
+
+    await ackCommand(["a", "--reason", "looked at it"], world.client, { print: () => {}, id: () => "x", user: "kim" });
+    await world.settle();
+    await world.execution("b");
+
+    expect(await world.status("b")).toMatchObject({ phase: "Running" });
+    expect(world.eventTypes("a")).toContain("failure.acknowledged");
   });
 
   it("after a later one took the name of its run: that run stays", async () => {

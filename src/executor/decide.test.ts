@@ -1,0 +1,278 @@
+import { describe, expect, it } from "vitest";
+import type { RunState } from "../engines/index.ts";
+import { defaultPolicy } from "../policy/index.ts";
+import {
+  executionFinalizer,
+  type ObjectTarget,
+  parseTarget,
+  type RemediationTarget,
+  type WorkflowExecution,
+  type WorkflowExecutionStatus,
+} from "../resources/index.ts";
+import type { Turn } from "./action.ts";
+import { decide } from "./decide.ts";
+import { marksOf } from "./marks.ts";
+import type { ValidPlan } from "./plan.ts";
+import type { RunOwner, Seen, SeenRun } from "./seen.ts";
+
+const now = Date.parse("2026-03-01T12:00:00.000Z");
+const minute = 60_000;
+
+describe("a new execution", () => {
+  it("is marked first, so that it is found and kept whatever happens next", () => {
+    const bare = { ...execution(undefined), metadata: { name: "wfe-a", namespace: "ns", uid: "me" } };
+
+    expect(steps(decide(seen({ execution: bare })))).toEqual(["mark"]);
+  });
+
+  it("becomes Pending once it is marked", () => {
+    expect(steps(decide(seen({ execution: execution(undefined) })))).toEqual(["set-status Pending"]);
+  });
+});
+
+describe("a pending execution", () => {
+  const pending = execution({ phase: "Pending" });
+
+  it.each<[string, Partial<Seen>, readonly string[]]>([
+    ["without a record has it made", { record: undefined }, ["create-record"]],
+    ["on a free target takes it", {}, ["write-record", "announce"]],
+    [
+      "is skipped when another execution holds the target",
+      { record: heldBy("other") },
+      ["set-status Skipped", "announce"],
+    ],
+    ["that holds the target has its run made", { record: heldBy("me") }, ["record", "create-run"]],
+    ["whose run was refused fails", { record: heldBy("me"), refusal }, ["set-status Failed", "announce"]],
+    [
+      "finds its own run, and does not skip itself for it",
+      { record: heldBy("me"), run: run({ kind: "suspended" }) },
+      ["record", "set-status Running"],
+    ],
+    [
+      "removes a finished run of another one that has settled",
+      { record: heldBy("me"), run: run(succeeded, { kind: "other", name: "wfe-b", settled: true }) },
+      ["delete-run"],
+    ],
+    [
+      "removes a run that another one created too late",
+      { record: heldBy("me"), run: run({ kind: "suspended" }, { kind: "other", name: "wfe-b", settled: false }) },
+      ["delete-run"],
+    ],
+    [
+      "waits for a finished run that has not settled",
+      { record: heldBy("me"), run: run(succeeded, { kind: "other", name: "wfe-b", settled: false }) },
+      ["announce"],
+    ],
+    [
+      "waits for a run that is at work, whatever the record says",
+      { record: heldBy("me"), run: run(working, { kind: "other", name: "wfe-b", settled: true }) },
+      ["announce"],
+    ],
+    [
+      "fails on a run that is not one of ours",
+      { record: heldBy("me"), run: run(succeeded, { kind: "foreign", why: "made by hand" }) },
+      ["set-status Failed", "announce"],
+    ],
+  ])("%s", (_what, world, expected) => {
+    expect(steps(decide(seen({ execution: pending, ...world })))).toEqual(expected);
+  });
+
+  it("that is being deleted gives the target back, its run first", () => {
+    const deleted = being(pending);
+
+    expect(steps(decide(seen({ execution: deleted, record: heldBy("me"), run: run({ kind: "suspended" }) })))).toEqual([
+      "delete-run",
+      "announce",
+    ]);
+    expect(steps(decide(seen({ execution: deleted, record: heldBy("me") })))).toEqual([
+      "write-record",
+      "record-freed",
+      "announce",
+    ]);
+    expect(steps(decide(seen({ execution: deleted })))).toEqual(["record", "unmark"]);
+  });
+});
+
+describe("a running execution", () => {
+  const running = execution({
+    phase: "Running",
+    startTime: iso(now - minute),
+    pipelineRunRef: { name: "wfe-1", namespace: "runs", uid: "run-1", kind: "PipelineRun" },
+    pipelineRunStatus: { status: "Unknown" },
+  });
+
+  it.each<[string, Partial<Seen>, readonly string[]]>([
+    ["starts its run", { run: run({ kind: "suspended" }) }, ["record", "start-run", "announce"]],
+    ["waits while nothing new is to be seen", { run: run(working) }, []],
+    [
+      "mirrors what is new",
+      { run: run({ kind: "running", progress: { completedTasks: 1, totalTasks: 3 } }) },
+      ["set-status Running"],
+    ],
+    ["completes with its run", { run: run(succeeded) }, ["set-status Completed", "announce"]],
+    ["fails with its run", { run: run(failed) }, ["set-status Failed", "announce"]],
+    ["fails when its run is gone", { run: undefined }, ["set-status Failed", "announce"]],
+    [
+      "fails when another run has the name",
+      { run: { ...run(working), uid: "run-2" } },
+      ["set-status Failed", "announce"],
+    ],
+    [
+      "waits until everything of a cancelled run has stopped",
+      { run: { ...run(failed), failure: { ...failure, unfinished: ["pod-1"] } } },
+      [],
+    ],
+  ])("%s", (_what, world, expected) => {
+    expect(steps(decide(seen({ execution: running, record: heldBy("me"), ...world })))).toEqual(expected);
+  });
+
+  it("that takes too long is cancelled once, and waits for the end", () => {
+    const late = { execution: running, record: heldBy("me"), nowMs: now + 60 * minute };
+
+    expect(steps(decide(seen({ ...late, run: run(working) })))).toEqual(["record", "cancel-run"]);
+    const cancelled = { ...run(working), cancelledBecause: "Timeout" as const };
+    expect(steps(decide(seen({ ...late, run: cancelled })))).toEqual([]);
+  });
+
+  it("that is being deleted is cancelled, and keeps the target until that has stopped", () => {
+    const turn = decide(seen({ execution: being(running), record: heldBy("me"), run: run(working) }));
+
+    expect(steps(turn)).toEqual(["record", "cancel-run"]);
+  });
+});
+
+describe("an execution that has ended", () => {
+  const completed: WorkflowExecutionStatus = {
+    phase: "Completed",
+    startTime: iso(now - 2 * minute),
+    completionTime: iso(now - minute),
+    duration: "1m",
+    outcome: "Success",
+    pipelineRunRef: { name: "wfe-1", namespace: "runs", uid: "run-1", kind: "PipelineRun" },
+  };
+  const told = execution({ ...completed, conditions: [recorded()] });
+
+  it("folds its end into the record, which frees the target", () => {
+    expect(steps(decide(seen({ execution: execution(completed), record: heldBy("me") })))).toEqual(["write-record"]);
+  });
+
+  it("keeps its run until the cooldown is over, then removes it", () => {
+    const turn = decide(seen({ execution: told, run: run(succeeded) }));
+
+    expect(turn).toEqual({ actions: [], lookAgainInMs: 4 * minute });
+    expect(steps(decide(seen({ execution: told, run: run(succeeded), nowMs: now + 4 * minute })))).toEqual([
+      "delete-run",
+      "announce",
+    ]);
+  });
+
+  it("removes a run that was created for it too late", () => {
+    expect(steps(decide(seen({ execution: told, run: { ...run({ kind: "suspended" }), uid: "run-2" } })))).toEqual([
+      "delete-run",
+      "announce",
+    ]);
+  });
+
+  it("leaves the run of another execution alone, also when it is deleted itself", () => {
+    const others = run(working, { kind: "other", name: "wfe-b", settled: false });
+
+    expect(steps(decide(seen({ execution: told, run: others })))).toEqual([]);
+    const folded = { ...heldBy("wfe-b"), status: { workflows: [foldedHistory()] } };
+    expect(steps(decide(seen({ execution: being(told), run: others, record: folded })))).toEqual(["record", "unmark"]);
+  });
+});
+
+function steps({ actions }: Turn): readonly string[] {
+  return actions.map((action) => (action.do === "set-status" ? `set-status ${action.status.phase}` : action.do));
+}
+
+const refusal = { reason: "PipelineRunCreationFailed" as const, message: "refused" };
+const working: RunState = { kind: "running", progress: {} };
+const succeeded: RunState = { kind: "succeeded", progress: {}, completedAt: iso(now) };
+const failed: RunState = { kind: "failed", progress: {}, completedAt: iso(now) };
+const failure = { reason: "TaskRunFailed" as const, message: "exit 1", anythingStarted: true };
+
+function seen(world: Partial<Seen>): Seen {
+  return {
+    nowMs: now,
+    execution: execution({ phase: "Pending" }),
+    plan: plan(),
+    record: { ...heldBy("me"), status: { workflows: [] } },
+    run: undefined,
+    pauses: [],
+    settings: { ...defaultPolicy, runTtlMs: 60 * minute },
+    ...world,
+  };
+}
+
+function execution(status: WorkflowExecutionStatus | undefined): WorkflowExecution {
+  const spec = { workflowRef: { workflowId: "cleanup", containerImage: "x" }, targetResource: "node/worker-1" };
+  const metadata = { name: "wfe-a", namespace: "ns", uid: "me", resourceVersion: "7" };
+  const bare = { metadata, spec };
+  const marks = { labels: marksOf(bare, target()).labels, finalizers: [executionFinalizer] };
+  return { metadata: { ...metadata, ...marks }, spec, ...(status ? { status } : {}) };
+}
+
+/** With its deletion asked for. */
+function being(deleted: WorkflowExecution): WorkflowExecution {
+  return { ...deleted, metadata: { ...deleted.metadata, deletionTimestamp: iso(now) } };
+}
+
+function plan(): ValidPlan {
+  return {
+    kind: "valid",
+    target: target(),
+    engine: "tekton",
+    pipeline: "workflow",
+    serviceAccountName: undefined,
+    parameters: {},
+    timeoutMs: 30 * minute,
+    cooldownMs: 5 * minute,
+    observe: false,
+  };
+}
+
+function heldBy(uid: string): RemediationTarget {
+  const names = {
+    executionName: `wfe-${uid}`,
+    executionNamespace: "ns",
+    workflowId: "cleanup",
+    engine: "tekton" as const,
+  };
+  return {
+    metadata: { name: "hash", namespace: "runs", resourceVersion: "5" },
+    spec: { targetResource: "node/worker-1" },
+    status: { holder: { executionUid: uid, ...names, since: iso(now - minute) } },
+  };
+}
+
+function foldedHistory() {
+  const end = {
+    executionUid: "me",
+    executionName: "wfe-a",
+    executionNamespace: "ns",
+    outcome: "Success" as const,
+    completedAt: iso(now - minute),
+    cooldownEnded: true as const,
+  };
+  return { workflowId: "cleanup", consecutiveFailures: 0, lastSuccess: end, recentEnds: [end] };
+}
+
+function run(state: RunState, owner: RunOwner = { kind: "us" }): SeenRun {
+  const object = { kind: "PipelineRun", metadata: { name: "wfe-1", namespace: "runs", uid: "run-1" } };
+  return { object, uid: "run-1", state, owner, ...(state.kind === "failed" ? { failure } : {}) };
+}
+
+function recorded() {
+  return { type: "Recorded", status: "True" as const, lastTransitionTime: iso(now), reason: "Completed", message: "" };
+}
+
+function target(): ObjectTarget {
+  const read = parseTarget("node/worker-1");
+  if (read.kind === "problem" || read.target.type !== "object") throw new Error("not a target");
+  return read.target;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
