@@ -6,6 +6,8 @@ import {
   loadCatalog,
   openClient,
   openExecutor,
+  openGateway,
+  openLedger,
   openObjects,
   prepare,
   startEmbeddedApi,
@@ -32,6 +34,7 @@ Processes
   up         everything in one process: the embedded API server, the workflows in ./workflows, the executor
   api        the embedded API server alone
   executor   the executor alone, on the API server that --kubeconfig names
+  gateway    the gateway alone: takes signals over HTTP and opens incidents for them
 
 Commands
   run        run a workflow on a target
@@ -41,10 +44,13 @@ Commands
 Options of up and api
 ${apiUsage}
 
-Options of up and executor
+Options of up, executor and gateway
   --config FILE           settings in YAML, see docs/configuration.md
 
-Options of executor and of all commands
+Options of executor and gateway
+  --data DIR              what belongs to this process alone; default .executor or .gateway
+
+Options of executor, gateway and of all commands
   --kubeconfig FILE       default .data/kubeconfig, which up and api write
 
 ${runUsage}
@@ -84,6 +90,8 @@ async function perform(command: string, args: readonly string[]): Promise<number
       return api(args);
     case "executor":
       return executor(args);
+    case "gateway":
+      return gateway(args);
     case "run":
       return withClient(args, (rest, client) => runCommand(rest, client, terminal));
     case "logs":
@@ -134,12 +142,49 @@ async function up(args: readonly string[]): Promise<number> {
 }
 
 async function executor(args: readonly string[]): Promise<number> {
+  const { loaded, client, log, directory } = await stageOf(args, ".executor");
+  await loadCatalog(loaded.config.execution.workflowsDir, client, log);
+  const stage = await openExecutor({ loaded, client, directory, clock, random, log, metrics });
+  await stage.ready;
+  log.info("executor ready", { pid: process.pid });
+  closeOnSignal(() => stage.close());
+  return 0;
+}
+
+async function gateway(args: readonly string[]): Promise<number> {
+  const { loaded, client, log, directory } = await stageOf(args, ".gateway");
+  const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
+  const { url, tokenFile, close } = await openGateway({
+    loaded,
+    client,
+    ledger,
+    directory,
+    clock,
+    random,
+    log,
+    metrics,
+  });
+  console.log(`Interlock's gateway is running.
+
+  signals      ${url}/api/v1/signals   tokens are in ${tokenFile ?? "the configuration"}
+  Alertmanager ${url}/api/v1/signals/alertmanager
+  stop         Ctrl-C; everything is still there at the next start
+`);
+  closeOnSignal(async () => {
+    await close();
+    await ledger.close();
+  });
+  return 0;
+}
+
+/** What the processes of single stages have in common. */
+async function stageOf(args: readonly string[], ownDirectory: string) {
   const { values } = parseArgs({
     args: [...args],
     options: {
       config: { type: "string" },
       kubeconfig: { type: "string" },
-      data: { type: "string", default: ".executor" },
+      data: { type: "string", default: ownDirectory },
     },
   });
   const loaded = await configFrom(values.config);
@@ -150,16 +195,12 @@ async function executor(args: readonly string[]): Promise<number> {
   const { client } = values.kubeconfig
     ? await ours()
     : await openObjects({ config: loaded.config, embedded: ours, clock, random, env: process.env });
-  await prepare(client, ["kubernaut-system", loaded.config.execution.namespace], log);
+  const { execution, gateway: intake } = loaded.config;
+  await prepare(client, [...new Set(["kubernaut-system", intake.namespace, execution.namespace])], log);
   const mortal = process.env["INTERLOCK_FAIL_AT"]
     ? failAt(client, process.env["INTERLOCK_FAIL_AT"], () => process.kill(process.pid, "SIGKILL") as never)
     : client;
-  await loadCatalog(loaded.config.execution.workflowsDir, mortal, log);
-  const stage = await openExecutor({ loaded, client: mortal, directory: values.data, clock, random, log, metrics });
-  await stage.ready;
-  log.info("executor ready", { pid: process.pid });
-  closeOnSignal(() => stage.close());
-  return 0;
+  return { loaded, client: mortal, log, directory: values.data };
 }
 
 async function withClient(

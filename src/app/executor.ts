@@ -2,11 +2,11 @@ import { join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
 import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
 import { startExecutor } from "../executor/index.ts";
-import type { KubeClient, KubeObject, ResourceType } from "../kube/index.ts";
-import { ledgerWriter, observeLedger, openFileLedger } from "../ledger/index.ts";
-import { type CustomResourceDefinition, customKindsOf, type Kinds, kindsWith } from "../resources/index.ts";
+import type { KubeClient } from "../kube/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { kindsIn } from "./kinds-in.ts";
+import { openLedger } from "./ledger.ts";
 
 export interface ExecutorProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config">;
@@ -28,15 +28,9 @@ export interface Stage {
 
 /** Starts the executor with the engines that the configuration names. */
 export async function openExecutor(options: ExecutorProcessOptions): Promise<Stage> {
-  const { client, clock, random, log, metrics, directory } = options;
-  const { execution, ledger: ledgerConfig } = options.loaded.config;
-  const ledger = await openFileLedger({
-    directory: ledgerConfig.dir ?? join(directory, "ledger"),
-    writer: await ledgerWriter(join(directory, "ledger-writer"), random),
-    clock,
-    log,
-    observer: observeLedger(metrics),
-  });
+  const { client, clock, random, log, metrics } = options;
+  const { execution } = options.loaded.config;
+  const ledger = await openLedger(options);
   try {
     const engines = enginesOf(options);
     const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
@@ -101,17 +95,4 @@ function openRunner({ client, clock, random, log, loaded, directory }: ExecutorP
   const { namespace, workflowsDir, localDir } = loaded.config.execution;
   const dataDir = localDir ?? join(directory, "local");
   return startLocalRunner({ client, clock, random, log, dataDir, workflowsRoot: workflowsDir, namespace });
-}
-
-const definitions: ResourceType<CustomResourceDefinition & KubeObject> = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-};
-
-/** The kinds that a target may be of: those that every cluster has, and those that were defined here. */
-async function kindsIn(client: KubeClient): Promise<Kinds> {
-  const { items } = await client.list(definitions);
-  return kindsWith(customKindsOf(items));
 }

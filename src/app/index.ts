@@ -2,6 +2,8 @@ export { type Coordination, type CoordinationOptions, openCoordination } from ".
 export { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 export { type ExecutorProcessOptions, openExecutor, type Stage } from "./executor.ts";
 export { failAt } from "./fail-at.ts";
+export { type GatewayProcessOptions, openGateway, type RunningGateway } from "./gateway.ts";
+export { type LedgerOptions, openLedger } from "./ledger.ts";
 export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
 export { openClient } from "./open-client.ts";
 export { prepare } from "./prepare.ts";

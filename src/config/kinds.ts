@@ -166,6 +166,52 @@ export function namespace(): Kind<string> {
   };
 }
 
+/** Where a server listens. */
+export function address(): Kind<{ readonly host: string; readonly port: number }> {
+  const expects = "an address and a port, such as 127.0.0.1:8080 or [::1]:8080";
+  return {
+    expects,
+    read(text) {
+      const [, host = "", digits = ""] = /^(\[[0-9a-fA-F:]+\]|[\w.-]+):(\d{1,5})$/.exec(text) ?? [];
+      if (host === "" || Number(digits) > 65_535) return wrong(text, `is not ${expects}`, expects);
+      return { kind: "value", value: { host: host.replace(/^\[|\]$/g, ""), port: Number(digits) } };
+    },
+    print: ({ host, port }) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`),
+  };
+}
+
+/** What fingerprints are made of. */
+export function fingerprintFields(): Kind<readonly string[]> {
+  const expects = "one or more of source, name, severity, target and labels.NAME, with commas between them";
+  return {
+    expects,
+    limits: "One or more of `source`, `name`, `severity`, `target` and `labels.NAME`, with commas between them.",
+    read(text) {
+      const fields = text.split(",").map((field) => field.trim());
+      const areKnown = fields.every((field) => /^(source|name|severity|target|labels\.[A-Za-z_][\w./-]*)$/.test(field));
+      return areKnown ? { kind: "value", value: [...new Set(fields)] } : wrong(text, `is not ${expects}`, expects);
+    },
+    print: (value) => value.join(", "),
+  };
+}
+
+/** Bearer tokens, which are never repeated. */
+export function senderTokens(): Kind<Secret> {
+  const expects =
+    '"NAME TOKEN", or "NAME TOKEN SOURCE,SOURCE", with a semicolon between several; tokens have 16 characters or more';
+  return {
+    expects,
+    limits: "`NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`, with semicolons between several. Never printed.",
+    secret: true,
+    read(text) {
+      const areSenders = text.split(";").every((line) => /^\s*[\w.-]{1,63}\s+\S{16,}(\s+[\w,-]+)?\s*$/.test(line));
+      if (areSenders) return { kind: "value", value: new Secret(text) };
+      return { kind: "wrong", wrong: "is not a list of senders (it is not repeated here)", instead: expects };
+    },
+    print: String,
+  };
+}
+
 /** Where Redis is, credentials included, which is why nothing of the text is ever repeated. */
 export function redisUrl(): Kind<Secret> {
   const expects =

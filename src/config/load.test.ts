@@ -34,6 +34,20 @@ describe("a configuration", () => {
         observe: false,
         concurrency: 64,
       },
+      gateway: {
+        listen: { host: "127.0.0.1", port: 8080 },
+        tokens: undefined,
+        tokenFile: undefined,
+        namespace: "kubernaut-system",
+        scope: "labels",
+        fingerprint: ["source", "name", "target"],
+        durability: "journal",
+        flushIntervalMs: 1_000,
+        lockWaitMs: 2_000,
+        lookupTimeoutMs: 2_000,
+        maxBodyBytes: 1_048_576,
+        signalsPerSecond: 10_000,
+      },
       ledger: { dir: undefined },
       log: { level: "info", format: "json" },
     });
@@ -184,6 +198,31 @@ describe("the Redis server", () => {
   ])("cannot be at %s", (url) => {
     expect(problems({ env: { STATE_BACKEND: "redis", REDIS_URL: url } })).toEqual([
       expect.stringMatching(/^env REDIS_URL: redis\.url is not a Redis URL .* Write redis:\/\/host:6379, or /),
+    ]);
+  });
+});
+
+describe("the settings of the gateway", () => {
+  it("never show a token", () => {
+    const good = loaded({ env: { GATEWAY_TOKENS: "prometheus hunter2-hunter2-hunter2" } });
+    const bad = problems({ env: { GATEWAY_TOKENS: "hunter2-hunter2-hunter2" } });
+
+    expect(good.config.gateway.tokens?.reveal()).toBe("prometheus hunter2-hunter2-hunter2");
+    expect(`${JSON.stringify(good.config)} ${bad.join()}`).not.toContain("hunter2");
+    expect(bad).toEqual([expect.stringContaining("gateway.tokens is not a list of senders")]);
+  });
+
+  it.each(["8080", "localhost", "a:99999", "[::1]"])("do not take %s for an address", (listen) => {
+    expect(problems({ env: { GATEWAY_LISTEN: listen } })).toEqual([expect.stringContaining("gateway.listen")]);
+  });
+
+  it("take an address of IPv6", () => {
+    expect(loaded({ env: { GATEWAY_LISTEN: "[::1]:80" } }).config.gateway.listen).toEqual({ host: "::1", port: 80 });
+  });
+
+  it("make fingerprints of what signals have", () => {
+    expect(problems({ file: ["gateway:", "  fingerprint: target, pod"] })).toEqual([
+      expect.stringContaining("gateway.fingerprint"),
     ]);
   });
 });

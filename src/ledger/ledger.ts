@@ -23,6 +23,12 @@ export type Fact = string | number | boolean | readonly Fact[] | { readonly [nam
 
 /** Everything worth recording. */
 export const ledgerEventTypes = [
+  "incident.created",
+  "signals.counted",
+  "signals.truncated",
+  "signal.resolved",
+  "signal.refused",
+  "signal.ignored",
   "execution.admitted",
   "execution.skipped",
   "execution.started",

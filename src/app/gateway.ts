@@ -1,0 +1,129 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { LoadedConfig } from "../config/index.ts";
+import { writeDurably } from "../disk/index.ts";
+import {
+  type Gateway,
+  type OccurrenceJournal,
+  openFileJournal,
+  Senders,
+  type SignalRoute,
+  serveGateway,
+  startGateway,
+} from "../gateway/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import { type Ledger, ledgerWriter } from "../ledger/index.ts";
+import type { FingerprintField } from "../resources/index.ts";
+import { alertmanager, generic, kubernetesEvent } from "../sources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import { openCoordination } from "./coordination.ts";
+import { kindsIn } from "./kinds-in.ts";
+
+export interface GatewayProcessOptions {
+  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
+  readonly client: KubeClient;
+  readonly ledger: Ledger;
+  /** What belongs to this gateway alone: what it has counted, its name, and the token it makes. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** The file with the tokens of senders, unless they are all in the configuration. */
+  readonly tokenFile: string | undefined;
+  close(): Promise<void>;
+}
+
+/** Where whose signals are posted. The first of each source is the one to use; the others are what Kubernaut calls them. */
+const routes: readonly SignalRoute[] = [
+  { path: "/api/v1/signals/alertmanager", reader: alertmanager, retries429: false },
+  { path: "/api/v1/signals/prometheus", reader: alertmanager, retries429: false },
+  { path: "/api/v1/signals", reader: generic, retries429: true },
+  { path: "/api/v1/signals/kubernetes-event", reader: kubernetesEvent, retries429: true },
+];
+
+/** Starts the gateway: takes signals over HTTP as soon as it resolves. */
+export async function openGateway(options: GatewayProcessOptions): Promise<RunningGateway> {
+  const { loaded, client, clock, random, log, metrics, directory } = options;
+  const config = loaded.config.gateway;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const tokenFile = await tokenFileOf(options);
+  const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
+  const journal = await openJournal(options);
+  const gateway = startGateway({
+    client,
+    locks: coordination.locks,
+    ledger: options.ledger,
+    kinds: await kindsIn(client),
+    journal,
+    writer: await writerOf(options),
+    settings: {
+      ...config,
+      fingerprintFields: config.fingerprint as readonly FingerprintField[],
+      flushMs: config.flushIntervalMs,
+    },
+    clock,
+    random,
+    log,
+    metrics,
+  });
+  const senders = new Senders({
+    fixed: config.tokens?.reveal() ?? "",
+    readFile: tokenFile === undefined ? undefined : () => readFile(tokenFile, "utf8"),
+    clock,
+    trouble: (sentence) => log.warn("senders' tokens", { problem: sentence }),
+  });
+  await senders.refresh();
+  await gateway.ready;
+  const limits = { bodyBytes: config.maxBodyBytes, signalsPerSecond: config.signalsPerSecond };
+  const server = await serveGateway({ gateway, senders, routes, listen: config.listen, limits, clock, log });
+  log.info("gateway ready", { url: server.url, directory });
+  return {
+    url: server.url,
+    gateway,
+    tokenFile,
+    async close() {
+      await server.close();
+      await gateway.stop();
+      await coordination.close();
+    },
+  };
+}
+
+async function openJournal({
+  loaded,
+  directory,
+  clock,
+  log,
+}: GatewayProcessOptions): Promise<OccurrenceJournal | undefined> {
+  if (loaded.config.gateway.durability === "status") return undefined;
+  return openFileJournal({ directory: join(directory, "occurrences"), clock, log });
+}
+
+/** Whoever has the journal has its name. Without one, figures begin anew with every process, and so does the name. */
+async function writerOf({ loaded, directory, random }: GatewayProcessOptions): Promise<string> {
+  if (loaded.config.gateway.durability === "status") return `w-${random.id()}`;
+  return ledgerWriter(join(directory, "gateway-writer"), random);
+}
+
+/** Nobody has to think of a token before the first signal, and nobody is let in without one. */
+async function tokenFileOf({ loaded, directory, random }: GatewayProcessOptions): Promise<string | undefined> {
+  const { tokens, tokenFile } = loaded.config.gateway;
+  if (tokens || tokenFile) return tokenFile;
+  const file = join(directory, "gateway-tokens");
+  const isThere = await readFile(file, "utf8").then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) {
+    const line = `local ${random.id()}${random.id()}`;
+    await writeDurably(file, `# One sender per line: NAME TOKEN, or NAME TOKEN SOURCE,SOURCE\n${line}\n`);
+  }
+  return file;
+}

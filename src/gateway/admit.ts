@@ -1,0 +1,192 @@
+import { keyOf, type Locks } from "../coordination/index.ts";
+import { type KubeClient, KubeError } from "../kube/index.ts";
+import {
+  type FingerprintField,
+  fingerprintOf,
+  type Kinds,
+  type RemediationRequest,
+  remediationRequests,
+  type Signal,
+  targetOfObject,
+} from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { Admission } from "./admission.ts";
+import { decideFiring } from "./decide.ts";
+import { draftIncident, payloadProblem } from "./draft.ts";
+import type { Endings } from "./endings.ts";
+import { GatewayError } from "./gateway-error.ts";
+import type { Incidents } from "./incidents.ts";
+import type { Occurrences } from "./occurrences.ts";
+import type { Owners } from "./owners.ts";
+import { isOpen, type Report } from "./report.ts";
+import type { ScopeOf } from "./scope.ts";
+import { SingleFlight } from "./single-flight.ts";
+
+export interface IntakeOptions {
+  readonly client: KubeClient;
+  readonly kinds: Kinds;
+  /** Where incidents live. One for all: their names are how only one of them can be created. */
+  readonly namespace: string;
+  readonly incidents: Incidents;
+  readonly occurrences: Occurrences;
+  readonly owners: Owners;
+  readonly scopeOf: ScopeOf;
+  readonly endings: Endings;
+  readonly fingerprintFields: readonly FingerprintField[];
+  readonly locks: Locks;
+  /** The longest wait for the fingerprint's lock before going on without it. */
+  readonly lockWaitMs: number;
+  readonly log: Logger;
+  /** Told of each admission, before anybody else is; whoever depends on it waits. */
+  readonly record: (admission: Admission, report: Report | undefined) => Promise<void>;
+}
+
+/** How often the world may change under us before the sender has to come again. */
+const mostTries = 8;
+
+/** Decides what becomes of signals. Any number of gateways may do so side by side. */
+export class Intake {
+  readonly #options: IntakeOptions;
+  readonly #opening = new SingleFlight<Opened>();
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when what it says is durable. Throws GatewayError, KubeError and LedgerError for what may pass. */
+  async admit(signal: Signal): Promise<Admission> {
+    const report = await this.#identify(signal);
+    if ("kind" in report) return this.#recorded(report, undefined);
+    const admission = signal.status === "resolved" ? await this.#resolve(report) : await this.#fire(report, 1);
+    return this.#recorded(admission, report);
+  }
+
+  /** Admits what was counted on an incident that is closed. Resolves to the incident that has it, if there is one. */
+  async readmit(report: Report, occurrences: number): Promise<RemediationRequest | undefined> {
+    const admission = await this.#recorded(await this.#fire(report, occurrences), report);
+    return "incident" in admission ? admission.incident : undefined;
+  }
+
+  async #identify(signal: Signal): Promise<Report | Admission> {
+    const { client, kinds, owners, fingerprintFields } = this.#options;
+    const reading = targetOfObject(signal.subject, kinds);
+    if (reading.kind === "problem") return { kind: "invalid", problems: [`the subject ${reading.problem}`] };
+    const owner = await owners.ownerOf(reading.target, signal.subject);
+    return {
+      signal,
+      fingerprint: fingerprintOf(signal, owner.target, fingerprintFields),
+      subject: reading.target.text,
+      owner: { target: owner.target.text, reference: owner.reference },
+      receivedAt: new Date(client.serverNowMs()).toISOString(),
+    };
+  }
+
+  async #fire(report: Report, occurrences: number): Promise<Admission> {
+    const { incidents, endings } = this.#options;
+    const { fingerprint, signal } = report;
+    const endedAt = endings.endOf(report);
+    if (endedAt !== undefined && signal.firingAt <= endedAt) return ignored(report, endedAt);
+
+    for (let tries = 0; tries < mostTries; tries++) {
+      const known = incidents.newest(fingerprint);
+      if (known && isOpen(known)) {
+        const decision = decideFiring(known, report);
+        if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
+        return this.#count(known, report, occurrences);
+      }
+      const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, occurrences));
+      if (isMine && result.kind !== "exists") return result;
+      // What was true of another signal of this fingerprint need not be of this one, but out of scope is out of scope.
+      if (result.kind === "refused") return result;
+    }
+    throw new GatewayError("unavailable", `the incidents of ${fingerprint} change too often`);
+  }
+
+  async #count(known: RemediationRequest, report: Report, occurrences: number): Promise<Admission> {
+    const { fingerprint } = report;
+    const incident = await this.#options.occurrences.count(known, report, occurrences);
+    if (incident) return { kind: "counted", fingerprint, incident };
+    return { kind: "ignored", fingerprint, because: "its incident was closed, and it calls for no other" };
+  }
+
+  /** Takes the fingerprint's lock first, so that gateways do not race; without it they race, and one of them wins. */
+  async #open(report: Report, occurrences: number): Promise<Opened> {
+    const { locks, lockWaitMs, log } = this.#options;
+    const { fingerprint } = report;
+    const options = { waitMs: lockWaitMs, purpose: "open an incident" };
+    const lease = await locks.acquire(keyOf("incident", fingerprint), options).catch((error: unknown) => {
+      log.warn("fingerprint lock not taken", { fingerprint, error });
+      return undefined;
+    });
+    try {
+      return await this.#openNow(report, occurrences);
+    } finally {
+      await lease?.release();
+    }
+  }
+
+  async #openNow(report: Report, occurrences: number): Promise<Opened> {
+    const { client, incidents, scopeOf, kinds, namespace } = this.#options;
+    const { fingerprint, owner, signal } = report;
+    const decision = decideFiring(await incidents.read(fingerprint), report);
+    if (decision.do === "count") return { kind: "exists" };
+    if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
+
+    const problem = payloadProblem(signal.payload);
+    if (problem) return { kind: "invalid", problems: [problem] };
+    const reading = targetOfObject(owner.reference, kinds);
+    if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
+    const scope = await scopeOf({ target: reading.target, reference: owner.reference });
+    if (!scope.in) return { kind: "refused", fingerprint, because: scope.because, fix: scope.fix };
+
+    const outcome = await client
+      .create(remediationRequests, draftIncident(report, decision.n, namespace))
+      .catch((error: unknown) => {
+        if (error instanceof KubeError && error.code === "invalid") return error;
+        throw error;
+      });
+    if (outcome instanceof KubeError) return { kind: "invalid", problems: [outcome.message] };
+    // Somebody was faster, or our reading was old: look again.
+    if (outcome.kind === "already-exists") return { kind: "exists" };
+    incidents.learn(outcome.object);
+    await this.#options.occurrences.count(outcome.object, report, occurrences);
+    return { kind: "created", fingerprint, incident: outcome.object };
+  }
+
+  async #resolve(report: Report): Promise<Admission> {
+    const { endings } = this.#options;
+    const { fingerprint, signal, receivedAt } = report;
+    endings.note(report, signal.endedAt ?? receivedAt);
+    const ended = await this.#end(report);
+    if (!ended) return { kind: "ignored", fingerprint, because: "there is no incident that it could end" };
+    if (!isOpen(ended)) return { kind: "ignored", fingerprint, because: "its incident is closed already" };
+    if (ended.status?.resolvedAt !== undefined) return { kind: "resolved", fingerprint, incident: ended };
+    const series = Object.values(ended.status?.deduplication?.series ?? {});
+    const others = series.filter(({ resolvedAt }) => resolvedAt === undefined).length;
+    return { kind: "still-firing", fingerprint, incident: ended, others };
+  }
+
+  /** The incident in which the end of a series was written: the open one, else the latest, which then remembers it. */
+  async #end({ fingerprint, signal, receivedAt }: Report): Promise<RemediationRequest | undefined> {
+    const { incidents, occurrences } = this.#options;
+    const known = incidents.newest(fingerprint);
+    if (known && isOpen(known)) {
+      const ended = await occurrences.end(known, signal, receivedAt);
+      if (ended && isOpen(ended)) return ended;
+    }
+    const newest = await incidents.read(fingerprint);
+    return newest && occurrences.end(newest, signal, receivedAt);
+  }
+
+  async #recorded(admission: Admission, report: Report | undefined): Promise<Admission> {
+    await this.#options.record(admission, report);
+    return admission;
+  }
+}
+
+/** `exists`: there is an open incident by now. */
+type Opened = Admission | { readonly kind: "exists" };
+
+function ignored({ fingerprint }: Report, endedAt: string): Admission {
+  return { kind: "ignored", fingerprint, because: `it had ended at ${endedAt}, which is not before it began to fire` };
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { incidentName, type RemediationRequest, type Signal } from "../resources/index.ts";
+import { type Count, decideFiring, mostSeries, seriesKey, withCount, withEnd } from "./decide.ts";
+import type { Report } from "./report.ts";
+
+const [six, seven, eight] = [
+  "2026-11-15T06:00:00.000Z",
+  "2026-11-15T07:00:00.000Z",
+  "2026-11-15T08:00:00.000Z",
+] as const;
+const a = seriesKey({ series: "a" });
+const b = seriesKey({ series: "b" });
+
+describe("a signal that fires", () => {
+  it.each<[string, RemediationRequest | undefined, object]>([
+    ["opens the first incident", undefined, { do: "open", n: 1 }],
+    ["opens the next when the last is closed", incident(7, { phase: "Completed" }), { do: "open", n: 8 }],
+    ["opens the next when the last was withdrawn", incident(1, { phase: "Withdrawn" }), { do: "open", n: 2 }],
+    ["is counted before anybody has looked at the incident", incident(1), { do: "count" }],
+    ["is counted while the incident is blocked", incident(2, { phase: "Blocked" }), { do: "count" }],
+    ["is counted if it began after its last end", incident(1, { phase: "Pending", ended: six }), { do: "count" }],
+    [
+      "opens the next if it began after its last end",
+      incident(1, { phase: "Completed", ended: six }),
+      { do: "open", n: 2 },
+    ],
+    ["is ignored if it began before its last end", incident(1, { phase: "Completed", ended: eight }), { do: "ignore" }],
+    ["is ignored if it began just at its last end", incident(1, { phase: "Pending", ended: seven }), { do: "ignore" }],
+    [
+      "begins anew after an incident that a person has named",
+      incident("by-hand", { phase: "Failed" }),
+      { do: "open", n: 1 },
+    ],
+  ])("%s", (_what, newest, decision) => {
+    expect(decideFiring(newest, report())).toMatchObject(decision);
+  });
+});
+
+describe("the count in a status", () => {
+  it("is the sum of what each gateway has counted", () => {
+    const one = withCount(undefined, count({ writer: "gw-1", count: 3 }));
+    const both = withCount(one, count({ writer: "gw-2", count: 4, firstSeenAt: six, lastSeenAt: eight }));
+
+    expect(both.deduplication).toMatchObject({
+      firstSeenAt: six,
+      lastSeenAt: eight,
+      occurrenceCount: 7,
+      occurrencesByWriter: { "gw-1": 3, "gw-2": 4 },
+    });
+  });
+
+  it("does not change when it is written again, or late", () => {
+    const once = withCount(undefined, count({ count: 3 }));
+
+    expect(withCount(once, count({ count: 3 }))).toEqual(once);
+    expect(withCount(once, count({ count: 2 }))).toEqual(once);
+  });
+
+  it("says that nothing is over any more when a series fires again", () => {
+    const over = withEnd(withCount(undefined, count({ firing: [[a, six]] })), ended("a", seven), seven);
+
+    expect(over.resolvedAt).toBe(seven);
+    expect(withCount(over, count({ firing: [[a, six]] })).resolvedAt).toBe(seven);
+    expect(withCount(over, count({ firing: [[a, eight]] })).resolvedAt).toBeUndefined();
+    expect(withCount(over, count({ firing: [[b, six]] })).resolvedAt).toBeUndefined();
+  });
+
+  it("tells a bounded number of series apart, and lets those that are over go first", () => {
+    const many = Array.from({ length: mostSeries }, (_, i) => [`s${i}`, six] as const);
+    const full = withCount(undefined, count({ firing: many }));
+    const oneOver = {
+      ...full,
+      deduplication: {
+        ...full.deduplication,
+        series: { ...full.deduplication.series, s5: { firingAt: six, resolvedAt: seven } },
+      },
+    };
+
+    expect(withCount(full, count({ firing: [[a, six]] })).deduplication.series).not.toHaveProperty(a);
+    const { series = {} } = withCount(oneOver, count({ firing: [[a, six]] })).deduplication;
+    expect(Object.keys(series)).toHaveLength(mostSeries);
+    expect(series).toHaveProperty(a);
+    expect(series).not.toHaveProperty("s5");
+  });
+});
+
+describe("the end of a series", () => {
+  it("ends the incident when it was the last", () => {
+    const both = withCount(
+      undefined,
+      count({
+        firing: [
+          [a, six],
+          [b, six],
+        ],
+      }),
+    );
+
+    const one = withEnd(both, ended("a", seven), seven);
+    const none = withEnd(one, ended("b", eight), eight);
+
+    expect(one.resolvedAt).toBeUndefined();
+    expect(none.resolvedAt).toBe(eight);
+    expect(none.deduplication.occurrenceCount).toBe(both.deduplication.occurrenceCount);
+  });
+
+  it("ends an incident that knows of no series yet", () => {
+    expect(withEnd(undefined, ended("a", seven), eight)).toMatchObject({ resolvedAt: seven });
+  });
+
+  it("that came late does not end what fires since", () => {
+    const again = withCount(undefined, count({ firing: [[a, eight]] }));
+
+    expect(withEnd(again, ended("a", seven), eight).resolvedAt).toBeUndefined();
+  });
+
+  it("is kept at its latest, in whatever order it is told", () => {
+    const later = withEnd(withEnd(undefined, ended("a", eight), eight), ended("a", seven), eight);
+
+    expect(later.deduplication.series?.[a]?.resolvedAt).toBe(eight);
+    expect(later.resolvedAt).toBe(eight);
+  });
+});
+
+function report(): Report {
+  const signal = { series: "a", firingAt: seven } as Signal;
+  const owner = { target: "node/a", reference: { kind: "Node", name: "a" } };
+  return { signal, fingerprint: "v1:x", subject: "node/a", owner, receivedAt: seven };
+}
+
+function incident(n: number | string, { phase, ended }: { phase?: string; ended?: string } = {}): RemediationRequest {
+  const name = typeof n === "string" ? n : incidentName("v1:x", n);
+  const deduplication = { series: ended ? { [a]: { firingAt: six, resolvedAt: ended } } : {} };
+  const status = phase ? { status: { phase, deduplication } } : {};
+  return {
+    metadata: { name, uid: "u" },
+    spec: { signalFingerprint: "v1:x" },
+    ...status,
+  } as unknown as RemediationRequest;
+}
+
+function count({
+  firing = [],
+  ...change
+}: Partial<Omit<Count, "firing">> & { firing?: readonly (readonly [string, string])[] } = {}): Count {
+  return { writer: "gw-1", count: 1, firstSeenAt: seven, lastSeenAt: seven, firing: new Map(firing), ...change };
+}
+
+function ended(series: string, endedAt: string): Signal {
+  return { series, firingAt: six, endedAt } as Signal;
+}

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { type Deduplication, incidentNumber, type RemediationRequest, type Signal } from "../resources/index.ts";
+import { isOpen, type Report } from "./report.ts";
+
+/** What to do about a signal that fires. */
+export type FiringDecision =
+  | { readonly do: "count"; readonly incident: RemediationRequest }
+  | { readonly do: "open"; readonly n: number }
+  | { readonly do: "ignore"; readonly because: string };
+
+/** `newest` is the incident of this fingerprint with the largest number. */
+export function decideFiring(newest: RemediationRequest | undefined, report: Report): FiringDecision {
+  if (!newest) return { do: "open", n: 1 };
+  const endedAt = newest.status?.deduplication?.series?.[seriesKey(report.signal)]?.resolvedAt;
+  if (endedAt !== undefined && report.signal.firingAt <= endedAt) {
+    return { do: "ignore", because: `it had ended at ${endedAt}, which is not before it began to fire` };
+  }
+  if (isOpen(newest)) return { do: "count", incident: newest };
+  return { do: "open", n: (incidentNumber(report.fingerprint, newest.metadata.name ?? "") ?? 0) + 1 };
+}
+
+/** The name of a series in a status. */
+export function seriesKey({ series }: Pick<Signal, "series">): string {
+  return createHash("sha256").update(series).digest("hex").slice(0, 16);
+}
+
+/** More series than this are counted, but not told apart. */
+export const mostSeries = 64;
+
+/** What one gateway counted of one incident, in absolute figures. */
+export interface Count {
+  readonly writer: string;
+  readonly count: number;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  /** Since when each series fires, by its key. */
+  readonly firing: ReadonlyMap<string, string>;
+}
+
+/** The part of an incident's status that is the gateway's. */
+export interface CountedStatus {
+  readonly deduplication: Deduplication;
+  /** When the last series ended. Absent while one fires. */
+  readonly resolvedAt?: string;
+}
+
+type Before = { readonly deduplication?: Deduplication; readonly resolvedAt?: string } | undefined;
+
+/** Adds what `counted` says. Saying it twice changes nothing, and neither does the order in which gateways say theirs. */
+export function withCount(before: Before, counted: Count): CountedStatus {
+  const known = before?.deduplication;
+  const earlier = known?.occurrencesByWriter ?? {};
+  const own = Math.max(earlier[counted.writer] ?? 0, counted.count);
+  const occurrencesByWriter = { ...earlier, [counted.writer]: own };
+  let occurrenceCount = 0;
+  for (const writer in occurrencesByWriter) occurrenceCount += occurrencesByWriter[writer] ?? 0;
+
+  const series: Series = { ...known?.series };
+  for (const [key, firingAt] of counted.firing) fire(series, key, firingAt);
+  const fires = Object.values(series).some(({ resolvedAt }) => resolvedAt === undefined);
+  return {
+    deduplication: {
+      firstSeenAt: earliest(known?.firstSeenAt, counted.firstSeenAt),
+      lastSeenAt: latest(known?.lastSeenAt, counted.lastSeenAt),
+      occurrenceCount,
+      occurrencesByWriter,
+      ...(Object.keys(series).length > 0 ? { series } : {}),
+    },
+    ...(before?.resolvedAt !== undefined && !fires ? { resolvedAt: before.resolvedAt } : {}),
+  };
+}
+
+/** The status after the end of one series: over, unless another one still fires. */
+export function withEnd(before: Before, signal: Signal, nowAt: string): CountedStatus {
+  const endedAt = signal.endedAt ?? nowAt;
+  const known = before?.deduplication;
+  const series: Series = { ...known?.series };
+  const key = seriesKey(signal);
+  const { firingAt = signal.firingAt, resolvedAt = endedAt } = series[key] ?? {};
+  // A series that began to fire again after this end is not over.
+  if (!(series[key] && series[key].resolvedAt === undefined && firingAt > endedAt)) {
+    makeRoom(series, key);
+    series[key] = { firingAt: earliest(firingAt, endedAt), resolvedAt: latest(resolvedAt, endedAt) };
+  }
+  const fires = Object.values(series).some((one) => one.resolvedAt === undefined);
+  const deduplication = known ?? { firstSeenAt: nowAt, lastSeenAt: nowAt, occurrenceCount: 0 };
+  return {
+    deduplication: { ...deduplication, series },
+    ...(fires ? {} : { resolvedAt: latest(before?.resolvedAt, endedAt) }),
+  };
+}
+
+type Series = Record<string, { readonly firingAt: string; readonly resolvedAt?: string }>;
+
+function fire(series: Series, key: string, firingAt: string) {
+  const known = series[key];
+  // An old report of what has ended since.
+  if (known?.resolvedAt !== undefined && firingAt <= known.resolvedAt) return;
+  if (known && known.resolvedAt === undefined && known.firingAt >= firingAt) return;
+  if (!makeRoom(series, key)) return;
+  series[key] = { firingAt };
+}
+
+/** Whether there is room for `key`; a series that is over gives way to it. */
+function makeRoom(series: Series, key: string): boolean {
+  if (key in series || Object.keys(series).length < mostSeries) return true;
+  const over = Object.keys(series).find((one) => series[one]?.resolvedAt !== undefined);
+  if (over === undefined) return false;
+  delete series[over];
+  return true;
+}
+
+// All of them are RFC 3339 in UTC with milliseconds, so that text compares as time.
+function earliest(one: string | undefined, other: string): string {
+  return one !== undefined && one < other ? one : other;
+}
+
+function latest(one: string | undefined, other: string): string {
+  return one !== undefined && one > other ? one : other;
+}

@@ -1,0 +1,16 @@
+/**
+ * - `unavailable`: something we need did not answer, or was busy; posting the signal again is harmless
+ * - `closed`: the gateway is going away; another one, or the next, will take the signal
+ */
+export type GatewayErrorCode = "unavailable" | "closed";
+
+/** A signal was not admitted, for no fault of its own. */
+export class GatewayError extends Error {
+  override readonly name = "GatewayError";
+  readonly code: GatewayErrorCode;
+
+  constructor(code: GatewayErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

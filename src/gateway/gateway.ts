@@ -1,0 +1,177 @@
+import type { Locks } from "../coordination/index.ts";
+import { informer, type KubeClient, type Problem } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import { type FingerprintField, type Kinds, remediationRequests, type Signal } from "../resources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import type { Admission } from "./admission.ts";
+import { Intake } from "./admit.ts";
+import { Endings } from "./endings.ts";
+import { Incidents } from "./incidents.ts";
+import { admissionEvent, countedEvent } from "./ledger-events.ts";
+import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
+import { objectsOf } from "./objects.ts";
+import type { OccurrenceJournal } from "./occurrence-journal.ts";
+import { Occurrences } from "./occurrences.ts";
+import { Owners } from "./owners.ts";
+import type { Report } from "./report.ts";
+import { everything, scopeByLabel } from "./scope.ts";
+
+export interface GatewayOptions {
+  readonly client: KubeClient;
+  readonly locks: Locks;
+  readonly ledger: Ledger;
+  readonly kinds: Kinds;
+  /** Where counts are durable before they are in the incident; without one they are durable there alone. */
+  readonly journal?: OccurrenceJournal | undefined;
+  /** The name of this gateway in the statuses that it writes; the same again after a restart with the same journal. */
+  readonly writer: string;
+  readonly settings: GatewaySettings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface GatewaySettings {
+  /** Where incidents live. */
+  readonly namespace: string;
+  readonly fingerprintFields: readonly FingerprintField[];
+  readonly scope: "labels" | "all";
+  readonly flushMs: number;
+  readonly lockWaitMs: number;
+  /** For one read of the object that a signal is about. */
+  readonly lookupTimeoutMs: number;
+}
+
+export interface Gateway {
+  /** Resolves when it knows all incidents and has written what an earlier process left. */
+  readonly ready: Promise<void>;
+  readonly isReady: boolean;
+  readonly metrics: GatewayMetrics;
+  /** Resolves when what it says is durable; throws for what may pass, and the same signal may then be told again. */
+  admit(signal: Signal): Promise<Admission>;
+  /** A sender has left so many alerts out of what it sent. */
+  truncated(source: string, alerts: number): void;
+  /** Writes what was counted, and stops. */
+  stop(): Promise<void>;
+}
+
+/** Admits signals from now on until `stop`, for HTTP and for watches alike. */
+export function startGateway(options: GatewayOptions): Gateway {
+  const { client, clock, random, log, ledger, locks, kinds, writer, settings } = options;
+  const stop = new AbortController();
+  const metrics = gatewayMetrics(options.metrics);
+  const problem = (problem: Problem) => log.warn("gateway problem", problem);
+  const { namespace } = settings;
+  const following = informer({
+    client,
+    clock,
+    random,
+    problem,
+    signal: stop.signal,
+    type: remediationRequests,
+    query: { namespace },
+  });
+  const incidents = new Incidents({ client, namespace, informer: following });
+  const objects = objectsOf({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
+  const now = () => new Date(client.serverNowMs()).toISOString();
+  const tell = (event: Parameters<Ledger["append"]>[0]) =>
+    void ledger.append(event).catch((error: unknown) => log.error("event not recorded", { type: event.type, error }));
+
+  const occurrences = new Occurrences({
+    client,
+    namespace,
+    writer,
+    journal: options.journal,
+    incidents,
+    clock,
+    random,
+    flushMs: settings.flushMs,
+    log,
+    readmit: (report, count) => intake.readmit(report, count),
+    wrote(incident, count, total) {
+      metrics.written(count);
+      if (count > 0) tell(countedEvent(incident, { writer, occurrences: count, total, at: now() }));
+    },
+  });
+  const record = async (admission: Admission, report: Report | undefined) => {
+    if (!report) return;
+    say(log, admission, report);
+    const event = admissionEvent(admission, report);
+    if (event) await ledger.append(event);
+  };
+  const intake: Intake = new Intake({
+    client,
+    kinds,
+    namespace,
+    incidents,
+    occurrences,
+    owners: new Owners({ objects, incidents, kinds, clock }),
+    scopeOf: settings.scope === "all" ? everything : scopeByLabel(objects),
+    endings: new Endings(),
+    fingerprintFields: settings.fingerprintFields,
+    locks,
+    lockWaitMs: settings.lockWaitMs,
+    log,
+    record,
+  });
+
+  let isReady = false;
+  const ready = following.synced.then(async () => {
+    await occurrences.flush();
+    isReady = true;
+  });
+  ready.catch(() => {});
+  return {
+    ready,
+    get isReady() {
+      return isReady && !stop.signal.aborted;
+    },
+    metrics,
+    async admit(signal) {
+      try {
+        const admission = await intake.admit(signal);
+        metrics.admitted(signal.source, admission.kind);
+        return admission;
+      } catch (error) {
+        metrics.admitted(signal.source, "unavailable");
+        log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
+        throw error;
+      }
+    },
+    truncated(source, alerts) {
+      metrics.truncated(alerts);
+      log.warn("alerts left out by their sender", { source, alerts });
+      tell({
+        id: `${writer}/signals.truncated/${random.id()}`,
+        type: "signals.truncated",
+        at: now(),
+        facts: { source, alerts },
+      });
+    },
+    async stop() {
+      await occurrences.close();
+      incidents.stop();
+      stop.abort();
+    },
+  };
+}
+
+function say(log: Logger, admission: Admission, { signal, owner, fingerprint }: Report) {
+  const fields = { fingerprint, signalName: signal.name, source: signal.source, target: owner.target };
+  switch (admission.kind) {
+    case "created":
+      return log.info("incident created", { ...fields, incident: admission.incident.metadata.name });
+    case "resolved":
+      return log.info("incident resolved", { ...fields, incident: admission.incident.metadata.name });
+    case "refused":
+      return log.info("signal refused", { ...fields, because: admission.because });
+    case "counted":
+    case "still-firing":
+    case "ignored":
+      return log.debug(`signal ${admission.kind}`, fields);
+    case "invalid":
+      return log.warn("signal cannot be admitted", { ...fields, problems: admission.problems });
+  }
+}

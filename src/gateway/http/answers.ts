@@ -1,0 +1,73 @@
+import type { Admission } from "../admission.ts";
+
+/** What a sender is told about one signal. */
+export interface SignalAnswer {
+  readonly status: Admission["kind"] | "retry";
+  readonly message: string;
+  readonly incident?: string;
+  readonly namespace?: string;
+  readonly fingerprint?: string;
+  readonly fix?: string;
+  readonly problems?: readonly string[];
+}
+
+export function answerTo(admission: Admission): SignalAnswer {
+  const { kind: status } = admission;
+  if (admission.kind === "invalid") return { status, message: "It was not understood.", problems: admission.problems };
+  const { fingerprint } = admission;
+  const place = "incident" in admission ? placeOf(admission.incident.metadata) : {};
+  switch (admission.kind) {
+    case "created":
+      return { status, message: "A new incident was opened.", ...place, fingerprint };
+    case "counted":
+      return { status, message: "It was counted on an open incident.", ...place, fingerprint };
+    case "resolved":
+      return { status, message: "The incident is over, according to its senders.", ...place, fingerprint };
+    case "still-firing":
+      return {
+        status,
+        message: `It is over; ${admission.others} more of this incident still fire.`,
+        ...place,
+        fingerprint,
+      };
+    case "refused":
+      return { status, message: `Nothing was opened: ${admission.because}.`, fix: admission.fix, fingerprint };
+    case "ignored":
+      return { status, message: `There is nothing to do: ${admission.because}.`, fingerprint };
+  }
+}
+
+/** For a signal that is not yet durable. */
+export const retry: SignalAnswer = {
+  status: "retry",
+  message: "It is not certain that this was kept. Send it again; that is harmless.",
+};
+
+export function unreadable(problems: readonly string[]): SignalAnswer {
+  return { status: "invalid", message: "It was not understood.", problems };
+}
+
+const codes: Readonly<Record<SignalAnswer["status"], number>> = {
+  created: 201,
+  counted: 202,
+  resolved: 202,
+  "still-firing": 202,
+  refused: 200,
+  ignored: 200,
+  invalid: 422,
+  retry: 503,
+};
+
+/**
+ * The status code for all signals of a request. One that has to come again makes the sender send all of them again,
+ * which is harmless; else the best that happened counts, because a sender that hears 4xx gives up on all of them.
+ */
+export function statusCodeOf(answers: readonly SignalAnswer[]): number {
+  if (answers.some(({ status }) => status === "retry")) return 503;
+  for (const code of [201, 202, 200]) if (answers.some(({ status }) => codes[status] === code)) return code;
+  return answers.length === 0 ? 200 : 422;
+}
+
+function placeOf({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }) {
+  return { incident: name, namespace };
+}

@@ -1,0 +1,162 @@
+import type { SignalRoute } from "./signal-route.ts";
+
+/** What the gateway serves, for machines. */
+export function openApiDocument(routes: readonly Pick<SignalRoute, "path" | "reader">[]): object {
+  const signals = Object.fromEntries(routes.map(({ path, reader }) => [path, { post: postOf(reader.source) }]));
+  return {
+    openapi: "3.1.0",
+    info: { title: "Interlock gateway", version: "1", description: "Takes signals and opens incidents for them." },
+    paths: {
+      ...signals,
+      "/healthz": { get: plain("The process runs.") },
+      "/readyz": {
+        get: { ...plain("It takes signals."), responses: { 200: said("It does."), 503: said("Not yet.") } },
+      },
+      "/openapi.json": { get: plain("This document.") },
+    },
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      schemas: { Results: results, Problem: problem },
+    },
+  };
+}
+
+function postOf(source: string): object {
+  const retryAfter = { headers: { "Retry-After": { schema: { type: "integer" } } } };
+  return {
+    summary: `Signals of ${source}`,
+    security: [{ token: [] }],
+    requestBody: { required: true, content: { "application/json": { schema: bodies[source] ?? { type: "object" } } } },
+    responses: {
+      200: outcome("There was nothing to open: out of scope, with the reason and the fix, or nothing to do."),
+      201: outcome("A new incident was opened; its name is in the result."),
+      202: outcome("Counted on an open incident, or its end was noted. It is durable."),
+      400: refused("The body is not JSON."),
+      401: refused("There is no token, or none that is known."),
+      403: refused("The token is for other sources."),
+      413: refused("The request is too large."),
+      415: refused("The body is not application/json."),
+      422: refused("Nothing of it was understood; every problem is listed."),
+      429: { ...refused("The sender sends too much at a time."), ...retryAfter },
+      503: { ...outcome("It may not have been kept. Sending it again is harmless."), ...retryAfter },
+    },
+  };
+}
+
+const text = { type: "string" };
+const texts = { type: "object", additionalProperties: text };
+const signal = {
+  type: "object",
+  required: ["name", "target"],
+  additionalProperties: false,
+  properties: {
+    name: { ...text, maxLength: 253, description: "What is reported." },
+    target: {
+      description: "What it is about.",
+      oneOf: [
+        { ...text, examples: ["payment/deployment/payment-api", "node/worker-1"] },
+        {
+          type: "object",
+          required: ["kind", "name"],
+          properties: { kind: text, name: text, namespace: text, apiVersion: text },
+        },
+      ],
+    },
+    severity: { ...text, maxLength: 50, default: "unknown" },
+    status: { enum: ["firing", "resolved"], default: "firing" },
+    source: { ...text, maxLength: 63, default: "generic" },
+    series: { ...text, maxLength: 128, description: "Which of the sender's alerts it is; the target unless given." },
+    labels: texts,
+    annotations: texts,
+    firingTime: { ...text, format: "date-time" },
+    endTime: { ...text, format: "date-time" },
+  },
+};
+
+const bodies: Readonly<Record<string, object>> = {
+  generic: {
+    oneOf: [
+      signal,
+      { type: "array", items: signal },
+      { type: "object", properties: { signals: { type: "array", items: signal } } },
+    ],
+  },
+  alertmanager: {
+    type: "object",
+    description: "The webhook of Alertmanager, version 4.",
+    required: ["alerts"],
+    properties: {
+      version: { const: "4" },
+      status: { enum: ["firing", "resolved"] },
+      truncatedAlerts: { type: "integer" },
+      alerts: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["labels"],
+          properties: {
+            status: { enum: ["firing", "resolved"] },
+            labels: texts,
+            annotations: texts,
+            startsAt: { ...text, format: "date-time" },
+            endsAt: { ...text, format: "date-time" },
+            fingerprint: text,
+          },
+        },
+      },
+    },
+  },
+};
+
+const results = {
+  type: "object",
+  properties: {
+    results: {
+      type: "array",
+      description: "One for each signal, in their order.",
+      items: {
+        type: "object",
+        required: ["status", "message"],
+        properties: {
+          status: {
+            enum: ["created", "counted", "resolved", "still-firing", "refused", "ignored", "invalid", "retry"],
+          },
+          message: text,
+          incident: text,
+          namespace: text,
+          fingerprint: text,
+          fix: { ...text, description: "What to run so that it is not refused again." },
+          problems: { type: "array", items: text },
+        },
+      },
+    },
+    truncatedAlerts: { type: "integer" },
+  },
+};
+
+const problem = {
+  type: "object",
+  properties: {
+    type: text,
+    title: text,
+    status: { type: "integer" },
+    detail: text,
+    problems: { type: "array", items: text },
+  },
+};
+
+function outcome(description: string): object {
+  return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Results" } } } };
+}
+
+function refused(description: string): object {
+  return { description, content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } };
+}
+
+function said(description: string): object {
+  return { description };
+}
+
+function plain(summary: string): object {
+  return { summary, responses: { 200: said(summary) } };
+}

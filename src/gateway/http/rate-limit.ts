@@ -1,0 +1,30 @@
+import type { Clock } from "../../time/index.ts";
+
+/** So many signals a second for each sender, and as many at once as ten seconds bring. */
+export class RateLimit {
+  readonly #clock: Clock;
+  readonly #perSecond: number;
+  readonly #buckets = new Map<string, { left: number; at: number }>();
+
+  constructor(clock: Clock, perSecond: number) {
+    this.#clock = clock;
+    this.#perSecond = perSecond;
+  }
+
+  /** Takes `signals` from what the sender has left. Else says in how many seconds it may try again, and takes nothing. */
+  take(sender: string, signals: number): { readonly waitSeconds: number } | undefined {
+    const now = this.#clock.now();
+    const most = 10 * this.#perSecond;
+    const bucket = this.#buckets.get(sender) ?? { left: most, at: now };
+    bucket.left = Math.min(most, bucket.left + ((now - bucket.at) / 1_000) * this.#perSecond);
+    bucket.at = now;
+    this.#buckets.set(sender, bucket);
+    // A batch that is larger than the bucket may go when the bucket is full; otherwise it never could.
+    const needed = Math.min(signals, most);
+    if (bucket.left >= needed) {
+      bucket.left -= needed;
+      return undefined;
+    }
+    return { waitSeconds: Math.max(1, Math.ceil((needed - bucket.left) / this.#perSecond)) };
+  }
+}

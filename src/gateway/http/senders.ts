@@ -1,0 +1,90 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import type { Clock } from "../../time/index.ts";
+
+/** Who may post, and what. */
+export interface Sender {
+  readonly name: string;
+  /** The sources whose signals it may post; all of them unless given. */
+  readonly sources: readonly string[] | undefined;
+}
+
+export interface SendersOptions {
+  /** Lines as in the file: they are good as long as the process runs. */
+  readonly fixed: string;
+  /** Read again when it has changed. Undefined: there is no file. */
+  readonly readFile: (() => Promise<string>) | undefined;
+  readonly clock: Clock;
+  /** Told when the file cannot be read, or has a line that is wrong. Its content is not repeated. */
+  readonly trouble: (sentence: string) => void;
+  /** How long what was read is good. */
+  readonly freshForMs?: number;
+}
+
+interface Known extends Sender {
+  readonly digest: Buffer;
+}
+
+/**
+ * Senders by their bearer tokens: one line each, `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. A file that somebody
+ * replaces is read again, so that tokens can be rotated: an old one is good until its line is gone.
+ */
+export class Senders {
+  readonly #options: SendersOptions;
+  readonly #fixed: readonly Known[];
+  #known: readonly Known[];
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(options: SendersOptions) {
+    this.#options = options;
+    this.#fixed = linesIn(options.fixed, options.trouble);
+    this.#known = this.#fixed;
+  }
+
+  get count(): number {
+    return this.#known.length;
+  }
+
+  /** Who has this token. Compares all of them by their hashes, so that time tells nothing. */
+  async find(token: string): Promise<Sender | undefined> {
+    await this.refresh();
+    const presented = hash("sha256", token, "buffer");
+    let found: Sender | undefined;
+    for (const known of this.#known) if (timingSafeEqual(known.digest, presented)) found ??= known;
+    return found;
+  }
+
+  async refresh(): Promise<void> {
+    const { clock, freshForMs = 5_000, readFile } = this.#options;
+    if (!readFile || clock.now() - this.#readAt < freshForMs) return;
+    this.#reading ??= this.#read(readFile).finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(readFile: () => Promise<string>) {
+    const { clock, trouble } = this.#options;
+    this.#readAt = clock.now();
+    try {
+      this.#known = [...this.#fixed, ...linesIn(await readFile(), trouble)];
+    } catch (error) {
+      // While it is being replaced it may be missing; the tokens read before are good until something else is read.
+      trouble(`the file of tokens cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
+    }
+  }
+}
+
+function linesIn(text: string, trouble: (sentence: string) => void): Known[] {
+  const known: Known[] = [];
+  for (const [i, line] of text.split(/[\n;]/).entries()) {
+    const [name, token, sources, ...more] = line.trim().split(/\s+/);
+    if (!name || name.startsWith("#")) continue;
+    if (!token || more.length > 0 || token.length < 16 || !/^[\w.-]{1,63}$/.test(name)) {
+      trouble(`line ${i + 1} is not "NAME TOKEN" or "NAME TOKEN SOURCE,SOURCE", with a token of 16 characters or more`);
+      continue;
+    }
+    known.push({ name, digest: hash("sha256", token, "buffer"), sources: sources?.split(",") });
+  }
+  return known;
+}

@@ -1,0 +1,193 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { CoordinationError } from "../../coordination/index.ts";
+import { KubeError } from "../../kube/index.ts";
+import { LedgerError } from "../../ledger/index.ts";
+import type { PayloadReading, SignalReading } from "../../resources/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Gateway } from "../gateway.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { answerTo, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
+import { openApiDocument } from "./openapi.ts";
+import { problemDocument } from "./problem.ts";
+import { RateLimit } from "./rate-limit.ts";
+import type { Sender, Senders } from "./senders.ts";
+import type { SignalRoute } from "./signal-route.ts";
+
+export interface ServerOptions {
+  readonly gateway: Gateway;
+  readonly senders: Senders;
+  /** Which path takes whose payloads. */
+  readonly routes: readonly SignalRoute[];
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly limits: ServerLimits;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface ServerLimits {
+  /** Of one request. */
+  readonly bodyBytes: number;
+  /** Of one sender. */
+  readonly signalsPerSecond: number;
+}
+
+export interface GatewayServer {
+  readonly url: string;
+  /** Answers what is under way and takes nothing more. */
+  close(): Promise<void>;
+}
+
+/** Serves a gateway over HTTP. */
+export async function serveGateway(options: ServerOptions): Promise<GatewayServer> {
+  const app = Fastify({
+    bodyLimit: options.limits.bodyBytes,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: "idle",
+    // Names of routes are ours; what a sender writes behind them is nobody's parameter.
+    routerOptions: { ignoreTrailingSlash: true },
+  });
+  readJson(app);
+  answerProblems(app, options);
+  measure(app, options);
+  serveInformation(app, options);
+  serveSignals(app, options);
+  await app.listen({ host: options.listen.host, port: options.listen.port, backlog: 2_048 });
+  const address = app.server.address();
+  const port = typeof address === "object" && address ? address.port : options.listen.port;
+  return { url: `http://${options.listen.host}:${port}`, close: () => app.close() };
+}
+
+/** JSON and nothing else, without a copy that makes it safe: nothing of it is ever merged into an object of ours. */
+function readJson(app: FastifyInstance) {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+    try {
+      done(null, JSON.parse(body as string));
+    } catch {
+      done(Object.assign(new Error("the body is not JSON"), { statusCode: 400 }));
+    }
+  });
+}
+
+function answerProblems(app: FastifyInstance, { log }: ServerOptions) {
+  app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
+    const { statusCode = 500 } = error;
+    if (statusCode >= 500) log.error("request failed", { url: request.routeOptions.url, error });
+    return say(reply, statusCode, details[statusCode] ?? "The gateway made a mistake. It is in its log.");
+  });
+  app.setNotFoundHandler((_request, reply) => say(reply, 404, "GET /openapi.json lists what there is."));
+}
+
+const details: Readonly<Record<number, string>> = {
+  400: "The body is empty or is not JSON.",
+  413: "The request is larger than this gateway takes. Send fewer signals at a time.",
+  415: "Send JSON, with the header content-type: application/json.",
+};
+
+function measure(app: FastifyInstance, { gateway, clock }: ServerOptions) {
+  const startedAt = new WeakMap<FastifyRequest, number>();
+  app.addHook("onRequest", (request, _reply, done) => {
+    startedAt.set(request, clock.now());
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    gateway.metrics.answered(reply.statusCode, (clock.now() - (startedAt.get(request) ?? clock.now())) / 1_000);
+    done();
+  });
+}
+
+function serveInformation(app: FastifyInstance, { gateway, routes }: ServerOptions) {
+  const document = openApiDocument(routes);
+  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    if (gateway.isReady) return { status: "ready" };
+    return say(reply.header("retry-after", "1"), 503, "The gateway does not know all open incidents yet.");
+  });
+  app.get("/openapi.json", async () => document);
+}
+
+function serveSignals(app: FastifyInstance, options: ServerOptions) {
+  const { gateway, senders, clock, limits } = options;
+  const rate = new RateLimit(clock, limits.signalsPerSecond);
+  const senderOf = new WeakMap<FastifyRequest, Sender>();
+  for (const { path, reader, retries429 } of options.routes) {
+    app.route({
+      method: "POST",
+      url: path,
+      // Before the body: a stranger has nothing read.
+      onRequest: async (request, reply) => {
+        const token = /^Bearer +(\S{1,4096})$/i.exec(request.headers.authorization ?? "")?.[1];
+        const sender = token === undefined ? undefined : await senders.find(token);
+        if (!sender) {
+          gateway.metrics.turnedAway(token === undefined ? "no-token" : "unknown-token");
+          return say(
+            reply.header("www-authenticate", "Bearer"),
+            401,
+            "Send a token this gateway knows: Authorization: Bearer TOKEN.",
+          );
+        }
+        if (sender.sources && !sender.sources.includes(reader.source)) {
+          gateway.metrics.turnedAway("not-allowed");
+          return say(reply, 403, "This token is for other sources.");
+        }
+        senderOf.set(request, sender);
+      },
+      handler: async (request, reply) => {
+        const reading = reader.read(request.body, new Date(clock.wallMs()).toISOString());
+        if (reading.kind === "problems") return say(reply, 422, "Nothing of it was understood.", reading.problems);
+
+        const sender = senderOf.get(request)?.name ?? "";
+        const tooMany = rate.take(sender, Math.max(1, reading.readings.length));
+        if (tooMany) {
+          gateway.metrics.turnedAway("too-many");
+          const seconds = String(tooMany.waitSeconds);
+          return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
+        }
+        return answer(reply, reading, options, reader.source);
+      },
+    });
+    app.route({
+      method: ["GET", "PUT", "PATCH", "DELETE"],
+      url: path,
+      handler: (_request, reply) => say(reply.header("allow", "POST"), 405, "Signals are posted."),
+    });
+  }
+}
+
+type Signals = Extract<PayloadReading, { kind: "signals" }>;
+
+async function answer(reply: FastifyReply, reading: Signals, { gateway }: ServerOptions, source: string) {
+  if (reading.truncated > 0) gateway.truncated(source, reading.truncated);
+  const results = await Promise.all(reading.readings.map((one) => admit(gateway, one)));
+  const code = statusCodeOf(results);
+  if (code === 422) {
+    const problems = results.flatMap((result) => result.problems ?? []);
+    return say(reply, code, "Nothing of it was understood.", problems);
+  }
+  if (code === 503) reply.header("retry-after", "2");
+  return reply.code(code).send({ results, ...(reading.truncated > 0 ? { truncatedAlerts: reading.truncated } : {}) });
+}
+
+async function admit(gateway: Gateway, reading: SignalReading): Promise<SignalAnswer> {
+  if (reading.kind === "problems") return unreadable(reading.problems);
+  try {
+    return answerTo(await gateway.admit(reading.signal));
+  } catch (error) {
+    if (mayPass(error)) return retry;
+    throw error;
+  }
+}
+
+/** Something did not answer. Anything else is a mistake of ours, and must not be hidden behind a retry. */
+function mayPass(error: unknown): boolean {
+  return [GatewayError, KubeError, LedgerError, CoordinationError].some((kind) => error instanceof kind);
+}
+
+function say(reply: FastifyReply, status: number, detail: string, problems?: readonly string[]) {
+  return reply
+    .code(status)
+    .type("application/problem+json")
+    .send(problemDocument(status, detail, problems));
+}

@@ -1,0 +1,13 @@
+export type { Admission } from "./admission.ts";
+export { type FileJournalOptions, openFileJournal } from "./file/file-journal.ts";
+export { type Gateway, type GatewayOptions, type GatewaySettings, startGateway } from "./gateway.ts";
+export { GatewayError, type GatewayErrorCode } from "./gateway-error.ts";
+export { Senders, type SendersOptions } from "./http/senders.ts";
+export {
+  type GatewayServer,
+  type ServerLimits,
+  type ServerOptions,
+  serveGateway,
+} from "./http/server.ts";
+export type { SignalRoute } from "./http/signal-route.ts";
+export type { OccurrenceJournal } from "./occurrence-journal.ts";

@@ -1,0 +1,92 @@
+import type { Fact, LedgerEvent } from "../ledger/index.ts";
+import type { RemediationRequest } from "../resources/index.ts";
+import type { Admission } from "./admission.ts";
+import { seriesKey } from "./decide.ts";
+import type { Report } from "./report.ts";
+
+/** What is recorded of an admission. A signal that was counted is recorded with the others, when they are written. */
+export function admissionEvent(admission: Admission, report: Report): LedgerEvent | undefined {
+  const { fingerprint, receivedAt: at } = report;
+  switch (admission.kind) {
+    case "created":
+      return {
+        id: `${uidOf(admission.incident)}/incident.created`,
+        type: "incident.created",
+        at,
+        facts: facts(report, admission),
+      };
+    case "resolved":
+    case "still-firing":
+      return {
+        id: `${uidOf(admission.incident)}/signal.resolved/${seriesKey(report.signal)}/${report.signal.endedAt ?? at}`,
+        type: "signal.resolved",
+        at,
+        facts: { ...facts(report, admission), over: admission.kind === "resolved" },
+      };
+    case "refused": {
+      const { because, fix } = admission;
+      return {
+        id: `${fingerprint}/signal.refused/${at}`,
+        type: "signal.refused",
+        at,
+        facts: { ...facts(report), because, fix },
+      };
+    }
+    case "ignored":
+      return {
+        id: `${fingerprint}/signal.ignored/${at}`,
+        type: "signal.ignored",
+        at,
+        facts: { ...facts(report), because: admission.because },
+      };
+    case "counted":
+    case "invalid":
+      return undefined;
+  }
+}
+
+export interface Written {
+  readonly writer: string;
+  readonly occurrences: number;
+  readonly total: number;
+  readonly at: string;
+}
+
+/** Signals that were counted on one incident since the last time. */
+export function countedEvent(incident: RemediationRequest, { writer, occurrences, total, at }: Written): LedgerEvent {
+  const { metadata, spec, status } = incident;
+  const own = status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
+  return {
+    id: `${metadata.uid}/signals.counted/${writer}/${own}`,
+    type: "signals.counted",
+    at,
+    facts: {
+      remediation_id: metadata.name ?? "",
+      fingerprint: spec.signalFingerprint,
+      occurrences,
+      occurrence_count: total,
+      writer,
+    },
+  };
+}
+
+function facts(
+  { signal, fingerprint, owner, subject }: Report,
+  admission?: { readonly incident: RemediationRequest },
+): Readonly<Record<string, Fact>> {
+  return {
+    fingerprint,
+    signal_name: signal.name,
+    signal_source: signal.source,
+    severity: signal.severity,
+    target_resource: owner.target,
+    subject,
+    firing_at: signal.firingAt,
+    ...(signal.endedAt === undefined ? {} : { ended_at: signal.endedAt }),
+    ...(admission ? { remediation_id: admission.incident.metadata.name ?? "" } : {}),
+  };
+}
+
+function uidOf({ metadata }: RemediationRequest): string {
+  return metadata.uid ?? "";
+}

@@ -1,0 +1,63 @@
+import type { Metrics } from "../telemetry/index.ts";
+import { type Admission, admissionKinds } from "./admission.ts";
+
+/** Counts what the gateway does. */
+export interface GatewayMetrics {
+  admitted(source: string, outcome: Admission["kind"] | "unavailable"): void;
+  truncated(alerts: number): void;
+  written(occurrences: number): void;
+  turnedAway(reason: TurnedAway): void;
+  answered(status: number, seconds: number): void;
+}
+
+const turnedAway = ["no-token", "unknown-token", "not-allowed", "too-many"] as const;
+export type TurnedAway = (typeof turnedAway)[number];
+
+const sources = ["alertmanager", "generic", "kubernetes-events", "kubernetes-nodes", "other"] as const;
+const statuses = ["2xx", "4xx", "5xx"] as const;
+
+export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
+  const signals = metrics.counter({
+    name: "gateway_signals_total",
+    help: "Signals, by what became of them.",
+    labels: { source: sources, outcome: [...admissionKinds, "unavailable"] },
+  });
+  const truncated = metrics.counter({
+    name: "gateway_truncated_alerts_total",
+    help: "Alerts that Alertmanager left out of its batches.",
+  });
+  const occurrences = metrics.counter({
+    name: "gateway_occurrences_written_total",
+    help: "Signals whose count was written to an incident's status.",
+  });
+  const writes = metrics.counter({
+    name: "gateway_occurrence_writes_total",
+    help: "Writes to incidents' statuses for that: far fewer than signals.",
+  });
+  const away = metrics.counter({
+    name: "gateway_requests_turned_away_total",
+    help: "Requests that were not looked at, by reason.",
+    labels: { reason: turnedAway },
+  });
+  const duration = metrics.histogram({
+    name: "gateway_http_request_duration_seconds",
+    help: "From the request to the answer.",
+    labels: { status: statuses },
+    buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+  });
+  const isSource = (source: string): source is (typeof sources)[number] =>
+    (sources as readonly string[]).includes(source);
+  return {
+    admitted: (source, outcome) => signals.with({ source: isSource(source) ? source : "other", outcome }).inc(),
+    truncated: (alerts) => truncated.inc(alerts),
+    written(count) {
+      writes.inc();
+      occurrences.inc(count);
+    },
+    turnedAway: (reason) => away.with({ reason }).inc(),
+    answered(status, seconds) {
+      const family = status >= 500 ? "5xx" : status >= 400 ? "4xx" : "2xx";
+      duration.with({ status: family }).observe(seconds);
+    },
+  };
+}

@@ -1,0 +1,256 @@
+import type { KubeClient } from "../kube/index.ts";
+import { type RemediationRequest, remediationRequests, type Signal } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { type Clock, type Random, sleep, type Timer } from "../time/index.ts";
+import { type CountedStatus, withCount, withEnd } from "./decide.ts";
+import { GatewayError } from "./gateway-error.ts";
+import type { Incidents } from "./incidents.ts";
+import type { OccurrenceJournal } from "./occurrence-journal.ts";
+import { isOpen, type Report } from "./report.ts";
+import { Tally } from "./tally.ts";
+
+export interface OccurrencesOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  /** Who counts: the name of our figures in an incident's status. One process at a time has it. */
+  readonly writer: string;
+  /** Where a count is durable before it is in the status. Without one it is durable in the status alone. */
+  readonly journal: OccurrenceJournal | undefined;
+  readonly incidents: Incidents;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long counts are collected before they are written to the status. */
+  readonly flushMs: number;
+  readonly log: Logger;
+  /** Admits signals anew that were counted on an incident which was closed by then. */
+  readonly readmit: (report: Report, occurrences: number) => Promise<RemediationRequest | undefined>;
+  /** The status of `incident` has `occurrences` more. */
+  readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
+}
+
+/** How often others may be faster before somebody has to be told to come again. */
+const mostTries = 30;
+const mostWritesAtOnce = 8;
+
+/** Counts signals, durably before anybody is told so, with far fewer writes than signals. */
+export class Occurrences {
+  readonly #options: OccurrencesOptions;
+  readonly #tallies = new Map<string, Tally>();
+  #timer: Timer | undefined;
+  #flushing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: OccurrencesOptions) {
+    this.#options = options;
+    for (const tally of options.journal?.left ?? []) this.#tallies.set(tally.uid, tally);
+  }
+
+  /**
+   * Resolves when it is durable that `incident` was reported so often more: to the incident that has it, which is another
+   * one if this was closed; to undefined if nothing had to be opened for it.
+   */
+  async count(incident: RemediationRequest, report: Report, occurrences = 1): Promise<RemediationRequest | undefined> {
+    const { journal } = this.#options;
+    const tally = this.#tallyOf(incident, report);
+    tally.add(report, occurrences);
+    if (!journal) return this.#write(tally, incident);
+    await journal.keep(tally);
+    this.#flushLater();
+    return incident;
+  }
+
+  /** Marks the end of a series in the status. Undefined if the incident no longer exists. */
+  async end(incident: RemediationRequest, signal: Signal, nowAt: string): Promise<RemediationRequest | undefined> {
+    const tally = this.#tallies.get(incident.metadata.uid ?? "");
+    return this.#change(incident, (live) => {
+      // What we counted before is said with it; otherwise our next write would say that the series fires.
+      const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
+      const before = counted ? withCount(live.status, counted) : live.status;
+      return { next: withEnd(before, signal, nowAt), done: () => counted && tally && this.#settle(tally, counted) };
+    });
+  }
+
+  /** Writes all that is not in a status yet. Resolves when it was tried. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flushAll().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#timer?.cancel();
+    await this.#flushing;
+    await this.flush();
+    await this.#options.journal?.close();
+  }
+
+  #tallyOf(incident: RemediationRequest, report: Report): Tally {
+    const { uid = "" } = incident.metadata;
+    const known = this.#tallies.get(uid);
+    if (known) return known;
+    const tally = Tally.of(incident, report, this.#options.writer);
+    this.#tallies.set(uid, tally);
+    return tally;
+  }
+
+  #flushLater() {
+    if (this.#timer || this.#closed) return;
+    this.#timer = this.#options.clock.after(
+      this.#options.flushMs,
+      () => {
+        this.#timer = undefined;
+        void this.flush();
+      },
+      { background: true },
+    );
+  }
+
+  async #flushAll() {
+    const waiting = [...this.#tallies.values()];
+    const next = async (): Promise<void> => {
+      for (let tally = waiting.pop(); tally; tally = waiting.pop()) await this.#flushOne(tally);
+    };
+    await Promise.all(Array.from({ length: mostWritesAtOnce }, next));
+  }
+
+  async #flushOne(tally: Tally) {
+    const { incidents, log } = this.#options;
+    if (tally.unwritten === 0) {
+      const newest = incidents.newest(tally.report.fingerprint);
+      // Nothing more will be counted on an incident that is closed.
+      if (newest?.metadata.uid !== tally.uid || !isOpen(newest)) this.#tallies.delete(tally.uid);
+      return;
+    }
+    try {
+      await this.#write(tally, undefined);
+    } catch (error) {
+      log.warn("occurrences not written", { incident: tally.name, unwritten: tally.unwritten, error });
+      this.#flushLater();
+    }
+  }
+
+  /** Callers that come while a write is under way share the next one. */
+  #write(tally: Tally, incident: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
+    const current = tally.writing;
+    if (!current) return this.#startWrite(tally, incident);
+    const before = tally.count;
+    return current
+      .catch(() => {})
+      .then(() => {
+        const running = tally.writing as Promise<RemediationRequest | undefined> | undefined;
+        if (running && running !== current) return running;
+        return tally.written >= before ? incident : this.#startWrite(tally, incident);
+      });
+  }
+
+  #startWrite(tally: Tally, incident: RemediationRequest | undefined) {
+    const writing = this.#writeNow(tally, incident).finally(() => {
+      tally.writing = undefined;
+    });
+    tally.writing = writing;
+    return writing;
+  }
+
+  async #writeNow(tally: Tally, incident: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
+    const { writer, wrote } = this.#options;
+    const { report } = tally;
+    const known = incident ?? this.#options.incidents.newest(report.fingerprint);
+    let closed: RemediationRequest | undefined;
+    const start = known?.metadata.uid === tally.uid ? known : undefined;
+    const updated = await this.#change({ name: tally.name, uid: tally.uid, known: start }, (live) => {
+      closed = isOpen(live) ? undefined : live;
+      if (closed) return undefined;
+      const counted = tally.countOf(writer);
+      const more = counted.count - tally.written;
+      return {
+        next: withCount(live.status, counted),
+        done: (object) => {
+          this.#settle(tally, counted);
+          wrote(object, more, object.status?.deduplication?.occurrenceCount ?? 0);
+        },
+      };
+    });
+    return updated ?? this.#move(tally, closed);
+  }
+
+  /** The incident was closed, or is gone: what it does not have belongs to the next one. */
+  async #move(tally: Tally, closed: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
+    const { writer, readmit } = this.#options;
+    const has = closed?.status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
+    let moved: RemediationRequest | undefined;
+    tally.wrote({ count: has, firing: new Map() });
+    while (tally.unwritten > 0) {
+      const { count, firing } = tally.countOf(writer);
+      moved = await readmit(tally.report, tally.unwritten);
+      this.#settle(tally, { count, firing });
+    }
+    this.#tallies.delete(tally.uid);
+    return moved;
+  }
+
+  #settle(tally: Tally, counted: Parameters<Tally["wrote"]>[0]) {
+    tally.wrote(counted);
+    this.#options.journal?.settle(tally);
+  }
+
+  /** Reads, asks `decide`, and writes what it says if nobody was faster; undefined if it says nothing. */
+  async #change(
+    incident: RemediationRequest | { name: string; uid: string; known: RemediationRequest | undefined },
+    decide: (live: RemediationRequest) => Change | undefined,
+  ): Promise<RemediationRequest | undefined> {
+    const { client, namespace, incidents, clock, random } = this.#options;
+    const { name, uid, known } = "metadata" in incident ? startOf(incident) : incident;
+    let live = known;
+    for (let tries = 1; tries <= mostTries; tries++) {
+      live ??= await incidents.get(name);
+      if (!live || live.metadata.uid !== uid) return undefined;
+      incidents.learn(live);
+      const change = decide(live);
+      // Also if what is known is old: closed is final.
+      if (!change) return undefined;
+      const patch = { merge: statusPatch(live, change.next) };
+      const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });
+      if (outcome.kind === "updated") {
+        incidents.learn(outcome.object);
+        change.done(outcome.object);
+        return outcome.object;
+      }
+      live = undefined;
+      // Several gateways write to one incident: who lost a few times steps back by chance.
+      if (tries > 2) await sleep(clock, random.fraction() * 10 * tries);
+    }
+    throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
+  }
+}
+
+interface Change {
+  readonly next: CountedStatus;
+  readonly done: (object: RemediationRequest) => void;
+}
+
+function startOf(incident: RemediationRequest) {
+  return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
+}
+
+/** Our part of the status and nothing else, at exactly this version. What is no longer there is set to null. */
+function statusPatch({ metadata, status }: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
+  const before = status?.deduplication?.series ?? {};
+  const series: Record<string, unknown> = {};
+  for (const key of Object.keys(before)) series[key] = null;
+  for (const [key, { firingAt, resolvedAt: ended = null }] of Object.entries(deduplication.series ?? {})) {
+    series[key] = { firingAt, resolvedAt: ended };
+  }
+  return {
+    metadata: { resourceVersion: metadata.resourceVersion },
+    status: {
+      ...(status?.phase === undefined ? { phase: "Pending" } : {}),
+      deduplication: { ...deduplication, series },
+      // A closed incident has its outcome already.
+      ...(status !== undefined && !isOpen({ metadata, status } as RemediationRequest)
+        ? {}
+        : { resolvedAt: resolvedAt ?? null }),
+    },
+  };
+}

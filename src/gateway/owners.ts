@@ -1,0 +1,91 @@
+import type { KubeObject } from "../kube/index.ts";
+import { type Kinds, type ObjectReference, type ObjectTarget, targetOfObject } from "../resources/index.ts";
+import type { Clock } from "../time/index.ts";
+import type { Incidents } from "./incidents.ts";
+import type { Objects } from "./objects.ts";
+
+/** What a signal is really about: the end of the chain of owners. */
+export interface Owner {
+  readonly target: ObjectTarget;
+  readonly reference: ObjectReference;
+}
+
+export interface OwnersOptions {
+  readonly objects: Objects;
+  readonly incidents: Pick<Incidents, "withSubject">;
+  readonly kinds: Kinds;
+  readonly clock: Clock;
+  /** How long an answer is good. An object's owner does not change; one of the same name may come. */
+  readonly freshForMs?: number;
+  readonly mostEntries?: number;
+}
+
+/** Kinds that others make: who is told of one has to look for who made it. */
+const climbs: ReadonlySet<string> = new Set(["pod", "replicaset", "job"]);
+/** Pod, ReplicaSet, Deployment. A chain that is longer goes in a circle or is none of ours. */
+const longestChain = 4;
+
+/** Finds owners, and remembers them for a while: an alert is sent again and again. */
+export class Owners {
+  readonly #options: OwnersOptions;
+  readonly #known = new Map<string, { readonly owner: Owner; readonly until: number }>();
+
+  constructor(options: OwnersOptions) {
+    this.#options = options;
+  }
+
+  /** Throws GatewayError `unavailable` when the server does not say: a guess could open a second incident. */
+  async ownerOf(subject: ObjectTarget, reference: ObjectReference): Promise<Owner> {
+    if (!climbs.has(subject.kind)) return { target: subject, reference };
+    const { clock, freshForMs = 30_000, mostEntries = 10_000 } = this.#options;
+    const known = this.#known.get(subject.text);
+    if (known && known.until > clock.now()) return known.owner;
+
+    const owner = await this.#climb({ target: subject, reference });
+    if (!owner) return (await this.#ownerOfGone(subject)) ?? { target: subject, reference };
+    this.#known.delete(subject.text);
+    this.#known.set(subject.text, { owner, until: clock.now() + freshForMs });
+    if (this.#known.size > mostEntries) this.#forgetOldest();
+    return owner;
+  }
+
+  /** Undefined if the subject itself is gone. */
+  async #climb(subject: Owner): Promise<Owner | undefined> {
+    let found = subject;
+    for (let i = 0; i < longestChain && climbs.has(found.target.kind); i++) {
+      const object = await this.#options.objects.get(found.target, found.reference);
+      if (!object) return i === 0 ? undefined : found;
+      const next = this.#controllerOf(object, found);
+      if (!next) return found;
+      found = next;
+    }
+    return found;
+  }
+
+  #controllerOf({ metadata }: KubeObject, { target }: Owner): Owner | undefined {
+    const controller = metadata.ownerReferences?.find((owner) => owner.controller);
+    if (!controller) return undefined;
+    const { apiVersion, kind, name } = controller;
+    const namespace = target.namespace;
+    const reference = { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
+    const reading = targetOfObject(reference, this.#options.kinds);
+    // An owner of a kind that nobody knows here cannot be acted on.
+    return reading.kind === "target" ? { target: reading.target, reference } : undefined;
+  }
+
+  /** A Pod is often gone when its alert ends. Its incident remembers whose Pod it was. */
+  async #ownerOfGone(subject: ObjectTarget): Promise<Owner | undefined> {
+    const incident = await this.#options.incidents.withSubject(subject);
+    if (!incident) return undefined;
+    const reference = incident.spec.targetResource;
+    const reading = targetOfObject(reference, this.#options.kinds);
+    return reading.kind === "target" ? { target: reading.target, reference } : undefined;
+  }
+
+  #forgetOldest() {
+    for (const key of this.#known.keys()) {
+      this.#known.delete(key);
+      return;
+    }
+  }
+}

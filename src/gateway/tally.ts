@@ -1,0 +1,124 @@
+import type { RemediationRequest } from "../resources/index.ts";
+import { type Count, mostSeries, seriesKey } from "./decide.ts";
+import type { Report } from "./report.ts";
+
+/** A tally as it is kept on disk: all that has to survive a crash. */
+export interface KeptTally {
+  readonly uid: string;
+  readonly name: string;
+  readonly count: number;
+  /** How many of them are in the incident's status, or in that of another incident. */
+  readonly written: number;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly firing: readonly (readonly [key: string, firingAt: string])[];
+  readonly report: Report;
+}
+
+/** How often this gateway has heard of one incident. Its figures only grow, so that writing them twice is harmless. */
+export class Tally {
+  readonly uid: string;
+  /** Of the incident. */
+  readonly name: string;
+  #count: number;
+  /** How many of them the incident's status is known to have. */
+  #written: number;
+  #firstSeenAt: string;
+  #lastSeenAt: string;
+  /** Series that the status may not know of. */
+  readonly #firing: Map<string, string>;
+  /** Since when each series fires, as it was last told: nearly every signal tells the same again. */
+  readonly #told = new Map<string, string>();
+  /** The latest signal that said something new: the one to open another incident with. */
+  #report: Report;
+  /** Goes up with each `report`, so that whoever keeps it knows whether it has to be kept again. */
+  #edition = 1;
+  writing: Promise<unknown> | undefined;
+
+  constructor({ uid, name, count, written, firstSeenAt, lastSeenAt, firing, report }: KeptTally) {
+    this.uid = uid;
+    this.name = name;
+    this.#count = count;
+    this.#written = written;
+    this.#firstSeenAt = firstSeenAt;
+    this.#lastSeenAt = lastSeenAt;
+    this.#firing = new Map(firing);
+    this.#report = report;
+  }
+
+  /** Goes on from what the status says that this gateway, before a restart perhaps, has counted. */
+  static of({ metadata, status }: RemediationRequest, report: Report, writer: string): Tally {
+    const count = status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
+    const { uid = "", name = "" } = metadata;
+    const seenAt = report.receivedAt;
+    return new Tally({ uid, name, count, written: count, firstSeenAt: seenAt, lastSeenAt: seenAt, firing: [], report });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get written(): number {
+    return this.#written;
+  }
+
+  get report(): Report {
+    return this.#report;
+  }
+
+  get edition(): number {
+    return this.#edition;
+  }
+
+  get lastSeenAt(): string {
+    return this.#lastSeenAt;
+  }
+
+  /** How many occurrences are not in the incident's status yet. */
+  get unwritten(): number {
+    return this.#count - this.#written;
+  }
+
+  add(report: Report, occurrences: number): void {
+    this.#count += occurrences;
+    if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
+    const { series, firingAt } = report.signal;
+    if (this.#told.get(series) === firingAt) return;
+    // Beyond the most that a status has, series are counted and not told apart.
+    if (this.#told.size >= mostSeries) this.#told.clear();
+    if (this.#firing.size >= mostSeries) return;
+    this.#told.set(series, firingAt);
+    this.#firing.set(seriesKey(report.signal), firingAt);
+    this.#report = report;
+    this.#edition++;
+  }
+
+  countOf(writer: string): Count {
+    return {
+      writer,
+      count: this.#count,
+      firstSeenAt: this.#firstSeenAt,
+      lastSeenAt: this.#lastSeenAt,
+      firing: new Map(this.#firing),
+    };
+  }
+
+  /** The status has `counted`, or another incident has taken it over. */
+  wrote({ count, firing }: Pick<Count, "count" | "firing">): void {
+    this.#written = Math.max(this.#written, count);
+    for (const [key, firingAt] of firing) if (this.#firing.get(key) === firingAt) this.#firing.delete(key);
+  }
+
+  kept(): KeptTally {
+    return {
+      uid: this.uid,
+      name: this.name,
+      count: this.#count,
+      written: this.#written,
+      firstSeenAt: this.#firstSeenAt,
+      lastSeenAt: this.#lastSeenAt,
+      firing: [...this.#firing],
+      report: this.#report,
+    };
+  }
+}

@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { openFileJournal } from "../../src/gateway/index.ts";
+import { KubeError } from "../../src/kube/index.ts";
+import { remediationRequests } from "../../src/resources/index.ts";
+import { Dice } from "../chaos/dice.ts";
+import { LossyDisk } from "../durability/lossy-disk.ts";
+import { GatewayWorld, namespace, resolved, signal } from "./gateway-world.ts";
+
+const writer = "gw-kept";
+
+describe("a gateway with a journal", () => {
+  let world: GatewayWorld;
+
+  beforeEach(async () => {
+    world = await GatewayWorld.open();
+  });
+
+  it("answers before anything is in the status, and writes all of it at once later", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+
+    await Promise.all(Array.from({ length: 500 }, () => gateway.admit(signal())));
+    expect((await world.only()).status?.deduplication?.occurrenceCount ?? 0).toBeLessThan(500);
+
+    await world.flush();
+    expect((await world.only()).status?.deduplication).toMatchObject({
+      occurrenceCount: 500,
+      occurrencesByWriter: { [writer]: 500 },
+    });
+  });
+
+  it("loses no count by a crash between the journal and the status", async () => {
+    const first = await world.gateway({ journal: await world.journal(), writer, client: deaf(world) });
+    for (let i = 0; i < 20; i++) await first.admit(signal());
+    expect((await world.only()).status).toBeUndefined();
+    world.disk.cutPower();
+
+    await world.gateway({ journal: await world.journal(), writer });
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(20);
+  });
+
+  it("goes on counting from where it was, over any number of restarts", async () => {
+    for (let life = 1; life <= 4; life++) {
+      const gateway = await world.gateway({ journal: await world.journal(), writer });
+      for (let i = 0; i < 5; i++) await gateway.admit(signal());
+      if (life % 2) await world.flush();
+    }
+    await world.gateway({ journal: await world.journal(), writer });
+
+    expect((await world.only()).status?.deduplication?.occurrencesByWriter).toEqual({ [writer]: 20 });
+  });
+
+  it("admits anew what was counted on an incident that was closed by then", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    await gateway.admit(signal());
+    await world.flush();
+    await Promise.all([1, 2, 3].map(() => gateway.admit(signal())));
+    await world.close(await world.only());
+
+    await world.flush();
+    await world.flush();
+
+    const counts = (await world.incidents()).map(({ status }) => status?.deduplication?.occurrenceCount);
+    expect(counts).toEqual([1, 3]);
+  });
+
+  it("admits it anew after a crash, too", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer, client: deaf(world) });
+    await Promise.all([1, 2, 3].map(() => gateway.admit(signal())));
+    await world.close(await world.only());
+    world.disk.cutPower();
+
+    await world.gateway({ journal: await world.journal(), writer });
+    await world.flush();
+
+    const counts = (await world.incidents()).map(({ status }) => status?.deduplication?.occurrenceCount);
+    expect(counts).toEqual([undefined, 3]);
+  });
+
+  it("opens nothing for what ended before its incident was closed", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    await gateway.admit(signal());
+    await gateway.admit(signal());
+    await gateway.admit(resolved());
+    await gateway.admit(signal({ series: "late", firingAt: "2026-11-15T06:00:00.000Z" }));
+    await gateway.admit(resolved({ series: "late" }));
+    await world.close(await world.only());
+
+    await world.flush();
+
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(3);
+  });
+
+  it("does not bring back an incident that was deleted after all was written", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    await gateway.admit(signal());
+    await world.flush();
+    await world.client.delete(remediationRequests, { namespace, name: (await world.only()).metadata.name ?? "" });
+    world.disk.cutPower();
+
+    await world.gateway({ journal: await world.journal(), writer });
+    await world.flush();
+
+    expect(await world.incidents()).toEqual([]);
+  });
+
+  it("keeps its files small, whatever it counts", async () => {
+    const gateway = await world.gateway({ journal: await world.journal({ segmentBytes: 2_000 }), writer });
+    for (let i = 0; i < 300; i++) await gateway.admit(signal());
+    await world.flush();
+    for (let i = 0; i < 50; i++) await gateway.admit(signal());
+
+    const files = world.disk.names.filter((name) => name.startsWith("occurrences-"));
+    expect(files).toHaveLength(1);
+    expect(world.disk.bytesOf(files[0] ?? "").length).toBeLessThan(8_000);
+    world.disk.cutPower();
+    await world.gateway({ journal: await world.journal(), writer });
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(350);
+  });
+
+  it("takes nothing while the disk fails, and everything once it works again", async () => {
+    let isFull = false;
+    const { disk } = world.disk.open({ fails: () => isFull });
+    const { clock, log } = world;
+    const journal = await openFileJournal({ directory: "/lossy", clock, log, openDisk: async () => disk });
+    const gateway = await world.gateway({ journal, writer });
+    await gateway.admit(signal());
+
+    isFull = true;
+    await expect(gateway.admit(signal())).rejects.toMatchObject({ code: "unavailable" });
+    isFull = false;
+    await gateway.admit(signal());
+
+    world.disk.cutPower();
+    await world.gateway({ journal: await world.journal(), writer });
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe("the journal, when power is cut at any step", () => {
+  it.each(Array.from({ length: 40 }, (_, i) => i + 1))("has all that was acknowledged (step %i)", async (diesAt) => {
+    const world = await GatewayWorld.open();
+    const disk = new LossyDisk(new Dice(diesAt));
+    const { clock, log } = world;
+    const open = (life: ReturnType<LossyDisk["open"]>) =>
+      openFileJournal({ directory: "/lossy", clock, log, segmentBytes: 1_500, openDisk: async () => life.disk });
+    let acknowledged = 0;
+    const life = disk.open({ diesAt });
+    const work = async () => {
+      const gateway = await world.gateway({ journal: await open(life), writer, client: deaf(world) });
+      for (let i = 0; i < 15; i++) {
+        await gateway.admit(signal());
+        acknowledged++;
+      }
+    };
+    await Promise.race([work().catch(() => {}), life.died]);
+    disk.cutPower();
+
+    await world.gateway({ journal: await open(disk.open()), writer });
+
+    const counted = (await world.incidents())[0]?.status?.deduplication?.occurrenceCount ?? 0;
+    expect(counted).toBeGreaterThanOrEqual(acknowledged);
+    expect(counted).toBeLessThanOrEqual(acknowledged + 1);
+  });
+});
+
+/** Creates, and never gets to write a status. */
+function deaf({ client }: GatewayWorld): typeof client {
+  const patch = async () => {
+    throw new KubeError("unavailable", "no answer");
+  };
+  return { ...client, patch: patch as typeof client.patch };
+}

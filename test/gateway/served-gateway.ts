@@ -1,0 +1,107 @@
+import { memoryLocks } from "../../src/coordination/index.ts";
+import {
+  type GatewayOptions,
+  Senders,
+  type ServerLimits,
+  type SignalRoute,
+  serveGateway,
+  startGateway,
+} from "../../src/gateway/index.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { memoryLedger } from "../../src/ledger/index.ts";
+import { builtInKinds, installCrds, type RemediationRequest, remediationRequests } from "../../src/resources/index.ts";
+import { alertmanager, generic, kubernetesEvent } from "../../src/sources/index.ts";
+import { promMetrics } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { recordingLogger } from "../doubles/recording-logger.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
+import { namespace, settings } from "./gateway-world.ts";
+
+export const token = "sixteen-letters-or-more";
+const routes: readonly SignalRoute[] = [
+  { path: "/api/v1/signals/alertmanager", reader: alertmanager, retries429: false },
+  { path: "/api/v1/signals", reader: generic, retries429: true },
+  { path: "/api/v1/signals/kubernetes-event", reader: kubernetesEvent, retries429: true },
+];
+
+export interface ServedOptions extends Partial<GatewayOptions> {
+  readonly limits?: Partial<ServerLimits>;
+  readonly tokens?: string;
+  readonly readFile?: () => Promise<string>;
+  readonly wrap?: (client: KubeClient) => KubeClient;
+}
+
+/** A gateway over HTTP, on an API server in memory, in real time. */
+export async function servedGateway({
+  limits,
+  tokens = `test ${token}`,
+  readFile,
+  wrap,
+  ...options
+}: ServedOptions = {}) {
+  const clock = systemClock();
+  const random = systemRandom();
+  const log = recordingLogger();
+  const metrics = promMetrics();
+  const ledger = memoryLedger();
+  const cluster = testCluster({ clock, random, namespaces: [namespace, "payment"] });
+  const client = cluster.client();
+  await installCrds(client);
+  const gateway = startGateway({
+    client: wrap?.(client) ?? client,
+    locks: memoryLocks({ clock, random, who: "test" }),
+    ledger,
+    kinds: builtInKinds,
+    writer: "gw-1",
+    settings,
+    clock,
+    random,
+    log,
+    metrics,
+    ...options,
+  });
+  const senders = new Senders({
+    fixed: tokens,
+    readFile,
+    clock,
+    trouble: (problem) => log.warn("senders", { problem }),
+    freshForMs: 0,
+  });
+  await gateway.ready;
+  const server = await serveGateway({
+    gateway,
+    senders,
+    routes,
+    listen: { host: "127.0.0.1", port: 0 },
+    limits: { bodyBytes: 100_000, signalsPerSecond: 1_000_000, ...limits },
+    clock,
+    log,
+  });
+
+  async function post(path: string, body: unknown, { headers = {}, method = "POST" } = {}) {
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+      ...(method === "GET" ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text || "{}") };
+  }
+  return {
+    url: server.url,
+    gateway,
+    client,
+    ledger,
+    log,
+    metrics,
+    post,
+    incidents: async (): Promise<readonly RemediationRequest[]> =>
+      (await client.list(remediationRequests, { namespace })).items,
+    async close() {
+      await server.close();
+      await gateway.stop();
+    },
+  };
+}
+
+export type ServedGateway = Awaited<ReturnType<typeof servedGateway>>;

@@ -1,0 +1,211 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openGateway, type RunningGateway } from "../../src/app/index.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { keyOf, kubernetesLocks } from "../../src/coordination/index.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { remediationRequests } from "../../src/resources/index.ts";
+import { promMetrics } from "../../src/telemetry/index.ts";
+import { systemRandom } from "../../src/time/index.ts";
+import { freePort } from "../services/free-port.ts";
+import { GatewayWorld, signal } from "./gateway-world.ts";
+
+const token = "a-token-of-sixteen";
+
+describe("the setting", () => {
+  let world: GatewayWorld;
+  let directory: string;
+  let running: RunningGateway | undefined;
+
+  beforeEach(async () => {
+    world = await GatewayWorld.open();
+    directory = await mkdtemp(join(tmpdir(), "interlock-settings-"));
+  });
+
+  afterEach(async () => {
+    await running?.close();
+    running = undefined;
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** A gateway with these lines below `gateway:`. */
+  async function open(lines: readonly string[], client: KubeClient = world.client): Promise<RunningGateway> {
+    const usual = ["listen: 127.0.0.1:0", "scope: all", `tokens: test ${token}`];
+    const own = usual.filter((line) => !lines.some((other) => other.split(":")[0] === line.split(":")[0]));
+    const text = ["locks:", "  backend: kubernetes", "gateway:", ...[...own, ...lines].map((line) => `  ${line}`)].join(
+      "\n",
+    );
+    const loaded = loadConfig({ yaml: { path: "interlock.yaml", text }, env: {} });
+    if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
+    const { clock, ledger, log } = world;
+    const metrics = promMetrics();
+    running = await openGateway({ loaded, client, ledger, directory, clock, random: systemRandom(), log, metrics });
+    return running;
+  }
+
+  async function post({ url }: RunningGateway, body: unknown, bearer = token): Promise<number> {
+    const response = await fetch(`${url}/api/v1/signals`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  }
+  const disk = { name: "DiskFull", target: "node/worker-1" };
+
+  it("listen is where signals are taken", async () => {
+    const port = await freePort();
+
+    expect((await open([`listen: 127.0.0.1:${port}`])).url).toBe(`http://127.0.0.1:${port}`);
+  });
+
+  it("tokens is who may post", async () => {
+    const gateway = await open(["tokens: other another-token-of-16"]);
+
+    expect(await post(gateway, disk)).toBe(401);
+    expect(await post(gateway, disk, "another-token-of-16")).toBe(201);
+  });
+
+  it("tokenFile is who else may", async () => {
+    const file = join(directory, "tokens");
+    await writeFile(file, "other another-token-of-16\n");
+    const gateway = await open([`tokenFile: ${file}`]);
+
+    expect(await post(gateway, disk, "another-token-of-16")).toBe(201);
+    expect(gateway.tokenFile).toBe(file);
+  });
+
+  it("namespace is where incidents are", async () => {
+    const gateway = await open(["namespace: payment"]);
+
+    await post(gateway, disk);
+
+    expect((await world.client.list(remediationRequests, { namespace: "payment" })).items).toHaveLength(1);
+  });
+
+  it("scope is what incidents are opened for", async () => {
+    const gateway = await open(["scope: labels"]);
+
+    expect(await post(gateway, disk)).toBe(200);
+  });
+
+  it("fingerprint is what makes two signals one incident", async () => {
+    const gateway = await open(["fingerprint: target, labels.team"]);
+
+    expect(await post(gateway, { ...disk, labels: { team: "a" } })).toBe(201);
+    expect(await post(gateway, { ...disk, labels: { team: "b" } })).toBe(201);
+    expect(await post(gateway, { name: "Another", target: "node/worker-1", labels: { team: "a" } })).toBe(202);
+  });
+
+  it("durability is where a count is kept first", async () => {
+    const gateway = await open(["durability: status"]);
+
+    await post(gateway, disk);
+
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
+    expect(await readdir(directory)).not.toContain("occurrences");
+  });
+
+  it("flushInterval is when it is written to the status", async () => {
+    const gateway = await open(["flushInterval: 300ms"]);
+    await post(gateway, disk);
+
+    await world.clock.advance(299);
+    await world.settle();
+    expect((await world.only()).status).toBeUndefined();
+    await world.clock.advance(2);
+    await world.settle();
+
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
+  });
+
+  it("lockWait is how long it waits for somebody else who opens the incident", async () => {
+    const { clock, client } = world;
+    const { gateway } = await open(["lockWait: 50ms", "durability: status"]);
+    const sample = await gateway.admit(signal());
+    const fingerprint = "fingerprint" in sample ? sample.fingerprint : "";
+    await world.close(await world.only());
+    await world.settle();
+    const place = { client, namespace: "kubernaut-system", prefix: "gw-lock-" };
+    const others = kubernetesLocks({ ...place, clock, random: systemRandom(), who: "somebody" });
+    await others.acquire(keyOf("incident", fingerprint));
+
+    let admitted = "";
+    const admission = gateway.admit(signal()).then(({ kind }) => {
+      admitted = kind;
+    });
+    await world.clock.advance(49);
+    await world.settle();
+    expect(admitted).toBe("");
+    for (let i = 0; i < 20; i++) await world.clock.advance(5);
+    await world.settle();
+    expect(admitted).toBe("created");
+    await admission;
+    await Promise.all([others.close(), world.clock.advance(10_000)]);
+  });
+
+  it("lookupTimeout is how long it waits for the object that a signal is about", async () => {
+    const get = ((type, ref, call) => {
+      if (type.plural !== "pods") return world.client.get(type, ref, call);
+      return new Promise((_, reject) => call?.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
+    }) as KubeClient["get"];
+    const { gateway } = await open(["lookupTimeout: 40ms"], { ...world.client, get });
+
+    const admission = gateway.admit(signal({ subject: { kind: "Pod", namespace: "payment", name: "a" } }));
+    const refused = expect(admission).rejects.toMatchObject({ code: "unavailable" });
+    await world.clock.advance(41);
+
+    await refused;
+  });
+
+  it("maxBodyBytes is the largest request", async () => {
+    const gateway = await open(["maxBodyBytes: 100"]);
+
+    expect(await post(gateway, disk)).toBe(201);
+    expect(await post(gateway, { ...disk, labels: { a: "x".repeat(100) } })).toBe(413);
+  });
+
+  it("signalsPerSecond is how much one sender may post", async () => {
+    const gateway = await open(["signalsPerSecond: 1"]);
+
+    const statuses: number[] = [];
+    for (let i = 0; i < 11; i++) statuses.push(await post(gateway, disk));
+
+    expect(statuses.at(9)).toBe(202);
+    expect(statuses.at(10)).toBe(429);
+  });
+});
+
+describe("a gateway without any setting", () => {
+  it("makes a token once, and lets nobody in without it", async () => {
+    const world = await GatewayWorld.open();
+    const directory = await mkdtemp(join(tmpdir(), "interlock-settings-"));
+    const loaded = loadConfig({ env: { GATEWAY_LISTEN: "127.0.0.1:0" } });
+    if (loaded.kind !== "loaded") throw new Error("it has to load");
+    const { clock, ledger, log, client } = world;
+    const files: unknown[] = [];
+    for (let i = 0; i < 2; i++) {
+      const metrics = promMetrics();
+      const running = await openGateway({
+        loaded,
+        client,
+        ledger,
+        directory,
+        clock,
+        random: systemRandom(),
+        log,
+        metrics,
+      });
+      files.push(await readFile(running.tokenFile ?? "", "utf8"));
+      expect((await fetch(`${running.url}/api/v1/signals`, { method: "POST" })).status).toBe(401);
+      await running.close();
+    }
+
+    expect(files[0]).toMatch(/^local \S{32}$/m);
+    expect(files[1]).toBe(files[0]);
+    await rm(directory, { recursive: true, force: true });
+  });
+});
