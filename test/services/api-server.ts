@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { interlockEntry } from "./bundle.ts";
 import { freePort } from "./free-port.ts";
 
 /** `interlock api` as a process of its own. */
@@ -26,7 +27,7 @@ export interface ApiServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const fromSource = ["--import", "tsx", fileURLToPath(new URL("../../src/main.ts", import.meta.url))];
+const fromSource = ["--import", "tsx", fileURLToPath(interlockEntry)];
 
 /** A real API server on a free loopback port. `program`: the command line tool as one file of JavaScript. */
 export async function startApiServer({ program }: { readonly program?: string } = {}): Promise<ApiServer> {

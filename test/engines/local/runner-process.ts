@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { bundle } from "../../services/bundle.ts";
 
 export interface RunnerPlan {
   readonly url: string;
@@ -36,19 +35,7 @@ export class RunnerProcess {
   }
 }
 
-/** The program in one file: it is started often, and most of the time would go into finding and translating modules. */
-export async function builtRunner(directory: string): Promise<string> {
-  await build({
-    configFile: false,
-    logLevel: "error",
-    ssr: { noExternal: true },
-    build: {
-      ssr: fileURLToPath(new URL("./runner.ts", import.meta.url)),
-      outDir: directory,
-      emptyOutDir: false,
-      target: "node20",
-      rollupOptions: { output: { entryFileNames: "runner.mjs" } },
-    },
-  });
-  return join(directory, "runner.mjs");
+/** The program in one file: it is started often. */
+export function builtRunner(directory: string): Promise<string> {
+  return bundle(new URL("./runner.ts", import.meta.url), join(directory, "runner.mjs"));
 }
