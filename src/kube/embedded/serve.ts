@@ -7,6 +7,7 @@ import { openApi, type RunningApi } from "./api/open-api.ts";
 import { authenticator, type Tokens } from "./http/authenticate.ts";
 import { bothProtocols } from "./http/both-protocols.ts";
 import { requestListener } from "./http/request-listener.ts";
+import { timedResponse } from "./http/timed-response.ts";
 import { Underway } from "./http/underway.ts";
 import { WatchStreams } from "./http/watch-streams.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -58,6 +59,7 @@ export async function serveApi({
     connectionsCheckingInterval: Math.min(2_000, patience.headersMs),
     maxHeaderSize: 32 * 1_024,
     noDelay: true,
+    ServerResponse: timedResponse(clock),
   };
   const watches = new WatchStreams();
   const underway = new Underway();

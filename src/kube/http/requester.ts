@@ -68,7 +68,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
     const ask = { server, path: root + message.path, ...contentOf(message, credentials) };
     const reached = await exchange(ask, line, limit.signal);
     if (reached.kind === "unanswered") return reached;
-    serverTime.answered(reached.response.headers.date, sentAt);
+    serverTime.answered(reached.response.headers, sentAt);
     return receive(reached.response, limit.signal, limits.mostAnswerBytes);
   }
 

@@ -1,9 +1,11 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../time/index.ts";
+import { exactTimeHeader } from "../exact-time.ts";
 
 /**
- * The server's clock, told by the `Date` of its answers. Those have whole seconds, so each answer only says that the
- * clock was within one second while the answer was under way. Of all that fits every answer the earliest is shown: never
- * ahead of the server, behind it by less than a second and a round trip, and closer with every answer. An answer that
+ * The server's clock, told by its answers: our own server says it to the millisecond, others have only `Date` with whole
+ * seconds. Each answer says that the clock was within that unit while it was under way. Of all that fits every answer the earliest is shown: never
+ * ahead of the server, behind it by less than a unit and a round trip, and closer with every answer. An answer that
  * contradicts the earlier ones (another replica, a clock that was set) is believed alone.
  */
 export class ServerTime {
@@ -20,14 +22,19 @@ export class ServerTime {
     return this.#offset ? this.#clock.now() + this.#offset.atLeast : this.#clock.wallMs();
   }
 
-  /** An answer with this `Date` header arrived now, to a request sent at `sentAt`. */
-  answered(date: string | undefined, sentAt: number): void {
-    const shownMs = Date.parse(date ?? "");
+  /** An answer with these headers arrived now, to a request sent at `sentAt`. */
+  answered(headers: IncomingHttpHeaders, sentAt: number): void {
+    const { shownMs, unitMs } = toldBy(headers);
     if (Number.isNaN(shownMs)) return;
 
-    const seen = { atLeast: shownMs - this.#clock.now(), below: shownMs + 1_000 - sentAt };
+    const seen = { atLeast: shownMs - this.#clock.now(), below: shownMs + unitMs - sentAt };
     const atLeast = Math.max(seen.atLeast, this.#offset?.atLeast ?? seen.atLeast);
     const below = Math.min(seen.below, this.#offset?.below ?? seen.below);
     this.#offset = atLeast < below ? { atLeast, below } : seen;
   }
+}
+
+function toldBy({ date = "", [exactTimeHeader]: exact }: IncomingHttpHeaders) {
+  if (typeof exact === "string" && /^\d{1,15}$/.test(exact)) return { shownMs: Number(exact), unitMs: 1 };
+  return { shownMs: Date.parse(date), unitMs: 1_000 };
 }
