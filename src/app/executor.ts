@@ -3,9 +3,9 @@ import type { LoadedConfig } from "../config/index.ts";
 import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
 import { startExecutor } from "../executor/index.ts";
 import type { KubeClient } from "../kube/index.ts";
+import { kindsIn } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { kindsIn } from "./kinds-in.ts";
 import { openLedger } from "./ledger.ts";
 
 export interface ExecutorProcessOptions {

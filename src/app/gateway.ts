@@ -14,11 +14,11 @@ import {
 import type { KubeClient } from "../kube/index.ts";
 import { type Ledger, ledgerWriter } from "../ledger/index.ts";
 import type { FingerprintField } from "../resources/index.ts";
+import { kindsIn } from "../resources/index.ts";
 import { alertmanager, generic, kubernetesEvent } from "../sources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
-import { kindsIn } from "./kinds-in.ts";
 
 export interface GatewayProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;

@@ -1,15 +1,15 @@
 import { parseArgs } from "node:util";
-import type { KubeClient } from "../kube/index.ts";
+import { type KubeClient, KubeError } from "../kube/index.ts";
 import {
   checkParameters,
   currentEntry,
-  executionFinalizer,
+  fitsTarget,
+  kindsIn,
   labelKeys,
   type ParameterValue,
   parseTarget,
   type RemediationWorkflow,
   remediationWorkflows,
-  targetHash,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
@@ -39,7 +39,7 @@ export async function runCommand(args: readonly string[], client: KubeClient, te
   const entry = await findEntry(client, workflowId);
   const order = {
     entry,
-    target: values.target,
+    target: await readTarget(values.target, entry, client),
     given: readParameters(values.param, entry),
     namespace: values.namespace,
   };
@@ -57,6 +57,23 @@ async function findEntry(client: KubeClient, workflowId: string): Promise<Remedi
   if (entry) return entry;
   const known = [...new Set(items.map(({ spec }) => spec.workflowId))].sort();
   throw new CommandError(`there is no workflow ${workflowId}; the catalog has ${known.join(", ") || "none yet"}`);
+}
+
+/** The target in its one spelling, or as it is if we may not ask what kinds there are: then the executor judges. */
+async function readTarget(text: string, { spec }: RemediationWorkflow, client: KubeClient): Promise<string> {
+  const kinds = await kindsIn(client).catch((error) => {
+    if (error instanceof KubeError && error.code === "forbidden") return undefined;
+    throw error;
+  });
+  if (!kinds) return text;
+  const read = parseTarget(text, kinds);
+  if (read.kind === "problem") throw new CommandError(`the target "${text}" ${read.problem}`);
+  if (read.target.type !== "object") {
+    throw new CommandError(`the target "${text}" is a repository: workflows run on Kubernetes objects`);
+  }
+  if (fitsTarget(spec, read.target, kinds)) return read.target.text;
+  const fits = spec.targetKinds?.join(", ");
+  throw new CommandError(`workflow ${spec.workflowId} is not for a ${read.target.kind}: it fits ${fits}`);
 }
 
 /** `--param` values are text; what the workflow takes says what they mean. */
@@ -93,16 +110,13 @@ interface Order {
 
 function executionOf({ entry, target, given, namespace }: Order, id: string): WorkflowExecution {
   const { workflowId, version, containerImage, engine } = entry.spec;
-  const read = parseTarget(target);
-  const labels = read.kind === "target" ? { [labelKeys.targetHash]: targetHash(read.target) } : {};
   return {
     apiVersion: workflowExecutions.apiVersion,
     kind: workflowExecutions.kind,
     metadata: {
       name: `${workflowId}-${id.toLowerCase()}`,
       namespace,
-      labels: { ...labels, [labelKeys.workflowId]: workflowId },
-      finalizers: [executionFinalizer],
+      labels: { [labelKeys.workflowId]: workflowId },
     },
     spec: {
       workflowRef: { workflowId, version, containerImage, ...(engine ? { engine } : {}) },

@@ -26,6 +26,7 @@ export type { Kind, PrinterColumn } from "./define-kind.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export type { Condition, Engine, ParameterValue, TargetHolder } from "./fields.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
+export { kindsIn } from "./kinds-in.ts";
 export {
   annotationKeys,
   executionFinalizer,
