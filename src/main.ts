@@ -25,6 +25,7 @@ import {
   runUsage,
 } from "./cli/index.ts";
 import { loadConfig } from "./config/index.ts";
+import type { KubeClient } from "./kube/index.ts";
 import { pinoLogger, promMetrics } from "./telemetry/index.ts";
 import { systemClock, systemRandom } from "./time/index.ts";
 
@@ -197,15 +198,19 @@ async function stageOf(args: readonly string[], ownDirectory: string) {
     : await openObjects({ config: loaded.config, embedded: ours, clock, random, env: process.env });
   const { execution, gateway: intake } = loaded.config;
   await prepare(client, [...new Set(["kubernaut-system", intake.namespace, execution.namespace])], log);
-  const mortal = process.env["INTERLOCK_FAIL_AT"]
-    ? failAt(client, process.env["INTERLOCK_FAIL_AT"], () => process.kill(process.pid, "SIGKILL") as never)
-    : client;
-  return { loaded, client: mortal, log, directory: values.data };
+  return { loaded, client: withFailures(client), log, directory: values.data };
+}
+
+/** For tests: `INTERLOCK_FAIL_AT=7` kills this process before its seventh write, `INTERLOCK_PAUSE_AT=7` stops it there. */
+function withFailures(client: KubeClient): KubeClient {
+  const { INTERLOCK_FAIL_AT: fatal, INTERLOCK_PAUSE_AT: pause } = process.env;
+  const mortal = fatal ? failAt(client, fatal, () => process.kill(process.pid, "SIGKILL")) : client;
+  return pause ? failAt(mortal, pause, () => process.kill(process.pid, "SIGSTOP")) : mortal;
 }
 
 async function withClient(
   args: readonly string[],
-  run: (rest: readonly string[], client: Awaited<ReturnType<typeof openClient>>) => Promise<number>,
+  run: (rest: readonly string[], client: KubeClient) => Promise<number>,
 ): Promise<number> {
   const { own, rest } = take(args, "kubeconfig");
   const status = await run(rest, await openClient(own ?? ".data/kubeconfig", { clock, random }));

@@ -1,18 +1,18 @@
 import type { KubeClient } from "../kube/index.ts";
 
 /**
- * Ends the process before its `n`-th write, or after it if `text` is `n+`. For tests that show that a crash at any point
- * leaves nothing behind that the next process cannot make good.
+ * Lets something happen to the process before its `n`-th write, or after it if `text` is `n+`. For tests that show that
+ * a crash or a pause at any point leaves nothing behind that other processes cannot make good.
  */
-export function failAt(client: KubeClient, text: string, die: () => never): KubeClient {
+export function failAt(client: KubeClient, text: string, happen: () => void): KubeClient {
   const [, digits, plus] = /^(\d+)(\+?)$/.exec(text) ?? [];
-  if (digits === undefined) throw new TypeError(`INTERLOCK_FAIL_AT wants a number such as 7 or 7+, got ${text}`);
+  if (digits === undefined) throw new TypeError(`the number of a write is wanted, such as 7 or 7+, got ${text}`);
   let left = Number(digits);
   async function writing<T>(write: () => Promise<T>): Promise<T> {
     const isLast = --left === 0;
-    if (isLast && !plus) die();
+    if (isLast && !plus) happen();
     const answer = await write();
-    if (isLast) die();
+    if (isLast && plus) happen();
     return answer;
   }
   return {

@@ -22,12 +22,16 @@ export async function startControllers(kubeconfigFile: string, behaviours: Behav
   const args = ["--import", "tsx", program, kubeconfigFile, table];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   const exited = once(child, "exit");
+  // A test run that is cut short must not leave processes behind.
+  const killed = () => void child.kill("SIGTERM");
+  process.once("exit", killed);
   await Promise.race([
     once(child.stdout, "data"),
     exited.then(([code]) => Promise.reject(new Error(`the doubles ended with ${code} before they were ready`))),
   ]);
   return {
     async stop() {
+      process.off("exit", killed);
       child.kill("SIGTERM");
       await exited;
       await rm(directory, { recursive: true });

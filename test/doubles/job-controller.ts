@@ -106,7 +106,14 @@ class JobActivity {
   async #makePod(does: Behaviour): Promise<Pod> {
     const { client, job } = this.#sight;
     const { namespace = "", name = "", uid = "" } = job.metadata;
-    const reference = { apiVersion: jobs.apiVersion, kind: jobs.kind, name, uid, controller: true };
+    const reference = {
+      apiVersion: jobs.apiVersion,
+      kind: jobs.kind,
+      name,
+      uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    };
     const metadata = {
       namespace,
       name: `${name}-${uid.slice(0, 5)}`,

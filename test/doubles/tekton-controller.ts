@@ -215,7 +215,14 @@ class TaskActivity {
     const { client, clock, run } = sight;
     const { namespace = "", uid = "", name: owner = "" } = run.metadata;
     const labels = { [tektonLabels.pipelineRunUid]: uid, [tektonLabels.pipelineTask]: task.name };
-    const reference = { apiVersion: "tekton.dev/v1", kind: "PipelineRun", name: owner, uid, controller: true };
+    const reference = {
+      apiVersion: "tekton.dev/v1",
+      kind: "PipelineRun",
+      name: owner,
+      uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    };
     const metadata = { name, namespace, labels, ownerReferences: [reference] };
     const serviceAccountName = run.spec.taskRunTemplate?.serviceAccountName ?? "default";
     const taskRun = made(await client.create(taskRuns, { metadata, spec: { serviceAccountName } }));

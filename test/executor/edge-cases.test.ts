@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ackCommand } from "../../src/cli/index.ts";
+import { taskRuns } from "../../src/engines/tekton/pipeline-run.ts";
 import {
   automationPauses,
   executionNamespace,
@@ -52,6 +53,28 @@ describe("two executions on one target", () => {
     // The finished run had the name; it neither blocks nor lends its success.
     expect(await world.status("c")).toMatchObject({ phase: "Running" });
     expect((await world.status("c")).pipelineRunRef?.uid).not.toBe((await world.status("a")).pipelineRunRef?.uid);
+  });
+
+  it("one after the other: the second waits until nothing of the first one's run is left", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("True");
+    const { uid = "", name = "" } = (await world.run())?.metadata ?? {};
+    const owner = { apiVersion: "tekton.dev/v1", kind: "PipelineRun", name, uid, blockOwnerDeletion: true };
+    const left = { namespace: executionNamespace, name: `${name}-act` };
+    await world.client.create(taskRuns, {
+      metadata: { ...left, ownerReferences: [owner], finalizers: ["test/hold"] },
+      spec: {},
+    });
+
+    await world.execution("b", restart);
+    expect(await world.status("b")).toMatchObject({ phase: "Pending" });
+    await world.client.patch(taskRuns, left, { merge: { metadata: { finalizers: null } } });
+    await world.passTime(minute);
+
+    // Tekton would have taken the TaskRun for one of the new run, with its success.
+    expect(await world.status("b")).toMatchObject({ phase: "Running" });
+    expect((await world.status("b")).pipelineRunRef?.uid).not.toBe(uid);
   });
 
   it.each(["Deployment", "deployments", "deploy", "deployment.apps"])("spelled %s are one target", async (kind) => {

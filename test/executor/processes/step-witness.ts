@@ -1,0 +1,66 @@
+import { appendFileSync, readFileSync } from "node:fs";
+
+/** What steps say of themselves, in the order in which they said it. */
+export interface Testimony {
+  readonly said: "start" | "end";
+  readonly executionUid: string;
+  readonly target: string;
+  readonly fence: string;
+  readonly pid: number;
+}
+
+/** What a step can be told to do: each says that it began, and, unless it is killed, that it ends. */
+export const deeds = {
+  succeed: "sleep 0.02; end; exit 0",
+  fail: "sleep 0.02; end; exit 3",
+  hang: "exec sleep 60",
+} as const;
+
+export type Deed = keyof typeof deeds;
+
+/** A file to which steps append lines. One short line is one write, so their order is the order of events. */
+export class StepWitness {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+    appendFileSync(file, "");
+  }
+
+  /** A script for /bin/sh that expects EXECUTION_UID, TARGET_RESOURCE and FENCE in its environment. */
+  script(deed: Deed): string {
+    const say = (word: string) => `echo "${word} $EXECUTION_UID $TARGET_RESOURCE $FENCE $$" >> '${this.#file}'`;
+    return `end() { ${say("end")}; }; ${say("start")}; ${deeds[deed]}`;
+  }
+
+  read(): readonly Testimony[] {
+    const lines = readFileSync(this.#file, "utf8").split("\n").slice(0, -1);
+    return lines.map((line) => {
+      const [said = "", executionUid = "", target = "", fence = "", pid = ""] = line.split(" ");
+      return { said: said as Testimony["said"], executionUid, target, fence, pid: Number(pid) };
+    });
+  }
+
+  of(executionUid: string): readonly Testimony[] {
+    return this.read().filter((testimony) => testimony.executionUid === executionUid);
+  }
+}
+
+/** Every moment at which a step began on a target while another was at work there, or with an older fence. */
+export function overlaps(testimonies: readonly Testimony[]): readonly string[] {
+  const atWork = new Map<string, string>();
+  const fences = new Map<string, bigint>();
+  const found: string[] = [];
+  for (const { said, executionUid, target, fence } of testimonies) {
+    const holder = atWork.get(target);
+    if (said === "end") {
+      if (holder === executionUid) atWork.delete(target);
+      continue;
+    }
+    if (holder !== undefined) found.push(`${executionUid} began on ${target} while ${holder} was at work`);
+    if (BigInt(fence) <= (fences.get(target) ?? 0n)) found.push(`${executionUid} began on ${target} with an old fence`);
+    atWork.set(target, executionUid);
+    fences.set(target, BigInt(fence));
+  }
+  return found;
+}
