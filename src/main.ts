@@ -9,6 +9,7 @@ import {
   openGateway,
   openLedger,
   openObjects,
+  policySettings,
   prepare,
   startEmbeddedApi,
   startUp,
@@ -23,6 +24,8 @@ import {
   readApiArguments,
   runCommand,
   runUsage,
+  whyCommand,
+  whyUsage,
 } from "./cli/index.ts";
 import { loadConfig } from "./config/index.ts";
 import type { KubeClient } from "./kube/index.ts";
@@ -40,6 +43,7 @@ Processes
 Commands
   run        run a workflow on a target
   logs       print what the steps of an execution have written
+  why        whether a workflow may act on a target now, and if not, why
   ack        say that trying again is safe after a failure
 
 Options of up and api
@@ -57,6 +61,8 @@ Options of executor, gateway and of all commands
 ${runUsage}
 
 ${logsUsage}
+
+${whyUsage}
 
 ${ackUsage}
 `;
@@ -97,6 +103,8 @@ async function perform(command: string, args: readonly string[]): Promise<number
       return withClient(args, (rest, client) => runCommand(rest, client, terminal));
     case "logs":
       return withClient(args, (rest, client) => logsCommand(rest, client, terminal));
+    case "why":
+      return why(args);
     case "ack":
       return withClient(args, (rest, client) => ackCommand(rest, client, terminal));
     case "help":
@@ -206,6 +214,13 @@ function withFailures(client: KubeClient): KubeClient {
   const { INTERLOCK_FAIL_AT: fatal, INTERLOCK_PAUSE_AT: pause } = process.env;
   const mortal = fatal ? failAt(client, fatal, () => process.kill(process.pid, "SIGKILL")) : client;
   return pause ? failAt(mortal, pause, () => process.kill(process.pid, "SIGSTOP")) : mortal;
+}
+
+async function why(args: readonly string[]): Promise<number> {
+  const { own, rest } = take(args, "config");
+  const { config } = await configFrom(own);
+  const options = { settings: policySettings(config), recordsIn: config.execution.namespace };
+  return withClient(rest, (rest, client) => whyCommand(rest, client, terminal, options));
 }
 
 async function withClient(

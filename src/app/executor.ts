@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import type { LoadedConfig } from "../config/index.ts";
+import type { Config, LoadedConfig } from "../config/index.ts";
 import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
 import { startExecutor } from "../executor/index.ts";
 import type { KubeClient } from "../kube/index.ts";
+import type { PolicySettings } from "../policy/index.ts";
 import { kindsIn } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
@@ -46,18 +47,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
         timeoutMs: execution.timeoutMs,
         cooldownMs: execution.cooldownMs,
       },
-      settings: {
-        cooldownMs: execution.cooldownMs,
-        backoff: {
-          baseMs: execution.backoffBaseMs,
-          maxMs: execution.backoffMaxMs,
-          maxExponent: execution.backoffMaxExponent,
-          jitter: execution.backoffJitter,
-        },
-        maxConsecutiveFailures: execution.maxConsecutiveFailures,
-        observe: execution.observe,
-        runTtlMs: execution.runTtlMs,
-      },
+      settings: { ...policySettings(options.loaded.config), runTtlMs: execution.runTtlMs },
       concurrency: execution.concurrency,
       clock,
       random,
@@ -79,6 +69,21 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
     await ledger.close();
     throw error;
   }
+}
+
+/** What the policy is told, by whoever asks it. */
+export function policySettings({ execution }: Config): PolicySettings {
+  return {
+    cooldownMs: execution.cooldownMs,
+    backoff: {
+      baseMs: execution.backoffBaseMs,
+      maxMs: execution.backoffMaxMs,
+      maxExponent: execution.backoffMaxExponent,
+      jitter: execution.backoffJitter,
+    },
+    maxConsecutiveFailures: execution.maxConsecutiveFailures,
+    observe: execution.observe,
+  };
 }
 
 function enginesOf({ client, loaded }: ExecutorProcessOptions): readonly Engine[] {

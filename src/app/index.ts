@@ -1,6 +1,6 @@
 export { type Coordination, type CoordinationOptions, openCoordination } from "./coordination.ts";
 export { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
-export { type ExecutorProcessOptions, openExecutor, type Stage } from "./executor.ts";
+export { type ExecutorProcessOptions, openExecutor, policySettings, type Stage } from "./executor.ts";
 export { failAt } from "./fail-at.ts";
 export { type GatewayProcessOptions, openGateway, type RunningGateway } from "./gateway.ts";
 export { type LedgerOptions, openLedger } from "./ledger.ts";

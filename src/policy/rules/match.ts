@@ -1,0 +1,39 @@
+import type { RemediationRequestSpec } from "../../resources/index.ts";
+import type { Pattern, RuleMatch } from "./rule.ts";
+
+/** Why a rule does not match, or undefined if it does. */
+export function matches(match: RuleMatch, incident: RemediationRequestSpec): string | undefined {
+  const { signalName, signalSource, severity, targetResource, signalLabels = {} } = incident;
+  const fields: readonly (readonly [string, Pattern | undefined, string | undefined])[] = [
+    ["signalName", match.signalName, signalName],
+    ["source", match.source, signalSource],
+    ["severity", match.severity, severity],
+    ["kind", match.kind, targetResource.kind],
+    ["namespace", match.namespace, targetResource.namespace],
+    ...Object.entries(match.labels ?? {}).map(([label, pattern]) => {
+      return [`label ${label}`, pattern, own(signalLabels, label)] as const;
+    }),
+  ];
+  for (const [what, pattern, value] of fields) {
+    if (pattern !== undefined && !fits(pattern, value)) return `${what} is ${value ?? "not there"}`;
+  }
+  return undefined;
+}
+
+function fits(pattern: Pattern, value: string | undefined): boolean {
+  if (value === undefined) return false;
+  if (typeof pattern !== "string") return pattern.some((one) => fits(one, value));
+  const expression = expressionIn(pattern);
+  return expression === undefined ? pattern === value : new RegExp(expression).test(value);
+}
+
+/** The whole value has to match: what is between the slashes, anchored. */
+export function expressionIn(pattern: string): string | undefined {
+  return pattern.length > 2 && pattern.startsWith("/") && pattern.endsWith("/")
+    ? `^(?:${pattern.slice(1, -1)})$`
+    : undefined;
+}
+
+function own(labels: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(labels, name) ? labels[name] : undefined;
+}

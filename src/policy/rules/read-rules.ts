@@ -1,0 +1,154 @@
+import { isNode, LineCounter, parseDocument } from "yaml";
+import { fillable, unknownNames } from "./fill.ts";
+import { expressionIn } from "./match.ts";
+import type { Rule } from "./rule.ts";
+
+export interface RulesFile {
+  /** For people only; nothing is read from it. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export type RulesReading =
+  | { readonly kind: "valid"; readonly rules: readonly Rule[] }
+  /** `file:line: path problem`, everything at once. */
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** Reads `rules:` of a YAML file. Whatever is not understood is refused: a rule that half works acts on the wrong thing. */
+export function readRules({ path, text }: RulesFile): RulesReading {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0) {
+    const problems = faults.map(
+      ({ pos, code }) => `${path}:${lines.linePos(pos[0]).line}: is not valid YAML (${code})`,
+    );
+    return { kind: "invalid", problems };
+  }
+  const problems: string[] = [];
+  const say: Say = (place, problem) => problems.push(`${path}:${lineOf(place)}: ${textOf(place)} ${problem}`.trimEnd());
+  const rules = rulesIn(document.toJS(), say);
+  return problems.length > 0 ? { kind: "invalid", problems } : { kind: "valid", rules };
+
+  /** The line of what `place` names, or of the nearest thing above it that is there. */
+  function lineOf(place: Place): number {
+    for (let depth = place.length; depth > 0; depth--) {
+      const node = document.getIn(place.slice(0, depth), true);
+      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+    }
+    return 1;
+  }
+}
+
+type Place = readonly (string | number)[];
+type Say = (place: Place, problem: string) => void;
+
+function textOf(place: Place): string {
+  return place.map((key, i) => (typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`)).join("");
+}
+
+function rulesIn(value: unknown, say: Say): readonly Rule[] {
+  if (!isObject(value) || !Array.isArray(value["rules"])) {
+    say([], 'must have a list "rules:"');
+    return [];
+  }
+  onlyKnown(value, ["rules"], [], say);
+  const names = new Set<string>();
+  return value["rules"].map((rule: unknown, i) => ruleIn(rule, ["rules", i], names, say));
+}
+
+function ruleIn(value: unknown, place: Place, names: Set<string>, say: Say): Rule {
+  if (!isObject(value)) {
+    say(place, "must be a rule: name, match, workflow");
+    return { name: "", match: {}, workflow: "" };
+  }
+  onlyKnown(value, ["name", "match", "target", "workflow", "parameters"], place, say);
+  const name = textIn(value, "name", place, say) ?? "";
+  if (names.has(name)) say([...place, "name"], `is "${name}", as another rule's: names tell rules apart`);
+  names.add(name);
+  const target = value["target"] === undefined ? undefined : templateIn(value, "target", place, say);
+  const parameters =
+    value["parameters"] === undefined ? undefined : parametersIn(value["parameters"], [...place, "parameters"], say);
+  return {
+    name,
+    match: matchIn(value["match"], [...place, "match"], say),
+    workflow: textIn(value, "workflow", place, say) ?? "",
+    ...(target === undefined ? {} : { target }),
+    ...(parameters === undefined ? {} : { parameters }),
+  };
+}
+
+const matchFields = ["signalName", "source", "severity", "kind", "namespace"] as const;
+
+function matchIn(value: unknown, place: Place, say: Say): Rule["match"] {
+  if (!isObject(value) || Object.keys(value).length === 0) {
+    say(place, `must say what the rule is for: one or more of ${[...matchFields, "labels"].join(", ")}`);
+    return {};
+  }
+  onlyKnown(value, [...matchFields, "labels"], place, say);
+  for (const field of matchFields) if (field in value) checkPattern(value[field], [...place, field], say);
+  if ("labels" in value && !isObject(value["labels"])) say([...place, "labels"], "must be names with patterns");
+  for (const [label, pattern] of Object.entries(isObject(value["labels"]) ? value["labels"] : {})) {
+    checkPattern(pattern, [...place, "labels", label], say);
+  }
+  return value as Rule["match"];
+}
+
+function checkPattern(value: unknown, place: Place, say: Say): void {
+  const texts: readonly unknown[] = Array.isArray(value) && value.length > 0 ? value : [value];
+  for (const [i, text] of texts.entries()) checkText(text, texts === value ? [...place, i] : place, say);
+}
+
+function checkText(value: unknown, place: Place, say: Say): void {
+  if (typeof value !== "string" || value === "")
+    return say(place, "must be text, a /regular expression/ or a list of them");
+  const expression = expressionIn(value);
+  if (expression === undefined) return;
+  try {
+    new RegExp(expression);
+  } catch {
+    say(place, "is not a valid regular expression");
+  }
+}
+
+function parametersIn(value: unknown, place: Place, say: Say): Rule["parameters"] {
+  if (!isObject(value)) {
+    say(place, "must be names with values");
+    return {};
+  }
+  for (const [name, one] of Object.entries(value)) {
+    const isList = Array.isArray(one) && one.every((item) => typeof item === "string");
+    if (typeof one === "string") checkTemplate(one, [...place, name], say);
+    else if (!isList && typeof one !== "number" && typeof one !== "boolean") {
+      say([...place, name], "must be text, a number, true, false or a list of texts");
+    }
+  }
+  return value as Rule["parameters"];
+}
+
+function templateIn(value: Readonly<Record<string, unknown>>, key: string, place: Place, say: Say): string | undefined {
+  const text = textIn(value, key, place, say);
+  if (text !== undefined) checkTemplate(text, [...place, key], say);
+  return text;
+}
+
+function checkTemplate(text: string, place: Place, say: Say): void {
+  for (const name of unknownNames(text)) say(place, `asks for {{ ${name} }}; there is ${fillable}`);
+}
+
+function textIn(value: Readonly<Record<string, unknown>>, key: string, place: Place, say: Say): string | undefined {
+  const text = value[key];
+  if (typeof text === "string" && text !== "") return text;
+  say([...place, key], text === undefined ? "is missing" : "must be text");
+  return undefined;
+}
+
+function onlyKnown(value: object, known: readonly string[], place: Place, say: Say): void {
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key)) say([...place, key], `is not a known field; there is ${known.join(", ")}`);
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

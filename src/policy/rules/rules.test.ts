@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { builtInKinds, type RemediationRequestSpec } from "../../resources/index.ts";
+import { diagnose } from "./diagnose.ts";
+import { readRules } from "./read-rules.ts";
+import type { Rule } from "./rule.ts";
+
+const file = `rules:
+  - name: node-disk-pressure
+    match:
+      signalName: [PodEvicted, NodeDiskPressure]
+      labels: { reason: /Disk.*/ }
+    target: node/{{ labels.node }}
+    workflow: node-disk-cleanup
+    parameters: { keepDays: 3, why: "{{ severity }} {{ signalName }}" }
+  - name: crash-loop
+    match: { signalName: KubePodCrashLooping, namespace: /prod-.*/ }
+    workflow: restart-deployment
+`;
+
+describe("the analysis by rules", () => {
+  it("acts on the cause that a rule names, not on what the signal is about", () => {
+    expect(diagnose(incident(), rules(), builtInKinds)).toEqual({
+      kind: "diagnosed",
+      rule: "node-disk-pressure",
+      diagnosis: {
+        target: "node/worker-1",
+        workflowId: "node-disk-cleanup",
+        parameters: { keepDays: 3, why: "critical PodEvicted" },
+        rule: "node-disk-pressure",
+      },
+    });
+  });
+
+  it("acts on the subject if the rule names nothing else, in canonical form", () => {
+    const crash = incident({ signalName: "KubePodCrashLooping", targetResource: deployment("prod-eu") });
+
+    expect(diagnose(crash, rules(), builtInKinds)).toMatchObject({
+      diagnosis: { target: "prod-eu/deployment/api", workflowId: "restart-deployment" },
+    });
+  });
+
+  it("takes the first rule that applies", () => {
+    const twice = [{ name: "first", match: { severity: "critical" }, workflow: "page" }, ...rules()];
+
+    expect(diagnose(incident(), twice, builtInKinds)).toMatchObject({ rule: "first" });
+  });
+
+  it("tells of every rule why it did not apply", () => {
+    const other = incident({ signalName: "HighLatency", targetResource: deployment("staging") });
+
+    expect(diagnose(other, rules(), builtInKinds)).toEqual({
+      kind: "no-match",
+      tried: ["node-disk-pressure (signalName is HighLatency)", "crash-loop (signalName is HighLatency)"],
+    });
+  });
+
+  it.each<[string, Partial<RemediationRequestSpec>, string]>([
+    ["a label is missing", { signalLabels: { reason: "DiskPressure" } }, "its target needs labels.node"],
+    ["a label has a value that is no name", { signalLabels: { reason: "DiskPressure", node: "../etc" } }, "its target"],
+    ["a pattern matches only a part", { signalLabels: { reason: "NoDiskPressure", node: "n" } }, "label reason is"],
+  ])("does not guess when %s", (_when, given, because) => {
+    const analysis = diagnose(incident(given), rules(), builtInKinds);
+
+    expect(analysis.kind === "no-match" && analysis.tried[0]).toContain(because);
+  });
+
+  it("takes nothing from an object's prototype for a label", () => {
+    const rule = { name: "r", match: { labels: { constructor: /.*/.source } }, workflow: "w" };
+
+    expect(diagnose(incident(), [rule], builtInKinds).kind).toBe("no-match");
+  });
+});
+
+describe("a file of rules", () => {
+  it.each([
+    ["no YAML", "a: b: c", "rules.yaml:1: is not valid YAML (BLOCK_AS_IMPLICIT_KEY)"],
+    ["no rules", "{}", 'rules.yaml:1:  must have a list "rules:"'],
+    [
+      "a field nobody knows",
+      `${file}    when: now\n`,
+      "rules.yaml:12: rules[1].when is not a known field; there is name, match, target, workflow, parameters",
+    ],
+    ["no workflow", file.replace(/ {4}workflow: restart.*\n/, ""), "rules.yaml:9: rules[1].workflow is missing"],
+    [
+      "a rule for everything",
+      file.replace(/match: \{ signalName.*/, "match: {}"),
+      "rules.yaml:10: rules[1].match must say what the rule is for",
+    ],
+    [
+      "the same name twice",
+      file.replace("crash-loop", "node-disk-pressure"),
+      'rules.yaml:9: rules[1].name is "node-disk-pressure", as another rule',
+    ],
+    [
+      "a broken expression",
+      file.replace("/Disk.*/", '"/Disk(/"'),
+      "rules.yaml:5: rules[0].match.labels.reason is not a valid regular expression",
+    ],
+    [
+      "a name that no signal has",
+      file.replace("labels.node", "label.node"),
+      "rules.yaml:6: rules[0].target asks for {{ label.node }}",
+    ],
+    [
+      "a parameter of another type",
+      file.replace("keepDays: 3", "keepDays: { a: 1 }"),
+      "rules.yaml:8: rules[0].parameters.keepDays must be text, a number",
+    ],
+  ])("with %s is refused with file, line and path", (_what, text, problem) => {
+    const reading = readRules({ path: "rules.yaml", text });
+
+    expect(reading.kind === "invalid" && reading.problems[0]).toContain(problem);
+  });
+});
+
+function rules(): readonly Rule[] {
+  const reading = readRules({ path: "rules.yaml", text: file });
+  if (reading.kind === "invalid") throw new Error(reading.problems.join("\n"));
+  return reading.rules;
+}
+
+function incident(given: Partial<RemediationRequestSpec> = {}): RemediationRequestSpec {
+  return {
+    signalFingerprint: "v1:abc",
+    signalName: "PodEvicted",
+    signalSource: "alertmanager",
+    severity: "critical",
+    targetResource: deployment("payment"),
+    firingTime: "2026-03-01T12:00:00Z",
+    receivedTime: "2026-03-01T12:00:01Z",
+    signalLabels: { reason: "DiskPressure", node: "worker-1" },
+    ...given,
+  };
+}
+
+function deployment(namespace: string) {
+  return { kind: "Deployment", name: "api", namespace };
+}
