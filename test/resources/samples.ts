@@ -18,7 +18,12 @@ const uid = "6d4c1f1e-6f1e-4b6b-9a50-0d7a4a3a6d11";
 const sha = "0123456789abcdef0123456789abcdef01234567";
 
 const execution = { name: "wfe-disk-1", namespace: "kubernaut-system", uid };
-const end = { executionUid: uid, executionName: "wfe-disk-1", completedAt: later };
+const end = {
+  executionUid: uid,
+  executionName: "wfe-disk-1",
+  executionNamespace: "kubernaut-system",
+  completedAt: later,
+};
 const failed = { ...end, outcome: "Failed", reason: "TaskRunFailed", wasExecutionFailure: true };
 const holder = {
   executionUid: uid,
