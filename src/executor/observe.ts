@@ -71,9 +71,11 @@ interface Reading {
 
 /** An execution is admitted by the record as it is: an old one could show a holder that is gone, and skip for it. */
 async function recordOf(execution: WorkflowExecution, plan: Plan, sight: Sight, { signal, fresh }: Reading) {
-  if (!plan.target || !concernsRecord(execution)) return undefined;
+  if (!plan.target) return undefined;
   const ref = { namespace: sight.namespace, name: targetHash(plan.target) };
-  const cached = current(sight.records.get(ref), sight);
+  const shown = sight.records.get(ref);
+  if (!concernsRecord(execution) && !mayHold(execution, shown, sight)) return undefined;
+  const cached = current(shown, sight);
   const isAdmitted = execution.status !== undefined && execution.status.phase !== "Pending";
   if (cached && !fresh && isAdmitted) return cached;
   return sight.client.get(remediationTargets, ref, { signal });
@@ -87,6 +89,12 @@ function concernsRecord(execution: WorkflowExecution): boolean {
     metadata.deletionTimestamp !== undefined ||
     metadata.annotations?.[annotationKeys.acknowledge] !== undefined
   );
+}
+
+/** One replica may have admitted it at the moment at which another skipped it, and told so: then it has to give back. */
+function mayHold({ metadata }: WorkflowExecution, shown: RemediationTarget | undefined, sight: Sight): boolean {
+  if (!shown) return false;
+  return shown.status?.holder?.executionUid === metadata.uid || sight.ownWrites.isOutdated(shown);
 }
 
 /** Looked up at the server only if the cache has none: before it is created, or declared gone. */

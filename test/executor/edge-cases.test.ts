@@ -55,6 +55,31 @@ describe("two executions on one target", () => {
     expect((await world.status("c")).pipelineRunRef?.uid).not.toBe((await world.status("a")).pipelineRunRef?.uid);
   });
 
+  it("of which one was skipped by a replica and admitted late by another: the target is given back", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.execution("b", restart);
+    await world.report("True");
+    expect((await world.seen("b")).status?.conditions?.map(({ type }) => type)).toEqual(["Recorded"]);
+    const record = await world.record();
+    const since = new Date(world.clock.wallMs()).toISOString();
+    const holder = {
+      executionName: "b",
+      executionNamespace: "default",
+      workflowId: "restart",
+      engine: "tekton",
+      since,
+    };
+    const executionUid = (await world.seen("b")).metadata.uid ?? "";
+
+    const status = { ...record.status, workflows: record.status?.workflows ?? [], holder: { ...holder, executionUid } };
+    await world.client.update(remediationTargets, { ...record, status } as typeof record, { subresource: "status" });
+    await world.settle();
+
+    expect((await world.record()).status?.holder).toBeUndefined();
+    expect(world.eventTypes("b")).toEqual(["execution.skipped", "target.freed"]);
+  });
+
   it("one after the other: the second waits until nothing of the first one's run is left", async () => {
     await world.executor();
     await world.execution("a");
