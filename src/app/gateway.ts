@@ -1,6 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
+import { keyOf, type LeaderWork, leading } from "../coordination/index.ts";
 import { writeDurably } from "../disk/index.ts";
 import {
   type Gateway,
@@ -13,12 +14,11 @@ import {
 } from "../gateway/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { type Ledger, ledgerWriter } from "../ledger/index.ts";
-import type { FingerprintField } from "../resources/index.ts";
-import { kindsIn } from "../resources/index.ts";
-import { alertmanager, generic, kubernetesEvent } from "../sources/index.ts";
+import { type FingerprintField, kindsIn, type Signal } from "../resources/index.ts";
+import { alertmanager, followKubernetes, generic, kubernetesEvent } from "../sources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { openCoordination } from "./coordination.ts";
+import { type Coordination, openCoordination } from "./coordination.ts";
 
 export interface GatewayProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -83,17 +83,41 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   await gateway.ready;
   const limits = { bodyBytes: config.maxBodyBytes, signalsPerSecond: config.signalsPerSecond };
   const server = await serveGateway({ gateway, senders, routes, listen: config.listen, limits, clock, log });
+  const stop = new AbortController();
+  const following = follow(options, { gateway, coordination, signal: stop.signal });
   log.info("gateway ready", { url: server.url, directory });
   return {
     url: server.url,
     gateway,
     tokenFile,
     async close() {
+      stop.abort();
       await server.close();
+      await following;
       await gateway.stop();
       await coordination.close();
     },
   };
+}
+
+interface Following {
+  readonly gateway: Gateway;
+  readonly coordination: Coordination;
+  readonly signal: AbortSignal;
+}
+
+/** Follows Kubernetes itself, if that is wanted and nobody else does. */
+async function follow(options: GatewayProcessOptions, { gateway, coordination, signal }: Following): Promise<void> {
+  const { loaded, client, clock, random, log } = options;
+  const { kubernetes, eventReasons: reasons } = loaded.config.sources;
+  if (!kubernetes) return;
+  const { locks, watermarks } = coordination;
+  const sink = (signal: Signal) => gateway.admit(signal);
+  const work: LeaderWork = ({ fence }, signal) =>
+    followKubernetes({ client, reasons, sink, watermarks, fence, clock, random, log, signal });
+  const failed = (error: unknown) => log.warn("kubernetes is not followed", { error });
+  const purpose = "follow Events and nodes";
+  await leading(locks, keyOf("kubernetes-source"), work, { clock, random, signal, purpose, events: { failed } });
 }
 
 async function openJournal({

@@ -87,6 +87,20 @@ export function someOf<const T extends string>(...words: readonly T[]): Kind<rea
   };
 }
 
+/** Words of letters and digits, with commas between them. */
+export function words(): Kind<readonly string[]> {
+  const expects = "words of letters and digits, with commas between them";
+  return {
+    expects,
+    read(text) {
+      const parts = text.split(",").map((part) => part.trim());
+      const areWords = parts.every((part) => /^[A-Za-z][A-Za-z0-9]*$/.test(part));
+      return areWords ? { kind: "value", value: [...new Set(parts)] } : wrong(text, `is not ${expects}`, expects);
+    },
+    print: (value) => value.join(", "),
+  };
+}
+
 /** Yes or no, as YAML writes it. */
 export function yesOrNo(): Kind<boolean> {
   const { expects, limits = "", read } = oneOf("true", "false");

@@ -48,6 +48,7 @@ describe("a configuration", () => {
         maxBodyBytes: 1_048_576,
         signalsPerSecond: 10_000,
       },
+      sources: { kubernetes: false, eventReasons: expect.arrayContaining(["Evicted", "OOMKilling"]) },
       ledger: { dir: undefined },
       log: { level: "info", format: "json" },
     });

@@ -13,6 +13,7 @@ import {
   share,
   someOf,
   text,
+  words,
   yesOrNo,
 } from "./kinds.ts";
 import type { Secret } from "./secret.ts";
@@ -284,6 +285,20 @@ const schema = {
       kind: count(),
       default: "10000",
       about: "How many signals one sender may post in the long run; ten times as many at once.",
+    }),
+  },
+  sources: {
+    kubernetes: setting({
+      kind: yesOrNo(),
+      default: "false",
+      env: "SOURCES_KUBERNETES",
+      about: "Whether the gateway also follows Events and the conditions of nodes. One gateway at a time does.",
+    }),
+    eventReasons: setting({
+      kind: words(),
+      default:
+        "BackOff, Evicted, EvictionThresholdMet, FailedMount, FailedScheduling, FreeDiskSpaceFailed, OOMKilling, SystemOOM, Unhealthy",
+      about: "The reasons of Events of the type Warning that are signals.",
     }),
   },
   ledger: {

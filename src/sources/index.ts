@@ -1,3 +1,4 @@
 export { alertmanager } from "./alertmanager/alertmanager.ts";
 export { generic } from "./generic/generic.ts";
+export { type FollowOptions, followKubernetes } from "./kubernetes/follow.ts";
 export { kubernetesEvent } from "./kubernetes/kubernetes-event.ts";

@@ -10,12 +10,19 @@ export interface LoggedEvent {
 export interface RecordingLogger extends Logger {
   /** Everything logged so far, by this logger and its children, in order. */
   readonly events: readonly LoggedEvent[];
+  forget(): void;
 }
 
 /** A logger that keeps what it is told. */
 export function recordingLogger(): RecordingLogger {
   const events: LoggedEvent[] = [];
-  return { ...loggerWith({}), events };
+  return {
+    ...loggerWith({}),
+    events,
+    forget() {
+      events.length = 0;
+    },
+  };
 
   function loggerWith(bound: object): Logger {
     const log = (level: LogLevel) => (event: string, fields?: object) => {

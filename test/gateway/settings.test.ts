@@ -5,13 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openGateway, type RunningGateway } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { keyOf, kubernetesLocks } from "../../src/coordination/index.ts";
-import type { KubeClient } from "../../src/kube/index.ts";
+import { type KubeClient, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
 import { remediationRequests } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { freePort } from "../services/free-port.ts";
 import { GatewayWorld, signal } from "./gateway-world.ts";
 
+const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const token = "a-token-of-sixteen";
 
 describe("the setting", () => {
@@ -31,12 +32,15 @@ describe("the setting", () => {
   });
 
   /** A gateway with these lines below `gateway:`. */
-  async function open(lines: readonly string[], client: KubeClient = world.client): Promise<RunningGateway> {
+  async function open(
+    lines: readonly string[],
+    client: KubeClient = world.client,
+    more: readonly string[] = [],
+  ): Promise<RunningGateway> {
     const usual = ["listen: 127.0.0.1:0", "scope: all", `tokens: test ${token}`];
     const own = usual.filter((line) => !lines.some((other) => other.split(":")[0] === line.split(":")[0]));
-    const text = ["locks:", "  backend: kubernetes", "gateway:", ...[...own, ...lines].map((line) => `  ${line}`)].join(
-      "\n",
-    );
+    const below = [...own, ...lines].map((line) => `  ${line}`);
+    const text = ["locks:", "  backend: kubernetes", "gateway:", ...below, ...more].join("\n");
     const loaded = loadConfig({ yaml: { path: "interlock.yaml", text }, env: {} });
     if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
     const { clock, ledger, log } = world;
@@ -166,6 +170,52 @@ describe("the setting", () => {
 
     expect(await post(gateway, disk)).toBe(201);
     expect(await post(gateway, { ...disk, labels: { a: "x".repeat(100) } })).toBe(413);
+  });
+
+  it.each([
+    ["sources.kubernetes: what happens in Kubernetes is not followed unless it says so", [], []],
+    [
+      "sources.kubernetes: with it, nodes and Events are signals",
+      ["sources:", "  kubernetes: true"],
+      ["Evicted", "NodeDiskPressure"],
+    ],
+    [
+      "sources.eventReasons: other Events are not",
+      ["sources:", "  kubernetes: true", "  eventReasons: BackOff"],
+      ["NodeDiskPressure"],
+    ],
+  ])("%s", async (_what, more, expected) => {
+    await open([], world.client, more);
+    await world.clock.advance(100);
+    const at = new Date(world.clock.wallMs() + 60_000).toISOString().replace(/\.\d+Z/, "Z");
+    const conditions = [{ type: "DiskPressure", status: "True", lastTransitionTime: at }];
+    await world.object(nodes, { metadata: { name: "worker-1" } });
+    await world.client.patch(
+      nodes,
+      { name: "worker-1" },
+      { merge: { status: { conditions } } },
+      { subresource: "status" },
+    );
+    await world.client.create(kubeEvents, {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: "e", namespace: "payment" },
+      involvedObject: { apiVersion: "v1", kind: "Pod", name: "api-1", namespace: "payment", uid: "u" },
+      type: "Warning",
+      reason: "Evicted",
+      message: "the node was low on disk",
+      source: { component: "kubelet" },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    });
+    for (let i = 0; i < 40; i++) await world.clock.advance(100);
+
+    expect((await world.incidents()).map(({ spec }) => spec.signalName).sort()).toEqual(expected);
+    const closing = running?.close();
+    for (let i = 0; i < 40; i++) await world.clock.advance(100);
+    await closing;
+    running = undefined;
   });
 
   it("signalsPerSecond is how much one sender may post", async () => {

@@ -3,7 +3,7 @@ import { type Signal, signalTime } from "../../resources/index.ts";
 import { isObject, Problems } from "../json.ts";
 
 /** An Event of either API group, as far as it is read. Old and new recorders fill in different times. */
-interface WatchedEvent extends KubeObject {
+export interface WatchedEvent extends KubeObject {
   readonly type?: string;
   readonly reason?: string;
   readonly message?: string;
@@ -22,7 +22,7 @@ interface WatchedEvent extends KubeObject {
 export const eventSource = "kubernetes-events";
 
 /** When the Event happened last. */
-function eventTime({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: WatchedEvent): string {
+export function eventTime({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: WatchedEvent): string {
   const times = [series?.lastObservedTime, lastTimestamp, eventTime, firstTimestamp, metadata.creationTimestamp];
   for (const time of times) {
     const read = signalTime(time);

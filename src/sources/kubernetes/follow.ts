@@ -1,0 +1,160 @@
+import { keyOf, openWatermark, type Watermark, type WatermarkStore } from "../../coordination/index.ts";
+import {
+  Controller,
+  type Informer,
+  informer,
+  type KubeClient,
+  keysFrom,
+  type Problem,
+  type ResourceType,
+} from "../../kube/index.ts";
+import type { Signal } from "../../resources/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { eventTime, signalOfEvent, type WatchedEvent } from "./event-signal.ts";
+import { signalsOfNode, type WatchedNode } from "./node-signals.ts";
+
+export interface FollowOptions {
+  readonly client: KubeClient;
+  /** Reasons of Events that are worth an incident; most warnings pass by themselves. */
+  readonly reasons: readonly string[];
+  /** Takes a signal, or throws; then it is told again. */
+  readonly sink: (signal: Signal) => Promise<unknown>;
+  /** Remembers up to which Event everything was told, over restarts and changes of the leader. */
+  readonly watermarks: WatermarkStore;
+  /** Of the lock under which this process follows. */
+  readonly fence: bigint;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** How often the watermark is moved. */
+  readonly markEveryMs?: number;
+}
+
+const events: ResourceType<WatchedEvent> = { apiVersion: "v1", kind: "Event", plural: "events", namespaced: true };
+const nodes: ResourceType<WatchedNode> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
+
+/** Events carry the time of whoever saw them, and arrive a little later. */
+const overlapMs = 10_000;
+
+/**
+ * Tells `sink` of warnings and of what the conditions of nodes say, until `signal` aborts. Meant for one process at a
+ * time. An Event is told once for each time it happens, and after a restart only if it is newer than the watermark; a
+ * condition is told whenever it changes, and once at the start, because it may have changed while nobody looked.
+ */
+export async function followKubernetes(options: FollowOptions): Promise<void> {
+  const { client, clock, random, log, signal, markEveryMs = 10_000 } = options;
+  const serverDate = () => new Date(client.serverNowMs());
+  const { watermarks, fence } = options;
+  const mark = await openWatermark(watermarks, keyOf("kubernetes-events"), {
+    from: "now",
+    serverDate: serverDate(),
+    overlapMs,
+    fence,
+  });
+  const problem = (problem: Problem) => log.warn("kubernetes source problem", problem);
+  const follow = { client, clock, random, problem, signal };
+  const eventCache = informer({ ...follow, type: events });
+  const nodeCache = informer({ ...follow, type: nodes });
+  const desk = new EventDesk(options, eventCache, mark.record.cursor.updatedAt);
+  const toldOfNodes = new Map<string, string>();
+  const controllers = [
+    new Controller({
+      ...follow,
+      name: "events",
+      sources: [keysFrom(eventCache, ({ metadata }) => [`${metadata.namespace}/${metadata.name}`])],
+      reconcile: (key) => desk.tell(key),
+    }),
+    new Controller({
+      ...follow,
+      name: "nodes",
+      sources: [keysFrom(nodeCache, ({ metadata }) => [metadata.name ?? ""])],
+      reconcile: (key) => tellOfNode(nodeCache.get({ name: key }), options, toldOfNodes),
+    }),
+  ];
+  try {
+    await Promise.all(controllers.map(({ ready }) => ready));
+    await keepMark(mark, desk, { ...options, markEveryMs });
+  } finally {
+    await Promise.all(controllers.map((controller) => controller.stop({ deadlineMs: 1_000 })));
+  }
+}
+
+/** Which Events are signals, and which of them were told. */
+class EventDesk {
+  readonly #options: FollowOptions;
+  readonly #cache: Informer<WatchedEvent>;
+  readonly #from: string;
+  /** By uid, the time for which an Event was told. Holds what the server still has: an hour's worth, usually. */
+  readonly #told = new Map<string, string>();
+
+  constructor(options: FollowOptions, cache: Informer<WatchedEvent>, from: string) {
+    this.#options = options;
+    this.#cache = cache;
+    this.#from = from;
+    cache.subscribe((change, { metadata }) => change === "DELETED" && this.#told.delete(metadata.uid ?? ""));
+  }
+
+  async tell(key: string): Promise<undefined> {
+    const [namespace = "", name = ""] = key.split("/");
+    const event = this.#cache.get({ namespace, name });
+    if (!event || !this.#isWaiting(event)) return;
+    const time = eventTime(event);
+    const reading = signalOfEvent(event, time);
+    if (reading.kind === "signal") await this.#options.sink(reading.signal);
+    else this.#options.log.warn("event cannot be read", { event: key, problems: reading.problems });
+    this.#told.set(event.metadata.uid ?? "", time);
+  }
+
+  /** All Events that are signals, and whether they were told. */
+  items() {
+    return this.#cache
+      .list()
+      .filter((event) => this.#isSignal(event))
+      .map((event) => ({
+        id: event.metadata.uid ?? "",
+        updatedAt: eventTime(event),
+        finished: !this.#isWaiting(event),
+      }));
+  }
+
+  #isWaiting(event: WatchedEvent): boolean {
+    if (!this.#isSignal(event) || eventTime(event) <= this.#from) return false;
+    return this.#told.get(event.metadata.uid ?? "") !== eventTime(event);
+  }
+
+  #isSignal(event: WatchedEvent): boolean {
+    return event.type === "Warning" && this.#options.reasons.includes(event.reason ?? "") && eventTime(event) !== "";
+  }
+}
+
+async function tellOfNode(
+  node: WatchedNode | undefined,
+  { sink, client }: FollowOptions,
+  told: Map<string, string>,
+): Promise<undefined> {
+  for (const signal of node ? signalsOfNode(node, new Date(client.serverNowMs()).toISOString()) : []) {
+    const state = `${signal.status} ${signal.firingAt}`;
+    if (told.get(signal.series) === state) continue;
+    await sink(signal);
+    told.set(signal.series, state);
+  }
+}
+
+async function keepMark(
+  mark: Watermark,
+  desk: EventDesk,
+  { clock, client, signal, log, markEveryMs }: FollowOptions & { readonly markEveryMs: number },
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(clock, markEveryMs, signal).catch(() => {});
+    try {
+      const outcome = await mark.advance(desk.items(), new Date(client.serverNowMs()));
+      // Somebody else follows by now.
+      if (outcome.kind === "stale") return;
+    } catch (error) {
+      log.warn("watermark not moved", { error });
+    }
+  }
+}

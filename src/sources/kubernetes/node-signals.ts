@@ -1,0 +1,57 @@
+import type { KubeObject } from "../../kube/index.ts";
+import { type Signal, signalTime } from "../../resources/index.ts";
+
+/** As much of a Node as is read. */
+export interface WatchedNode extends KubeObject {
+  readonly status?: { readonly conditions?: readonly NodeCondition[] };
+}
+
+interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+const nodeSource = "kubernetes-nodes";
+
+/** Conditions that mean trouble, and the status in which they do not. */
+const healthy: Readonly<Record<string, { readonly status: "True" | "False"; readonly name: string }>> = {
+  Ready: { status: "True", name: "NodeNotReady" },
+  MemoryPressure: { status: "False", name: "NodeMemoryPressure" },
+  DiskPressure: { status: "False", name: "NodeDiskPressure" },
+  PIDPressure: { status: "False", name: "NodePIDPressure" },
+  NetworkUnavailable: { status: "False", name: "NodeNetworkUnavailable" },
+};
+
+/** What each condition of a node says: that there is trouble, or that there is none any more. */
+export function signalsOfNode(node: WatchedNode, receivedAt: string): readonly Signal[] {
+  return (node.status?.conditions ?? []).flatMap((condition) => {
+    const expected = Object.hasOwn(healthy, condition.type) ? healthy[condition.type] : undefined;
+    return expected ? [signalOf(node, condition, { ...expected, receivedAt })] : [];
+  });
+}
+
+function signalOf(
+  { metadata }: WatchedNode,
+  condition: NodeCondition,
+  { status, name, receivedAt }: { readonly status: string; readonly name: string; readonly receivedAt: string },
+): Signal {
+  const changedAt = signalTime(condition.lastTransitionTime) ?? receivedAt;
+  const common = {
+    source: nodeSource,
+    name,
+    severity: condition.type === "Ready" ? "critical" : "warning",
+    subject: { kind: "Node", name: metadata.name ?? "" },
+    series: `${metadata.name}/${condition.type}`,
+    labels: {},
+    annotations: condition.message ? { message: condition.message.slice(0, 4_096) } : {},
+    firingAt: changedAt,
+    payload: condition,
+  };
+  // Unknown is trouble, too: a kubelet that says nothing.
+  return condition.status === status
+    ? { status: "resolved", ...common, endedAt: changedAt }
+    : { status: "firing", ...common };
+}

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { memoryWatermarks } from "../../src/coordination/index.ts";
+import { type KubeObject, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
+import type { Signal } from "../../src/resources/index.ts";
+import { followKubernetes } from "../../src/sources/index.ts";
+import { systemRandom } from "../../src/time/index.ts";
+import { GatewayWorld } from "./gateway-world.ts";
+
+const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
+
+describe("whoever follows Kubernetes", () => {
+  let world: GatewayWorld;
+  let stop: AbortController;
+  let watermarks = memoryWatermarks();
+  let told: Signal[];
+  let isDown: boolean;
+
+  beforeEach(async () => {
+    world = await GatewayWorld.open();
+    watermarks = memoryWatermarks();
+    told = [];
+    isDown = false;
+    follow();
+    await pass(0);
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await pass(3_000);
+  });
+
+  it("tells of a warning that is worth it, once for each time it happens", async () => {
+    await event("a", { reason: "BackOff" });
+    await event("b", { reason: "Whatever" });
+    await event("c", { reason: "BackOff", type: "Normal" });
+    await pass(1_000);
+    expect(told).toMatchObject([
+      { source: "kubernetes-events", name: "BackOff", subject: { kind: "Pod", name: "api-1" } },
+    ]);
+
+    await world.client.patch(
+      kubeEvents,
+      { namespace: "payment", name: "a" },
+      { merge: { metadata: { labels: { x: "y" } } } },
+    );
+    await pass(1_000);
+    expect(told).toHaveLength(1);
+
+    const again = { count: 2, lastTimestamp: now() };
+    await world.client.patch(kubeEvents, { namespace: "payment", name: "a" }, { merge: again });
+    await pass(1_000);
+    expect(told).toHaveLength(2);
+  });
+
+  it("tells again what was not taken", async () => {
+    isDown = true;
+    await event("a", { reason: "BackOff" });
+    await pass(1_000);
+    expect(told).toEqual([]);
+
+    isDown = false;
+    await pass(60_000);
+
+    expect(told).toHaveLength(1);
+  });
+
+  it("goes on after a restart where it was, and tells nothing twice that is older than the overlap", async () => {
+    await event("a", { reason: "BackOff" });
+    await pass(60_000);
+    stop.abort();
+    await pass(3_000);
+    await event("b", { reason: "BackOff" });
+    told = [];
+
+    follow();
+    await pass(1_000);
+
+    expect(told.map(({ payload }) => (payload as KubeObject).metadata.name)).toEqual(["b"]);
+  });
+
+  it("tells what the conditions of a node say, whenever they change", async () => {
+    await world.object(nodes, { metadata: { name: "worker-1" } });
+    const condition = (type: string, status: string) =>
+      world.client.patch(
+        nodes,
+        { name: "worker-1" },
+        { merge: { status: { conditions: [{ type, status, lastTransitionTime: now(), message: "so it is" }] } } },
+        { subresource: "status" },
+      );
+
+    await condition("DiskPressure", "True");
+    await pass(1_000);
+    await world.label(nodes, "worker-1", { heartbeat: "1" });
+    await pass(1_000);
+    await condition("DiskPressure", "False");
+    await pass(1_000);
+    await condition("Ready", "Unknown");
+    await pass(1_000);
+
+    expect(told.map(({ name, status, subject }) => [name, status, subject.name])).toEqual([
+      ["NodeDiskPressure", "firing", "worker-1"],
+      ["NodeDiskPressure", "resolved", "worker-1"],
+      ["NodeNotReady", "firing", "worker-1"],
+    ]);
+    expect(told[1]?.series).toBe(told[0]?.series);
+  });
+
+  function follow() {
+    stop = new AbortController();
+    const { client, clock, log } = world;
+    const sink = async (signal: Signal) => {
+      if (isDown) throw new Error("not now");
+      told.push(signal);
+    };
+    const reasons = ["BackOff"];
+    void followKubernetes({
+      client,
+      clock,
+      log,
+      random: systemRandom(),
+      reasons,
+      sink,
+      watermarks,
+      fence: 0n,
+      signal: stop.signal,
+    });
+  }
+
+  async function pass(ms: number) {
+    await world.clock.advance(ms);
+    await world.settle();
+  }
+
+  const now = () => new Date(world.clock.wallMs()).toISOString().replace(/\.\d+Z/, "Z");
+
+  async function event(name: string, change: { reason: string; type?: "Normal" | "Warning" }) {
+    await pass(2_000);
+    await world.client.create(kubeEvents, {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name, namespace: "payment" },
+      involvedObject: { apiVersion: "v1", kind: "Pod", name: "api-1", namespace: "payment", uid: "u" },
+      type: "Warning",
+      message: "again and again",
+      source: { component: "kubelet" },
+      firstTimestamp: now(),
+      lastTimestamp: now(),
+      count: 1,
+      ...change,
+    });
+  }
+});

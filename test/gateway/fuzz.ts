@@ -1,0 +1,166 @@
+import { Agent, request } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { remediationRequests } from "../../src/resources/index.ts";
+import { Dice } from "../chaos/dice.ts";
+import { namespace } from "./gateway-world.ts";
+import { mutated } from "./mutate.ts";
+import { type ServedGateway, servedGateway, token } from "./served-gateway.ts";
+
+const at = "2026-11-15T06:00:00Z";
+const alert = {
+  status: "firing",
+  labels: { alertname: "KubePodCrashLooping", severity: "critical", namespace: "payment", pod: "api-7d-1" },
+  annotations: { summary: "it crashes", runbook_url: "https://example.com/x" },
+  startsAt: at,
+  endsAt: "0001-01-01T00:00:00Z",
+  generatorURL: "http://prometheus/graph",
+  fingerprint: "5c1f2a3b4d5e6f70",
+};
+
+/** For each reader, payloads as they should be. */
+const payloads: Readonly<Record<string, readonly unknown[]>> = {
+  "/api/v1/signals/alertmanager": [
+    { version: "4", groupKey: "{}", truncatedAlerts: 0, status: "firing", receiver: "r", alerts: [alert] },
+    {
+      version: "4",
+      status: "resolved",
+      truncatedAlerts: 2,
+      alerts: [
+        { ...alert, status: "resolved", endsAt: at },
+        { ...alert, labels: { alertname: "Full", node: "worker-1", exported_namespace: "payment" } },
+      ],
+    },
+  ],
+  "/api/v1/signals": [
+    { name: "DiskFull", target: "node/worker-1" },
+    {
+      name: "Expired",
+      target: { kind: "Deployment", apiVersion: "apps/v1", namespace: "payment", name: "api" },
+      status: "resolved",
+      severity: "high",
+      source: "watchman",
+      labels: { a: "b" },
+      annotations: { c: "d" },
+      firingTime: at,
+      endTime: at,
+    },
+    {
+      signals: [
+        { name: "a", target: "payment/pod/x" },
+        { name: "b", target: "payment/statefulset/y" },
+      ],
+    },
+  ],
+  "/api/v1/signals/kubernetes-event": [
+    {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: "x.1", namespace: "payment", uid: "u", creationTimestamp: at },
+      type: "Warning",
+      reason: "BackOff",
+      message: "Back-off restarting failed container",
+      involvedObject: { apiVersion: "v1", kind: "Pod", namespace: "payment", name: "api-7d-1", uid: "p" },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      eventTime: null,
+      series: null,
+    },
+  ],
+};
+
+export interface FuzzReport {
+  readonly posts: number;
+  readonly statuses: Readonly<Record<number, number>>;
+  /** What was sent, where a 5xx or no JSON came back. */
+  readonly bad: readonly string[];
+  /** Between a third of the way and the end, with all incidents removed. */
+  readonly heapGrowthMb: number;
+}
+
+/** Posts so many payloads to each reader, every one of them changed by chance. */
+export async function fuzz(perReader: number, seed: number): Promise<FuzzReport> {
+  const dice = new Dice(seed);
+  const served = await servedGateway({ ledger: { append: async () => {}, close: async () => {} } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+  const statuses: Record<number, number> = {};
+  const bad: string[] = [];
+  const chunk = 500;
+  let heapAtStart = 0;
+  try {
+    for (let done = 0; done < perReader; done += chunk) {
+      for (const [path, samples] of Object.entries(payloads)) {
+        const bodies = Array.from({ length: Math.min(chunk, perReader - done) }, () =>
+          mutated(dice.pick(samples), dice),
+        );
+        await Promise.all(
+          bodies.map(async (body) => {
+            const { status, isJson } = await post(served, { path, body, agent });
+            statuses[status] = (statuses[status] ?? 0) + 1;
+            if (status >= 500 || status === 0 || !isJson) bad.push(`${status} ${path} ${body.slice(0, 300)}`);
+          }),
+        );
+        await removeIncidents(served);
+      }
+      served.log.forget();
+      if (heapAtStart === 0 && done + chunk >= perReader / 3) heapAtStart = heapMb();
+    }
+    const heapGrowthMb = heapMb() - heapAtStart;
+    const last = await post(served, { path: "/api/v1/signals", body: '{"name":"Alive","target":"node/a"}', agent });
+    if (last.status !== 201) bad.push(`${last.status}: the gateway no longer takes what is right`);
+    return { posts: perReader * Object.keys(payloads).length, statuses, bad, heapGrowthMb };
+  } finally {
+    agent.destroy();
+    await served.close();
+  }
+}
+
+interface Post {
+  readonly path: string;
+  readonly body: string;
+  readonly agent: Agent;
+}
+
+function post({ url }: ServedGateway, { path, body, agent }: Post): Promise<{ status: number; isJson: boolean }> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const sent = request(`${url}${path}`, { method: "POST", agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part) => {
+        text += part;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, isJson: isJson(text) }));
+    });
+    sent.on("error", () => resolve({ status: 0, isJson: false }));
+    sent.end(body);
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function removeIncidents({ client }: ServedGateway) {
+  const { items } = await client.list(remediationRequests, { namespace });
+  for (const { metadata } of items) await client.delete(remediationRequests, { namespace, name: metadata.name ?? "" });
+}
+
+function heapMb(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed / 1024 / 1024;
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const total = Number(process.argv[2] ?? 100_000);
+  const seed = Number(process.argv[3] ?? 1);
+  const { bad, ...report } = await fuzz(Math.ceil(total / Object.keys(payloads).length), seed);
+  for (const line of bad.slice(0, 20)) console.error(line);
+  console.log(JSON.stringify({ seed, ...report, bad: bad.length }));
+  process.exit(bad.length === 0 ? 0 : 1);
+}
