@@ -10,6 +10,8 @@ export type Action =
   | { readonly do: "mark" }
   | { readonly do: "unmark" }
   | { readonly do: "set-status"; readonly status: WorkflowExecutionStatus; readonly decision?: Blocked }
+  /** Copies the run's own words, if this is how the run is now: an old view of it would undo what others wrote. */
+  | { readonly do: "mirror-run"; readonly run: SeenRun; readonly status: WorkflowExecutionStatus }
   /** Makes the target's record from what the executions and runs of the target say. */
   | { readonly do: "create-record" }
   | { readonly do: "write-record"; readonly status: RemediationTargetStatus }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Engine } from "../engines/index.ts";
 import {
   type ChangeEvent,
@@ -65,6 +66,8 @@ export interface Executor {
 export function startExecutor(options: ExecutorOptions): Executor {
   const { client, clock, random, log, ledger, namespace, concurrency = 64 } = options;
   const stop = new AbortController();
+  // Every informer listens: more than Node takes for a leak.
+  setMaxListeners(0, stop.signal);
   const problem = (problem: Problem) => log.warn("executor problem", problem);
   const follow = { client, clock, random, problem, signal: stop.signal };
   const ownWrites = new OwnWrites();
@@ -109,6 +112,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     sight,
     ledger,
     announce: announcer({ log, metrics: executorMetrics(options.metrics, { records, entries }), recorder }),
+    told: new Set<string>(),
   };
 
   /** A run concerns the execution that made it, and the one that holds its target now: that may wait for it to go. */

@@ -77,18 +77,28 @@ describe("a pending execution", () => {
     expect(steps(decide(seen({ execution: pending, ...world })))).toEqual(expected);
   });
 
-  it("that is being deleted gives the target back, its run first", () => {
+  it("that is being deleted notes that it holds the target, removes its run, gives the target back, and says so", () => {
     const deleted = being(pending);
+    const owed = {
+      type: "TargetFreed",
+      status: "False",
+      reason: "Admitted",
+      message: "",
+      lastTransitionTime: "",
+    } as const;
+    const noted = being(execution({ phase: "Pending", conditions: [owed] }));
+    const suspended = run({ kind: "suspended" });
 
-    expect(steps(decide(seen({ execution: deleted, record: heldBy("me"), run: run({ kind: "suspended" }) })))).toEqual([
+    expect(steps(decide(seen({ execution: deleted, record: heldBy("me"), run: suspended })))).toEqual([
+      "record",
+      "set-status Pending",
+    ]);
+    expect(steps(decide(seen({ execution: noted, record: heldBy("me"), run: suspended })))).toEqual([
       "delete-run",
       "announce",
     ]);
-    expect(steps(decide(seen({ execution: deleted, record: heldBy("me") })))).toEqual([
-      "write-record",
-      "record-freed",
-      "announce",
-    ]);
+    expect(steps(decide(seen({ execution: noted, record: heldBy("me") })))).toEqual(["write-record"]);
+    expect(steps(decide(seen({ execution: noted })))).toEqual(["record-freed", "set-status Pending", "announce"]);
     expect(steps(decide(seen({ execution: deleted })))).toEqual(["record", "unmark"]);
   });
 });
@@ -107,7 +117,7 @@ describe("a running execution", () => {
     [
       "mirrors what is new",
       { run: run({ kind: "running", progress: { completedTasks: 1, totalTasks: 3 } }) },
-      ["set-status Running"],
+      ["mirror-run"],
     ],
     ["completes with its run", { run: run(succeeded) }, ["set-status Completed", "announce"]],
     ["fails with its run", { run: run(failed) }, ["set-status Failed", "announce"]],

@@ -44,9 +44,10 @@ function decidePending(seen: Seen): Turn {
   const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (execution.metadata.deletionTimestamp) return settle(seen);
   if (plan.kind === "invalid") {
+    if (!holdsTarget) return failedBefore(seen, { reason: "ValidationError", message: plan.problem });
     // It was valid when it was admitted: the catalog changed under it.
-    const reason = holdsTarget ? "ConfigurationError" : "ValidationError";
-    return failedBefore(seen, { reason, message: plan.problem });
+    const { actions } = failedBefore(seen, { reason: "ConfigurationError", message: plan.problem });
+    return act({ do: "record", event: events.admitted(seen) }, ...actions);
   }
   if (!record?.status) return act({ do: "create-record" });
   if (!holdsTarget) return admitOrSkip(seen, plan);
@@ -85,13 +86,14 @@ function decideRunning(seen: Seen, status: RunningStatus): Turn {
       // Over, but with something of it still at work: the target is not free before that has gone, too.
       return run.failure?.unfinished ? { actions: [], lookAgainInMs: 1_000 } : failed(seen, failureOfRun(run));
     case "suspended":
-      return cancelReason(seen, status) ? keepWatching(seen, status, run) : start(seen, run);
+      return cancelReason(seen, status, run) ? keepWatching(seen, status, run) : start(seen, run);
     case "running":
       return keepWatching(seen, status, run);
   }
 }
 
 function start(seen: Seen, run: SeenRun): Turn {
+  if (!seen.record?.status) return act({ do: "create-record" });
   return act(
     { do: "record", event: events.started(seen, run) },
     { do: "start-run", run },
@@ -103,7 +105,7 @@ function start(seen: Seen, run: SeenRun): Turn {
 const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as const;
 
 function keepWatching(seen: Seen, status: RunningStatus, run: SeenRun): Turn {
-  const cancel = cancelReason(seen, status);
+  const cancel = cancelReason(seen, status, run);
   if (cancel && !run.cancelledBecause) {
     return act(
       { do: "record", event: events.cancelled(seen, run, cancel) },
@@ -117,11 +119,14 @@ function keepWatching(seen: Seen, status: RunningStatus, run: SeenRun): Turn {
 
 function mirror(status: RunningStatus, run: SeenRun): readonly Action[] {
   const next = mirrored(status, run);
-  return next === status ? [] : [{ do: "set-status", status: next }];
+  return next === status ? [] : [{ do: "mirror-run", run, status: next }];
 }
 
-function cancelReason(seen: Seen, status: RunningStatus): CancelReason | undefined {
-  if (seen.execution.metadata.deletionTimestamp) return "ExecutionDeleted";
+function cancelReason(seen: Seen, status: RunningStatus, run: SeenRun): CancelReason | undefined {
+  const { metadata } = seen.execution;
+  const { status: record } = seen.record ?? {};
+  if (metadata.deletionTimestamp) return "ExecutionDeleted";
+  if (run.state.kind === "suspended" && record && record.holder?.executionUid !== metadata.uid) return "TargetLost";
   return seen.nowMs >= deadlineMs(seen, status) ? "Timeout" : undefined;
 }
 

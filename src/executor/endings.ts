@@ -96,6 +96,11 @@ export function failureOfRun({ failure, cancelledBecause }: SeenRun): RunFailure
   if (cancelledBecause === "ExecutionDeleted") {
     return { ...found, reason: "Cancelled", message: "the execution was deleted, and its run cancelled" };
   }
+  if (cancelledBecause === "TargetLost") {
+    const message =
+      "the target's record was deleted before the run had started, and with it the right to act on the target";
+    return { ...found, reason: "Cancelled", message };
+  }
   return found;
 }
 

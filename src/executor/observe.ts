@@ -76,9 +76,19 @@ async function recordOf(execution: WorkflowExecution, plan: Plan, sight: Sight, 
   const shown = sight.records.get(ref);
   if (!concernsRecord(execution) && !mayHold(execution, shown, sight)) return undefined;
   const cached = current(shown, sight);
-  const isAdmitted = execution.status !== undefined && execution.status.phase !== "Pending";
-  if (cached && !fresh && isAdmitted) return cached;
+  if (cached && !fresh && isGoodEnough(cached, execution)) return cached;
   return sight.client.get(remediationTargets, ref, { signal });
+}
+
+/** A record that does not show a Running execution as its holder is old, or was made again without it. */
+function isGoodEnough(record: RemediationTarget, execution: WorkflowExecution): boolean {
+  const phase = execution.status?.phase;
+  if (phase === "Running") return holds(execution, record);
+  return phase !== undefined && phase !== "Pending";
+}
+
+function holds({ metadata }: WorkflowExecution, record: RemediationTarget): boolean {
+  return record.status?.holder?.executionUid === metadata.uid;
 }
 
 /** Most executions are long over: whoever starts with a hundred thousand of them does not read a record for each. */
@@ -92,12 +102,11 @@ function concernsRecord(execution: WorkflowExecution): boolean {
 }
 
 /** One replica may have admitted it at the moment at which another skipped it, and told so: then it has to give back. */
-function mayHold({ metadata }: WorkflowExecution, shown: RemediationTarget | undefined, sight: Sight): boolean {
-  if (!shown) return false;
-  return shown.status?.holder?.executionUid === metadata.uid || sight.ownWrites.isOutdated(shown);
+function mayHold(execution: WorkflowExecution, shown: RemediationTarget | undefined, sight: Sight): boolean {
+  return shown !== undefined && (holds(execution, shown) || sight.ownWrites.isOutdated(shown));
 }
 
-/** Looked up at the server only if the cache has none: before it is created, or declared gone. */
+/** Looked up at the server only if the cache does not have it: before it is created, or declared gone. */
 async function runOf(
   execution: WorkflowExecution,
   plan: Plan,
@@ -108,10 +117,15 @@ async function runOf(
   if (!engine || !plan.target || !execution.status) return undefined;
   const ref = { namespace: sight.namespace, name: runName(plan.target) };
   const shown = sight.runs.get(engine.name)?.get(ref);
-  const cached = fresh ? undefined : current(shown, sight);
+  const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : current(shown, sight);
   const mustAsk = fresh || shown !== undefined || mayHaveRun(execution);
   const run = cached ?? (mustAsk ? await sight.client.get(engine.runs, ref, { signal }) : undefined);
   return run && seeRun(run, execution, plan.target.text, { engine, sight, signal });
+}
+
+/** The cache may lag behind and still show an earlier run of that name: no reason to think that ours is gone. */
+function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined): boolean {
+  return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;
 }
 
 /** What a cache shows, unless we know better: we changed or deleted it ourselves a moment ago. */

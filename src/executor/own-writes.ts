@@ -1,8 +1,8 @@
 import type { KubeObject } from "../kube/index.ts";
 
 /**
- * Versions of objects that we wrote ourselves. What a cache shows may be older than that for a moment; acting on it would
- * only lose races against ourselves.
+ * Versions of objects that we wrote ourselves, or read after losing a race. What a cache shows may be older than that for
+ * a moment; acting on it would only lose races again.
  */
 export class OwnWrites {
   readonly #versions = new Map<string, bigint>();

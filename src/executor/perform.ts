@@ -10,6 +10,7 @@ import {
   runName,
   targetHash,
   type WorkflowExecution,
+  type WorkflowExecutionStatus,
   workflowExecutions,
 } from "../resources/index.ts";
 import type { Action } from "./action.ts";
@@ -50,11 +51,12 @@ export async function perform(action: Action, seen: Seen, hands: Hands, signal: 
         seen,
         await client.patch(workflowExecutions, refOf(execution), unmarkPatch(execution), { signal }),
       );
-    case "set-status": {
-      const next = { ...execution, status: action.status };
-      const outcome = await client.update(workflowExecutions, next, { subresource: "status", signal });
-      return updated(action.decision ? { ...seen, decision: action.decision } : seen, outcome);
-    }
+    case "set-status":
+      return setStatus(action.decision ? { ...seen, decision: action.decision } : seen, action.status, sight, signal);
+    case "mirror-run":
+      return (await isCurrent(action.run, seen, sight, signal))
+        ? setStatus(seen, action.status, sight, signal)
+        : { kind: "lost" };
     case "create-record": {
       const record = await rebuildRecord(seen, sight, signal);
       return record ? { kind: "done", seen: { ...seen, record } } : { kind: "lost" };
@@ -88,6 +90,21 @@ export async function perform(action: Action, seen: Seen, hands: Hands, signal: 
       hands.announce(action.what, seen);
       return { kind: "done", seen };
   }
+}
+
+async function setStatus(
+  seen: Seen,
+  status: WorkflowExecutionStatus,
+  { client }: Sight,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const next = { ...seen.execution, status };
+  return updated(seen, await client.update(workflowExecutions, next, { subresource: "status", signal }));
+}
+
+async function isCurrent({ object }: SeenRun, seen: Seen, sight: Sight, signal: AbortSignal): Promise<boolean> {
+  const run = await sight.client.get(needEngine(seen, sight).runs, refOf(object), { signal });
+  return run?.metadata.resourceVersion === object.metadata.resourceVersion;
 }
 
 function updated(seen: Seen, outcome: UpdateOutcome<WorkflowExecution>): Performed {
@@ -183,7 +200,10 @@ function withCancelReason(patch: Patch, because: CancelReason): Patch {
   return { merge: { ...patch.merge, metadata: { ...metadata, annotations } } };
 }
 
-/** By uid: a run with the same name that belongs to another execution stays. */
+/**
+ * Exactly the run that was seen: one with the same name that belongs to another execution stays, and so does one that was
+ * started meanwhile.
+ */
 async function deleteRun(
   seen: Seen,
   run: SeenRun,
@@ -193,7 +213,7 @@ async function deleteRun(
   const engine = needEngine(seen, sight);
   const ref = refOf(run.object);
   // What is below it goes first: Tekton would take a TaskRun that is left for one of the next run, with its success.
-  const options = { preconditions: { uid: run.uid }, propagation: "Foreground" } as const;
+  const options = { preconditions: exactly(run.object), propagation: "Foreground" } as const;
   try {
     const outcome = await sight.client.delete(engine.runs, ref, options, { signal });
     if (outcome.kind === "conflict") return { kind: "lost" };
@@ -204,6 +224,11 @@ async function deleteRun(
   const left = await sight.client.get(engine.runs, ref, { signal });
   if (left?.metadata.uid === run.uid) return { kind: "waiting" };
   return left ? { kind: "lost" } : { kind: "done", seen: withoutRun(seen) };
+}
+
+/** For a delete that must not hit what came or changed since. */
+export function exactly({ metadata: { uid = "", resourceVersion = "" } }: KubeObject) {
+  return { uid, resourceVersion };
 }
 
 function withoutRun({ run: _gone, ...rest }: Seen): Seen {

@@ -1,3 +1,4 @@
+import { runOwner } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import { foldAck, foldEnd, withHolder } from "../policy/index.ts";
 import {
@@ -9,6 +10,7 @@ import {
   remediationTargets,
   runName,
   type Target,
+  type TargetHolder,
   targetHash,
   type WorkflowExecution,
   workflowExecutions,
@@ -37,7 +39,10 @@ export async function rebuildRecord(
 
   const selector = { labelSelector: `${labelKeys.targetHash}=${name}` };
   const { items } = await client.list(workflowExecutions, selector, { signal });
-  const status = rebuilt(items, await runsOn(plan.target, sight, signal), settings);
+  const runs = await runsOn(plan.target, sight, signal);
+  const holder = holderIn(items, runs, (run) => isGoingOn(run, plan.target?.text, sight));
+  const history = historyIn(items, settings);
+  const status = holder ? withHolder(history, holder) : history;
   const written = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   return written.kind === "updated" ? written.object : undefined;
 }
@@ -59,12 +64,8 @@ export async function runsOn(target: Target, sight: Sight, signal: AbortSignal):
   return runs;
 }
 
-/** What the record of a target has to say, according to its executions and the runs that have its name. */
-function rebuilt(
-  executions: readonly WorkflowExecution[],
-  runs: readonly KubeObject[],
-  { backoff }: Seen["settings"],
-): RemediationTargetStatus {
+/** What the record of a target has to say of the past, according to its executions. */
+function historyIn(executions: readonly WorkflowExecution[], { backoff }: Seen["settings"]): RemediationTargetStatus {
   let status: RemediationTargetStatus = { workflows: [] };
   for (const execution of executions) {
     const { workflowId } = execution.spec.workflowRef;
@@ -74,8 +75,37 @@ function rebuilt(
     const ack = acknowledgementOf(execution, end);
     if (ack) status = foldAck(status, { workflowId, ack, backoff });
   }
-  const holder = executions.find((execution) => holds(execution, runs));
-  return holder ? withHolder(status, holderOf(holder, runs)) : status;
+  return status;
+}
+
+/** Whoever has a run that goes on, even if the execution itself is gone; otherwise whoever was about to have one. */
+function holderIn(
+  executions: readonly WorkflowExecution[],
+  runs: readonly KubeObject[],
+  goesOn: (run: KubeObject) => boolean,
+): TargetHolder | undefined {
+  const active = runs.find(goesOn);
+  const holder =
+    executions.find(({ metadata }) => active && isRunOf(active, metadata.uid)) ??
+    executions.find((execution) => !active && holds(execution, runs));
+  return holder ? holderOf(holder, runs) : active && holderByMarks(active);
+}
+
+function isGoingOn(run: KubeObject, target: string | undefined, { engines }: Sight): boolean {
+  const engine = [...engines.values()].find(({ runs }) => runs.kind === run.kind);
+  return runOwner(run).target === target && engine?.stateOf(run).kind === "running";
+}
+
+function holderByMarks(run: KubeObject): TargetHolder {
+  const { labels = {}, creationTimestamp } = run.metadata;
+  return {
+    executionUid: runOwner(run).executionUid ?? "",
+    executionName: labels[labelKeys.workflowExecution] ?? "",
+    executionNamespace: labels[labelKeys.sourceNamespace] ?? "",
+    workflowId: labels[labelKeys.workflowId] ?? "",
+    engine: labels[labelKeys.engine] as TargetHolder["engine"],
+    since: new Date(creationTimestamp ?? 0).toISOString(),
+  };
 }
 
 /** Running; or Pending, but with its run made already. */
@@ -84,7 +114,7 @@ function holds({ metadata, status }: WorkflowExecution, runs: readonly KubeObjec
   return status?.phase === "Pending" && runs.some((run) => isRunOf(run, metadata.uid));
 }
 
-function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly KubeObject[]) {
+function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly KubeObject[]): TargetHolder {
   const run = runs.find((run) => isRunOf(run, metadata.uid));
   const since = status?.phase === "Running" ? status.startTime : run?.metadata.creationTimestamp;
   const engine = run?.metadata.labels?.[labelKeys.engine] ?? spec.workflowRef.engine ?? "tekton";
@@ -93,7 +123,7 @@ function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly 
     executionName: metadata.name ?? "",
     executionNamespace: metadata.namespace ?? "",
     workflowId: spec.workflowRef.workflowId,
-    engine: engine as "tekton" | "job" | "local",
+    engine: engine as TargetHolder["engine"],
     since: new Date(since ?? metadata.creationTimestamp ?? 0).toISOString(),
   };
 }

@@ -1,4 +1,4 @@
-import { workflowExecutions } from "../resources/index.ts";
+import { type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";
@@ -34,6 +34,7 @@ export async function reconcile(
       continue;
     }
     const current = await sight.client.get(workflowExecutions, ref, { signal });
+    noteRead(known, current, sight.ownWrites);
     if (!current) return undefined;
     seen = await observe(current, sight, signal, { fresh: true });
   }
@@ -53,6 +54,12 @@ async function performAll({ actions }: Turn, from: Seen, hands: Hands, signal: A
     seen = outcome.seen;
   }
   return { kind: "done", seen };
+}
+
+/** The cache lags behind: acting on it again would be undone by whoever knows better, again and again. */
+function noteRead(known: WorkflowExecution, current: WorkflowExecution | undefined, ownWrites: OwnWrites): void {
+  if (current) ownWrites.note(current);
+  if (current?.metadata.uid !== known.metadata.uid) ownWrites.noteGone(known);
 }
 
 /** What was read from a cache before is older than what a write returned. */

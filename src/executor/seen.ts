@@ -10,7 +10,7 @@ export interface Seen {
   readonly nowMs: number;
   readonly execution: WorkflowExecution;
   readonly plan: Plan;
-  /** The target record. As long as the execution is Pending it was read from the server, not from a cache. */
+  /** The target record. As long as the execution is Pending, or is not seen to hold it, it was read from the server. */
   readonly record: RemediationTarget | undefined;
   /** The run that has the target's name, whoever made it. */
   readonly run: SeenRun | undefined;
@@ -41,7 +41,8 @@ export type RunOwner =
   /** Nobody's that we know, or of another target with the same name. */
   | { readonly kind: "foreign"; readonly why: string };
 
-export type CancelReason = "Timeout" | "ExecutionDeleted";
+/** `TargetLost`: somebody deleted the record before the run was started, and it was made again without the holder. */
+export type CancelReason = "Timeout" | "ExecutionDeleted" | "TargetLost";
 
 export interface ExecutorSettings extends PolicySettings {
   /** How long the run of a failed execution is kept, for people to look at. */

@@ -1,5 +1,6 @@
 import { foldAck, foldEnd, freeHolder, historyOf, isFolded } from "../policy/index.ts";
 import {
+  type Condition,
   type ExecutionEnd,
   executionFinalizer,
   type WorkflowExecution,
@@ -19,7 +20,35 @@ import type { Seen, SeenRun } from "./seen.ts";
  */
 export function settle(seen: Seen): Turn {
   const end = endOf(seen.execution);
-  return (end ? fold(seen, end) : giveBack(seen)) ?? report(seen) ?? acknowledge(seen, end) ?? cleanUp(seen, end);
+  return (
+    noteHolding(seen) ??
+    (end ? fold(seen, end) : giveBack(seen)) ??
+    report(seen) ??
+    acknowledge(seen, end) ??
+    cleanUp(seen, end)
+  );
+}
+
+/**
+ * Whoever was skipped, refused or deleted may hold the target all the same: another replica admitted it at the same
+ * moment. That is written down before the target is freed, because afterwards nothing else would say so, and the ledger
+ * has to be told of both.
+ */
+function noteHolding(seen: Seen): Turn | undefined {
+  const { execution, record } = seen;
+  const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
+  if (!holds || !execution.status || wasAdmitted(execution) || owesFreeing(execution)) return undefined;
+  const owed = condition(seen, { type: "TargetFreed", status: "False", reason: "Admitted", message: "it never ran" });
+  const others = (execution.status.conditions ?? []).filter(({ type }) => type !== owed.type);
+  return act(
+    { do: "record", event: events.admitted(seen) },
+    { do: "set-status", status: { ...execution.status, conditions: [...others, owed] } },
+  );
+}
+
+/** It was noted that the ledger has to be told when the target is free. */
+function owesFreeing({ status }: WorkflowExecution): boolean {
+  return status?.conditions?.some(({ type, status }) => type === "TargetFreed" && status === "False") ?? false;
 }
 
 /** The end goes into the record once, by whichever replica comes first; that write frees the target. */
@@ -28,8 +57,9 @@ function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
   const { workflowId } = execution.spec.workflowRef;
   const isForgotten = execution.metadata.deletionTimestamp !== undefined && end.outcome === "Success";
   const told = isForgotten ? { ...end, cooldownEnded: true as const } : end;
-  // What was recorded was folded before.
-  if (!plan.target || (isRecorded(execution) && !isForgotten)) return undefined;
+  const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
+  // What was recorded was folded before; only somebody who was paused since may have admitted it again.
+  if (!plan.target || (isRecorded(execution) && !isForgotten && !holds)) return undefined;
   if (!record?.status) return act({ do: "create-record" });
   if (isFolded(record.status, { workflowId, end: told })) return undefined;
   return act({
@@ -44,11 +74,12 @@ function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
  */
 function report(seen: Seen): Turn | undefined {
   const event = events.ended(seen);
-  if (!event || isRecorded(seen.execution)) return undefined;
+  const wasHeld = wasAdmitted(seen.execution) || owesFreeing(seen.execution);
+  const isDue = event ? !isRecorded(seen.execution) || owesFreeing(seen.execution) : wasHeld;
+  if (!isDue) return undefined;
   const notice = noticeOf(seen);
-  const wasHeld = wasAdmitted(seen.execution);
   return act(
-    { do: "record", event },
+    ...(event ? [{ do: "record", event } as const] : []),
     ...(wasHeld ? [{ do: "record-freed" } as const] : []),
     ...(notice ? [{ do: "notify", notice } as const] : []),
     { do: "set-status", status: withConditions(seen, wasHeld) },
@@ -62,25 +93,22 @@ function wasAdmitted({ status }: WorkflowExecution): boolean {
   return status?.phase === "Completed";
 }
 
-/** A skipped or vanishing execution may hold the target all the same: another replica admitted it at the same moment. */
 function giveBack(seen: Seen): Turn | undefined {
   const { execution, record, run } = seen;
   const { uid = "" } = execution.metadata;
   // Only a Running execution has its run started, so this one never was.
   if (run?.owner.kind === "us") return remove(seen, run);
   if (record?.status?.holder?.executionUid !== uid) return undefined;
-  return act(
-    { do: "write-record", status: freeHolder(record.status, uid) },
-    { do: "record-freed" },
-    { do: "announce", what: { kind: "freed" } },
-  );
+  return act({ do: "write-record", status: freeHolder(record.status, uid) });
 }
 
 /** A person said that trying again is safe. */
 function acknowledge(seen: Seen, end: ExecutionEnd | undefined): Turn | undefined {
-  const { execution, record, settings } = seen;
+  const { execution, plan, record, settings } = seen;
   const ack = end && acknowledgementOf(execution, end, seen.nowMs);
-  if (!end || !record || !ack) return undefined;
+  if (!end || !ack || !plan.target) return undefined;
+  // One that is being made again has to be whole before anything is added: without its holder it would pass for free.
+  if (!record?.status) return act({ do: "create-record" });
 
   const { workflowId } = execution.spec.workflowRef;
   const known = historyOf(record.status, workflowId)?.ack;
@@ -133,17 +161,20 @@ function letGo(seen: Seen): Turn {
 }
 
 /** For tools that wait for the moment when the target can be acted on again, and for ourselves after a crash. */
-function withConditions({ execution, nowMs }: Seen, wasHeld: boolean): WorkflowExecutionStatus {
-  const status = execution.status as WorkflowExecutionStatus;
-  const lastTransitionTime = new Date(nowMs).toISOString();
+function withConditions(seen: Seen, wasHeld: boolean): WorkflowExecutionStatus {
+  const status = seen.execution.status as WorkflowExecutionStatus;
   const is = (type: string, reason: string, message: string) => {
-    return { type, status: "True" as const, lastTransitionTime, reason, message };
+    return condition(seen, { type, status: "True", reason, message });
   };
   const conditions = [
-    is("Recorded", status.phase, "how it ended is in the ledger"),
-    ...(wasHeld ? [is("TargetFreed", "Folded", "its end is in the target's record, and the target is free")] : []),
+    is("Recorded", status.phase, "what became of it is in the ledger"),
+    ...(wasHeld ? [is("TargetFreed", "Folded", "the target's record says so: it is free")] : []),
   ];
   return { ...status, conditions };
+}
+
+function condition({ nowMs }: Seen, is: Omit<Condition, "lastTransitionTime">): Condition {
+  return { ...is, lastTransitionTime: new Date(nowMs).toISOString() };
 }
 
 function act(...actions: readonly Action[]): Turn {

@@ -1,6 +1,6 @@
 import { type Engine, runOwner } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
-import type { LedgerEvent } from "../ledger/index.ts";
+import type { LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { foldAck, foldEnd } from "../policy/index.ts";
 import {
   annotationKeys,
@@ -15,27 +15,40 @@ import {
 } from "../resources/index.ts";
 import { acknowledgementOf } from "./endings.ts";
 import type { Sight } from "./observe.ts";
-import type { Hands } from "./perform.ts";
+import { exactly, type Hands } from "./perform.ts";
 import { runsOn } from "./rebuild-record.ts";
 
 /**
  * Looks after what has lost its execution, which would otherwise do so itself: a run that nobody watches is stopped and
  * removed, and a target whose holder is gone is freed once its run has ended.
  */
-export async function reconcileTarget(name: string, hands: Hands, signal: AbortSignal): Promise<number | undefined> {
+export async function reconcileTarget(
+  name: string,
+  hands: TargetHands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const { sight } = hands;
   const record = sight.records.get({ namespace: sight.namespace, name });
-  if (!record) return undefined;
-  if (await acknowledge(record, hands, signal)) return retryMs;
-  if (!mayHaveOrphans(record, sight)) return undefined;
+  const named = [...new Set(sight.runs.values())].flatMap((informer) => informer.byIndex("target", name));
+  if (record) await tellOfLost(record, hands);
+  if (record && (await acknowledge(record, hands, signal))) return waitMs;
+  if (!mayHaveOrphans(record, named, sight)) return undefined;
 
   const uids = await livingExecutions(name, sight, signal);
-  const holder = record.status?.holder;
-  const orphans = (await foundRuns(record, sight, signal)).filter(({ executionUid }) => !uids.has(executionUid));
+  // Somebody may have deleted the record: the runs know their target, too.
+  const target = record?.spec.targetResource ?? named.map((run) => runOwner(run).target).find(Boolean);
+  const found = target === undefined ? [] : await foundRuns(target, sight, signal);
+  const orphans = found.filter(({ executionUid }) => !uids.has(executionUid));
   for (const orphan of orphans) await stopOrRemove(orphan, sight, signal);
   if (orphans.length > 0) return lookAgainMs;
+  const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
-  return (await free(record, holder, hands, signal)) ? undefined : retryMs;
+  return (await free(record, holder, hands, signal)) ? undefined : waitMs;
+}
+
+export interface TargetHands extends Hands {
+  /** Uids of the lost executions that this process has told the ledger of. */
+  readonly told: Set<string>;
 }
 
 /** True if a person's word was found on the record, for an execution that is gone and cannot carry it itself. */
@@ -46,20 +59,10 @@ async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, 
   if (!found || !ack || covers(found.history.ack, found.end)) return false;
 
   const { workflowId } = found.history;
-  await ledger.append({
-    id: `${uid}/failure.acknowledged`,
-    type: "failure.acknowledged",
-    at: ack.at,
-    facts: {
-      execution_id: found.end.executionUid,
-      execution: `${found.end.executionNamespace}/${found.end.executionName}`,
-      workflow_id: workflowId,
-      target_resource: record.spec.targetResource,
-      by: ack.by,
-      reason: ack.reason,
-      verified: ack.verified,
-    },
-  });
+  const { at, by, reason, verified } = ack;
+  await ledger.append(
+    event(record, { ...found.end, type: "failure.acknowledged", at, workflowId }, { by, reason, verified }),
+  );
   const status = foldAck(record.status, { workflowId, ack, backoff: sight.settings.backoff });
   await sight.client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   return true;
@@ -79,14 +82,18 @@ function covers(ack: WorkflowHistory["ack"], { completedAt }: ExecutionEnd): boo
 }
 
 const lookAgainMs = 1_000;
-const retryMs = 50;
+/** Somebody else wrote the record, which is an event. This is for one that was lost. */
+const waitMs = 5_000;
 
 /** By what the caches know: that costs nothing, and they hear of everything sooner or later. */
-function mayHaveOrphans({ metadata, status }: RemediationTarget, { executions, runs }: Sight): boolean {
-  const isGone = (uid: string | undefined) => uid !== undefined && executions.byIndex("uid", uid).length === 0;
-  const hash = metadata.name;
-  const named = [...runs.values()].flatMap((informer) => informer.byIndex("target", hash ?? ""));
-  return isGone(status?.holder?.executionUid) || named.some((run) => isGone(runOwner(run).executionUid));
+function mayHaveOrphans(record: RemediationTarget | undefined, runs: readonly KubeObject[], sight: Sight): boolean {
+  return (
+    isGone(record?.status?.holder?.executionUid, sight) || runs.some((run) => isGone(runOwner(run).executionUid, sight))
+  );
+}
+
+function isGone(uid: string | undefined, { executions }: Sight): boolean {
+  return uid !== undefined && executions.byIndex("uid", uid).length === 0;
 }
 
 async function livingExecutions(hash: string, { client }: Sight, signal: AbortSignal): Promise<ReadonlySet<string>> {
@@ -102,8 +109,8 @@ interface FoundRun {
 }
 
 /** The runs on this target that were made by executions, each with an engine that can stop it. */
-async function foundRuns(record: RemediationTarget, sight: Sight, signal: AbortSignal): Promise<readonly FoundRun[]> {
-  const read = parseTarget(record.spec.targetResource, sight.kinds);
+async function foundRuns(targetText: string, sight: Sight, signal: AbortSignal): Promise<readonly FoundRun[]> {
+  const read = parseTarget(targetText, sight.kinds);
   if (read.kind === "problem") return [];
   const runs = await runsOn(read.target, sight, signal);
   return runs.flatMap((run) => {
@@ -114,26 +121,41 @@ async function foundRuns(record: RemediationTarget, sight: Sight, signal: AbortS
 }
 
 async function stopOrRemove({ engine, run }: FoundRun, { client }: Sight, signal: AbortSignal): Promise<void> {
-  const { name = "", namespace = "", uid = "" } = run.metadata;
+  const { name = "", namespace = "" } = run.metadata;
   const ref = { name, namespace };
+  const options = { preconditions: exactly(run), propagation: "Foreground" } as const;
   if (engine.stateOf(run).kind === "running") await client.patch(engine.runs, ref, engine.cancel(run), { signal });
-  else await client.delete(engine.runs, ref, { preconditions: { uid }, propagation: "Foreground" }, { signal });
+  else await client.delete(engine.runs, ref, options, { signal });
 }
 
 /** What a holder that is gone did, nobody knows: it counts as a failure while acting, until a person has looked. */
 async function free(
   record: RemediationTarget,
   holder: TargetHolder,
-  { sight, ledger }: Hands,
+  hands: TargetHands,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { client, settings } = sight;
+  const { client, settings } = hands.sight;
+  // It may have been admitted by somebody who died before telling.
+  await hands.ledger.append(admittedEvent(record, holder));
   const end = unknownEnd(holder, client.serverNowMs());
   const status = foldEnd(record.status, { workflowId: holder.workflowId, end, backoff: settings.backoff });
   const outcome = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   if (outcome.kind !== "updated") return false;
-  await ledger.append(freedEvent(record, holder, client.serverNowMs()));
+  await tellOfLost(outcome.object, hands);
   return true;
+}
+
+/** From the record, so that it is told even if whoever freed the target died right after that. */
+async function tellOfLost(record: RemediationTarget, { sight, ledger, told }: TargetHands): Promise<void> {
+  for (const { workflowId, recentEnds } of record.status?.workflows ?? []) {
+    for (const end of recentEnds) {
+      const { executionUid, reason } = end;
+      if (reason !== "Unknown" || told.has(executionUid) || !isGone(executionUid, sight)) continue;
+      await ledger.append(freedEvent(record, workflowId, end));
+      told.add(executionUid);
+    }
+  }
 }
 
 function unknownEnd({ executionUid, executionName, executionNamespace }: TargetHolder, nowMs: number): ExecutionEnd {
@@ -148,17 +170,51 @@ function unknownEnd({ executionUid, executionName, executionNamespace }: TargetH
   };
 }
 
-function freedEvent({ spec }: RemediationTarget, holder: TargetHolder, nowMs: number): LedgerEvent {
-  return {
-    id: `${holder.executionUid}/target.freed`,
-    type: "target.freed",
-    at: new Date(nowMs).toISOString(),
-    facts: {
-      execution_id: holder.executionUid,
-      execution: `${holder.executionNamespace}/${holder.executionName}`,
-      workflow_id: holder.workflowId,
-      target_resource: spec.targetResource,
+function admittedEvent(record: RemediationTarget, { engine, since, ...holder }: TargetHolder): LedgerEvent {
+  return event(
+    record,
+    { type: "execution.admitted", at: since, ...holder },
+    {
+      engine,
+      record_version: record.metadata.resourceVersion ?? "",
+    },
+  );
+}
+
+function freedEvent(record: RemediationTarget, workflowId: string, end: ExecutionEnd): LedgerEvent {
+  return event(
+    record,
+    { type: "target.freed", at: end.completedAt, workflowId, ...end },
+    {
       because: "the execution was removed without telling how it ended",
+    },
+  );
+}
+
+interface Happened {
+  readonly type: LedgerEventType;
+  readonly at: string;
+  readonly executionUid: string;
+  readonly executionName: string;
+  readonly executionNamespace: string;
+  readonly workflowId: string;
+}
+
+function event(
+  { spec }: RemediationTarget,
+  { type, at, executionUid, executionName, executionNamespace, workflowId }: Happened,
+  facts: LedgerEvent["facts"],
+): LedgerEvent {
+  return {
+    id: `${executionUid}/${type}`,
+    type,
+    at,
+    facts: {
+      execution_id: executionUid,
+      execution: `${executionNamespace}/${executionName}`,
+      workflow_id: workflowId,
+      target_resource: spec.targetResource,
+      ...facts,
     },
   };
 }

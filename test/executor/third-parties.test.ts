@@ -1,0 +1,305 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tektonEngine } from "../../src/engines/index.ts";
+import type { KubeClient, ResourceType, WatchEvent } from "../../src/kube/index.ts";
+import {
+  annotationKeys,
+  executionNamespace,
+  type RemediationTarget,
+  remediationTargets,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../src/resources/index.ts";
+import { type Death, dyingClient } from "../doubles/dying-client.ts";
+import { ExecutorWorld } from "./executor-world.ts";
+
+const { runs } = tektonEngine({} as KubeClient);
+const restart = { workflowRef: { workflowId: "restart", containerImage: "registry.invalid/restart:1" } };
+
+let world: ExecutorWorld;
+beforeEach(async () => {
+  world = await ExecutorWorld.open();
+});
+afterEach(() => world.close());
+
+describe("a replica that hears late of runs", () => {
+  it("does not declare a run gone because it still knows an earlier one by that name", async () => {
+    const late = deafReplica(runs);
+    await world.executor(late);
+    await world.executor();
+    await world.execution("first");
+    await world.report("True");
+    late.isDeaf = true;
+
+    await world.execution("second", restart);
+
+    expect(await world.status("second")).toMatchObject({ phase: "Running" });
+    expect((await world.record()).status?.holder?.executionName).toBe("second");
+  });
+});
+
+describe("two replicas, one of which hears late", () => {
+  it("of runs, do not undo each other's status", async () => {
+    const late = deafReplica(runs);
+    await world.executor(late);
+    await world.executor();
+    await world.execution("a");
+    late.isDeaf = true;
+    late.writes = 0;
+
+    await world.report("Unknown", {
+      message: "Tasks Completed: 1 (Failed: 0, Cancelled 0), Incomplete: 1, Skipped: 0",
+    });
+
+    expect(await world.status("a")).toMatchObject({ pipelineRunStatus: { completedTasks: 1 } });
+    expect(late.writes).toBeLessThan(3);
+  });
+
+  it("of executions, admit one that was skipped at most once more", async () => {
+    const late = deafReplica(workflowExecutions);
+    await world.executor(late);
+    await world.execution("holder", restart);
+    late.watches = ({ status }) => status?.phase !== "Skipped";
+    await world.executor();
+    await world.execution("a");
+    expect(await world.status("a")).toMatchObject({ phase: "Skipped" });
+
+    await world.report("True");
+    late.writes = 0;
+    await admitUnheard("a");
+    await world.passTime(60_000);
+
+    expect((await world.record()).status?.holder).toBeUndefined();
+    expect(late.writes).toBeLessThan(5);
+  });
+});
+
+describe("an execution that was skipped on one replica and admitted on another", () => {
+  it.each(["before", "after"] as const)(
+    "gives the target back, and the ledger is told of both, if the process dies %s any of its writes",
+    async (when) => {
+      let write = 1;
+      while (await giveBackWithDeath({ write, when })) write++;
+      expect(write).toBeGreaterThan(3);
+    },
+  );
+});
+
+describe("a target record that is deleted", () => {
+  it("before the run of its holder was started: that run is cancelled without having begun", async () => {
+    let isDeleted = false;
+    await world.executor(
+      replicaClient({
+        async create(type, object, call) {
+          if (type.kind === runs.kind && !isDeleted) {
+            isDeleted = true;
+            await forgetHolder();
+          }
+          return world.client.create(type, object, call);
+        },
+      }),
+    );
+
+    await world.execution("a");
+    expect((await world.run())?.spec.status).toBe("Cancelled");
+    await world.report("False");
+
+    expect(await world.status("a")).toMatchObject({
+      phase: "Failed",
+      failureDetails: { reason: "Cancelled", wasExecutionFailure: false },
+    });
+  });
+
+  it("while the run of an execution goes on that was removed by force: the target is held until it has stopped", async () => {
+    const first = await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    await first.stop({ deadlineMs: 0 });
+    await removeByForce("a");
+    await deleteRecord();
+
+    await world.execution("b", restart);
+    await world.executor();
+
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    expect(await world.status("b")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
+    expect((await world.run())?.spec.status).toBe("Cancelled");
+    await world.report("False");
+    await world.passTime(10_000);
+    expect((await world.record()).status?.holder).toBeUndefined();
+  });
+
+  it("and is being made again: an acknowledgement that comes first does not make it pass for whole", async () => {
+    await world.executor();
+    await world.execution("failed", restart);
+    await world.report("Unknown");
+    await world.deleteRun();
+    await world.execution("running");
+    await recreateEmpty();
+
+    await world.annotate("failed", { [annotationKeys.acknowledge]: "looked at it" });
+
+    const { status } = await world.record();
+    expect(status?.holder?.executionName).toBe("running");
+    expect(status?.workflows?.find(({ workflowId }) => workflowId === "restart")?.ack?.reason).toBe("looked at it");
+  });
+
+  it("does not keep the run of an execution that was removed by force from being removed", async () => {
+    const first = await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    await first.stop({ deadlineMs: 0 });
+    await removeByForce("a");
+    await deleteRecord();
+
+    await world.executor();
+    expect((await world.run())?.spec.status).toBe("Cancelled");
+    await world.report("False");
+    await world.passTime(10_000);
+
+    expect(await world.run()).toBeUndefined();
+  });
+});
+
+describe("an execution that is removed by force", () => {
+  it("while its run is being started: the run is asked to stop, not torn away", async () => {
+    let isStarted = false;
+    const paused = replicaClient({
+      patch: (type, ...rest) => (type.kind === runs.kind ? new Promise(() => {}) : world.client.patch(type, ...rest)),
+    });
+    const first = await world.executor(paused);
+    await world.execution("a");
+    void first.stop({ deadlineMs: 0 });
+    await world.passTime(2_000);
+    await removeByForce("a");
+    await world.executor(
+      replicaClient({
+        async delete(type, ref, options, call) {
+          if (type.kind === runs.kind && !isStarted) {
+            isStarted = true;
+            await world.client.patch(type, ref, { merge: { spec: { status: null } } });
+          }
+          return world.client.delete(type, ref, options, call);
+        },
+      }),
+    );
+    await world.passTime(2_000);
+
+    expect((await world.run())?.spec.status).toBe("Cancelled");
+  });
+
+  it("is freed in the ledger, even if that could not be told at once", async () => {
+    let isFull = true;
+    await world.executor({
+      ledger: {
+        ...world.ledger,
+        async append(event) {
+          if (isFull && event.type === "target.freed") throw new Error("the disk is full");
+          await world.ledger.append(event);
+        },
+      },
+    });
+    await world.execution("a");
+    await world.report("Unknown");
+    await removeByForce("a");
+    await world.report("False");
+    await world.passTime(2_000);
+    expect((await world.record()).status?.holder).toBeUndefined();
+    isFull = false;
+    await world.passTime(60_000);
+
+    expect(world.eventTypes("a")).toContain("target.freed");
+  });
+});
+
+/** What one replica is given: its own way to the server, changed as `changes` say. */
+function replicaClient(changes: Partial<KubeClient>) {
+  const client = { ...world.client, ...changes };
+  return { client, engines: [tektonEngine(client)] };
+}
+
+/** A replica that can be told to hear no more of one kind of object, or of some of them. */
+function deafReplica(deafTo: ResourceType) {
+  const ears = { isDeaf: false, writes: 0, watches: (_execution: WorkflowExecution): boolean => true };
+  async function* heard<T>(events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {
+    for await (const event of events) {
+      const isUnheard = event.type !== "BOOKMARK" && !ears.watches(event.object as unknown as WorkflowExecution);
+      if (ears.isDeaf || isUnheard) await new Promise(() => {});
+      yield event;
+    }
+  }
+  const replica = replicaClient({
+    watch(type, query, call) {
+      const events = world.client.watch(type, query, call);
+      return type.kind === deafTo.kind ? heard(events) : events;
+    },
+    update(type, ...rest) {
+      // A war between replicas would never let the test go on.
+      return ++ears.writes > 50 ? new Promise(() => {}) : world.client.update(type, ...rest);
+    },
+  });
+  return Object.assign(ears, replica);
+}
+
+/** False once the replica gets through without reaching that write. */
+async function giveBackWithDeath(death: Death): Promise<boolean> {
+  world = await ExecutorWorld.open();
+  const first = await world.executor();
+  await world.execution("holder", restart);
+  await world.execution("a");
+  await world.report("True");
+  await first.stop({ deadlineMs: 0 });
+  await admitUnheard("a");
+
+  const mortal = dyingClient(world.client, death);
+  await world.executor({ client: mortal, engines: [tektonEngine(mortal)] });
+  await world.executor();
+  await world.passTime(60_000);
+
+  expect((await world.record()).status?.holder).toBeUndefined();
+  expect([...world.eventTypes("a")].sort()).toEqual(["execution.admitted", "execution.skipped", "target.freed"]);
+  return mortal.isDead;
+}
+
+/** What a replica does that was paused since it saw the execution Pending and the target free. */
+async function admitUnheard(name: string): Promise<void> {
+  const { metadata, spec } = await world.seen(name);
+  const record = await world.record();
+  const holder = {
+    executionUid: metadata.uid ?? "",
+    executionName: name,
+    executionNamespace: "default",
+    workflowId: spec.workflowRef.workflowId,
+    engine: "tekton" as const,
+    since: new Date(world.clock.wallMs()).toISOString(),
+  };
+  const next: RemediationTarget = { ...record, status: { ...record.status, holder } };
+  await world.client.update(remediationTargets, next, { subresource: "status" });
+}
+
+/** Deletes the record and makes it again as a replica would that knows of no run yet. */
+async function forgetHolder(): Promise<void> {
+  const next: RemediationTarget = { ...(await recreateEmpty()), status: { workflows: [] } };
+  await world.client.update(remediationTargets, next, { subresource: "status" });
+}
+
+/** Deletes the record, and goes as far as a replica that is paused half-way through making it again. */
+async function recreateEmpty(): Promise<RemediationTarget> {
+  const { apiVersion, kind, metadata, spec } = await world.record();
+  const { name = "", namespace = "", labels = {} } = metadata;
+  await deleteRecord();
+  const empty: RemediationTarget = { apiVersion, kind, metadata: { name, namespace, labels }, spec } as never;
+  const outcome = await world.client.create(remediationTargets, empty);
+  if (outcome.kind !== "created") throw new Error("the record is still there");
+  return outcome.object;
+}
+
+async function deleteRecord(): Promise<void> {
+  const { name = "" } = (await world.record()).metadata;
+  await world.client.delete(remediationTargets, { namespace: executionNamespace, name });
+}
+
+async function removeByForce(name: string): Promise<void> {
+  const ref = { namespace: "default", name };
+  await world.client.patch<WorkflowExecution>(workflowExecutions, ref, { merge: { metadata: { finalizers: null } } });
+  await world.delete(name);
+}
