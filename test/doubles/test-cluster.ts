@@ -4,6 +4,7 @@ import { Registry } from "../../src/kube/embedded/api/registry.ts";
 import { runControllers } from "../../src/kube/embedded/controllers/run-controllers.ts";
 import { embeddedClient, type Verb } from "../../src/kube/embedded/embedded-client.ts";
 import { namespaces } from "../../src/kube/embedded/kinds/namespaces.ts";
+import type { Change } from "../../src/kube/embedded/object-store.ts";
 import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import type { Clock, Random } from "../../src/time/index.ts";
@@ -18,6 +19,8 @@ export interface TestCluster {
   compact(): void;
   /** Ends every open watch, as a server does that restarts. */
   dropWatches(): void;
+  /** Tells of every change of a resource ("pods", "jobs.batch") in the moment it happens, whatever becomes of watches. */
+  witness(resource: string, told: (change: Change) => void): void;
 }
 
 export interface TestClusterOptions {
@@ -60,6 +63,7 @@ export function testCluster({
       endWatches(new KubeError("gone", "the history was compacted"));
     },
     dropWatches: () => endWatches(),
+    witness: (resource, told) => void store.watch(resource, store.revision, told),
   };
 }
 

@@ -1,6 +1,8 @@
 import { memoryLocks } from "../../src/coordination/memory/memory-locks.ts";
 import { failOpen, kubernetesClaimBackend, redisClaimBackend, settlesRegardless } from "./claim-backends.ts";
 import { simulateClaims } from "./claim-sim.ts";
+import * as executors from "./executor-mutants.ts";
+import { type MutateTools, simulateExecutor } from "./executor-sim.ts";
 import { type KubernetesBackendOptions, kubernetesBackend } from "./kube-network.ts";
 import * as mutants from "./lock-mutants.ts";
 import { type SimResult, simulateLocks } from "./lock-sim.ts";
@@ -77,6 +79,19 @@ export const protocols: Readonly<Record<string, Protocol>> = {
     run: (seed, faults) => simulateWatermarks(seed, kubernetesWatermarkBackend, faults),
     mutants: {},
   },
+  executor: {
+    run: executor(),
+    mutants: {
+      "starts-without-rereading": executor(executors.startsWithoutRereading),
+      "admits-regardless-of-version": executor(executors.admitsRegardless),
+      "deletes-run-by-name": executor(executors.deletesRunByName),
+      "frees-before-run-stopped": executor(executors.freesBeforeStopped),
+      "folds-again": executor(executors.foldsAgain),
+      "adopts-by-name": executor(executors.adoptsByName),
+      "skips-itself": executor(executors.skipsItself),
+      "cooldown-is-the-run": executor(executors.cooldownIsTheRun),
+    },
+  },
   "redis-order": {
     run: (seed) => simulateOrder(seed, (world) => redisBackend(world, { calm: true })),
     mutants: {
@@ -99,4 +114,8 @@ function redis(options?: RedisBackendOptions): Run {
 
 function kubernetes(options?: KubernetesBackendOptions): Run {
   return (seed, faults) => simulateLocks(seed, (world) => kubernetesBackend(world, options), faults);
+}
+
+function executor(mutate?: MutateTools): Run {
+  return (seed, faults) => simulateExecutor(seed, faults, mutate);
 }
