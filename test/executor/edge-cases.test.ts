@@ -77,7 +77,7 @@ describe("two executions on one target", () => {
     await world.settle();
 
     expect((await world.record()).status?.holder).toBeUndefined();
-    expect(world.eventTypes("b")).toEqual(["execution.skipped", "target.freed"]);
+    expect(world.eventTypes("b")).toEqual(["execution.skipped", "execution.admitted", "target.freed"]);
   });
 
   it("one after the other: the second waits until nothing of the first one's run is left", async () => {
