@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import Fastify from "fastify";
+import { memoryLocks } from "../../src/coordination/index.ts";
+import { openFileJournal, Senders, serveGateway, startGateway } from "../../src/gateway/index.ts";
+import { openApi } from "../../src/kube/embedded/api/open-api.ts";
+import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
+import { embeddedClient, namespaces } from "../../src/kube/index.ts";
+import { memoryLedger } from "../../src/ledger/index.ts";
+import { builtInKinds, defaultFingerprintFields, installCrds } from "../../src/resources/index.ts";
+import { alertmanager } from "../../src/sources/index.ts";
+import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { path, token } from "./webhook.ts";
+
+const namespace = "kubernaut-system";
+
+/** A gateway with its journal in `folder`, on objects in memory: duplicates hardly touch them. */
+export async function gatewayServer(folder: string) {
+  const [clock, random, log] = [systemClock(), systemRandom(), silentLogger];
+  const client = embeddedClient(await openApi({ store: volatileStore({ keptChanges: 1_000 }), clock, random }));
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  await installCrds(client);
+  const gateway = startGateway({
+    client,
+    locks: memoryLocks({ clock, random, who: "bench" }),
+    ledger: { ...memoryLedger(), append: async () => {} },
+    kinds: builtInKinds,
+    journal: await openFileJournal({ directory: join(folder, "journal"), clock, log }),
+    writer: "bench",
+    settings: {
+      namespace,
+      fingerprintFields: defaultFingerprintFields,
+      scope: "all",
+      flushMs: 1_000,
+      lockWaitMs: 2_000,
+      lookupTimeoutMs: 2_000,
+    },
+    clock,
+    random,
+    log,
+    metrics: promMetrics(),
+  });
+  await gateway.ready;
+  const server = await serveGateway({
+    gateway,
+    senders: new Senders({ fixed: `bench ${token}`, readFile: undefined, clock, trouble: console.error }),
+    routes: [{ path, reader: alertmanager, retries429: false }],
+    listen: { host: "127.0.0.1", port: 0 },
+    limits: { bodyBytes: 1024 * 1024, signalsPerSecond: 1_000_000_000 },
+    clock,
+    log,
+  });
+  return {
+    port: Number(new URL(server.url).port),
+    async close() {
+      await server.close();
+      await gateway.stop();
+    },
+  };
+}
+
+const text = { type: "string" };
+const texts = { type: "object", additionalProperties: text };
+const schema = {
+  type: "object",
+  required: ["version", "alerts"],
+  properties: {
+    version: { const: "4" },
+    status: { enum: ["firing", "resolved"] },
+    truncatedAlerts: { type: "integer" },
+    alerts: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["status", "labels", "startsAt"],
+        properties: {
+          status: { enum: ["firing", "resolved"] },
+          labels: { ...texts, required: ["alertname"] },
+          annotations: texts,
+          startsAt: { ...text, format: "date-time" },
+          endsAt: { ...text, format: "date-time" },
+          fingerprint: text,
+        },
+      },
+    },
+  },
+};
+
+/** The limit: Fastify that reads and checks the same body, and does nothing with it. */
+export async function bareServer() {
+  const app = Fastify({ bodyLimit: 1024 * 1024 });
+  app.post(path, { schema: { body: schema } }, async (_request, reply) => reply.code(202).send({ status: "accepted" }));
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return { port: Number(new URL(url).port), close: () => app.close() };
+}
