@@ -106,11 +106,6 @@ export function releaseByName(client: KubeClient): KubeClient {
   };
 }
 
-/** A janitor that deletes what has that name, whatever became of it since it looked. */
-export function deletesByName(client: KubeClient): KubeClient {
-  return { ...client, delete: (type, ref) => client.delete(type, ref) };
-}
-
 function delegate(store: LockStore): LockStore {
   return {
     guarantee: store.guarantee,

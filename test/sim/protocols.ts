@@ -48,7 +48,6 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "expiry-by-remote-clock": kubernetes({ mutateClient: mutants.expiryByRemoteClock }),
       "renewal-result-ignored": kubernetes({ mutate: mutants.renewalResultIgnored }),
       "holder-is-pod": kubernetes({ mutate: mutants.holderIsPod, storeIsNoYardstick: true }),
-      "janitor-deletes-by-name": kubernetes({ mutateJanitor: mutants.deletesByName }),
       "janitor-goes-by-remote-clock": kubernetes({ mutateJanitor: mutants.expiryByRemoteClock }),
     },
   },
