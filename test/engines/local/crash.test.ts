@@ -7,7 +7,7 @@ import { serveApi } from "../../../src/kube/embedded/serve.ts";
 import { volatileStore } from "../../../src/kube/embedded/volatile-store.ts";
 import { embeddedClient, namespaces } from "../../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
-import { LocalStage, namespace, pipeline, refOf, script } from "./local-stage.ts";
+import { isRunning, LocalStage, namespace, pipeline, refOf, script } from "./local-stage.ts";
 import { builtRunner, RunnerProcess } from "./runner-process.ts";
 
 const token = "the-admin-token";
@@ -91,7 +91,7 @@ describe("a runner that is killed", () => {
       await stage.untilWitnessed();
       await runner.kill();
       const pid = Number(stage.witnessed()[0]);
-      expect(isThere(pid)).toBe(true);
+      expect(isRunning(pid)).toBe(true);
 
       if (asked) await stage.client.patch(pipelineRuns, refOf(run), { merge: { spec: { status: asked } } });
       else await stage.client.delete(pipelineRuns, refOf(run));
@@ -99,7 +99,7 @@ describe("a runner that is killed", () => {
 
       if (asked) expect(succeededCondition((await stage.end(run)).status)?.reason).toBe("Cancelled");
       else await expect(stage.until(run, () => false)).rejects.toThrow("the run was deleted");
-      expect(isThere(pid)).toBe(false);
+      expect(isRunning(pid)).toBe(false);
       expect(stage.witnessed()).toHaveLength(1);
     },
   );
@@ -198,12 +198,4 @@ async function untilClosed(stage: LocalStage, { metadata: { uid = "" } }: Pipeli
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return "closed";
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

@@ -178,3 +178,13 @@ export function script(text: string, more = ""): string {
     `${more}  tasks:\n    - name: only\n      taskSpec:\n        steps:\n        - name: run\n          script: |\n${lines}\n`,
   );
 }
+
+/** Whether a process runs. One that has ended stays in the table until whoever inherited it asks: that is no running. */
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !["Z", "X"].includes(stat.charAt(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}

@@ -7,7 +7,7 @@ import {
   type TaskRun,
 } from "../../../src/engines/tekton/pipeline-run.ts";
 import { runOrder } from "../run-order.ts";
-import { LocalStage, pipeline, refOf, script } from "./local-stage.ts";
+import { isRunning, LocalStage, pipeline, refOf, script } from "./local-stage.ts";
 
 describe("a pipeline", () => {
   it("runs tasks in order, hands results on, and runs finally last", async () => {
@@ -313,7 +313,7 @@ describe("a run", () => {
     await stage.client.delete(pipelineRuns, refOf(begun));
     await expect(stage.until(begun, () => false)).rejects.toThrow("the run was deleted");
 
-    expect(isThere(Number(stage.witnessed()[0]))).toBe(false);
+    expect(isRunning(Number(stage.witnessed()[0]))).toBe(false);
   });
 
   it("waits for an earlier run of its target that is not over, and says so", async () => {
@@ -354,12 +354,4 @@ function steps(task: TaskRun | undefined) {
     terminated?.exitCode,
     terminationReason,
   ]);
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
