@@ -49,7 +49,7 @@ export default {
       ["ioredis", "coordination/redis"],
       ["prom-client", "telemetry"],
       ["pino", "telemetry"],
-      ["yaml", "(config|kube/embedded/http|kube/http|engines/(catalog|local)|policy/rules)"],
+      ["yaml", "(config|kube/embedded/http|kube/http|engines/local|resources)"],
       ["zod", "resources"],
       ["fastify", "gateway/http"],
       ["@marcbachmann/cel-js", "kube/embedded"],

@@ -5,6 +5,6 @@ export { foldAck, foldEnd, freeHolder, historyOf, isFolded, withHolder } from ".
 export { lastingPauses, type Pause } from "./pauses.ts";
 export type { ActionRequest, Situation } from "./request.ts";
 export { type Analysis, diagnose } from "./rules/diagnose.ts";
-export { type RulesFile, type RulesReading, readRules } from "./rules/read-rules.ts";
+export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
 export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";

@@ -4,6 +4,7 @@ import { type Ledger, LedgerError, type MemoryLedger, memoryLedger } from "../..
 import { executionNamespace } from "../../src/resources/index.ts";
 import type { Clock } from "../../src/time/index.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
+import { falter } from "./falter.ts";
 import { Network } from "./network.ts";
 import { Process, type World } from "./world.ts";
 
@@ -42,22 +43,7 @@ export class ExecutorServer {
 
   /** A fault of the server itself, which loses nothing. */
   falter(): void {
-    const { chance } = this.#world;
-    switch (chance.whole(0, 3)) {
-      case 0:
-        this.#world.struck("watches dropped");
-        return this.cluster.dropWatches();
-      case 1:
-        this.#world.struck("history compacted");
-        return this.cluster.compact();
-      case 2:
-        this.#world.struck("store silent");
-        return this.#network.silence(chance.between(100, 6_000));
-      default:
-        this.#world.struck("store restart, data kept");
-        this.#network.silence(chance.between(10, 1_000));
-        this.cluster.dropWatches();
-    }
+    falter(this.#world, this.cluster, this.#network);
   }
 
   /** The server as `process` reaches it. What it knows of the server's clock it learns from the answers. */

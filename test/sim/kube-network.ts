@@ -5,6 +5,7 @@ import { locksOver } from "../../src/coordination/lock-table.ts";
 import { type KubeClient, KubeError, type KubeLease, leases, type WatchEvent } from "../../src/kube/index.ts";
 import type { Clock } from "../../src/time/index.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
+import { falter } from "./falter.ts";
 import type { Deleted } from "./lock-history.ts";
 import type { Mutate } from "./lock-mutants.ts";
 import { keys, type LockBackend } from "./lock-sim.ts";
@@ -109,22 +110,7 @@ export class ApiServer {
 
   /** A fault of the server itself, which loses nothing. */
   falter(): void {
-    const { chance } = this.#world;
-    switch (chance.whole(0, 3)) {
-      case 0:
-        this.#world.struck("watches dropped");
-        return this.cluster.dropWatches();
-      case 1:
-        this.#world.struck("history compacted");
-        return this.cluster.compact();
-      case 2:
-        this.#world.struck("store silent");
-        return this.#network.silence(chance.between(100, 6_000));
-      default:
-        this.#world.struck("store restart, data kept");
-        this.#network.silence(chance.between(10, 1_000));
-        this.cluster.dropWatches();
-    }
+    falter(this.#world, this.cluster, this.#network);
   }
 
   #deleteLock(key: Key): Deleted | undefined {

@@ -1,18 +1,16 @@
-import { isNode, LineCounter, parseDocument } from "yaml";
 import {
   entryName,
   type Kinds,
   type Problem,
   type RemediationWorkflow,
   read,
+  readYamlFile,
   remediationWorkflows,
+  type TextFile,
   workflowProblems,
 } from "../../resources/index.ts";
 
-export interface WorkflowFile {
-  /** For people only; nothing is read from it. */
-  readonly path: string;
-  readonly text: string;
+export interface WorkflowFile extends TextFile {
   /** Name of the folder that it is in: what the local engine runs, unless the file says otherwise. */
   readonly folder: string;
 }
@@ -26,16 +24,11 @@ export type WorkflowReading =
  * A catalog entry from a file: a whole RemediationWorkflow, as kubectl takes it, or the content of its spec alone. In a
  * file that a person wrote a field that nobody knows is a mistake.
  */
-export function readWorkflowFile({ path, text, folder }: WorkflowFile, kinds: Kinds): WorkflowReading {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) {
-    return invalid(faults.map(({ pos, code }) => `${path}:${lines.linePos(pos[0]).line}: is not valid YAML (${code})`));
-  }
-
-  const value: unknown = document.toJS();
-  if (!isObject(value)) return invalid([`${path}:1: must be a RemediationWorkflow, or the content of its spec`]);
+export function readWorkflowFile({ folder, ...file }: WorkflowFile, kinds: Kinds): WorkflowReading {
+  const yaml = readYamlFile(file);
+  if (yaml.kind === "invalid") return yaml;
+  const { value } = yaml;
+  if (!isObject(value)) return invalid([`${yaml.at([])}: must be a RemediationWorkflow, or the content of its spec`]);
   const isWhole = "apiVersion" in value || "kind" in value;
   const reading = read(remediationWorkflows, withName(isWhole ? value : enveloped(value), folder));
   const problems = reading.kind === "invalid" ? reading.problems : reading.strayFields;
@@ -44,21 +37,11 @@ export function readWorkflowFile({ path, text, folder }: WorkflowFile, kinds: Ki
     return invalid(
       found.map(({ path: place, sentence }) => {
         const written = isWhole ? sentence : sentence.replace(/^spec\./, "");
-        return `${path}:${lineOf(isWhole ? place : place.replace(/^spec\.?/, ""))}: ${written}`;
+        return `${yaml.at(keysOf(isWhole ? place : place.replace(/^spec\.?/, "")))}: ${written}`;
       }),
     );
   }
   return { kind: "valid", workflow: reading.object };
-
-  /** The line of what `place` names, or of the nearest thing above it that is there. */
-  function lineOf(place: string): number {
-    const keys = place.match(/"(?:[^"\\]|\\.)*"|[^.[\]]+/g) ?? [];
-    for (let depth = keys.length; depth > 0; depth--) {
-      const node = document.getIn(keys.slice(0, depth).map(keyOf), true);
-      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-    }
-    return 1;
-  }
 }
 
 /** What fits no shape is known only when everything has its shape. */
@@ -80,9 +63,13 @@ function withName(value: Record<string, unknown>, folder: string): Record<string
   return { ...value, metadata: { ...(isObject(metadata) ? metadata : {}), name }, spec: filled };
 }
 
-function keyOf(part: string): string | number {
-  if (part.startsWith('"')) return JSON.parse(part) as string;
-  return /^\d+$/.test(part) ? Number(part) : part;
+/** `spec.parameters["a.b"][0]` as the keys that lead there. */
+function keysOf(place: string): readonly (string | number)[] {
+  const parts = place.match(/"(?:[^"\\]|\\.)*"|[^.[\]]+/g) ?? [];
+  return parts.map((part) => {
+    if (part.startsWith('"')) return JSON.parse(part) as string;
+    return /^\d+$/.test(part) ? Number(part) : part;
+  });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

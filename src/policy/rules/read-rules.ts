@@ -1,13 +1,7 @@
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { readYamlFile, type TextFile, type YamlPlace } from "../../resources/index.ts";
 import { fillable, unknownNames } from "./fill.ts";
 import { expressionIn } from "./match.ts";
 import type { Rule } from "./rule.ts";
-
-export interface RulesFile {
-  /** For people only; nothing is read from it. */
-  readonly path: string;
-  readonly text: string;
-}
 
 export type RulesReading =
   | { readonly kind: "valid"; readonly rules: readonly Rule[] }
@@ -15,35 +9,18 @@ export type RulesReading =
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 /** Reads `rules:` of a YAML file. Whatever is not understood is refused: a rule that half works acts on the wrong thing. */
-export function readRules({ path, text }: RulesFile): RulesReading {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) {
-    const problems = faults.map(
-      ({ pos, code }) => `${path}:${lines.linePos(pos[0]).line}: is not valid YAML (${code})`,
-    );
-    return { kind: "invalid", problems };
-  }
+export function readRules(file: TextFile): RulesReading {
+  const yaml = readYamlFile(file);
+  if (yaml.kind === "invalid") return yaml;
   const problems: string[] = [];
-  const say: Say = (place, problem) => problems.push(`${path}:${lineOf(place)}: ${textOf(place)} ${problem}`.trimEnd());
-  const rules = rulesIn(document.toJS(), say);
+  const say: Say = (place, problem) => problems.push(`${yaml.at(place)}: ${textOf(place)} ${problem}`.trimEnd());
+  const rules = rulesIn(yaml.value, say);
   return problems.length > 0 ? { kind: "invalid", problems } : { kind: "valid", rules };
-
-  /** The line of what `place` names, or of the nearest thing above it that is there. */
-  function lineOf(place: Place): number {
-    for (let depth = place.length; depth > 0; depth--) {
-      const node = document.getIn(place.slice(0, depth), true);
-      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-    }
-    return 1;
-  }
 }
 
-type Place = readonly (string | number)[];
-type Say = (place: Place, problem: string) => void;
+type Say = (place: YamlPlace, problem: string) => void;
 
-function textOf(place: Place): string {
+function textOf(place: YamlPlace): string {
   return place.map((key, i) => (typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`)).join("");
 }
 
@@ -57,7 +34,7 @@ function rulesIn(value: unknown, say: Say): readonly Rule[] {
   return value["rules"].map((rule: unknown, i) => ruleIn(rule, ["rules", i], names, say));
 }
 
-function ruleIn(value: unknown, place: Place, names: Set<string>, say: Say): Rule {
+function ruleIn(value: unknown, place: YamlPlace, names: Set<string>, say: Say): Rule {
   if (!isObject(value)) {
     say(place, "must be a rule: name, match, workflow");
     return { name: "", match: {}, workflow: "" };
@@ -80,7 +57,7 @@ function ruleIn(value: unknown, place: Place, names: Set<string>, say: Say): Rul
 
 const matchFields = ["signalName", "source", "severity", "kind", "namespace"] as const;
 
-function matchIn(value: unknown, place: Place, say: Say): Rule["match"] {
+function matchIn(value: unknown, place: YamlPlace, say: Say): Rule["match"] {
   if (!isObject(value) || Object.keys(value).length === 0) {
     say(place, `must say what the rule is for: one or more of ${[...matchFields, "labels"].join(", ")}`);
     return {};
@@ -94,12 +71,12 @@ function matchIn(value: unknown, place: Place, say: Say): Rule["match"] {
   return value as Rule["match"];
 }
 
-function checkPattern(value: unknown, place: Place, say: Say): void {
+function checkPattern(value: unknown, place: YamlPlace, say: Say): void {
   const texts: readonly unknown[] = Array.isArray(value) && value.length > 0 ? value : [value];
   for (const [i, text] of texts.entries()) checkText(text, texts === value ? [...place, i] : place, say);
 }
 
-function checkText(value: unknown, place: Place, say: Say): void {
+function checkText(value: unknown, place: YamlPlace, say: Say): void {
   if (typeof value !== "string" || value === "")
     return say(place, "must be text, a /regular expression/ or a list of them");
   const expression = expressionIn(value);
@@ -111,7 +88,7 @@ function checkText(value: unknown, place: Place, say: Say): void {
   }
 }
 
-function parametersIn(value: unknown, place: Place, say: Say): Rule["parameters"] {
+function parametersIn(value: unknown, place: YamlPlace, say: Say): Rule["parameters"] {
   if (!isObject(value)) {
     say(place, "must be names with values");
     return {};
@@ -126,24 +103,29 @@ function parametersIn(value: unknown, place: Place, say: Say): Rule["parameters"
   return value as Rule["parameters"];
 }
 
-function templateIn(value: Readonly<Record<string, unknown>>, key: string, place: Place, say: Say): string | undefined {
+function templateIn(
+  value: Readonly<Record<string, unknown>>,
+  key: string,
+  place: YamlPlace,
+  say: Say,
+): string | undefined {
   const text = textIn(value, key, place, say);
   if (text !== undefined) checkTemplate(text, [...place, key], say);
   return text;
 }
 
-function checkTemplate(text: string, place: Place, say: Say): void {
+function checkTemplate(text: string, place: YamlPlace, say: Say): void {
   for (const name of unknownNames(text)) say(place, `asks for {{ ${name} }}; there is ${fillable}`);
 }
 
-function textIn(value: Readonly<Record<string, unknown>>, key: string, place: Place, say: Say): string | undefined {
+function textIn(value: Readonly<Record<string, unknown>>, key: string, place: YamlPlace, say: Say): string | undefined {
   const text = value[key];
   if (typeof text === "string" && text !== "") return text;
   say([...place, key], text === undefined ? "is missing" : "must be text");
   return undefined;
 }
 
-function onlyKnown(value: object, known: readonly string[], place: Place, say: Say): void {
+function onlyKnown(value: object, known: readonly string[], place: YamlPlace, say: Say): void {
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) say([...place, key], `is not a known field; there is ${known.join(", ")}`);
   }
