@@ -20,6 +20,7 @@ export async function gatewayServer(folder: string) {
   const client = embeddedClient(await openApi({ store: volatileStore({ keptChanges: 1_000 }), clock, random }));
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   await installCrds(client);
+  const metrics = promMetrics();
   const gateway = startGateway({
     client,
     locks: memoryLocks({ clock, random, who: "bench" }),
@@ -38,7 +39,7 @@ export async function gatewayServer(folder: string) {
     clock,
     random,
     log,
-    metrics: promMetrics(),
+    metrics,
   });
   await gateway.ready;
   const server = await serveGateway({
@@ -49,6 +50,7 @@ export async function gatewayServer(folder: string) {
     limits: { bodyBytes: 1024 * 1024, signalsPerSecond: 1_000_000_000 },
     clock,
     log,
+    metrics,
   });
   return {
     port: Number(new URL(server.url).port),

@@ -12,6 +12,7 @@ import {
 import { executionNamespace } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { listening } from "./listening.ts";
 import { makeNamespaces } from "./prepare.ts";
 
 export interface EmbeddedApiOptions {
@@ -55,7 +56,8 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
   try {
     const tls = await keptTls(directory, listen.host, clock, random);
     const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));
-    const served = await serveApi({ store, clock, random, tokens: { admin: token }, listen, tls, log });
+    const serving = serveApi({ store, clock, random, tokens: { admin: token }, listen, tls, log });
+    const served = await listening("--listen", listen, serving);
     const client = embeddedClient(served.api);
     await makeNamespaces(client, ["default", "kubernaut-system", executionNamespace]);
     const kubeconfigFile = options.kubeconfigFile ?? join(directory, "kubeconfig");

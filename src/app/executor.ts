@@ -3,16 +3,17 @@ import type { Config, LoadedConfig } from "../config/index.ts";
 import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
 import { startExecutor } from "../executor/index.ts";
 import type { KubeClient } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import type { PolicySettings } from "../policy/index.ts";
 import { kindsIn } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { openLedger } from "./ledger.ts";
 
 export interface ExecutorProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config">;
   readonly client: KubeClient;
-  /** What belongs to this process alone: its part of the ledger, and the processes of the local engine. */
+  readonly ledger: Ledger;
+  /** What belongs to this process alone: the processes of the local engine. */
   readonly directory: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -29,46 +30,38 @@ export interface Stage {
 
 /** Starts the executor with the engines that the configuration names. */
 export async function openExecutor(options: ExecutorProcessOptions): Promise<Stage> {
-  const { client, clock, random, log, metrics } = options;
+  const { client, ledger, clock, random, log, metrics } = options;
   const { execution } = options.loaded.config;
-  const ledger = await openLedger(options);
-  try {
-    const engines = enginesOf(options);
-    const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
-    const executor = startExecutor({
-      client,
-      engines,
-      ledger,
-      kinds: await kindsIn(client),
-      namespace: execution.namespace,
-      defaults: {
-        engine: execution.engine,
-        serviceAccountName: execution.serviceAccount,
-        timeoutMs: execution.timeoutMs,
-        cooldownMs: execution.cooldownMs,
-      },
-      settings: { ...policySettings(options.loaded.config), runTtlMs: execution.runTtlMs },
-      concurrency: execution.concurrency,
-      clock,
-      random,
-      log,
-      metrics,
-    });
-    return {
-      get isReady() {
-        return executor.isReady;
-      },
-      ready: executor.ready,
-      async close() {
-        await executor.stop({ deadlineMs: 5_000 });
-        await runner?.stop();
-        await ledger.close();
-      },
-    };
-  } catch (error) {
-    await ledger.close();
-    throw error;
-  }
+  const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
+  const executor = startExecutor({
+    client,
+    engines: enginesOf(options),
+    ledger,
+    kinds: await kindsIn(client),
+    namespace: execution.namespace,
+    defaults: {
+      engine: execution.engine,
+      serviceAccountName: execution.serviceAccount,
+      timeoutMs: execution.timeoutMs,
+      cooldownMs: execution.cooldownMs,
+    },
+    settings: { ...policySettings(options.loaded.config), runTtlMs: execution.runTtlMs },
+    concurrency: execution.concurrency,
+    clock,
+    random,
+    log,
+    metrics,
+  });
+  return {
+    get isReady() {
+      return executor.isReady;
+    },
+    ready: executor.ready,
+    async close() {
+      await executor.stop({ deadlineMs: 5_000 });
+      await runner?.stop();
+    },
+  };
 }
 
 /** What the policy is told, by whoever asks it. */

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
 import { keyOf, type LeaderWork, leading } from "../coordination/index.ts";
@@ -16,9 +16,10 @@ import type { KubeClient } from "../kube/index.ts";
 import { type Ledger, ledgerWriter } from "../ledger/index.ts";
 import { type FingerprintField, kindsIn, type Signal } from "../resources/index.ts";
 import { alertmanager, followKubernetes, generic, kubernetesEvent } from "../sources/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Logger, PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
+import { listening } from "./listening.ts";
 
 export interface GatewayProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -29,7 +30,7 @@ export interface GatewayProcessOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: PromMetrics;
 }
 
 export interface RunningGateway {
@@ -47,6 +48,14 @@ const routes: readonly SignalRoute[] = [
   { path: "/api/v1/signals", reader: generic, retries429: true },
   { path: "/api/v1/signals/kubernetes-event", reader: kubernetesEvent, retries429: true },
 ];
+
+/** Where commands post the payloads of each source. */
+export const signalPaths = [alertmanager, generic, kubernetesEvent].map(({ source }) => {
+  return { source, path: routes.find(({ reader }) => reader.source === source)?.path ?? "" };
+});
+
+/** In the data directory: where the gateway listens as long as it runs, for commands that post to it. */
+const gatewayUrlFile = "gateway-url";
 
 /** Starts the gateway: takes signals over HTTP as soon as it resolves. */
 export async function openGateway(options: GatewayProcessOptions): Promise<RunningGateway> {
@@ -82,7 +91,10 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   await senders.refresh();
   await gateway.ready;
   const limits = { bodyBytes: config.maxBodyBytes, signalsPerSecond: config.signalsPerSecond };
-  const server = await serveGateway({ gateway, senders, routes, listen: config.listen, limits, clock, log });
+  const serving = serveGateway({ gateway, senders, routes, listen: config.listen, limits, clock, log, metrics });
+  const server = await listening("gateway.listen (or GATEWAY_LISTEN)", config.listen, serving);
+  const urlFile = join(directory, gatewayUrlFile);
+  await writeDurably(urlFile, server.url);
   const stop = new AbortController();
   const following = follow(options, { gateway, coordination, signal: stop.signal });
   log.info("gateway ready", { url: server.url, directory });
@@ -92,6 +104,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     tokenFile,
     async close() {
       stop.abort();
+      await rm(urlFile, { force: true });
       await server.close();
       await following;
       await gateway.stop();

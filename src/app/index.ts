@@ -1,3 +1,4 @@
+export { commands, type Surroundings } from "./commands/index.ts";
 export { type Coordination, type CoordinationOptions, openCoordination } from "./coordination.ts";
 export { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 export { type ExecutorProcessOptions, openExecutor, policySettings, type Stage } from "./executor.ts";

@@ -3,50 +3,68 @@ import type { LoadedConfig } from "../config/index.ts";
 import { readCatalog, storeCatalog } from "../engines/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { builtInKinds } from "../resources/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Logger, PromMetrics } from "../telemetry/index.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
-import { openExecutor, type Stage } from "./executor.ts";
+import { openExecutor } from "./executor.ts";
+import { openGateway, type RunningGateway } from "./gateway.ts";
+import { openLedger } from "./ledger.ts";
 import { prepare } from "./prepare.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
-  readonly loaded: Pick<LoadedConfig, "config">;
-  readonly metrics: Metrics;
+  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
+  readonly metrics: PromMetrics;
 }
 
 export interface Up {
   readonly api: EmbeddedApi;
+  readonly gateway: RunningGateway;
   /** Ids of the workflows that were read from files. */
   readonly workflows: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts everything in this process: the embedded API server, the catalog and the executor. */
+/** Starts everything in this process, in one directory and with one ledger. */
 export async function startUp(options: UpOptions): Promise<Up> {
-  const { server } = options.loaded.config.objects;
-  if (server !== "embedded") {
-    throw new TypeError(`objects.server is ${server}, but "up" brings its own API server: start "executor" instead`);
+  const { log } = options;
+  const loaded = withOwnScope(options.loaded);
+  const { execution, gateway: intake, objects } = loaded.config;
+  if (objects.server !== "embedded") {
+    throw new TypeError(
+      `objects.server is ${objects.server}, but "up" brings its own API server: start "gateway" and "executor" instead`,
+    );
   }
-  const api = await startEmbeddedApi(options);
-  let executor: Stage | undefined;
+  const opened: { close(): Promise<void> }[] = [];
+  const close = async () => {
+    for (const one of opened.splice(0).reverse()) await one.close();
+  };
+  async function opening<T extends { close(): Promise<void> }>(one: Promise<T>): Promise<T> {
+    const part = await one;
+    opened.push(part);
+    return part;
+  }
   try {
-    await prepare(api.client, [options.loaded.config.execution.namespace], options.log);
-    const workflows = await loadCatalog(options.loaded.config.execution.workflowsDir, api.client, options.log);
-    executor = await openExecutor({ ...options, client: api.client });
+    const api = await opening(startEmbeddedApi(options));
+    const { client } = api;
+    await prepare(client, [...new Set([intake.namespace, execution.namespace])], log);
+    const workflows = await loadCatalog(execution.workflowsDir, client, log);
+    const ledger = await opening(openLedger({ ...options, loaded }));
+    const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));
     await executor.ready;
-    const running = executor;
-    return {
-      api,
-      workflows,
-      async close() {
-        await running.close();
-        await api.close();
-      },
-    };
+    const gateway = await opening(openGateway({ ...options, loaded, client, ledger }));
+    return { api, gateway, workflows, close };
   } catch (error) {
-    await executor?.close();
-    await api.close();
+    await close();
     throw error;
   }
+}
+
+/**
+ * What signals are about lives elsewhere: an API server of our own has no Deployments and Nodes that could be labelled.
+ * Unless somebody asks for labels, it is the rules that say what is acted on.
+ */
+function withOwnScope({ config, origins }: UpOptions["loaded"]): UpOptions["loaded"] {
+  if (origins.get("gateway.scope") !== "default") return { config, origins };
+  return { config: { ...config, gateway: { ...config.gateway, scope: "all" } }, origins };
 }
 
 /** Brings the workflows in `directory` into the store. A file that is wrong is said so, and does not stop the others. */

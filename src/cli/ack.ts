@@ -1,16 +1,21 @@
 import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
 import { annotationKeys, remediationTargets, type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
-import { CommandError } from "./command-error.ts";
+import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
 import type { Terminal } from "./terminal.ts";
 
-export const ackUsage = `interlock ack EXECUTION --reason TEXT [--namespace NS]
+/** `interlock ack` */
+export const ack: Command<Desk> = {
+  name: "ack",
+  about: "say that trying again is safe after a failure",
+  usage: `interlock ack EXECUTION --reason TEXT [--namespace NS]
 
-Says that somebody has looked at what a failed execution left behind, and that trying again is safe.`;
+Says that somebody has looked at what a failed execution left behind, and that trying again is safe.`,
+  perform: performAck,
+};
 
-/** `interlock ack`. Returns the exit status. */
-export async function ackCommand(args: readonly string[], client: KubeClient, terminal: Terminal): Promise<number> {
+async function performAck(args: readonly string[], { client, terminal }: Desk): Promise<number> {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -18,7 +23,7 @@ export async function ackCommand(args: readonly string[], client: KubeClient, te
   });
   const [name] = positionals;
   const reason = values.reason?.trim();
-  if (!name || !reason || positionals.length > 1) throw new CommandError(ackUsage);
+  if (!name || !reason || positionals.length > 1) throw new CommandError(ack.usage);
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const execution = await findExecution(client, name, values.namespace);
   if (!execution) return ackOnRecord(name, annotations, client, terminal);
@@ -51,9 +56,7 @@ async function ackOnRecord(
       return 0;
     }
   }
-  throw new CommandError(
-    `there is no execution ${name}, and no target remembers one; see: kubectl get wfe,rt --all-namespaces`,
-  );
+  throw new CommandError(`there is no execution ${name}, and no target remembers one; see: interlock get executions`);
 }
 
 function tell(name: string, workflowId: string, target: string, { print, user }: Terminal): void {

@@ -8,12 +8,6 @@ export interface ApiArguments {
   readonly kubeconfigFile?: string;
 }
 
-export const apiUsage = `  --data DIR              where objects are kept (default .data)
-  --listen HOST:PORT      default 127.0.0.1:7080; port 0 takes a free one
-  --token TOKEN           the admin's token; better in INTERLOCK_TOKEN, where no process list shows it.
-                          Without either, one is made and kept in the data directory
-  --kubeconfig-out FILE   where the kubeconfig goes (default DIR/kubeconfig)`;
-
 /** Reads the arguments, or throws a TypeError that says what is wrong with them. */
 export function readApiArguments(
   args: readonly string[],

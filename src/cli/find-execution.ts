@@ -1,6 +1,6 @@
 import type { KubeClient } from "../kube/index.ts";
 import { type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "./command.ts";
 
 /** The execution of that name, in whichever namespace it is. */
 export async function findExecution(

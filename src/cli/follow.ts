@@ -1,6 +1,6 @@
 import type { KubeClient } from "../kube/index.ts";
 import { type WorkflowExecution, type WorkflowExecutionStatus, workflowExecutions } from "../resources/index.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Prints how an execution comes along, until it has ended. Returns the exit status. */

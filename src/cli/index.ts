@@ -1,7 +1,12 @@
-export { ackCommand, ackUsage } from "./ack.ts";
-export { type ApiArguments, apiUsage, readApiArguments } from "./api.ts";
-export { CommandError } from "./command-error.ts";
-export { logsCommand, logsUsage } from "./logs.ts";
-export { runCommand, runUsage } from "./run.ts";
+export { ack } from "./ack.ts";
+export { type ApiArguments, readApiArguments } from "./api.ts";
+export { approve, reject } from "./approve.ts";
+export { type Command, CommandError, type Desk, takeOption } from "./command.ts";
+export { get } from "./get.ts";
+export { logs } from "./logs.ts";
+export { pause } from "./pause.ts";
+export { receiving, type SignalPath } from "./receive.ts";
+export { resume } from "./resume.ts";
+export { run } from "./run.ts";
 export type { Terminal } from "./terminal.ts";
-export { whyCommand, whyUsage } from "./why.ts";
+export { why } from "./why.ts";

@@ -13,29 +13,33 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
-import { CommandError } from "./command-error.ts";
+import { type Command, CommandError, type Desk } from "./command.ts";
 import { follow } from "./follow.ts";
-import type { Terminal } from "./terminal.ts";
 
-export const runUsage = `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--namespace NS] [--no-wait]
+/** `interlock run` */
+export const run: Command<Desk> = {
+  name: "run",
+  about: "run a workflow on a target",
+  usage: `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--namespace NS] [--no-wait]
 
 Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
-status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed.`;
+status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed.`,
+  perform: performRun,
+};
 
-/** `interlock run`. Returns the exit status. */
-export async function runCommand(args: readonly string[], client: KubeClient, terminal: Terminal): Promise<number> {
+async function performRun(args: readonly string[], { client, terminal, incidentsIn }: Desk): Promise<number> {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
       target: { type: "string" },
       param: { type: "string", multiple: true, default: [] },
-      namespace: { type: "string", default: "kubernaut-system" },
+      namespace: { type: "string", default: incidentsIn },
       "no-wait": { type: "boolean", default: false },
     },
   });
   const [workflowId] = positionals;
-  if (!workflowId || !values.target || positionals.length > 1) throw new CommandError(runUsage);
+  if (!workflowId || !values.target || positionals.length > 1) throw new CommandError(run.usage);
   const entry = await findEntry(client, workflowId);
   const order = {
     entry,

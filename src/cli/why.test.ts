@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../test/doubles/test-cluster.ts";
-import { defaultPolicy, withHolder } from "../policy/index.ts";
+import { TestDesk } from "../../test/doubles/test-desk.ts";
+import { withHolder } from "../policy/index.ts";
 import {
   automationPauses,
   installCrds,
@@ -12,7 +13,7 @@ import {
   targetHash,
 } from "../resources/index.ts";
 import { systemRandom } from "../time/index.ts";
-import { whyCommand } from "./why.ts";
+import { why } from "./why.ts";
 
 describe("interlock why", () => {
   it("says of every workflow of the catalog whether it may act on a target now", async () => {
@@ -91,10 +92,9 @@ async function cluster() {
       }
     },
     async why(...args: readonly string[]) {
-      const lines: string[] = [];
-      const terminal = { print: (line: string) => void lines.push(line), id: () => "x", user: "kim" };
-      await whyCommand(args, client, terminal, { settings: defaultPolicy, recordsIn: "default" });
-      return lines.join("\n");
+      const desk = new TestDesk(client, { recordsIn: "default" });
+      await why.perform(args, desk);
+      return desk.read();
     },
   };
 }

@@ -1,13 +1,6 @@
 import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
-import {
-  type ActionRequest,
-  type Decision,
-  decide,
-  explain,
-  lastingPauses,
-  type PolicySettings,
-} from "../policy/index.ts";
+import { type ActionRequest, type Decision, decide, explain, lastingPauses } from "../policy/index.ts";
 import {
   automationPauses,
   builtInKinds,
@@ -21,20 +14,19 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import { CommandError } from "./command-error.ts";
+import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
-import type { Terminal } from "./terminal.ts";
 
-export const whyUsage = `interlock why TARGET [--workflow WORKFLOW] | interlock why EXECUTION    [--output json]
+/** `interlock why` */
+export const why: Command<Desk> = {
+  name: "why",
+  about: "whether a workflow may act on a target now, and if not, why",
+  usage: `interlock why TARGET [--workflow WORKFLOW] | interlock why EXECUTION    [--output json]
 
 Says whether a workflow may act on a target now, and if not, why, until when, and what can be done: every check with what
-was found. For an execution also what was decided then.`;
-
-interface WhyOptions {
-  readonly settings: PolicySettings;
-  /** Where target records live. */
-  readonly recordsIn: string;
-}
+was found. For an execution also what was decided then.`,
+  perform: performWhy,
+};
 
 /** One workflow on one target, asked about now. */
 interface Answer {
@@ -42,13 +34,8 @@ interface Answer {
   readonly decision: Decision;
 }
 
-/** `interlock why`. Returns the exit status. */
-export async function whyCommand(
-  args: readonly string[],
-  client: KubeClient,
-  terminal: Terminal,
-  options: WhyOptions,
-): Promise<number> {
+async function performWhy(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal } = desk;
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -56,12 +43,12 @@ export async function whyCommand(
   });
   const [subject] = positionals;
   const isJson = values.output === "json";
-  if (!subject || positionals.length > 1 || (values.output && !isJson)) throw new CommandError(whyUsage);
+  if (!subject || positionals.length > 1 || (values.output && !isJson)) throw new CommandError(why.usage);
 
   const execution = subject.includes("/") ? undefined : await needExecution(client, subject, values.namespace);
   const target = readTarget(execution?.spec.targetResource ?? subject);
   const workflow = execution?.spec.workflowRef.workflowId ?? values.workflow;
-  const answers = await ask(client, target, workflow, options);
+  const answers = await ask(target, workflow, desk);
   if (isJson)
     terminal.print(JSON.stringify({ target: target.text, recorded: execution?.status, now: answers }, null, 2));
   else
@@ -84,10 +71,9 @@ function readTarget(text: string): ObjectTarget {
 
 /** About one workflow, or about each that is in the catalog. */
 async function ask(
-  client: KubeClient,
   target: ObjectTarget,
   workflow: string | undefined,
-  { settings, recordsIn }: WhyOptions,
+  { client, settings, recordsIn }: Desk,
 ): Promise<readonly Answer[]> {
   const nowMs = client.serverNowMs();
   const record = await client.get(remediationTargets, { namespace: recordsIn, name: targetHash(target) });

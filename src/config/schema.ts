@@ -247,7 +247,7 @@ const schema = {
       default: "labels",
       env: "GATEWAY_SCOPE",
       about:
-        "What incidents are opened for: `labels` is what has the label `kubernaut.ai/managed=true`, itself or by its namespace.",
+        "What incidents are opened for: `labels` is what has the label `kubernaut.ai/managed=true`, itself or by its namespace. `interlock up` has an API server of its own, without such objects: there it is `all` unless set.",
     }),
     fingerprint: setting({
       kind: fingerprintFields(),
@@ -306,6 +306,14 @@ const schema = {
       kind: directory(),
       env: "LEDGER_DIR",
       about: "Where the ledger's journal is written; in the data directory unless set.",
+    }),
+  },
+  metrics: {
+    listen: optional<{ readonly host: string; readonly port: number }>({
+      kind: address(),
+      env: "METRICS_LISTEN",
+      about:
+        "Where a process without HTTP of its own, such as `interlock executor`, serves /metrics, /healthz and /readyz; nowhere unless set. The gateway serves them where it takes signals.",
     }),
   },
   log: {

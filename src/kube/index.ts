@@ -21,6 +21,7 @@ export { kubeconfigFor } from "./embedded/kubeconfig.ts";
 export { openLogStore } from "./embedded/log/open-log-store.ts";
 export { selfSigned } from "./embedded/self-signed.ts";
 export { serveApi } from "./embedded/serve.ts";
+export { printerColumn } from "./embedded/tables/printer-column.ts";
 export { type KubeEvent, kubeEvents } from "./event.ts";
 export type { Connection, CredentialSource, Credentials } from "./http/connection.ts";
 export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ackCommand } from "../../src/cli/index.ts";
+import { ack } from "../../src/cli/index.ts";
 import { taskRuns } from "../../src/engines/tekton/pipeline-run.ts";
 import {
   automationPauses,
@@ -7,6 +7,7 @@ import {
   remediationTargets,
   workflowExecutions,
 } from "../../src/resources/index.ts";
+import { TestDesk } from "../doubles/test-desk.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
@@ -200,7 +201,7 @@ describe("an execution that is deleted", () => {
     await world.deleteRun();
     await world.delete("a");
 
-    await ackCommand(["a", "--reason", "looked at it"], world.client, { print: () => {}, id: () => "x", user: "kim" });
+    await ack.perform(["a", "--reason", "looked at it"], new TestDesk(world.client));
     await world.settle();
     await world.execution("b");
 

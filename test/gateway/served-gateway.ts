@@ -76,6 +76,7 @@ export async function servedGateway({
     limits: { bodyBytes: 100_000, signalsPerSecond: 1_000_000, ...limits },
     clock,
     log,
+    metrics,
   });
 
   async function post(path: string, body: unknown, { headers = {}, method = "POST" } = {}) {

@@ -12,6 +12,7 @@ export function openApiDocument(routes: readonly Pick<SignalRoute, "path" | "rea
       "/readyz": {
         get: { ...plain("It takes signals."), responses: { 200: said("It does."), 503: said("Not yet.") } },
       },
+      "/metrics": { get: plain("Figures in the format of Prometheus.") },
       "/openapi.json": { get: plain("This document.") },
     },
     components: {

@@ -3,7 +3,7 @@ import { CoordinationError } from "../../coordination/index.ts";
 import { KubeError } from "../../kube/index.ts";
 import { LedgerError } from "../../ledger/index.ts";
 import type { PayloadReading, SignalReading } from "../../resources/index.ts";
-import type { Logger } from "../../telemetry/index.ts";
+import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What /metrics says. */
+  readonly metrics: Pick<PromMetrics, "text" | "contentType">;
 }
 
 export interface ServerLimits {
@@ -98,7 +100,7 @@ function measure(app: FastifyInstance, { gateway, clock }: ServerOptions) {
   });
 }
 
-function serveInformation(app: FastifyInstance, { gateway, routes }: ServerOptions) {
+function serveInformation(app: FastifyInstance, { gateway, routes, metrics }: ServerOptions) {
   const document = openApiDocument(routes);
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
@@ -106,6 +108,7 @@ function serveInformation(app: FastifyInstance, { gateway, routes }: ServerOptio
     return say(reply.header("retry-after", "1"), 503, "The gateway does not know all open incidents yet.");
   });
   app.get("/openapi.json", async () => document);
+  app.get("/metrics", async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 }
 
 function serveSignals(app: FastifyInstance, options: ServerOptions) {

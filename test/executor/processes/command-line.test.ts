@@ -1,17 +1,16 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stringify } from "yaml";
-import { bundle, interlockEntry } from "../../services/bundle.ts";
+import { UpProcess } from "../../services/up-process.ts";
 
-let up: Up;
+let up: UpProcess;
 beforeAll(async () => {
-  up = await Up.start();
+  up = await UpProcess.start({ greet: greeting, break: "exit 3" });
 });
 afterAll(() => up.stop());
+
+const greeting = {
+  script: 'echo "hello $who, this is $TARGET_RESOURCE"',
+  parameters: { who: { type: "string", pattern: "^[A-Za-z]+$" } },
+};
 
 describe("interlock run", { timeout: 60_000 }, () => {
   it("waits for the end: exit status 0 when the workflow completed", async () => {
@@ -117,75 +116,4 @@ describe("interlock ack", { timeout: 60_000 }, () => {
 
 function nameIn(out: string): string {
   return /^execution (\S+) was created/.exec(out)?.[1] ?? "";
-}
-
-interface Said {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** `interlock up` as a process of its own, with two workflows, and the command line beside it. */
-class Up {
-  readonly localDir: string;
-  readonly #directory: string;
-  readonly #program: string;
-  readonly #child: ChildProcess;
-
-  private constructor(directory: string, program: string, child: ChildProcess) {
-    this.#directory = directory;
-    this.#program = program;
-    this.#child = child;
-    this.localDir = join(directory, "data", "local");
-  }
-
-  static async start(): Promise<Up> {
-    const directory = mkdtempSync(join(tmpdir(), "interlock-up-"));
-    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
-    writeWorkflow(join(directory, "workflows", "greet"), 'echo "hello $who, this is $TARGET_RESOURCE"', { who: name });
-    writeWorkflow(join(directory, "workflows", "break"), "exit 3");
-    const config = join(directory, "config.yaml");
-    writeFileSync(config, stringify({ execution: { workflowsDir: join(directory, "workflows") } }));
-    const args = ["up", "--data", join(directory, "data"), "--listen", "127.0.0.1:0", "--config", config];
-    const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
-    process.once("exit", () => child.kill("SIGKILL"));
-    for await (const chunk of child.stdout) if (String(chunk).includes("Interlock is running")) break;
-    return new Up(directory, program, child);
-  }
-
-  interlock(...words: readonly string[]): Promise<Said> {
-    const [command = "", ...args] = words;
-    const all = [this.#program, command, "--kubeconfig", join(this.#directory, "data", "kubeconfig"), ...args];
-    return new Promise((resolve) => {
-      execFile(process.execPath, all, { env: plainEnv }, (error, out, err) => {
-        resolve({ status: error ? Number(error.code ?? -1) : 0, out, err });
-      });
-    });
-  }
-
-  async stop(): Promise<void> {
-    const exited = once(this.#child, "exit");
-    this.#child.kill("SIGTERM");
-    await exited;
-    rmSync(this.#directory, { recursive: true, force: true });
-  }
-}
-
-/** Nothing of ours, such as a test runner's hooks, may run in processes of their own. */
-const plainEnv = { PATH: process.env["PATH"] ?? "" };
-const name = { type: "string", pattern: "^[A-Za-z]+$" };
-
-function writeWorkflow(folder: string, script: string, properties: Readonly<Record<string, object>> = {}): void {
-  const workflowId = folder.split("/").at(-1);
-  const parameters = { properties, required: Object.keys(properties) };
-  const params = Object.keys(properties).map((param) => ({ name: param }));
-  const env = params.map(({ name: param }) => ({ name: param, value: `$(params.${param})` }));
-  const steps = [{ name: "say", ...(env.length > 0 && { env }), script }];
-  const taskParams = params.map(({ name: param }) => ({ name: param, value: `$(params.${param})` }));
-  const task = { name: "act", params: taskParams, taskSpec: { params, steps } };
-  const pipeline = { apiVersion: "tekton.dev/v1", kind: "Pipeline", metadata: { name: "workflow" } };
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "pipeline.yaml"), stringify({ ...pipeline, spec: { params, tasks: [task] } }));
-  const entry = { workflowId, version: "1.0.0", description: "For tests.", engine: "local", targetKinds: ["node"] };
-  writeFileSync(join(folder, "workflow.yaml"), stringify({ ...entry, parameters }));
 }

@@ -1,0 +1,30 @@
+import { type Command, readApiArguments } from "../../cli/index.ts";
+import { pinoLogger } from "../../telemetry/index.ts";
+import { startEmbeddedApi } from "../embedded-api.ts";
+import { closeOnSignal, type Surroundings } from "./surroundings.ts";
+
+export const apiOptions = `  --data DIR              where everything is kept (default .data)
+  --listen HOST:PORT      of the API server; default 127.0.0.1:7080; port 0 takes a free one
+  --token TOKEN           the admin's token; better in INTERLOCK_TOKEN, where no process list shows it.
+                          Without either, one is made and kept in the data directory
+  --kubeconfig-out FILE   where the kubeconfig goes (default DIR/kubeconfig)`;
+
+/** `interlock api` */
+export const api: Command<Surroundings> = {
+  name: "api",
+  about: "the embedded API server alone",
+  usage: `interlock api [OPTIONS]\n\nServes the Kubernetes API from a directory, for other processes of this machine.\n\n${apiOptions}`,
+  async perform(args, { clock, random, env, terminal }) {
+    const log = pinoLogger({ level: "warn", format: "text", clock });
+    const given = readApiArguments(args, env);
+    const { url, kubeconfigFile, close } = await startEmbeddedApi({ ...given, clock, random, log });
+    terminal.print(`Interlock's API server is running.
+
+  API server   ${url}   objects are kept in ${given.directory}
+  kubectl      kubectl --kubeconfig ${kubeconfigFile} get namespaces
+  stop         Ctrl-C; everything is still there at the next start
+`);
+    closeOnSignal(close);
+    return 0;
+  },
+};

@@ -1,0 +1,17 @@
+import { ack, approve, type Command, get, logs, pause, receiving, reject, resume, run, why } from "../../cli/index.ts";
+import { signalPaths } from "../gateway.ts";
+import { api } from "./api.ts";
+import { atDesk } from "./at-desk.ts";
+import { executor } from "./executor.ts";
+import { gateway } from "./gateway.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { up } from "./up.ts";
+
+export type { Surroundings } from "./surroundings.ts";
+
+/** Everything that can be typed behind `interlock`, in the order of the help. */
+export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
+  Processes: [up, api, gateway, executor],
+  "Look at what happens": [get, why, logs].map(atDesk),
+  "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume].map(atDesk),
+};

@@ -1,0 +1,56 @@
+import { parseArgs } from "node:util";
+import type { LoadedConfig } from "../../config/index.ts";
+import type { KubeClient } from "../../kube/index.ts";
+import { type Logger, pinoLogger } from "../../telemetry/index.ts";
+import { failAt } from "../fail-at.ts";
+import { openObjects } from "../objects.ts";
+import { openClient } from "../open-client.ts";
+import { prepare } from "../prepare.ts";
+import { configFrom, type Surroundings } from "./surroundings.ts";
+
+export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
+  --kubeconfig FILE       the API server; default .data/kubeconfig, which up and api write
+  --data DIR              what belongs to this process alone`;
+
+/** What the process of a single stage begins with. */
+export interface StageProcess {
+  readonly loaded: LoadedConfig;
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly directory: string;
+}
+
+/** Reads the arguments of a process with a single stage, and opens the API server for it. */
+export async function openStage(
+  args: readonly string[],
+  around: Surroundings,
+  ownDirectory: string,
+): Promise<StageProcess> {
+  const { clock, random, env } = around;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      config: { type: "string" },
+      kubeconfig: { type: "string" },
+      data: { type: "string", default: ownDirectory },
+    },
+  });
+  const loaded = await configFrom(values.config, around);
+  const { level, format } = loaded.config.log;
+  const log = pinoLogger({ level, format, clock });
+  // What is said on the command line wins over the configuration.
+  const ours = async () => ({ client: await openClient(values.kubeconfig ?? ".data/kubeconfig", { clock, random }) });
+  const { client } = values.kubeconfig
+    ? await ours()
+    : await openObjects({ config: loaded.config, embedded: ours, clock, random, env });
+  const { execution, gateway } = loaded.config;
+  await prepare(client, [...new Set(["kubernaut-system", gateway.namespace, execution.namespace])], log);
+  return { loaded, client: withFailures(client, env), log, directory: values.data };
+}
+
+/** For tests: `INTERLOCK_FAIL_AT=7` kills this process before its seventh write, `INTERLOCK_PAUSE_AT=7` stops it there. */
+function withFailures(client: KubeClient, env: Surroundings["env"]): KubeClient {
+  const { INTERLOCK_FAIL_AT: fatal, INTERLOCK_PAUSE_AT: pause } = env;
+  const mortal = fatal ? failAt(client, fatal, () => process.kill(process.pid, "SIGKILL")) : client;
+  return pause ? failAt(mortal, pause, () => process.kill(process.pid, "SIGSTOP")) : mortal;
+}

@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import { CommandError, type Terminal } from "../../cli/index.ts";
+import { type LoadedConfig, loadConfig } from "../../config/index.ts";
+import type { PromMetrics } from "../../telemetry/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+
+/** What a process has around it. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: PromMetrics;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly terminal: Terminal;
+}
+
+/** The configuration, or everything that is wrong with it. */
+export async function configFrom(path: string | undefined, { env }: Surroundings): Promise<LoadedConfig> {
+  const yaml = path === undefined ? undefined : { path, text: await readConfig(path) };
+  const loaded = loadConfig({ yaml, env });
+  if (loaded.kind === "loaded") return loaded;
+  throw new CommandError(`the configuration has to be put right first:\n  ${loaded.problems.join("\n  ")}`);
+}
+
+async function readConfig(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`--config ${path} cannot be read (${error.code}): name a file that is there`);
+  });
+}
+
+/** Ends the process when somebody asks for it, after `close`. */
+export function closeOnSignal(close: () => Promise<void>): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void close().then(() => process.exit(0)));
+  }
+}

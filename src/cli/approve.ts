@@ -1,0 +1,83 @@
+import { parseArgs } from "node:util";
+import { type KubeClient, KubeError } from "../kube/index.ts";
+import { type RemediationApprovalRequest, remediationApprovalRequests } from "../resources/index.ts";
+import { type Command, CommandError, type Desk } from "./command.ts";
+import { isNamed } from "./short-name.ts";
+
+/** `interlock approve` */
+export const approve = answering("approve", "Approved", "let a workflow act that waits for a person's yes");
+
+/** `interlock reject` */
+export const reject = answering("reject", "Rejected", "say no to a workflow that waits for a person's yes");
+
+function answering(name: string, decision: "Approved" | "Rejected", about: string): Command<Desk> {
+  const usage = `interlock ${name} APPROVAL|INCIDENT --reason TEXT
+
+Answers the question of an approval, or the open question of an incident. It is answered once; after a yes everything is
+decided again, so that it may still be refused. See: interlock get approvals`;
+  return {
+    name,
+    about,
+    usage,
+    async perform(args, { client, terminal }) {
+      const { positionals, values } = parseArgs({
+        args: [...args],
+        allowPositionals: true,
+        options: { reason: { type: "string" } },
+      });
+      const [subject] = positionals;
+      const reason = values.reason?.trim();
+      if (!subject || !reason || positionals.length > 1) throw new CommandError(usage);
+      const question = await openQuestion(subject, client);
+      await answer(question, { decision, decidedBy: terminal.user, decisionMessage: reason }, client);
+      const { recommendedWorkflow, targetResource } = question.spec;
+      const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
+      terminal.print(`${question.metadata.name} is ${decision} by ${terminal.user}: ${what}`);
+      return 0;
+    },
+  };
+}
+
+/** The question of that name, or the one that an incident waits for. */
+async function openQuestion(subject: string, client: KubeClient): Promise<RemediationApprovalRequest> {
+  const { items } = await client.list(remediationApprovalRequests);
+  const named = items.find(({ metadata }) => isNamed(subject, metadata.name ?? ""));
+  if (named) return stillOpen(named, client);
+  const asked = items.filter(({ spec }) => isNamed(subject, spec.remediationRequestRef.name));
+  const open = asked.filter((question) => !question.status);
+  const [only, another] = open;
+  if (only && !another) return stillOpen(only, client);
+  if (another) throw new CommandError(`${subject} waits for ${open.map(({ metadata }) => metadata.name).join(", ")}`);
+  const last = asked.at(-1);
+  if (last) return stillOpen(last, client);
+  throw new CommandError(
+    `there is no approval ${subject}, and no incident of that name waits for one; see: interlock get approvals`,
+  );
+}
+
+function stillOpen(question: RemediationApprovalRequest, client: KubeClient): RemediationApprovalRequest {
+  const { metadata, spec, status } = question;
+  if (status)
+    throw new CommandError(`${metadata.name} was answered already: ${status.decision} at ${status.decidedAt}`);
+  if (Date.parse(spec.requiredBy) > client.serverNowMs()) return question;
+  throw new CommandError(`${metadata.name} was to be answered by ${spec.requiredBy}; no answer was a no`);
+}
+
+async function answer(
+  { metadata }: RemediationApprovalRequest,
+  given: { decision: "Approved" | "Rejected"; decidedBy: string; decisionMessage: string },
+  client: KubeClient,
+) {
+  const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+  const decidedAt = new Date(client.serverNowMs()).toISOString();
+  const status = { ...given, verified: false, decidedVia: "command line", decidedAt };
+  const patch = { merge: { metadata: { resourceVersion: metadata.resourceVersion }, status } };
+  const outcome = await client
+    .patch(remediationApprovalRequests, ref, patch, { subresource: "status" })
+    .catch((error: unknown) => {
+      if (error instanceof KubeError && error.code === "invalid") throw new CommandError(error.message);
+      throw error;
+    });
+  if (outcome.kind !== "updated")
+    throw new CommandError(`${ref.name} was answered meanwhile; see: interlock get approvals`);
+}

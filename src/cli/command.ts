@@ -1,0 +1,44 @@
+import type { KubeClient } from "../kube/index.ts";
+import type { PolicySettings } from "../policy/index.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Something that can be typed behind `interlock`. */
+export interface Command<Context> {
+  readonly name: string;
+  /** For the list of all commands. */
+  readonly about: string;
+  readonly usage: string;
+  /** Returns the exit status. Throws CommandError for whoever typed it. */
+  perform(args: readonly string[], context: Context): Promise<number>;
+}
+
+/** What commands work with that ask the API server, or tell it something. */
+export interface Desk {
+  readonly client: KubeClient;
+  readonly terminal: Terminal;
+  /** Where `up` keeps its things. */
+  readonly directory: string;
+  readonly settings: PolicySettings;
+  /** Where incidents live, and pauses that are made here. */
+  readonly incidentsIn: string;
+  /** Where target records live. */
+  readonly recordsIn: string;
+}
+
+/** Takes one option out of the arguments of a command. */
+export function takeOption(
+  args: readonly string[],
+  name: string,
+): { readonly value: string | undefined; readonly rest: readonly string[] } {
+  const at = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  if (at < 0) return { value: undefined, rest: args };
+  const [, joined] = /^[^=]+=(.*)$/s.exec(args[at] ?? "") ?? [];
+  const value = joined ?? args[at + 1];
+  if (!value) throw new CommandError(`--${name} wants a value`);
+  return { value, rest: [...args.slice(0, at), ...args.slice(at + (joined === undefined ? 2 : 1))] };
+}
+
+/** A command cannot do what was asked. The message is for whoever typed it. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+}

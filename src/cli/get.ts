@@ -1,0 +1,83 @@
+import { parseArgs } from "node:util";
+import type { KubeObject } from "../kube/index.ts";
+import {
+  automationPauses,
+  type Kind,
+  notificationRequests,
+  remediationApprovalRequests,
+  remediationRequests,
+  remediationTargets,
+  remediationWorkflows,
+  workflowExecutions,
+} from "../resources/index.ts";
+import { table } from "./columns.ts";
+import { type Command, CommandError, type Desk } from "./command.ts";
+import { isNamed, shortName } from "./short-name.ts";
+
+/** What people call our kinds. */
+const kinds: Readonly<Record<string, Kind>> = {
+  incidents: remediationRequests,
+  executions: workflowExecutions,
+  targets: remediationTargets,
+  workflows: remediationWorkflows,
+  pauses: automationPauses,
+  approvals: remediationApprovalRequests,
+  notices: notificationRequests,
+};
+
+const outputs = ["wide", "json", "name"] as const;
+
+/** `interlock get` */
+export const get: Command<Desk> = {
+  name: "get",
+  about: `list ${Object.keys(kinds).join(", ")}`,
+  usage: `interlock get ${Object.keys(kinds).join("|")} [NAME] [--namespace NS] [--output ${outputs.join("|")}]
+
+Lists what there is, oldest first, in all namespaces unless one is named. Names with a hash in them are shortened, and
+are understood so by every command; with wide, json and name they are whole.`,
+  perform: performGet,
+};
+
+async function performGet(args: readonly string[], { client, terminal }: Desk): Promise<number> {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { namespace: { type: "string" }, output: { type: "string", short: "o" } },
+  });
+  const [word = "", name, ...more] = positionals;
+  const { output, namespace } = values;
+  const isKnown = output === undefined || (outputs as readonly string[]).includes(output);
+  if (!word || more.length > 0 || !isKnown) throw new CommandError(get.usage);
+  const kind = kindOf(word);
+
+  const found = await client.list(kind, {
+    ...(namespace ? { namespace } : {}),
+  });
+  const items = found.items.filter(({ metadata }) => !name || isNamed(name, metadata.name ?? "")).sort(byAge);
+  if (name && items.length === 0) throw new CommandError(`there is no ${word} ${name}; see: interlock get ${word}`);
+  if (output === "json") terminal.print(JSON.stringify(items, null, 2));
+  else if (output === "name") for (const { metadata } of items) terminal.print(metadata.name ?? "");
+  else if (items.length === 0) terminal.print(`there are no ${word}${namespace ? ` in ${namespace}` : ""}`);
+  else {
+    const wide = output === "wide";
+    const nameOf = wide ? (name: string) => name : shortName;
+    const lines = table(kind, items, { nowMs: client.serverNowMs(), wide, nameOf });
+    for (const line of lines) terminal.print(line);
+  }
+  return 0;
+}
+
+/** By our word for it, in the singular too, or by the name that kubectl knows. */
+function kindOf(word: string): Kind {
+  const small = word.toLowerCase();
+  for (const [plural, kind] of Object.entries(kinds)) {
+    const names = [plural, plural.slice(0, -1), kind.plural, kind.singular, kind.shortName];
+    if (names.includes(small)) return kind;
+  }
+  throw new CommandError(`there are no "${word}" here; there are ${Object.keys(kinds).join(", ")}`);
+}
+
+function byAge({ metadata: one }: KubeObject, { metadata: other }: KubeObject): number {
+  const [a = "", b = ""] = [one.creationTimestamp, other.creationTimestamp];
+  return a === b ? ((one.name ?? "") < (other.name ?? "") ? -1 : 1) : a < b ? -1 : 1;
+}

@@ -1,0 +1,56 @@
+import type { KubeClient } from "../kube/index.ts";
+import { type AutomationPauseSpec, kindsIn, parseTarget, remediationWorkflows } from "../resources/index.ts";
+import { CommandError } from "./command.ts";
+
+/** What a pause covers. */
+export type PauseScope =
+  | { readonly scope: "All" }
+  | { readonly scope: "Namespace"; readonly targetNamespace: string }
+  | { readonly scope: "Target"; readonly targetResource: string }
+  | { readonly scope: "Workflow"; readonly workflowId: string };
+
+export const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
+
+/** Reads `all`, `namespace payment`, `target node/worker-1` or `workflow restart`. A mistake must not pause nothing. */
+export async function readPauseScope(words: readonly string[], client: KubeClient): Promise<PauseScope> {
+  const [scope, what, ...more] = words;
+  if (scope === "all" && what === undefined) return { scope: "All" };
+  if (what === undefined || what === "" || more.length > 0) throw new CommandError(`say what: ${pauseScopes}`);
+  switch (scope) {
+    case "namespace":
+      return { scope: "Namespace", targetNamespace: what };
+    case "target":
+      return { scope: "Target", targetResource: await canonicalTarget(what, client) };
+    case "workflow":
+      return { scope: "Workflow", workflowId: await knownWorkflow(what, client) };
+    default:
+      throw new CommandError(`"${scope}" cannot be paused: ${pauseScopes}`);
+  }
+}
+
+/** In words. */
+export function pauseScopeText(spec: PauseScope | AutomationPauseSpec): string {
+  switch (spec.scope) {
+    case "All":
+      return "all automation";
+    case "Namespace":
+      return `automation in namespace ${spec.targetNamespace}`;
+    case "Target":
+      return `automation on ${spec.targetResource}`;
+    case "Workflow":
+      return `workflow ${spec.workflowId}`;
+  }
+}
+
+async function canonicalTarget(text: string, client: KubeClient): Promise<string> {
+  const read = parseTarget(text, await kindsIn(client));
+  if (read.kind === "target") return read.target.text;
+  throw new CommandError(`the target "${text}" ${read.problem}`);
+}
+
+async function knownWorkflow(id: string, client: KubeClient): Promise<string> {
+  const { items } = await client.list(remediationWorkflows);
+  const known = [...new Set(items.map(({ spec }) => spec.workflowId))].sort();
+  if (known.includes(id)) return id;
+  throw new CommandError(`there is no workflow ${id}; the catalog has ${known.join(", ") || "none yet"}`);
+}

@@ -1,0 +1,54 @@
+import { parseArgs } from "node:util";
+import { type AutomationPause, automationPauses } from "../resources/index.ts";
+import { parseDuration } from "../time/index.ts";
+import { type Command, CommandError, type Desk } from "./command.ts";
+import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "./pause-scope.ts";
+
+/** `interlock pause` */
+export const pause: Command<Desk> = {
+  name: "pause",
+  about: "let automation stand still: everywhere, in a namespace, on a target, or one workflow",
+  usage: `interlock pause ${pauseScopes.replaceAll(" | ", "|")} --reason TEXT [--for 2h]
+
+Nothing new is started there until the pause ends: by itself with --for, else with interlock resume. What runs already
+goes on. Several pauses may cover the same thing; it stands still until the last one has ended.`,
+  perform: performPause,
+};
+
+async function performPause(args: readonly string[], { client, terminal, incidentsIn }: Desk): Promise<number> {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { reason: { type: "string" }, for: { type: "string" } },
+  });
+  const reason = values.reason?.trim();
+  if (positionals.length === 0 || !reason) throw new CommandError(pause.usage);
+  const scope = await readPauseScope(positionals, client);
+  const lengthMs = values.for === undefined ? undefined : readLength(values.for);
+  const until = lengthMs === undefined ? undefined : new Date(client.serverNowMs() + lengthMs).toISOString();
+
+  const name = `pause-${terminal.id().toLowerCase()}`;
+  const spec = { ...scope, reason, requestedBy: terminal.user, ...(until ? { until } : {}) };
+  const created = await client.create(automationPauses, draft(name, incidentsIn, spec));
+  if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
+  terminal.print(
+    `${name}: ${pauseScopeText(scope)} stands still ${until ? `until ${until}` : "until somebody ends it"}\n` +
+      `To end it: interlock resume ${name} --reason "…"`,
+  );
+  return 0;
+}
+
+function readLength(text: string): number {
+  const ms = parseDuration(text);
+  if (ms) return ms;
+  throw new CommandError(`--for wants a duration such as 30m or 2h, got "${text}"`);
+}
+
+function draft(
+  name: string,
+  namespace: string,
+  spec: PauseScope & { readonly reason: string; readonly requestedBy: string; readonly until?: string },
+): AutomationPause {
+  const { apiVersion, kind } = automationPauses;
+  return { apiVersion, kind, metadata: { name, namespace }, spec };
+}

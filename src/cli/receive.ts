@@ -1,0 +1,124 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Command, CommandError, type Desk } from "./command.ts";
+import { shortName } from "./short-name.ts";
+
+/** Where the signals of a source are posted. */
+export interface SignalPath {
+  readonly source: string;
+  readonly path: string;
+}
+
+/** `interlock receive`, for these sources. */
+export function receiving(paths: readonly SignalPath[]): Command<Desk> {
+  const sources = paths.map(({ source }) => source).join("|");
+  const usage = `interlock receive ${sources} -p FILE [--gateway URL] [--token-file FILE]
+
+Posts a saved payload to the gateway, as its sender would, and prints what became of each signal. FILE is - for what is
+piped in. URL and token are those of the gateway that keeps its things in the data directory, unless said otherwise.
+Exit status 0 if everything was taken, 1 if not.`;
+  return {
+    name: "receive",
+    about: "post a saved payload to the gateway",
+    usage,
+    async perform(args, desk) {
+      const { positionals, values } = parseArgs({
+        args: [...args],
+        allowPositionals: true,
+        options: {
+          payload: { type: "string", short: "p" },
+          gateway: { type: "string" },
+          "token-file": { type: "string" },
+        },
+      });
+      const [source] = positionals;
+      const route = paths.find((one) => one.source === source);
+      if (!route || !values.payload || positionals.length > 1) throw new CommandError(usage);
+      const body = await readPayload(values.payload);
+      const url = values.gateway ?? (await gatewayUrl(desk.directory));
+      const token = await tokenIn(values["token-file"] ?? join(desk.directory, "gateway-tokens"));
+      return post({ url: `${url.replace(/\/$/, "")}${route.path}`, token, body }, desk);
+    },
+  };
+}
+
+async function readPayload(file: string): Promise<string> {
+  const text = await readFile(file === "-" ? "/dev/stdin" : file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`the payload ${file} cannot be read (${error.code}): name a file with JSON`);
+  });
+  try {
+    JSON.parse(text);
+    return text;
+  } catch (error) {
+    throw new CommandError(`the payload ${file} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** The gateway of `up` says in its directory where it listens as long as it runs. */
+async function gatewayUrl(directory: string): Promise<string> {
+  return readFile(join(directory, "gateway-url"), "utf8").catch(() => {
+    throw new CommandError(
+      `no gateway runs with its things in ${directory}: start one (npm start), or name it with --gateway`,
+    );
+  });
+}
+
+/** The first token of a file of senders. */
+async function tokenIn(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`the token file ${file} cannot be read (${error.code}): name it with --token-file`);
+  });
+  const [, token] = /^(?!#)\S+[ \t]+(\S+)/m.exec(text) ?? [];
+  if (token) return token;
+  throw new CommandError(`there is no token in ${file}: it wants a line NAME TOKEN`);
+}
+
+interface Posting {
+  readonly url: string;
+  readonly token: string;
+  readonly body: string;
+}
+
+async function post({ url, token, body }: Posting, { terminal }: Desk): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
+    throw new CommandError(
+      `no gateway answers at ${url} (${(error.cause as Error)?.message ?? error.message}): is it running?`,
+    );
+  });
+  const said = await response.json().catch(() => ({}));
+  for (const line of linesOf(said as Answer)) terminal.print(line);
+  return response.ok ? 0 : 1;
+}
+
+/** What the gateway answers: a result for each signal, or one refusal of them all. */
+interface Answer {
+  readonly results?: readonly {
+    readonly status: string;
+    readonly message: string;
+    readonly incident?: string;
+    readonly fix?: string;
+    readonly problems?: readonly string[];
+  }[];
+  readonly truncatedAlerts?: number;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly problems?: readonly string[];
+}
+
+function linesOf({ results, truncatedAlerts, title, detail, problems = [] }: Answer): readonly string[] {
+  if (!results)
+    return [`refused: ${title ?? "no reason was given"}. ${detail ?? ""}`, ...problems.map((one) => `  ${one}`)];
+  const lines = results.flatMap(({ status, message, incident, fix, problems = [] }) => [
+    `${status}${incident ? ` ${shortName(incident)}` : ""}: ${message}`,
+    ...(fix ? [`  to change that: ${fix}`] : []),
+    ...problems.map((problem) => `  ${problem}`),
+  ]);
+  const [first] = results.flatMap(({ incident }) => (incident ? [shortName(incident)] : []));
+  return [
+    ...lines,
+    ...(truncatedAlerts ? [`its sender left ${truncatedAlerts} more out`] : []),
+    ...(first ? [`See what becomes of it: interlock why ${first}`] : []),
+  ];
+}

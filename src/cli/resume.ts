@@ -1,0 +1,58 @@
+import { parseArgs } from "node:util";
+import type { KubeClient } from "../kube/index.ts";
+import { type AutomationPause, automationPauses } from "../resources/index.ts";
+import { type Command, CommandError, type Desk } from "./command.ts";
+import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "./pause-scope.ts";
+
+/** `interlock resume` */
+export const resume: Command<Desk> = {
+  name: "resume",
+  about: "end a pause",
+  usage: `interlock resume PAUSE|${pauseScopes.replaceAll(" | ", "|")} --reason TEXT
+
+Ends the pause of that name, or every pause of exactly that scope. What waited for it is decided again.`,
+  perform: performResume,
+};
+
+async function performResume(args: readonly string[], { client, terminal }: Desk): Promise<number> {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { reason: { type: "string" } },
+  });
+  const reason = values.reason?.trim();
+  if (positionals.length === 0 || !reason) throw new CommandError(resume.usage);
+  const nowMs = client.serverNowMs();
+  const { items } = await client.list(automationPauses);
+  const lasting = items.filter(({ spec, status }) => !status && (!spec.until || Date.parse(spec.until) > nowMs));
+
+  for (const pause of await wanted(positionals, lasting, client)) {
+    await end(pause, { endedAt: new Date(nowMs).toISOString(), endedBy: terminal.user, endReason: reason }, client);
+    terminal.print(`${pause.metadata.name} has ended, which covered ${pauseScopeText(pause.spec)}`);
+  }
+  return 0;
+}
+
+async function wanted(words: readonly string[], lasting: readonly AutomationPause[], client: KubeClient) {
+  const [first = "", ...more] = words;
+  const named = more.length === 0 ? lasting.filter(({ metadata }) => metadata.name === first) : [];
+  if (named.length > 0) return named;
+  const names = lasting.map(({ metadata, spec }) => `${metadata.name} (${pauseScopeText(spec)})`);
+  const lasts = `what lasts: ${names.join(", ") || "nothing is paused"}`;
+  if (more.length === 0 && first !== "all") throw new CommandError(`there is no pause ${first} that lasts; ${lasts}`);
+  const scope = await readPauseScope(words, client);
+  const found = lasting.filter(({ spec }) => isSame(scope, spec));
+  if (found.length > 0) return found;
+  throw new CommandError(`${pauseScopeText(scope)} is not paused by itself; ${lasts}`);
+}
+
+function isSame(scope: PauseScope, spec: AutomationPause["spec"]): boolean {
+  return pauseScopeText(scope) === pauseScopeText(spec);
+}
+
+async function end({ metadata }: AutomationPause, status: NonNullable<AutomationPause["status"]>, client: KubeClient) {
+  const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+  const patch = { merge: { metadata: { resourceVersion: metadata.resourceVersion }, status } };
+  const outcome = await client.patch(automationPauses, ref, patch, { subresource: "status" });
+  if (outcome.kind !== "updated") throw new CommandError(`pause ${ref.name} changed meanwhile; try again`);
+}

@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { UpProcess } from "../services/up-process.ts";
+
+describe("interlock up", { timeout: 60_000 }, () => {
+  let up: UpProcess;
+  beforeAll(async () => {
+    up = await UpProcess.start({ clean: "echo cleaned" });
+  });
+  afterAll(() => up.stop());
+
+  const gatewayUrl = () => /gateway +(http:\S+)/.exec(up.screen)?.[1] ?? "";
+
+  async function post(body: object): Promise<{ status: number; text: string }> {
+    const [, token = ""] = /^local (\S+)$/m.exec(readFileSync(join(up.dataDir, "gateway-tokens"), "utf8")) ?? [];
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const answer = await fetch(`${gatewayUrl()}/api/v1/signals`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  it("takes signals without anything being labelled first", async () => {
+    const { status } = await post({ name: "Unmatched", target: "node/worker-9" });
+
+    expect(status).toBe(201);
+    const { out } = await up.interlock("get", "incidents");
+    expect(out).toContain("Unmatched");
+  });
+
+  it("prints a next command that works as it is", async () => {
+    const [, words = ""] = /npm run -s interlock -- (.+)\n/.exec(up.screen) ?? [];
+
+    const { status, out } = await up.bare(...words.split(" "));
+
+    expect(status).toBe(0);
+    expect(out).toContain("completed in");
+  });
+
+  it("serves the figures of all its stages, without a token and without names of targets", async () => {
+    const answer = await fetch(`${gatewayUrl()}/metrics`);
+
+    const text = await answer.text();
+    expect(answer.headers.get("content-type")).toContain("text/plain");
+    for (const metric of ["gateway_", "workflowexecution_", "ledger_"]) expect(text).toContain(`\n${metric}`);
+    expect(text).not.toContain("worker-9");
+  });
+
+  it("says which address is taken and what to change, and ends", async () => {
+    const config = join(up.directory, "taken.yaml");
+    writeFileSync(config, `gateway:\n  listen: ${new URL(gatewayUrl()).host}\n`);
+
+    const other = join(up.directory, "other");
+    const { status, err } = await up.bare("up", "--data", other, "--listen", "127.0.0.1:0", "--config", config);
+
+    expect(status).toBe(1);
+    expect(err).toContain("is taken by another process");
+    expect(err).toContain("gateway.listen");
+  });
+
+  it("leaves what it opens incidents for to labels when the configuration says so", async () => {
+    const labelled = await UpProcess.start({ clean: "echo cleaned" }, { gateway: { scope: "labels" } });
+    try {
+      const payload = join(labelled.directory, "alert.json");
+      writeFileSync(payload, JSON.stringify({ name: "Full", target: "node/worker-1" }));
+
+      const { out } = await labelled.interlock("receive", "generic", "-p", payload);
+
+      expect(out).toContain("kubectl label node worker-1 kubernaut.ai/managed=true");
+    } finally {
+      await labelled.stop();
+    }
+  });
+
+  it("has the executor serve its figures where metrics.listen says, when that runs alone", async () => {
+    const config = join(up.directory, "executor.yaml");
+    writeFileSync(config, "execution:\n  engines: job\n  engine: job\nmetrics:\n  listen: 127.0.0.1:0\n");
+    const args = ["--import", "tsx", "src/main.ts", "executor", "--config", config];
+    const own = ["--kubeconfig", join(up.dataDir, "kubeconfig"), "--data", join(up.directory, "executor")];
+    const child = spawn(process.execPath, [...args, ...own], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      let said = "";
+      for await (const chunk of child.stdout) {
+        said += String(chunk);
+        if (said.includes("executor ready")) break;
+      }
+      const { metrics } = JSON.parse(said.split("\n").find((line) => line.includes("executor ready")) ?? "{}");
+
+      expect(await (await fetch(metrics)).text()).toContain("\nworkflowexecution_");
+      expect((await fetch(metrics.replace("/metrics", "/readyz"))).status).toBe(200);
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { openClient } from "../../src/app/index.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { bundle, interlockEntry } from "./bundle.ts";
+
+/** What a command printed, and how it ended. */
+export interface Said {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A workflow with one step. */
+export interface SmallWorkflow {
+  readonly script: string;
+  readonly parameters?: Readonly<Record<string, object>>;
+  /** More of `workflow.yaml`. */
+  readonly entry?: object;
+}
+
+/** `interlock up` as a process of its own, with small workflows, and the command line beside it. */
+export class UpProcess {
+  readonly directory: string;
+  readonly dataDir: string;
+  readonly localDir: string;
+  /** What it printed when it was ready. */
+  readonly screen: string;
+  readonly #program: string;
+  readonly #child: ChildProcess;
+
+  private constructor(directory: string, program: string, child: ChildProcess, screen: string) {
+    this.directory = directory;
+    this.dataDir = join(directory, "data");
+    this.localDir = join(this.dataDir, "local");
+    this.screen = screen;
+    this.#program = program;
+    this.#child = child;
+  }
+
+  /** `settings` are more sections of the configuration. */
+  static async start(
+    workflows: Readonly<Record<string, SmallWorkflow | string>>,
+    settings: Readonly<Record<string, object>> = {},
+  ): Promise<UpProcess> {
+    const directory = mkdtempSync(join(tmpdir(), "interlock-up-"));
+    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
+    for (const [id, one] of Object.entries(workflows)) {
+      writeWorkflow(join(directory, "workflows", id), id, typeof one === "string" ? { script: one } : one);
+    }
+    const config = join(directory, "config.yaml");
+    const { execution, gateway, ...more } = settings;
+    writeFileSync(
+      config,
+      stringify({
+        execution: { workflowsDir: join(directory, "workflows"), ...execution },
+        gateway: { listen: "127.0.0.1:0", ...gateway },
+        ...more,
+      }),
+    );
+    const args = ["up", "--data", join(directory, "data"), "--listen", "127.0.0.1:0", "--config", config];
+    const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
+    // A test run that is cut short must not leave processes behind.
+    process.once("exit", () => child.kill("SIGKILL"));
+    let screen = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      screen += chunk.toString();
+    });
+    while (!/Next, in a second terminal:\n\n.+\n/.test(screen)) {
+      if (child.exitCode !== null) throw new Error(`interlock up ended with ${child.exitCode}:\n${screen}`);
+      await Promise.race([once(child.stdout as NonNullable<typeof child.stdout>, "data"), once(child, "exit")]);
+    }
+    return new UpProcess(directory, program, child, screen);
+  }
+
+  /** A command at this `up`. */
+  interlock(...words: readonly string[]): Promise<Said> {
+    const [command = "", ...args] = words;
+    return this.bare(command, "--data", this.dataDir, "--config", join(this.directory, "config.yaml"), ...args);
+  }
+
+  /** A command with nothing but these words. */
+  bare(...words: readonly string[]): Promise<Said> {
+    return new Promise((resolve) => {
+      execFile(process.execPath, [this.#program, ...words], { env: plainEnv }, (error, out, err) => {
+        resolve({ status: error ? Number(error.code ?? -1) : 0, out, err });
+      });
+    });
+  }
+
+  client(): Promise<KubeClient> {
+    return openClient(join(this.dataDir, "kubeconfig"), { clock: systemClock(), random: systemRandom() });
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await exited;
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Nothing of ours, such as a test runner's hooks, may run in processes of their own. */
+const plainEnv = { PATH: process.env["PATH"] ?? "" };
+
+function writeWorkflow(folder: string, workflowId: string, { script, parameters = {}, entry }: SmallWorkflow): void {
+  const names = Object.keys(parameters);
+  const params = names.map((name) => ({ name }));
+  const values = names.map((name) => ({ name, value: `$(params.${name})` }));
+  const steps = [{ name: "say", ...(values.length > 0 && { env: values }), script }];
+  const task = { name: "act", params: values, taskSpec: { params, steps } };
+  const pipeline = { apiVersion: "tekton.dev/v1", kind: "Pipeline", metadata: { name: "workflow" } };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "pipeline.yaml"), stringify({ ...pipeline, spec: { params, tasks: [task] } }));
+  const usual = { workflowId, version: "1.0.0", description: "For tests.", engine: "local", targetKinds: ["node"] };
+  writeFileSync(
+    join(folder, "workflow.yaml"),
+    stringify({ ...usual, parameters: { properties: parameters, required: names }, ...entry }),
+  );
+}
