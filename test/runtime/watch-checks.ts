@@ -57,6 +57,9 @@ function typeOf({ do: kind, previous }: Change): WatchEvent<KubeObject>["type"] 
   return previous ? "MODIFIED" : "ADDED";
 }
 
+/** Called after each event of a stream; the next one is not read before it is over. */
+export type Pause = () => Promise<unknown> | undefined;
+
 /** What one informer was sent, and what it told, both compared with the truth as they come. */
 export class Told {
   heard = 0;
@@ -83,7 +86,7 @@ export class Told {
   }
 
   /** `client`, with an ear on its lists and streams, and a reader that now and then does not read. */
-  listening(client: KubeClient, pause: () => Promise<unknown> | undefined): KubeClient {
+  listening(client: KubeClient, pauses: () => Pause): KubeClient {
     const list = async <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery, call?: object) => {
       const found = await client.list(type, query, call);
       this.lists++;
@@ -92,7 +95,8 @@ export class Told {
     return {
       ...client,
       list,
-      watch: (type, query, call) => this.#stream(client.watch(type, query, call), Number(query.resourceVersion), pause),
+      watch: (type, query, call) =>
+        this.#stream(client.watch(type, query, call), Number(query.resourceVersion), pauses()),
     };
   }
 
@@ -100,7 +104,7 @@ export class Told {
   async *#stream<T extends KubeObject>(
     events: AsyncIterable<WatchEvent<T>>,
     from: number,
-    pause: () => Promise<unknown> | undefined,
+    pause: Pause,
   ): AsyncIterable<WatchEvent<T>> {
     this.streams++;
     let next = this.#truth.after(from);

@@ -13,7 +13,7 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
 import { type Network, startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
-import { type Thing, Told, Truth, things } from "./watch-checks.ts";
+import { type Pause, type Thing, Told, Truth, things } from "./watch-checks.ts";
 
 /** What is under torture, so that it can be broken on purpose. */
 export interface Suspects {
@@ -25,8 +25,8 @@ export interface Suspects {
 export interface TortureOptions {
   readonly seed: number;
   readonly seconds: number;
-  /** Goes on, though not for ever, until a reader was so slow that the server hung up on it. */
-  readonly untilOneFallsBehind?: boolean;
+  /** Goes on until the server hung up on so many readers that had stopped to read, however long that takes. */
+  readonly fallBehind?: number;
 }
 
 export interface TortureResult {
@@ -41,6 +41,9 @@ export interface TortureResult {
   readonly fellBehind: number;
 }
 
+type Reader = (typeof readers)[number];
+
+const readers = ["steady", "steady", "slow", "stubborn"] as const;
 const clock = systemClock();
 const random = systemRandom();
 const token = "torture-token";
@@ -57,7 +60,7 @@ const settleWithinMs = 20_000;
  * true story, and in the end every informer knows what the store holds.
  */
 export async function torture(suspects: Suspects, options: TortureOptions): Promise<TortureResult> {
-  const { seed, seconds, untilOneFallsBehind = false } = options;
+  const { seed, seconds, fallBehind = 0 } = options;
   const dice = new Dice(seed);
   const directory = mkdtempSync(join(tmpdir(), "interlock-torture-"));
   const store = await openLogStore({ directory, parse: frozenJson, clock, history });
@@ -73,14 +76,18 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
   const port = Number(new URL(served.url).port);
   const proxies: TcpProxy[] = [];
   const stop = new AbortController();
+  const until = clock.now() + seconds * 1_000;
+  const cutOff = () => log.events.filter(({ event }) => event === "watcher cut off").length;
+  const isOver = () => clock.now() >= until && cutOff() >= fallBehind;
 
   const watched: Told[] = [];
-  for (const reader of ["steady", "steady", "slow", "stubborn"] as const) {
+  for (const reader of readers) {
     // A proxy takes in whatever the server sends. Who is to be too slow for the server is connected to it directly.
     const proxy = reader === "stubborn" ? undefined : await startTcpProxy(port);
     if (proxy) proxies.push(proxy);
     const told = new Told(truth, `${reader} reader ${watched.length + 1}`);
-    const client = told.listening(clientAt(proxy?.port ?? port), pauses(reader, new Dice(dice.seed())));
+    const turmoil = { dice: new Dice(dice.seed()), isOver };
+    const client = told.listening(clientAt(proxy?.port ?? port), pauses(reader, cutOff, turmoil));
     told.follow(
       suspects.informer({
         client,
@@ -90,17 +97,14 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
         random,
         signal: stop.signal,
         problem: () => {},
-        silenceMs: 1_500,
+        // Who does not read hears nothing either. It must not hang up before the server does.
+        silenceMs: reader === "stubborn" ? 3_600_000 : 1_500,
         backoff: { baseMs: 10, maxMs: 200, jitter: 0.5 },
       }),
     );
     watched.push(told);
   }
 
-  const until = clock.now() + seconds * 1_000;
-  const fellBehind = () => log.events.filter(({ event }) => event === "watcher cut off").length;
-  const isOver = () =>
-    clock.now() >= until && (!untilOneFallsBehind || fellBehind() > 0 || clock.now() >= until + settleWithinMs);
   let cuts = 0;
   const breaking = proxies.map((proxy) =>
     breakNetwork(proxy, { dice: new Dice(dice.seed()), isOver, cut: () => cuts++ }),
@@ -121,7 +125,7 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
       streams: watched.reduce((sum, { streams }) => sum + streams, 0),
       relists: watched.reduce((sum, { lists }) => sum + lists - 1, 0),
       cuts,
-      fellBehind: fellBehind(),
+      fellBehind: cutOff(),
     };
   } finally {
     stop.abort();
@@ -181,16 +185,25 @@ async function forgetHistory(store: ObjectStore, { dice, isOver }: Turmoil) {
   }
 }
 
-/** How long a reader leaves what has arrived unread. While it does, its socket is paused and the server has to keep it. */
-function pauses(reader: "steady" | "slow" | "stubborn", dice: Dice): () => Promise<unknown> | undefined {
+/** How long the reader of a stream leaves what has arrived unread. Its socket is paused then, and the server keeps the rest. */
+function pauses(reader: Reader, cutOff: () => number, { dice, isOver }: Turmoil): () => Pause {
   switch (reader) {
     case "steady":
-      return () => undefined;
+      return () => () => undefined;
     case "slow":
-      return () => (dice.chance(0.02) ? wait(dice.between(0, 300)) : dice.chance(0.2) ? turn() : undefined);
+      return () => () => (dice.chance(0.02) ? wait(dice.between(0, 300)) : dice.chance(0.2) ? turn() : undefined);
     case "stubborn":
-      return () => (dice.chance(0.01) ? wait(dice.between(1_000, 5_000)) : undefined);
+      return () => {
+        let events = dice.whole(1, 20);
+        return () => (--events === 0 ? untilCutOff(cutOff, isOver) : undefined);
+      };
   }
+}
+
+/** Reads nothing more until the server has run out of room for it: a matter of how much is written, not of how fast. */
+async function untilCutOff(cutOff: () => number, isOver: () => boolean) {
+  const before = cutOff();
+  while (cutOff() === before && !isOver()) await wait(10);
 }
 
 /** A store that does not tell watchers of some changes: the mistake of a server that loses events. */
