@@ -104,7 +104,10 @@ export function failureOfRun({ failure, cancelledBecause }: SeenRun): RunFailure
   return found;
 }
 
-/** What the record keeps of an execution that has ended; undefined for one that has not, or was skipped. */
+/**
+ * What the record keeps of an execution that has ended; undefined for one that has not, or was skipped. Deleting an
+ * execution ends the cooldown after it, never a block.
+ */
 export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | undefined {
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return undefined;
   const fingerprint = metadata.annotations?.[annotationKeys.signalFingerprint];
@@ -116,7 +119,7 @@ export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | u
     completedAt: status.completionTime,
     ...(fingerprint === undefined ? {} : { signalFingerprint: fingerprint }),
   };
-  if (status.phase === "Completed") return end;
+  if (status.phase === "Completed") return metadata.deletionTimestamp ? { ...end, cooldownEnded: true } : end;
   const { reason, wasExecutionFailure } = status.failureDetails;
   return { ...end, reason, wasExecutionFailure };
 }

@@ -55,17 +55,12 @@ function owesFreeing({ status }: WorkflowExecution): boolean {
 function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
   const { execution, plan, record, settings } = seen;
   const { workflowId } = execution.spec.workflowRef;
-  const isForgotten = execution.metadata.deletionTimestamp !== undefined && end.outcome === "Success";
-  const told = isForgotten ? { ...end, cooldownEnded: true as const } : end;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
   // What was recorded was folded before; only somebody who was paused since may have admitted it again.
-  if (!plan.target || (isRecorded(execution) && !isForgotten && !holds)) return undefined;
+  if (!plan.target || (isRecorded(execution) && !end.cooldownEnded && !holds)) return undefined;
   if (!record?.status) return act({ do: "create-record" });
-  if (isFolded(record.status, { workflowId, end: told })) return undefined;
-  return act({
-    do: "write-record",
-    status: foldEnd(record.status, { workflowId, end: told, backoff: settings.backoff }),
-  });
+  if (isFolded(record.status, { workflowId, end })) return undefined;
+  return act({ do: "write-record", status: foldEnd(record.status, { workflowId, end, backoff: settings.backoff }) });
 }
 
 /**

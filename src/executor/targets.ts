@@ -1,7 +1,7 @@
 import { type Engine, runOwner } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import { foldAck, foldEnd } from "../policy/index.ts";
+import { foldAck, foldEnd, freeHolder } from "../policy/index.ts";
 import {
   annotationKeys,
   type ExecutionEnd,
@@ -70,7 +70,7 @@ async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, 
 
 function findEnd({ status }: RemediationTarget, uid: string) {
   for (const history of status?.workflows ?? []) {
-    const ends = [history.lastExecutionFailure, history.lastFailure, ...history.recentEnds];
+    const ends = [history.lastExecutionFailure, history.lastFailure, history.lastSuccess, ...history.recentEnds];
     const end = ends.find((end) => end?.executionUid === uid);
     if (end) return { history, end };
   }
@@ -128,7 +128,10 @@ async function stopOrRemove({ engine, run }: FoundRun, { client }: Sight, signal
   else await client.delete(engine.runs, ref, options, { signal });
 }
 
-/** What a holder that is gone did, nobody knows: it counts as a failure while acting, until a person has looked. */
+/**
+ * What a holder that is gone did, nobody knows: it counts as a failure while acting, until a person has looked. Unless its
+ * end is known: then somebody who was paused since admitted it a second time, and it only gives the target back.
+ */
 async function free(
   record: RemediationTarget,
   holder: TargetHolder,
@@ -136,10 +139,13 @@ async function free(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { client, settings } = hands.sight;
+  const hasEnded = findEnd(record, holder.executionUid) !== undefined;
   // It may have been admitted by somebody who died before telling.
-  await hands.ledger.append(admittedEvent(record, holder));
+  if (!hasEnded) await hands.ledger.append(admittedEvent(record, holder));
   const end = unknownEnd(holder, client.serverNowMs());
-  const status = foldEnd(record.status, { workflowId: holder.workflowId, end, backoff: settings.backoff });
+  const status = hasEnded
+    ? freeHolder(record.status, holder.executionUid)
+    : foldEnd(record.status, { workflowId: holder.workflowId, end, backoff: settings.backoff });
   const outcome = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   if (outcome.kind !== "updated") return false;
   await tellOfLost(outcome.object, hands);

@@ -65,7 +65,7 @@ describe("two replicas, one of which hears late", () => {
 
     await world.report("True");
     late.writes = 0;
-    await admitUnheard("a");
+    await admitUnheard(await world.seen("a"));
     await world.passTime(60_000);
 
     expect((await world.record()).status?.holder).toBeUndefined();
@@ -84,7 +84,40 @@ describe("an execution that was skipped on one replica and admitted on another",
   );
 });
 
+describe("an execution that is gone", () => {
+  it("and is admitted once more by a replica that was paused gives the target back: its success stays one", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("True");
+    const gone = await world.seen("a");
+    await world.delete("a");
+
+    await admitUnheard(gone);
+    await world.passTime(10_000);
+
+    const { holder, workflows } = (await world.record()).status ?? {};
+    expect(holder).toBeUndefined();
+    expect(workflows).toMatchObject([{ recentEnds: [{ executionName: "a", outcome: "Success" }] }]);
+  });
+});
+
 describe("a target record that is deleted", () => {
+  it("and made again while an execution is on its way out: the cooldown after that one is over", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("True");
+    const { finalizers = [] } = (await world.seen("a")).metadata;
+    const merge = { metadata: { finalizers: [...finalizers, "example.com/keep"] } };
+    await world.client.patch(workflowExecutions, { namespace: "default", name: "a" }, { merge });
+    await world.delete("a");
+
+    await deleteRecord();
+    await world.execution("b");
+
+    expect(await world.exists("a")).toBe(true);
+    expect(await world.status("b")).toMatchObject({ phase: "Running" });
+  });
+
   it("before the run of its holder was started: that run is cancelled without having begun", async () => {
     let isDeleted = false;
     await world.executor(
@@ -248,7 +281,7 @@ async function giveBackWithDeath(death: Death): Promise<boolean> {
   await world.execution("a");
   await world.report("True");
   await first.stop({ deadlineMs: 0 });
-  await admitUnheard("a");
+  await admitUnheard(await world.seen("a"));
 
   const mortal = dyingClient(world.client, death);
   await world.executor({ client: mortal, engines: [tektonEngine(mortal)] });
@@ -261,12 +294,11 @@ async function giveBackWithDeath(death: Death): Promise<boolean> {
 }
 
 /** What a replica does that was paused since it saw the execution Pending and the target free. */
-async function admitUnheard(name: string): Promise<void> {
-  const { metadata, spec } = await world.seen(name);
+async function admitUnheard({ metadata, spec }: WorkflowExecution): Promise<void> {
   const record = await world.record();
   const holder = {
     executionUid: metadata.uid ?? "",
-    executionName: name,
+    executionName: metadata.name ?? "",
     executionNamespace: "default",
     workflowId: spec.workflowRef.workflowId,
     engine: "tekton" as const,

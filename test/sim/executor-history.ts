@@ -6,11 +6,19 @@ import {
   annotationKeys,
   parseTarget,
   type RemediationTarget,
+  type RemediationTargetStatus,
   targetHash,
   type WorkflowExecution,
 } from "../../src/resources/index.ts";
 import { ledgerContradiction } from "./executor-ledger-check.ts";
 import { type KnownEnd, type PolicyRules, whyNotAllowed } from "./executor-policy-model.ts";
+import {
+  cooldownLeft,
+  missingAck,
+  missingEnd,
+  recordContradiction,
+  statusContradiction,
+} from "./executor-record-check.ts";
 import { Violation } from "./lock-history.ts";
 import { runStage } from "./run-actors.ts";
 import type { World } from "./world.ts";
@@ -45,6 +53,8 @@ export interface Holding {
 
 interface Target {
   record: RemediationTarget | undefined;
+  /** Every version of the record, and from when on it was the one. */
+  readonly versions: { readonly fromTime: number; readonly status: RemediationTargetStatus | undefined }[];
   holder: ExecutionTrail | undefined;
   /** The run that was started and has not ended. */
   active: { readonly uid: string; readonly executionUid: string } | undefined;
@@ -103,12 +113,16 @@ export class ExecutorHistory {
     if (what === "delete") {
       trail.isLeaving = true;
       trail.isGone = true;
-      return;
+      return this.#endsItsCooldown(trail);
     }
+    this.#isFolded(trail);
     if (!previous || before === after) return;
     if (!nextPhases[before]?.includes(after)) this.#fail("E1 phases", `${trail.name} went from ${before} to ${after}`);
     if (after === "Running") this.#ranItsOwn(trail);
-    if (after === "Completed" || after === "Failed") this.#endedAfterItsRun(trail);
+    if (after === "Completed" || after === "Failed") {
+      this.#endedAfterItsRun(trail);
+      this.#figuresOfStatus(trail);
+    }
     if (after === "Skipped") this.#skippedForAHolder(trail);
   }
 
@@ -135,6 +149,7 @@ export class ExecutorHistory {
     const record = entry.object as RemediationTarget;
     const target = this.#targetOf(record.metadata.name ?? "");
     target.record = what === "delete" ? undefined : record;
+    target.versions.push({ fromTime: this.#world.now, status: target.record?.status });
     const holder = what === "delete" ? undefined : record.status?.holder?.executionUid;
     if (what === "delete") for (const end of target.ends.values()) end.recordDeletedSince = true;
     else this.#noteEnds(target, record);
@@ -148,7 +163,7 @@ export class ExecutorHistory {
         `run ${target.active.uid} goes on, but the record names ${holder ?? "nobody"}`,
       );
     }
-    this.#figuresAreRight(target, record);
+    if (what === "put") this.#saysWhatHappened(record, previous?.object as RemediationTarget | undefined);
   }
 
   /** After everything has healed: nothing is left undone. */
@@ -165,6 +180,10 @@ export class ExecutorHistory {
     for (const { holder } of this.#targets.values()) {
       if (holder)
         this.#fail("E5 nothing left", `${holder.name} (${holder.object.status?.phase}) still holds its target`);
+    }
+    for (const trail of this.executions.values()) {
+      const missing = missingAck(trail, this.#targetOf(trail.target ?? "").record?.status);
+      if (missing) this.#fail("E11 record", missing);
     }
     const wrong = ledgerContradiction([...this.executions.values()], events);
     if (wrong) this.#fail("E9 ledger", wrong);
@@ -188,7 +207,7 @@ export class ExecutorHistory {
   #targetOf(hash: string): Target {
     const known = this.#targets.get(hash);
     if (known) return known;
-    const target: Target = { record: undefined, holder: undefined, active: undefined, ends: new Map() };
+    const target: Target = { record: undefined, versions: [], holder: undefined, active: undefined, ends: new Map() };
     this.#targets.set(hash, target);
     return target;
   }
@@ -270,15 +289,29 @@ export class ExecutorHistory {
     if (why) this.#fail("E10 policy", `${holder.name} (${holder.workflowId}) was admitted: ${why}`);
   }
 
-  /** Every end is that of an execution, and stands there once; the figures are what the ends say. */
-  #figuresAreRight(_target: Target, { status }: RemediationTarget) {
-    for (const { workflowId, recentEnds } of status?.workflows ?? []) {
-      const uids = recentEnds.map(({ executionUid }) => executionUid);
-      const strangers = uids.filter((uid) => this.executions.get(uid)?.workflowId !== workflowId);
-      if (strangers.length > 0)
-        this.#fail("E11 fold", `${strangers.join()} did not end with ${workflowId}, but is folded`);
-      if (new Set(uids).size !== uids.length) this.#fail("E11 fold", "an end was folded twice");
-    }
+  #saysWhatHappened(record: RemediationTarget, previous: RemediationTarget | undefined) {
+    const trails = this.executions;
+    const wrong = recordContradiction({ record, previous, trails, rules: this.#rules });
+    if (wrong) this.#fail("E11 record", wrong);
+  }
+
+  #isFolded(trail: ExecutionTrail) {
+    const missing = missingEnd(trail, this.#targetOf(trail.target ?? "").record?.status);
+    if (missing) this.#fail("E11 record", missing);
+  }
+
+  #endsItsCooldown(trail: ExecutionTrail) {
+    const left = cooldownLeft(trail, this.#targetOf(trail.target ?? "").record?.status);
+    if (left) this.#fail("E11 record", left);
+  }
+
+  #figuresOfStatus(trail: ExecutionTrail) {
+    const { versions } = this.#targetOf(trail.target ?? "");
+    const first = versions.findLastIndex(({ fromTime }) => fromTime <= trail.createdAt);
+    // Before its first version there was no record.
+    const seen = [...(first < 0 ? [undefined] : []), ...versions.slice(Math.max(0, first)).map(({ status }) => status)];
+    const wrong = statusContradiction(trail, seen, this.#rules);
+    if (wrong) this.#fail("E13 status", `${trail.name}: ${wrong}`);
   }
 
   #fail(what: string, why: string) {

@@ -8,6 +8,7 @@ import {
   remediationTargets,
   runName,
   type TargetHolder,
+  type WorkflowHistory,
 } from "../../src/resources/index.ts";
 import type { MutateTools, Tools } from "./executor-sim.ts";
 
@@ -73,6 +74,29 @@ export const foldsAgain: MutateTools = (tools) => {
   });
 };
 
+/** Loses an earlier failure when it writes down another, as if it had read the record before both. */
+export const forgetsAFailure: MutateTools = (tools) =>
+  withRecords(tools, { read: (record) => record, written: (record) => withHistories(record, withoutOldestFailure) });
+
+function withoutOldestFailure(history: WorkflowHistory): WorkflowHistory {
+  const early = history.recentEnds.filter(({ wasExecutionFailure }) => wasExecutionFailure === false);
+  if (early.length < 2) return history;
+  const recentEnds = history.recentEnds.filter((end) => end !== early.at(-1));
+  return { ...history, recentEnds, consecutiveFailures: Math.max(0, history.consecutiveFailures - 1) };
+}
+
+/** Counts each failure before acting for two. */
+export const countsTwice: MutateTools = (tools) =>
+  withRecords(tools, {
+    read: (record) => record,
+    written: (record) =>
+      withHistories(record, (history) => {
+        const early = history.recentEnds.filter(({ wasExecutionFailure }) => wasExecutionFailure === false);
+        const isCounted = history.consecutiveFailures > early.length;
+        return isCounted ? history : { ...history, consecutiveFailures: 2 * history.consecutiveFailures };
+      }),
+  });
+
 /** Takes whatever run has the target's name for that of the execution that holds the target. */
 export const adoptsByName: MutateTools = (tools) => {
   const holders = new Map<string, string>();
@@ -136,15 +160,21 @@ async function hasRun({ spec, metadata }: RemediationTarget, engines: readonly E
 }
 
 function withoutSuccess(record: RemediationTarget): RemediationTarget {
-  const workflows = record.status?.workflows?.map(({ lastSuccess: _, ...history }) => history);
-  return workflows ? { ...record, status: { ...record.status, workflows } } : record;
+  return withHistories(record, ({ lastSuccess: _, ...history }) => history);
 }
 
 function withUids(record: RemediationTarget, change: (uid: string) => string): RemediationTarget {
-  const workflows = record.status?.workflows?.map((history) => ({
+  return withHistories(record, (history) => ({
     ...history,
     recentEnds: history.recentEnds.map((end) => ({ ...end, executionUid: change(end.executionUid) })),
   }));
+}
+
+function withHistories(
+  record: RemediationTarget,
+  change: (history: WorkflowHistory) => WorkflowHistory,
+): RemediationTarget {
+  const workflows = record.status?.workflows?.map(change);
   return workflows ? { ...record, status: { ...record.status, workflows } } : record;
 }
 

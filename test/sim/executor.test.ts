@@ -28,5 +28,5 @@ const faults = [
 
 describe("the executor", () => {
   holdsInSimulation({ protocol: "executor", from: 1, seeds: 300 }, faults);
-  mutantsAreCaught("executor");
+  mutantsAreCaught("executor", 300);
 });

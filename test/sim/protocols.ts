@@ -86,6 +86,8 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "deletes-run-by-name": executor(executors.deletesRunByName),
       "frees-before-run-stopped": executor(executors.freesBeforeStopped),
       "folds-again": executor(executors.foldsAgain),
+      "forgets-a-failure": executor(executors.forgetsAFailure),
+      "counts-a-failure-twice": executor(executors.countsTwice),
       "adopts-by-name": executor(executors.adoptsByName),
       "skips-itself": executor(executors.skipsItself),
       "cooldown-is-the-run": executor(executors.cooldownIsTheRun),
