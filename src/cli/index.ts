@@ -5,6 +5,7 @@ export { type Command, CommandError, type Desk, takeOption } from "./command.ts"
 export { get } from "./get.ts";
 export { logs } from "./logs.ts";
 export { pause } from "./pause.ts";
+export { testPolicy } from "./policy-test.ts";
 export { receiving, type SignalPath } from "./receive.ts";
 export { resume } from "./resume.ts";
 export { run } from "./run.ts";

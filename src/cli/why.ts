@@ -1,19 +1,17 @@
 import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
-import { type ActionRequest, type Decision, decide, explain, lastingPauses } from "../policy/index.ts";
+import { type ActionRequest, type Decision, decide, explain, lastingPauses, workflowRules } from "../policy/index.ts";
 import {
   automationPauses,
   builtInKinds,
   currentEntry,
   type ObjectTarget,
   parseTarget,
-  type RemediationWorkflow,
   remediationTargets,
   remediationWorkflows,
   targetHash,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import { parseDuration } from "../time/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
 
@@ -87,21 +85,13 @@ async function ask(
     const request = { target: target.text, workflowId, ...(target.namespace && { namespace: target.namespace }) };
     const situation = {
       record: record?.status,
-      workflow: entry && rulesOf(entry),
+      workflow: entry && workflowRules(entry),
       pauses: lastingPauses(pauses, nowMs, canonical),
       settings,
       nowMs,
     };
     return { request, decision: decide(request, situation) };
   });
-}
-
-function rulesOf({ spec }: RemediationWorkflow) {
-  const cooldownMs = spec.cooldown === undefined ? undefined : parseDuration(spec.cooldown);
-  return {
-    ...(cooldownMs === undefined ? {} : { cooldownMs }),
-    ...(spec.observe === undefined ? {} : { observe: spec.observe }),
-  };
 }
 
 function canonical(text: string): string {

@@ -1,5 +1,13 @@
 export { type Check, remaining } from "./checks.ts";
 export { type Allowed, type Blocked, type Decision, decide } from "./decide.ts";
+export {
+  type Checked,
+  type CheckOptions,
+  checkExpectation,
+  type Difference,
+} from "./expectations/check-expectation.ts";
+export type { Expectation } from "./expectations/expectation.ts";
+export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
 export { explain } from "./explanation.ts";
 export { foldAck, foldEnd, freeHolder, historyOf, isFolded, withHolder } from "./fold.ts";
 export { lastingPauses, type Pause } from "./pauses.ts";
@@ -8,3 +16,4 @@ export { type Analysis, diagnose } from "./rules/diagnose.ts";
 export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
 export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";
+export { workflowRules } from "./workflow-rules.ts";

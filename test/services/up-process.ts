@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +8,7 @@ import { openClient } from "../../src/app/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { bundle, interlockEntry } from "./bundle.ts";
-
-/** What a command printed, and how it ended. */
-export interface Said {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
+import { interlock, plainEnv, type Said } from "./interlock.ts";
 
 /** A workflow with one step. */
 export interface SmallWorkflow {
@@ -86,11 +80,7 @@ export class UpProcess {
 
   /** A command with nothing but these words. */
   bare(...words: readonly string[]): Promise<Said> {
-    return new Promise((resolve) => {
-      execFile(process.execPath, [this.#program, ...words], { env: plainEnv }, (error, out, err) => {
-        resolve({ status: error ? Number(error.code ?? -1) : 0, out, err });
-      });
-    });
+    return interlock(words, { program: this.#program });
   }
 
   client(): Promise<KubeClient> {
@@ -104,9 +94,6 @@ export class UpProcess {
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
-
-/** Nothing of ours, such as a test runner's hooks, may run in processes of their own. */
-const plainEnv = { PATH: process.env["PATH"] ?? "" };
 
 function writeWorkflow(folder: string, workflowId: string, { script, parameters = {}, entry }: SmallWorkflow): void {
   const names = Object.keys(parameters);

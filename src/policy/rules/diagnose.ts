@@ -31,7 +31,7 @@ export function diagnose(incident: RemediationRequestSpec, rules: readonly Rule[
 
 /** The diagnosis, or why there is none. */
 function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds): Diagnosis | string {
-  const mismatch = matches(rule.match, incident);
+  const mismatch = matches(rule.match, incident, kinds);
   if (mismatch) return mismatch;
 
   const target = targetOf(rule, incident, kinds);

@@ -16,7 +16,7 @@ export interface RuleMatch {
   readonly signalName?: Pattern;
   readonly source?: Pattern;
   readonly severity?: Pattern;
-  /** Kind of the subject, such as Node. */
+  /** Kind of the subject, in any spelling: Node, node, nodes. An expression sees it as targets are written: node. */
   readonly kind?: Pattern;
   /** Namespace of the subject. */
   readonly namespace?: Pattern;

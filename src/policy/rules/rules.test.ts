@@ -64,6 +64,20 @@ describe("the analysis by rules", () => {
     expect(analysis.kind === "no-match" && analysis.tried[0]).toContain(because);
   });
 
+  it.each(["Deployment", "deploy", ["node", "deployments"], "/deploy.*/"])(
+    "knows the kind %j in every spelling",
+    (kind) => {
+      const rule = { name: "r", match: { kind }, workflow: "w" };
+      for (const written of ["Deployment", "deployment", "deploy"]) {
+        const one = incident({ targetResource: { ...deployment("payment"), kind: written } });
+
+        expect(diagnose(one, [rule], builtInKinds).kind).toBe("diagnosed");
+      }
+      const node = incident({ targetResource: { kind: "StatefulSet", name: "a", namespace: "b" } });
+      expect(diagnose(node, [rule], builtInKinds).kind).toBe("no-match");
+    },
+  );
+
   it("takes nothing from an object's prototype for a label", () => {
     const rule = { name: "r", match: { labels: { constructor: /.*/.source } }, workflow: "w" };
 

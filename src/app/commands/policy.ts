@@ -1,0 +1,74 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Command, CommandError, takeOption, testPolicy } from "../../cli/index.ts";
+import { readCatalog } from "../../engines/index.ts";
+import { type Expectation, readExpectations } from "../../policy/index.ts";
+import { builtInKinds, currentEntry, type Kinds, type TextFile } from "../../resources/index.ts";
+import { alertmanager, generic } from "../../sources/index.ts";
+import { policySettings } from "../executor.ts";
+import { readRulesFolder, yamlFilesIn } from "../rules-folder.ts";
+import { configFrom, type Surroundings } from "./surroundings.ts";
+
+const kinds = builtInKinds;
+
+/** `interlock policy` */
+export const policy: Command<Surroundings> = {
+  name: "policy",
+  about: "test: do the rules say what you expect? For continuous integration",
+  usage: `interlock policy test [FILE|DIR]... [--rules DIR] [--config FILE]
+
+Asks the rules and the policy about signals, without any server, and compares what they say with what is expected. The
+files are those in the folder "tests" of the rules unless named; see docs/rules.md. Exit status 0 if all is as expected.`,
+  async perform([verb, ...args], around) {
+    const { value, rest } = takeOption(args, "config");
+    const { positionals, values } = parseArgs({
+      args: [...rest],
+      allowPositionals: true,
+      options: { rules: { type: "string" } },
+    });
+    if (verb !== "test") throw new CommandError(policy.usage);
+    const { config } = await configFrom(value, around);
+    const directory = values.rules ?? "rules";
+    const { rules, problems } = await readRulesFolder(directory);
+    const wrong = [...problems];
+    if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
+    const { workflows, problems: faults } = await catalogIn(config.execution.workflowsDir, kinds);
+    const paths = positionals.length > 0 ? positionals : [join(directory, "tests")];
+    const expectations = await expectationsIn(paths, [...wrong, ...faults]);
+    const workflow = (id: string) => currentEntry(workflows.filter(({ spec }) => spec.workflowId === id));
+    return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
+  },
+};
+
+async function catalogIn(directory: string, kinds: Kinds) {
+  const isThere = await stat(directory).then(
+    () => true,
+    () => false,
+  );
+  return isThere
+    ? readCatalog(directory, kinds)
+    : { workflows: [], problems: [`${directory}: there is no such folder of workflows`] };
+}
+
+/** Everything that is wrong is said at once, with what was wrong before. */
+async function expectationsIn(paths: readonly string[], problems: string[]): Promise<readonly Expectation[]> {
+  const expectations: Expectation[] = [];
+  for (const file of (await Promise.all(paths.map(filesAt))).flat()) {
+    if (!file.text)
+      problems.push(`${file.path}: there is no such file with expectations; docs/rules.md says how to write one`);
+    const reading = readExpectations(file, { kinds, signals: generic, alerts: alertmanager });
+    if (reading.kind === "invalid") problems.push(...(file.text ? reading.problems : []));
+    else expectations.push(...reading.expectations);
+  }
+  if (problems.length > 0) throw new CommandError(`this has to be put right first:\n  ${problems.join("\n  ")}`);
+  return expectations;
+}
+
+/** The files that `path` means, with their texts: itself, or what is in it. */
+async function filesAt(path: string): Promise<readonly TextFile[]> {
+  const found = await stat(path).catch(() => undefined);
+  const paths = found?.isDirectory() ? (await yamlFilesIn(path)).map((name) => join(path, name)) : [];
+  if (paths.length === 0) return [{ path, text: found?.isFile() ? await readFile(path, "utf8") : "" }];
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, "utf8") })));
+}

@@ -1,0 +1,47 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Rule, readRules } from "../policy/index.ts";
+
+/** What a folder of rules holds. */
+export interface RulesFolder {
+  readonly rules: readonly Rule[];
+  readonly problems: readonly string[];
+  /** Of all files, to see whether anything has changed. */
+  readonly text: string;
+}
+
+/** All files in the order of their names, which is the order in which rules are tried. */
+export async function readRulesFolder(directory: string): Promise<RulesFolder> {
+  const rules: Rule[] = [];
+  const problems: string[] = [];
+  const texts: string[] = [];
+  const homes = new Map<string, string>();
+  for (const file of await yamlFilesIn(directory)) {
+    const path = join(directory, file);
+    const text = await readFile(path, "utf8");
+    texts.push(file, text);
+    const reading = readRules({ path, text });
+    if (reading.kind === "invalid") problems.push(...reading.problems);
+    else rules.push(...reading.rules);
+    for (const { name } of reading.kind === "valid" ? reading.rules : []) {
+      const home = homes.get(name);
+      if (home) problems.push(`${path}: has a rule "${name}", and so has ${home}: names tell rules apart`);
+      homes.set(name, path);
+    }
+  }
+  return { rules, problems, text: JSON.stringify(texts) };
+}
+
+/** The names of the YAML files right in a folder, in their order; none if there is no such folder. */
+export async function yamlFilesIn(directory: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.isDirectory() && /^[^.].*\.ya?ml$/.test(entry.name))
+      .map(({ name }) => name)
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

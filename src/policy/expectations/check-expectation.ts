@@ -1,0 +1,122 @@
+import {
+  checkParameters,
+  type Diagnosis,
+  fitsTarget,
+  type Kinds,
+  parseTarget,
+  type RemediationWorkflow,
+} from "../../resources/index.ts";
+import { type Decision, decide } from "../decide.ts";
+import { diagnose } from "../rules/diagnose.ts";
+import type { Rule } from "../rules/rule.ts";
+import type { PolicySettings } from "../settings.ts";
+import { workflowRules } from "../workflow-rules.ts";
+import type { Expectation, Expected } from "./expectation.ts";
+
+export interface CheckOptions {
+  readonly rules: readonly Rule[];
+  /** The current entry of a workflow. */
+  readonly workflow: (id: string) => RemediationWorkflow | undefined;
+  readonly kinds: Kinds;
+  readonly settings: PolicySettings;
+}
+
+/** Something that came out otherwise. */
+export interface Difference {
+  readonly what: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+export interface Checked {
+  /** The rule that applied. */
+  readonly rule: string | undefined;
+  readonly differences: readonly Difference[];
+}
+
+/** Asks the rules and the policy, and compares what they say with what is expected. */
+export function checkExpectation({ incident, given, expected }: Expectation, options: CheckOptions): Checked {
+  const analysis = diagnose(incident, options.rules, options.kinds);
+  if (analysis.kind === "no-match") {
+    const found = `none: ${analysis.tried.join(", ") || "there are no rules"}`;
+    const differences = expected.match ? [{ what: "rule", expected: expected.rule ?? "one that matches", found }] : [];
+    return { rule: undefined, differences };
+  }
+  const { diagnosis, rule } = analysis;
+  if (!expected.match) {
+    const found = `rule ${rule}: ${diagnosis.workflowId} on ${diagnosis.target}`;
+    return { rule, differences: [{ what: "rule", expected: "no match", found }] };
+  }
+  const decision = decisionOn(diagnosis, { incident, given, expected }, options);
+  return {
+    rule,
+    differences: [...compare(expected, { rule, diagnosis, decision }), ...misfits(diagnosis, options)],
+  };
+}
+
+type Asked = Pick<Expectation, "incident" | "given" | "expected">;
+
+function decisionOn(diagnosis: Diagnosis, { incident, given }: Asked, options: CheckOptions): Decision {
+  const { target, workflowId } = diagnosis;
+  const read = parseTarget(target, options.kinds);
+  const namespace = read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined;
+  const entry = options.workflow(workflowId);
+  const request = { target, workflowId, fingerprint: incident.signalFingerprint, ...(namespace && { namespace }) };
+  return decide(request, {
+    record: given.record,
+    workflow: entry && workflowRules(entry),
+    pauses: given.pauses,
+    settings: options.settings,
+    nowMs: given.nowMs ?? 0,
+  });
+}
+
+interface Found {
+  readonly rule: string;
+  readonly diagnosis: Diagnosis;
+  readonly decision: Decision;
+}
+
+function compare(expected: Extract<Expected, { match: true }>, { rule, diagnosis, decision }: Found): Difference[] {
+  const until = decision.verdict === "block" ? decision.clearsAtMs : undefined;
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ["rule", expected.rule, rule],
+    ["target", expected.target, diagnosis.target],
+    ["workflow", expected.workflow, diagnosis.workflowId],
+    ["parameters", expected.parameters && sorted(expected.parameters), sorted(diagnosis.parameters ?? {})],
+    ["decision", expected.decision, decision.verdict === "allow" ? "allow" : decision.reason],
+    ["until", time(expected.untilMs), time(until) ?? "no known time"],
+  ];
+  return pairs
+    .filter(([, wanted, found]) => wanted !== undefined && wanted !== found)
+    .map(([what, wanted, found]) => {
+      const because = what === "decision" || what === "until" ? ` (${decision.message})` : "";
+      return { what, expected: String(wanted), found: `${found}${because}` };
+    });
+}
+
+/** What would be refused when it is run: a rule for a workflow that cannot be run so is a mistake in any case. */
+function misfits({ workflowId, target, parameters }: Diagnosis, { workflow, kinds }: CheckOptions): Difference[] {
+  const entry = workflow(workflowId);
+  const what = `workflow ${workflowId}`;
+  if (!entry) return [{ what, expected: "is in the catalog", found: "is not" }];
+  const checked = checkParameters(entry.spec.parameters, parameters ?? {});
+  const wrong = checked.kind === "invalid" ? checked.problems : [];
+  const read = parseTarget(target, kinds);
+  const fits = read.kind === "target" && read.target.type === "object" && fitsTarget(entry.spec, read.target, kinds);
+  const kindsOf = entry.spec.targetKinds?.join(", ") ?? "any kind";
+  return [
+    ...wrong.map((found) => ({ what, expected: "takes these parameters", found })),
+    ...(fits ? [] : [{ what, expected: `fits ${kindsOf}`, found: target }]),
+  ];
+}
+
+function sorted(parameters: object): string {
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1))),
+  );
+}
+
+function time(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}

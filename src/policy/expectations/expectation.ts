@@ -1,0 +1,40 @@
+import type {
+  BlockReason,
+  ParameterValue,
+  RemediationRequestSpec,
+  RemediationTargetStatus,
+} from "../../resources/index.ts";
+import type { Pause } from "../pauses.ts";
+
+/** What the rules, and the policy, have to say about a signal. */
+export interface Expectation {
+  readonly name: string;
+  /** For people: file and line. */
+  readonly at: string;
+  readonly incident: RemediationRequestSpec;
+  readonly given: Given;
+  readonly expected: Expected;
+}
+
+/** The situation in which it is decided. */
+export interface Given {
+  /** Undefined if no moment was given: then nothing that is given depends on one. */
+  readonly nowMs: number | undefined;
+  readonly record: RemediationTargetStatus | undefined;
+  readonly pauses: readonly Pause[];
+}
+
+/** Only what is written is compared. */
+export type Expected =
+  | { readonly match: false }
+  | {
+      readonly match: true;
+      readonly rule?: string;
+      readonly target?: string;
+      readonly workflow?: string;
+      readonly parameters?: Readonly<Record<string, ParameterValue>>;
+      /** `allow`, or the reason of the first check that blocks. */
+      readonly decision?: "allow" | BlockReason;
+      /** When the answer changes by itself. */
+      readonly untilMs?: number;
+    };

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { builtInKinds, type RemediationWorkflow } from "../../resources/index.ts";
+import { alertmanager, generic } from "../../sources/index.ts";
+import { readRules } from "../rules/read-rules.ts";
+import { defaultPolicy } from "../settings.ts";
+import { checkExpectation } from "./check-expectation.ts";
+import { readExpectations } from "./read-expectations.ts";
+
+const rules = `rules:
+  - name: full-disk
+    match: { signalName: DiskFull }
+    target: node/{{ labels.node }}
+    workflow: cleanup
+    parameters: { keepDays: "7" }
+  - name: broken
+    match: { signalName: Broken }
+    workflow: nowhere
+  - name: too-much
+    match: { signalName: TooMuch }
+    workflow: cleanup
+    parameters: { colour: red }
+`;
+
+const disk = `
+  - name: disk
+    signal: { name: DiskFull, target: payment/deployment/api, labels: { node: worker-1 } }`;
+
+describe("an expectation", () => {
+  it.each([
+    ["rule: full-disk", []],
+    ["target: node/worker-1", []],
+    ["{ workflow: cleanup, parameters: { keepDays: '7' } }", []],
+    ["decision: allow", []],
+    ["rule: other", [["rule", "other", "full-disk"]]],
+    ["target: node/worker-2", [["target", "node/worker-2", "node/worker-1"]]],
+    ["workflow: restart", [["workflow", "restart", "cleanup"]]],
+    ["parameters: { keepDays: '8' }", [["parameters", '{"keepDays":"8"}', '{"keepDays":"7"}']]],
+    ["parameters: {}", [["parameters", "{}", '{"keepDays":"7"}']]],
+    ["decision: Paused", [["decision", "Paused", "allow (may run now)"]]],
+    ["until: 2026-01-01T00:00:00Z", [["until", "2026-01-01T00:00:00.000Z", "no known time (may run now)"]]],
+    ["no match", [["rule", "no match", "rule full-disk: cleanup on node/worker-1"]]],
+  ])("of %s is compared with what the rules say", (expected, differences) => {
+    expect(outcome(`tests:${disk}\n    expect: ${expected.includes(":") ? block(expected) : expected}`)).toEqual(
+      differences,
+    );
+  });
+
+  it("of a match that is none says why each rule did not apply", () => {
+    const text = `tests:\n  - name: other\n    signal: { name: Other, target: node/a }\n    expect: { rule: full-disk }`;
+
+    expect(outcome(text)[0]?.[2]).toContain("none: full-disk (signalName is Other), broken (");
+  });
+
+  it("holds only if the workflow can be run so", () => {
+    const test = (name: string) =>
+      `tests:\n  - name: x\n    signal: { name: ${name}, target: node/a }\n    expect: { workflow: ${name === "Broken" ? "nowhere" : "cleanup"} }`;
+
+    expect(outcome(test("Broken"))).toEqual([["workflow nowhere", "is in the catalog", "is not"]]);
+    expect(outcome(test("TooMuch"))).toEqual([
+      ["workflow cleanup", "takes these parameters", expect.stringContaining("colour")],
+    ]);
+  });
+
+  it("holds only if the workflow fits the target", () => {
+    const text = `tests:${disk.replace("DiskFull", "Pod")}\n    expect: { rule: pods }`;
+    const pods = `rules:\n  - name: pods\n    match: { signalName: Pod }\n    workflow: cleanup\n`;
+
+    expect(outcome(text, pods)).toEqual([["workflow cleanup", "fits node", "payment/deployment/api"]]);
+  });
+
+  it("is asked about the owner that it names, as the gateway would find it", () => {
+    const text = `tests:
+  - name: a pod
+    alert: { labels: { alertname: Crash, namespace: payment, pod: api-5d9c } }
+    owner: payment/deployment/api
+    expect: { target: payment/deployment/api }`;
+    const owned = `rules:\n  - name: r\n    match: { kind: Deployment }\n    workflow: restart\n`;
+
+    expect(outcome(text, owned)).toEqual([["workflow restart", "is in the catalog", "is not"]]);
+  });
+});
+
+describe("a file of expectations", () => {
+  it.each([
+    ["{}", 'e.yaml:1: must have a list "tests:"'],
+    [`tests:${disk}\n    expect: {}`, 'e.yaml:4: expect is "no match", or one or more of rule, target'],
+    [`tests:${disk}\n    expect: { rul: x }`, "e.yaml:4: rul is not a known field; there is rule, target"],
+    [`tests:${disk}\n    expect: { decision: maybe }`, "e.yaml:4: decision is not one of allow, NoMatchingRule"],
+    [`tests:${disk}\n    expect: { until: soon }`, "e.yaml:4: until is not a time"],
+    [`tests:\n  - name: x\n    expect: no match`, "e.yaml:2: a test has a signal or an alert, one of the two"],
+    [`tests:\n  - name: x\n    signal: { name: A }\n    expect: no match`, "e.yaml:3: signal: target"],
+    [
+      `tests:\n  - name: x\n    alert: { labels: { pod: a } }\n    expect: no match`,
+      "e.yaml:3: alert: alerts[0].labels.alertname",
+    ],
+    [`tests:${disk}\n    given: { record: {} }\n    expect: no match`, "e.yaml:4: what has happened needs a moment"],
+    [
+      `tests:${disk}\n    given: { now: 2026-01-01T00:00:00Z, record: { holdr: {} } }\n    expect: no match`,
+      "e.yaml:4: holdr is not a known field",
+    ],
+    [
+      `tests:${disk}\n    given: { now: 2026-01-01T00:00:00Z, pauses: [{ scope: All }] }\n    expect: no match`,
+      "e.yaml:4: reason is missing",
+    ],
+    [`tests:${disk}\n    owner: widget/one\n    expect: no match`, 'e.yaml:4: owner has the kind "widget"'],
+  ])("%# is refused with file and line: %s", (text, problem) => {
+    const reading = readExpectations({ path: "e.yaml", text }, options);
+
+    expect(reading.kind === "invalid" && reading.problems.join("\n")).toContain(problem);
+  });
+});
+
+const options = { kinds: builtInKinds, signals: generic, alerts: alertmanager };
+
+function block(text: string): string {
+  return text.startsWith("{") ? text : `{ ${text} }`;
+}
+
+/** What came out otherwise: what, expected, found. */
+function outcome(text: string, rulesText = rules): readonly (readonly [string, string, string])[] {
+  const read = readRules({ path: "r.yaml", text: rulesText });
+  if (read.kind === "invalid") throw new Error(read.problems.join("\n"));
+  const reading = readExpectations({ path: "e.yaml", text }, options);
+  if (reading.kind === "invalid") throw new Error(reading.problems.join("\n"));
+  const [expectation] = reading.expectations;
+  if (!expectation) throw new Error("no expectation");
+  const workflow = (id: string) => (id === "cleanup" ? cleanup : undefined);
+  const checked = checkExpectation(expectation, {
+    rules: read.rules,
+    workflow,
+    kinds: builtInKinds,
+    settings: defaultPolicy,
+  });
+  return checked.differences.map(({ what, expected, found }) => [what, expected, found] as const);
+}
+
+const cleanup: RemediationWorkflow = {
+  apiVersion: "kubernaut.ai/v1alpha1",
+  kind: "RemediationWorkflow",
+  metadata: { name: "cleanup-1" },
+  spec: {
+    workflowId: "cleanup",
+    version: "1.0.0",
+    description: "Cleans up.",
+    containerImage: "cleanup",
+    pipeline: "workflow",
+    targetKinds: ["node"],
+    parameters: { properties: { keepDays: { type: "string" } } },
+  },
+};

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { interlock } from "../services/interlock.ts";
+
+describe("interlock policy test", { timeout: 60_000 }, () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), "interlock-policy-"));
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  function file(name: string, text: string): string {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  it("finds the example rules as their expectations want them", async () => {
+    const { status, out } = await interlock(["policy", "test"]);
+
+    expect(out).toMatch(/\n\d+ passed, 0 failed\n$/);
+    expect(out).not.toContain("Rules that none of them is about");
+    expect(status).toBe(0);
+  });
+
+  it("shows what came out otherwise, what no expectation is about, and exits with 1", async () => {
+    const expected = file(
+      "expect.yaml",
+      "tests:\n  - name: the wrong node\n    signal: { name: NodeDiskPressure, target: node/a }\n    expect: { target: node/b }\n",
+    );
+
+    const { status, out } = await interlock(["policy", "test", expected]);
+
+    expect(status).toBe(1);
+    expect(out).toContain(`FAIL  ${expected}:2  the wrong node`);
+    expect(out).toContain("        target\n          expected  node/b\n          found     node/a\n");
+    expect(out).toContain("Rules that none of them is about: evictions-by-node");
+    expect(out).toContain("0 passed, 1 failed");
+  });
+
+  it("takes the cooldown from the configuration that is named", async () => {
+    const config = file("config.yaml", "resource_locking: { cooldown_period: 30s }\n");
+
+    const { status, out } = await interlock(["policy", "test", "--config", config]);
+
+    expect(status).toBe(1);
+    expect(out).toMatch(/FAIL .* a node that was cleaned up a minute ago waits/);
+  });
+
+  it.each([
+    [["policy"], "interlock policy test [FILE|DIR]"],
+    [["policy", "test", "nowhere.yaml"], "nowhere.yaml: there is no such file"],
+    [["policy", "test", "--rules", "docs"], "docs: has no rules; name a folder with --rules"],
+    [["policy", "test", "rules/node-disk-pressure.yaml"], 'must have a list "tests:"'],
+  ])("asked with %j says what to do", async (args, problem) => {
+    const { status, err } = await interlock(args);
+
+    expect(status).toBe(1);
+    expect(err).toContain(problem);
+  });
+});
