@@ -52,6 +52,8 @@ export default {
       ["yaml", "(config|kube/embedded/http|kube/http|engines/local|resources)"],
       ["zod", "resources"],
       ["fastify", "gateway/http"],
+      ["pg", "ledger/database/postgres"],
+      ["@photostructure/sqlite", "ledger/database/sqlite"],
       ["@marcbachmann/cel-js", "kube/embedded"],
       ["@kubernetes/client-node", "kube/http"],
     ].map(([vendor, home]) => ({

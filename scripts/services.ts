@@ -1,7 +1,11 @@
+import { existsSync, readdirSync } from "node:fs";
 import { isInstalled, run } from "./run.ts";
 
 /** What the tests need besides npm packages: the program they start, and Debian's package that has it. */
-const services = [{ program: "redis-server", debianPackage: "redis-server" }];
+const services = [
+  { program: "redis-server", debianPackage: "redis-server", isThere: () => isInstalled("redis-server") },
+  { program: "initdb", debianPackage: "postgresql", isThere: hasPostgres },
+];
 
 /**
  * Installs what is missing where we may, and says exactly what to install where we may not. The tests start these
@@ -9,15 +13,22 @@ const services = [{ program: "redis-server", debianPackage: "redis-server" }];
  */
 export async function installServices(): Promise<string[]> {
   const problems: string[] = [];
-  for (const { program, debianPackage } of services) {
-    if (await isInstalled(program)) continue;
+  for (const { program, debianPackage, isThere } of services) {
+    if (await isThere()) continue;
     const mayInstall = process.getuid?.() === 0 && (await isInstalled("apt-get"));
-    const installed = mayInstall && (await aptInstall(debianPackage)) && (await isInstalled(program));
+    const installed = mayInstall && (await aptInstall(debianPackage)) && (await isThere());
     if (!installed) {
       problems.push(`${program} is missing. Install it with: sudo apt-get install ${debianPackage}`);
     }
   }
   return problems;
+}
+
+/** Debian keeps the programs of the server out of the way, one folder per version. */
+async function hasPostgres(): Promise<boolean> {
+  const home = "/usr/lib/postgresql";
+  const versions = existsSync(home) ? readdirSync(home) : [];
+  return versions.some((version) => existsSync(`${home}/${version}/bin/initdb`)) || (await isInstalled("initdb"));
 }
 
 async function aptInstall(debianPackage: string): Promise<boolean> {

@@ -4,7 +4,7 @@ export { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./e
 export { type ExecutorProcessOptions, openExecutor, policySettings, type Stage } from "./executor.ts";
 export { failAt } from "./fail-at.ts";
 export { type GatewayProcessOptions, openGateway, type RunningGateway } from "./gateway.ts";
-export { type LedgerOptions, openLedger } from "./ledger.ts";
+export { type LedgerOptions, ledgerDirectory, openLedger, openLedgerDatabase } from "./ledger.ts";
 export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
 export { openClient } from "./open-client.ts";
 export { prepare } from "./prepare.ts";

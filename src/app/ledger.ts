@@ -1,6 +1,18 @@
 import { join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
-import { type Ledger, ledgerWriter, observeLedger, openFileLedger } from "../ledger/index.ts";
+import {
+  type Head,
+  type Ledger,
+  type LedgerDatabase,
+  ledgerDatabase,
+  ledgerWriter,
+  observeLedger,
+  observeShipping,
+  openFileLedger,
+  postgresStore,
+  shippedLedger,
+  sqliteStore,
+} from "../ledger/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 
@@ -14,13 +26,48 @@ export interface LedgerOptions {
   readonly metrics: Metrics;
 }
 
-/** Opens this process' part of the ledger, as configured. */
+const megabyte = 1024 * 1024;
+
+/** Opens this process' part of the ledger, as configured. Its rows go to the database by themselves. */
 export async function openLedger({ loaded, directory, clock, random, log, metrics }: LedgerOptions): Promise<Ledger> {
-  return openFileLedger({
-    directory: loaded.config.ledger.dir ?? join(directory, "ledger"),
+  const { maxJournalBytes } = loaded.config.ledger;
+  const database = openLedgerDatabase({ loaded, directory });
+  const ledger = await openFileLedger({
+    directory: ledgerDirectory({ loaded, directory }),
     writer: await ledgerWriter(join(directory, "ledger-writer"), random),
     clock,
     log,
     observer: observeLedger(metrics),
+    // Room comes back a segment at a time, and the two newest stay.
+    limits: { journalBytes: maxJournalBytes, segmentBytes: Math.min(16 * megabyte, Math.ceil(maxJournalBytes / 8)) },
+    storedHeads: () => headsIn(database),
   });
+  const observer = observeShipping(metrics, () => ({ lag: shipped.lag(), journalBytes: ledger.journal.bytes() }));
+  const shipped = shippedLedger({ ledger, database, clock, random, log, observer });
+  return shipped;
+}
+
+/** Where the journals are, of this process and of those that share the directory. */
+export function ledgerDirectory({ loaded, directory }: Pick<LedgerOptions, "loaded" | "directory">): string {
+  return loaded.config.ledger.dir ?? join(directory, "ledger");
+}
+
+/** The database that the configuration names. Nothing is connected or created before it is asked something. */
+export function openLedgerDatabase(
+  options: Pick<LedgerOptions, "loaded" | "directory">,
+  { waitMs }: { readonly waitMs?: number } = {},
+): LedgerDatabase {
+  const url = options.loaded.config.ledger.url?.reveal();
+  if (url) return ledgerDatabase(postgresStore({ url }));
+  const file = join(ledgerDirectory(options), "ledger.sqlite");
+  return ledgerDatabase(sqliteStore(file, waitMs === undefined ? {} : { waitMs }));
+}
+
+async function headsIn(database: LedgerDatabase): Promise<ReadonlyMap<string, Head>> {
+  const heads = new Map<string, Head>();
+  for (const writer of await database.writers()) {
+    const head = await database.head(writer, { besidesHeads: true });
+    if (head) heads.set(writer, head);
+  }
+  return heads;
 }

@@ -235,7 +235,7 @@ export function redisUrl(): Kind<Secret> {
     limits: "A `redis://` or `rediss://` URL. Never printed.",
     secret: true,
     read(text) {
-      if (isRedisUrl(text)) return { kind: "value", value: new Secret(text) };
+      if (isServerUrl(text, ["redis:", "rediss:"])) return { kind: "value", value: new Secret(text) };
       return {
         kind: "wrong",
         wrong: "is not a Redis URL (it is not repeated here, as it may hold a password)",
@@ -246,12 +246,32 @@ export function redisUrl(): Kind<Secret> {
   };
 }
 
-function isRedisUrl(text: string): boolean {
+/** Where PostgreSQL is, credentials included. */
+export function postgresUrl(): Kind<Secret> {
+  const expects =
+    "postgres://user:password@host:5432/database, with ?sslmode=verify-full for TLS and # / ? @ in the password percent-encoded";
+  return {
+    expects,
+    limits: "A `postgres://` or `postgresql://` URL. Never printed.",
+    secret: true,
+    read(text) {
+      if (isServerUrl(text, ["postgres:", "postgresql:"])) return { kind: "value", value: new Secret(text) };
+      return {
+        kind: "wrong",
+        wrong: "is not a PostgreSQL URL (it is not repeated here, as it may hold a password)",
+        instead: expects,
+      };
+    },
+    print: String,
+  };
+}
+
+function isServerUrl(text: string, protocols: readonly string[]): boolean {
   if (!URL.canParse(text) || /\s/.test(text)) return false;
   const { protocol, hostname, pathname, search, hash } = new URL(text);
   // A bare # / or ? in a password ends the host too early: what follows, and the @, then land in these parts.
   const cutShort = hash !== "" || `${pathname}${search}`.includes("@");
-  return (protocol === "redis:" || protocol === "rediss:") && hostname !== "" && !cutShort;
+  return protocols.includes(protocol) && hostname !== "" && !cutShort;
 }
 
 /** Repeats `text` only if it cannot be a URL or anything else with a password in it, put in the wrong place. */

@@ -350,6 +350,8 @@ describe("a password", () => {
   const places: readonly ((url: string) => Parameters<typeof loadConfig>[0])[] = [
     (url) => ({ env: { STATE_BACKEND: "redis", REDIS_URL: url } }),
     (url) => ({ env: { REDIS_URL: url } }),
+    (url) => ({ env: { LEDGER_URL: url } }),
+    (url) => ({ env: { LEDGER_URL: `postgres://${url}` } }),
     (url) => ({ env: { STATE_BACKEND: url, LOCKS_BACKEND: url, LOG_LEVEL: url } }),
     (url) => ({ env: {}, yaml: yaml(`state: {backend: redis}\nredis:\n  url: ${url}\n`) }),
     (url) => ({ env: {}, yaml: yaml(`redis:\n  url: "${url}"\n  url: '${url}'\n`) }),
@@ -383,6 +385,24 @@ describe("a password", () => {
       { numRuns: 3_000 },
     );
   });
+});
+
+describe("the ledger's database", () => {
+  it("is revealed only on request", () => {
+    const { config } = loaded({ env: { LEDGER_URL: "postgres://interlock:hunter2@db:5432/ledger?sslmode=require" } });
+
+    expect(config.ledger.url?.reveal()).toContain("hunter2");
+    expect(`${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`).not.toContain("hunter2");
+  });
+
+  it.each(["db:5432/ledger", "mysql://db/ledger", "postgres://", "postgres://u:12#34@db/l", "postgres://u:1/2@db/l"])(
+    "cannot be at %s",
+    (url) => {
+      const [problem] = problems({ env: { LEDGER_URL: url } });
+
+      expect(problem).toMatch(/^env LEDGER_URL: ledger\.url is not a PostgreSQL URL .* Write postgres:\/\//);
+    },
+  );
 });
 
 interface Sources {

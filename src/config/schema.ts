@@ -8,6 +8,7 @@ import {
   type Kind,
   namespace,
   oneOf,
+  postgresUrl,
   redisUrl,
   senderTokens,
   share,
@@ -306,6 +307,18 @@ const schema = {
       kind: directory(),
       env: "LEDGER_DIR",
       about: "Where the ledger's journal is written; in the data directory unless set.",
+    }),
+    url: optional<Secret>({
+      kind: postgresUrl(),
+      env: "LEDGER_URL",
+      about: "The PostgreSQL database that the journal goes to; without it, a file `ledger.sqlite` beside the journal.",
+    }),
+    maxJournalBytes: setting({
+      kind: count(),
+      default: "1073741824",
+      env: "LEDGER_MAX_JOURNAL_BYTES",
+      about:
+        "The largest journal, in bytes, while the database is away. When it is reached, nothing is done that cannot be recorded.",
     }),
   },
   metrics: {

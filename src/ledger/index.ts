@@ -1,11 +1,18 @@
+export type { StoredLine } from "./database/columns.ts";
+export { type EventFilter, type LedgerDatabase, ledgerDatabase } from "./database/ledger-database.ts";
+export { type PostgresStoreOptions, postgresStore } from "./database/postgres/postgres-store.ts";
+export type { SqlStore } from "./database/sql-store.ts";
+export { type SqliteStoreOptions, sqliteStore } from "./database/sqlite/sqlite-store.ts";
+export { verifyDatabase } from "./database/verify-database.ts";
 export { largestEventBytes } from "./event-text.ts";
 export type { ChainProblem, ProblemKind } from "./file/chain.ts";
-export { type FileLedgerOptions, openFileLedger } from "./file/file-ledger.ts";
+export { type FileLedger, type FileLedgerOptions, openFileLedger } from "./file/file-ledger.ts";
 export type { JournalLimits } from "./file/journal.ts";
 export { ledgerWriter } from "./file/ledger-writer.ts";
 export { readLedger } from "./file/read-ledger.ts";
 export type { Head, LedgerRow } from "./file/row.ts";
-export { type LedgerReport, verifyLedger, type WriterReport } from "./file/verify-ledger.ts";
+export { verifyLedger } from "./file/verify-ledger.ts";
+export type { LedgerReport, WriterReport } from "./file/witnesses.ts";
 export {
   type Fact,
   type Ledger,
@@ -17,3 +24,6 @@ export {
 } from "./ledger.ts";
 export { type MemoryLedger, memoryLedger } from "./memory/memory-ledger.ts";
 export { type LedgerObserver, observeLedger } from "./observe-ledger.ts";
+export { type Backlog, observeShipping } from "./shipping/observe-shipping.ts";
+export { type ShippedLedger, type ShippedLedgerOptions, shippedLedger } from "./shipping/shipped-ledger.ts";
+export type { Lag, ShipperObserver } from "./shipping/shipper.ts";

@@ -48,13 +48,25 @@ export type LedgerEventType = (typeof ledgerEventTypes)[number];
 /**
  * - `too-large`: it is larger than `largestEventBytes` and can never be kept
  * - `overloaded`: too many events wait already; it was not kept, and can be told again
+ * - `full`: the journal has reached its limit, because the database does not take its rows; it was not kept
  * - `closed`: it was not kept
  * - `failed`: the disk failed; it may or may not be there, and nothing is kept before the ledger is opened again
  * - `damaged`: what is on disk is not what was written; the message names file and line
+ * - `unavailable`: the database does not answer, or refuses; asking again later may help
+ * - `conflict`: the database has other rows under the same numbers; asking again does not help
  */
 export type LedgerErrorCode = (typeof ledgerErrorCodes)[number];
 
-export const ledgerErrorCodes = ["too-large", "overloaded", "closed", "failed", "damaged"] as const;
+export const ledgerErrorCodes = [
+  "too-large",
+  "overloaded",
+  "full",
+  "closed",
+  "failed",
+  "damaged",
+  "unavailable",
+  "conflict",
+] as const;
 
 /** The ledger did not keep an event, or cannot be read. */
 export class LedgerError extends Error {

@@ -1,5 +1,5 @@
 import type { Line } from "./read-lines.ts";
-import { type Head, type LedgerRow, readRow } from "./row.ts";
+import { type LedgerRow, readRow, type Start } from "./row.ts";
 import type { Segment } from "./segments.ts";
 
 /**
@@ -38,7 +38,7 @@ export class Chain {
   #file = "";
   #isNewest = false;
 
-  constructor(writer: string, after: Head) {
+  constructor(writer: string, after: Start) {
     this.#writer = writer;
     this.#next = { seq: after.seq + 1, previous: after.hash };
   }

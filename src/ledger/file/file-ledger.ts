@@ -5,9 +5,13 @@ import type { Clock } from "../../time/index.ts";
 import { eventText } from "../event-text.ts";
 import { type Ledger, LedgerError, type LedgerEvent } from "../ledger.ts";
 import { type LedgerObserver, unobserved } from "../observe-ledger.ts";
+import type { Shippable } from "../shipping/shippable.ts";
 import { Heads } from "./heads.ts";
 import { Journal, type JournalLimits } from "./journal.ts";
+import { JournalReader } from "./journal-reader.ts";
 import { recover } from "./recover.ts";
+import type { Head } from "./row.ts";
+import { segmentsAmong, startOf } from "./segments.ts";
 import { isWriterName } from "./writers.ts";
 
 export interface FileLedgerOptions {
@@ -18,15 +22,29 @@ export interface FileLedgerOptions {
   readonly clock: Clock;
   readonly log?: Logger;
   readonly observer?: LedgerObserver;
-  readonly limits?: JournalLimits;
+  readonly limits?: Partial<JournalLimits>;
   /** How often the heads of other writers are recorded. */
   readonly headsEveryMs?: number;
+  /** How far the database has the rows of all writers, to be recorded too. */
+  readonly storedHeads?: () => Promise<ReadonlyMap<string, Head>>;
   /** For tests: a disk that loses things. */
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
+/** A ledger, and the journal that it writes. */
+export interface FileLedger extends Ledger {
+  readonly journal: Shippable & {
+    /** Of all its segments together. */
+    bytes(): number;
+  };
+}
+
 const megabyte = 1024 * 1024;
-const defaultLimits: JournalLimits = { segmentBytes: 16 * megabyte, waitingBytes: 32 * megabyte };
+const defaultLimits: JournalLimits = {
+  segmentBytes: 16 * megabyte,
+  waitingBytes: 32 * megabyte,
+  journalBytes: Number.POSITIVE_INFINITY,
+};
 
 /**
  * A ledger in files, as one of its writers. Throws DiskError `in-use` when another process is this writer, and
@@ -38,22 +56,38 @@ export async function openFileLedger({
   clock,
   log = silentLogger,
   observer = unobserved,
-  limits = defaultLimits,
+  limits,
   headsEveryMs = 60_000,
+  storedHeads,
   openDisk = openDirectory,
-}: FileLedgerOptions): Promise<Ledger> {
+}: FileLedgerOptions): Promise<FileLedger> {
   if (!isWriterName(writer)) throw new TypeError(`${writer} cannot be the name of a writer`);
   const disk = await openDisk(join(directory, writer), clock);
   try {
     const recovered = await recover(disk, writer, log);
-    const journal = new Journal({ disk, writer, limits, wrote: observer.wrote }, recovered);
-    const append = observedAppend(journal, observer, clock);
-    const heads = new Heads({ append }, { directory, writer, everyMs: headsEveryMs, clock, log });
+    const listeners: (() => void)[] = [];
+    function wrote(bytes: number) {
+      observer.wrote(bytes);
+      for (const listener of listeners) listener();
+    }
+    const journal = new Journal({ disk, writer, limits: { ...defaultLimits, ...limits }, wrote }, recovered);
+    const append = announced(observedAppend(journal, observer, clock), log);
+    const heads = new Heads({ append }, { directory, writer, everyMs: headsEveryMs, storedHeads, clock, log });
     log.info("ledger opened", { directory, writer, seq: recovered.head.seq });
+    const reader = new JournalReader(disk);
     return {
       append,
       async close() {
         await Promise.all([heads.stop(), journal.close()]);
+      },
+      journal: {
+        writer,
+        head: () => journal.head,
+        bytes: () => journal.bytes,
+        begin: async () => startOf(segmentsAmong(await disk.names())).seq,
+        read: (after, portion) => reader.read(after, { ...portion, until: journal.head.seq }),
+        forget: (seq) => journal.forget(seq),
+        onMore: (listener) => void listeners.push(listener),
       },
     };
   } catch (error) {
@@ -72,5 +106,23 @@ function observedAppend(journal: Journal, observer: LedgerObserver, clock: Clock
       throw error;
     }
     observer.kept(event.type, clock.now() - toldAt);
+  };
+}
+
+/** Whoever is refused says so too, but for one event each; that nothing at all is kept is worth a word of its own. */
+function announced(append: Ledger["append"], log: Logger): Ledger["append"] {
+  let announced: string | undefined;
+  return async (event) => {
+    try {
+      await append(event);
+    } catch (error) {
+      const code = error instanceof LedgerError ? error.code : undefined;
+      const isLasting = code === "full" || code === "failed";
+      if (isLasting && announced !== code) log.error("ledger keeps nothing", { code, error: (error as Error).message });
+      if (isLasting) announced = code;
+      throw error;
+    }
+    if (announced) log.info("ledger keeps events again", { code: announced });
+    announced = undefined;
   };
 }

@@ -10,6 +10,8 @@ interface HeadsOptions {
   readonly directory: string;
   readonly writer: string;
   readonly everyMs: number;
+  /** As far as the database has them. */
+  readonly storedHeads: (() => Promise<ReadonlyMap<string, Head>>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -54,17 +56,44 @@ export class Heads {
   }
 
   async #record() {
-    const heads: Record<string, { seq: number; hash: string }> = {};
-    for (const other of await this.#others()) {
-      const head = await this.#headOf(other);
-      if (head && this.#recorded.get(other.name) !== head.hash) heads[other.name] = { seq: head.seq, hash: head.hash };
-    }
-    if (Object.keys(heads).length === 0) return;
+    const heads = this.#news("journal", await this.#journalHeads());
+    const stored = this.#news("database", await this.#storedHeads());
+    if (Object.keys(heads).length + Object.keys(stored).length === 0) return;
 
     const at = new Date(this.#options.clock.wallMs()).toISOString();
     const id = `${this.#options.writer}/heads/${at}`;
-    await this.#ledger.append({ id, type: "ledger.heads", at, facts: { heads } });
-    for (const [name, { hash }] of Object.entries(heads)) this.#recorded.set(name, hash);
+    // Apart, for what is in a journal need not be in the database yet, and the other way round it may be gone.
+    const facts = { heads, ...(Object.keys(stored).length > 0 && { stored }) };
+    await this.#ledger.append({ id, type: "ledger.heads", at, facts });
+    for (const [name, { hash }] of Object.entries(heads)) this.#recorded.set(`journal ${name}`, hash);
+    for (const [name, { hash }] of Object.entries(stored)) this.#recorded.set(`database ${name}`, hash);
+  }
+
+  /** Those of others that were not recorded before. */
+  #news(
+    where: "journal" | "database",
+    found: ReadonlyMap<string, Head>,
+  ): Record<string, { seq: number; hash: string }> {
+    const news: Record<string, { seq: number; hash: string }> = {};
+    for (const [name, { seq, hash }] of found) {
+      const isNew = name !== this.#options.writer && this.#recorded.get(`${where} ${name}`) !== hash;
+      if (isNew) news[name] = { seq, hash };
+    }
+    return news;
+  }
+
+  async #journalHeads(): Promise<ReadonlyMap<string, Head>> {
+    const found = new Map<string, Head>();
+    for (const other of await this.#others()) {
+      const head = await this.#headOf(other);
+      if (head) found.set(other.name, head);
+    }
+    return found;
+  }
+
+  /** The database may be away; that is said elsewhere, and keeps nobody from recording the rest. */
+  async #storedHeads(): Promise<ReadonlyMap<string, Head>> {
+    return (await this.#options.storedHeads?.().catch(() => undefined)) ?? new Map();
   }
 
   async #others(): Promise<Writer[]> {

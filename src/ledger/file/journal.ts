@@ -2,13 +2,15 @@ import type { Disk, DiskFile } from "../../disk/index.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Recovered } from "./recover.ts";
 import { type Head, mostBatchBytes, overheadBytes, rowLine } from "./row.ts";
-import { segmentName } from "./segments.ts";
+import { removable, segmentName, segmentsAmong, sizeOf } from "./segments.ts";
 
 export interface JournalLimits {
   /** A segment that has reached it is followed by a new one. */
   readonly segmentBytes: number;
   /** Of rows that wait for the disk. More are refused: memory is not where events are kept. */
   readonly waitingBytes: number;
+  /** Of all segments together. More is refused until the database has taken some of it. */
+  readonly journalBytes: number;
 }
 
 /**
@@ -26,13 +28,15 @@ export class Journal {
   #head: Head;
   #file: DiskFile | undefined;
   #fileBytes: number;
+  #olderBytes: number;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #flushing: Promise<void> | undefined;
   #refusal: LedgerError | undefined;
   #closing: Promise<void> | undefined;
+  #forgetting: Promise<void> = Promise.resolve();
 
-  constructor({ disk, writer, limits, wrote }: JournalParts, { head, segment }: Recovered) {
+  constructor({ disk, writer, limits, wrote }: JournalParts, { head, segment, olderBytes }: Recovered) {
     this.#disk = disk;
     this.#writer = writer;
     this.#limits = limits;
@@ -40,6 +44,24 @@ export class Journal {
     this.#head = head;
     this.#file = segment?.file;
     this.#fileBytes = segment?.bytes ?? 0;
+    this.#olderBytes = olderBytes;
+  }
+
+  /** The newest row that is durable. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  /** Of all segments together. */
+  get bytes(): number {
+    return this.#olderBytes + this.#fileBytes;
+  }
+
+  /** Removes the segments whose rows are all up to number `seq`, as far as the journal itself does not need them. */
+  forget(seq: number): Promise<void> {
+    // Once it is closed, the directory may be somebody else's.
+    if (!this.#closing) this.#forgetting = this.#removeThrough(seq);
+    return this.#forgetting;
   }
 
   /** Resolves when a row with the text of an event is durable. */
@@ -47,6 +69,7 @@ export class Journal {
     if (this.#refusal) return Promise.reject(this.#refusal);
     const bytes = Buffer.byteLength(text) + overheadBytes;
     if (this.#waitingBytes + bytes > this.#limits.waitingBytes) return Promise.reject(this.#overloaded());
+    if (this.bytes + this.#waitingBytes + bytes > this.#limits.journalBytes) return Promise.reject(this.#full());
 
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
@@ -64,9 +87,20 @@ export class Journal {
   async #close() {
     this.#refusal ??= new LedgerError("closed", `the ledger in ${this.#disk.directory} is closed`);
     await this.#flushing;
+    await this.#forgetting.catch(() => {});
     // Every row that was acknowledged is durable already: a disk that fails now takes nothing away.
     await this.#file?.close().catch(() => {});
     await this.#disk.close();
+  }
+
+  async #removeThrough(seq: number) {
+    for (const { name } of removable(segmentsAmong(await this.#disk.names()), seq)) {
+      const bytes = await sizeOf(this.#disk, name);
+      await this.#disk.remove(name);
+      // One after the other: a power cut must not bring an older one back and leave a hole behind it.
+      await this.#disk.sync();
+      this.#olderBytes -= bytes;
+    }
   }
 
   async #flushAll() {
@@ -121,6 +155,7 @@ export class Journal {
     if (this.#file && this.#fileBytes < this.#limits.segmentBytes) return this.#file;
     await this.#file?.close();
     this.#file = await this.#disk.open(segmentName(this.#head.seq + 1), "create-durable");
+    this.#olderBytes += this.#fileBytes;
     this.#fileBytes = 0;
     // A row in a file whose name is lost is lost with it.
     await this.#disk.sync();
@@ -134,6 +169,12 @@ export class Journal {
     this.#waiting = [];
     this.#waitingBytes = 0;
     for (const { reject } of all) reject(this.#refusal);
+  }
+
+  #full(): LedgerError {
+    const why = `it has ${this.bytes} bytes that the database has not taken yet, of ${this.#limits.journalBytes}`;
+    const help = "bring the database back, or raise ledger.maxJournalBytes";
+    return new LedgerError("full", `the ledger in ${this.#disk.directory} took no event: ${why}; ${help}`);
   }
 
   #overloaded(): LedgerError {

@@ -3,19 +3,20 @@ import type { DiskView } from "../../disk/index.ts";
 import { LedgerError } from "../ledger.ts";
 import { Chain, type ChainItem, type ChainProblem } from "./chain.ts";
 import { readLines } from "./read-lines.ts";
-import { type Head, noHash } from "./row.ts";
-import { type Segment, segmentsAmong } from "./segments.ts";
+import type { Start } from "./row.ts";
+import { type Segment, segmentsAmong, startOf } from "./segments.ts";
 
-/** Everything of one writer, checked. */
+/** Everything of one writer that is in its journal, checked. */
 export async function* readWriter(view: DiskView, writer: string): AsyncGenerator<ChainItem> {
-  yield* readChain(view, writer, { segments: segmentsAmong(await view.names()), after: { seq: 0, hash: noHash } });
+  const segments = segmentsAmong(await view.names());
+  yield* readChain(view, writer, { segments, after: startOf(segments) });
 }
 
 /** What is in `segments`, the newest of the writer's among them, checked to go on after `after`. */
 export async function* readChain(
   view: DiskView,
   writer: string,
-  { segments, after }: { readonly segments: readonly Segment[]; readonly after: Head },
+  { segments, after }: { readonly segments: readonly Segment[]; readonly after: Start },
 ): AsyncGenerator<ChainItem> {
   const chain = new Chain(writer, after);
   for (const segment of segments) {

@@ -5,13 +5,15 @@ import { LedgerError } from "../ledger.ts";
 import { lastRows } from "./last-rows.ts";
 import { damaged, readChain } from "./read-chain.ts";
 import { type Head, noHash } from "./row.ts";
-import { type Segment, segmentsAmong } from "./segments.ts";
+import { type Segment, segmentsAmong, sizeOf } from "./segments.ts";
 
 /** What an earlier process left. */
 export interface Recovered {
   readonly head: Head;
   /** The segment to go on with, and its length; undefined if there is none. */
   readonly segment: OpenSegment | undefined;
+  /** Of all segments before it. */
+  readonly olderBytes: number;
 }
 
 export interface OpenSegment {
@@ -27,13 +29,15 @@ export interface OpenSegment {
 export async function recover(disk: Disk, writer: string, log: Logger): Promise<Recovered> {
   const segments = segmentsAmong(await disk.names());
   const newest = segments.at(-1);
-  if (!newest) return { head: { seq: 0, hash: noHash }, segment: undefined };
+  if (!newest) return { head: { seq: 0, hash: noHash }, segment: undefined, olderBytes: 0 };
 
   const after = await headBefore(disk, segments, writer);
   const found = await findEnd(disk, newest, { writer, after });
   if (found.cutBytes > 0) {
     log.warn("incomplete write cut off", { file: newest.name, offset: found.end, bytes: found.cutBytes });
   }
+  let olderBytes = 0;
+  for (const { name } of segments.slice(0, -1)) olderBytes += await sizeOf(disk, name);
   const file = await disk.open(newest.name, "durable");
   try {
     await settle(file, found);
@@ -43,7 +47,7 @@ export async function recover(disk: Disk, writer: string, log: Logger): Promise<
     await file.close().catch(() => {});
     throw error;
   }
-  return { head: found.head, segment: { file, bytes: found.end } };
+  return { head: found.head, segment: { file, bytes: found.end }, olderBytes };
 }
 
 /** Where the segment before the newest ends. Rows are added to a new one only when those of the last are durable. */
@@ -75,16 +79,7 @@ async function findEnd(disk: Disk, newest: Segment, { writer, after }: { writer:
     synced = row.synced;
     found = { ...found, head: row, lastWrite, end: line.at + line.bytes.length + 1 };
   }
-  return { ...found, cutBytes: (await sizeOf(disk, newest)) - found.end };
-}
-
-async function sizeOf(disk: Disk, { name }: Segment): Promise<number> {
-  const file = await disk.open(name, "read");
-  try {
-    return await file.size();
-  } finally {
-    await file.close();
-  }
+  return { ...found, cutBytes: (await sizeOf(disk, newest.name)) - found.end };
 }
 
 /**

@@ -25,6 +25,11 @@ export interface Head {
   readonly hash: string;
 }
 
+/** Where a chain is taken up: the row before, whose hash is unknown if it is in the database alone. */
+export interface Start extends Omit<Head, "hash"> {
+  readonly hash: string | undefined;
+}
+
 /** Before the first row of a chain. */
 export const noHash = "0".repeat(64);
 

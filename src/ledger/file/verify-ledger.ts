@@ -3,59 +3,38 @@ import type { DiskView } from "../../disk/index.ts";
 import type { ChainProblem } from "./chain.ts";
 import { readWriter } from "./read-chain.ts";
 import { readLines } from "./read-lines.ts";
-import { type Head, type LedgerRow, readRow } from "./row.ts";
+import { type LedgerRow, readRow } from "./row.ts";
 import { segmentsAmong } from "./segments.ts";
+import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "./witnesses.ts";
 import { type Writer, writersIn } from "./writers.ts";
 
-export interface LedgerReport {
-  readonly writers: readonly WriterReport[];
-  /** Empty if every row is what was written and none is missing, as far as the ledger itself can tell. */
-  readonly problems: readonly ChainProblem[];
-}
-
-export interface WriterReport {
-  readonly writer: string;
-  readonly rows: number;
-  readonly head: Head | undefined;
-  /** A write that is under way, or was cut short by a crash: it begins here. No problem, for nobody was told of it. */
-  readonly incomplete: { readonly file: string; readonly line: number } | undefined;
-}
-
-/** Checks every chain in `directory`, and what writers recorded of one another. Reads everything twice. */
+/**
+ * Checks every chain in the journals of `directory`, and what writers recorded of one another. Reads everything twice.
+ * Rows that the database has may be gone from the front of a journal.
+ */
 export async function verifyLedger(directory: string): Promise<LedgerReport> {
   const writers = await writersIn(directory);
-  const recorded = await recordedHeads(writers);
+  const witnesses = await recordedHeads(writers);
   const reports: WriterReport[] = [];
   const problems: ChainProblem[] = [];
-  for (const writer of writers) {
-    const witnesses = recorded.get(writer.name) ?? new Map();
-    recorded.delete(writer.name);
-    reports.push(await verifyWriter(writer, witnesses, (problem) => problems.push(problem)));
+  for (const { name, view } of writers) {
+    const report = (problem: ChainProblem) => void problems.push(problem);
+    const examined = await examine(name, readWriter(view, name), { witnesses, report });
+    reports.push(examined);
+    problems.push(...missingEnd(view.directory, examined.head, witnesses.newest(name, "journal")));
   }
-  for (const [name, witnesses] of recorded) problems.push(...missingHead(join(directory, name), witnesses));
+  for (const name of witnesses.writers.filter((name) => !writers.some((writer) => writer.name === name))) {
+    problems.push(...missingEnd(join(directory, name), undefined, witnesses.newest(name, "journal")));
+  }
   return { writers: reports, problems };
 }
 
-/** By number of the row: what others recorded about it. They need not agree, if the row was exchanged in between. */
-type Witnesses = Map<number, Witness[]>;
-
-interface Witness extends Head {
-  /** Where it is recorded. */
-  readonly place: string;
-}
-
-async function recordedHeads(writers: readonly Writer[]): Promise<Map<string, Witnesses>> {
-  const recorded = new Map<string, Witnesses>();
+async function recordedHeads(writers: readonly Writer[]): Promise<Witnesses> {
+  const witnesses = new Witnesses();
   for (const { view } of writers) {
-    for await (const { row, place } of headsRows(view)) {
-      for (const [other, head] of headsIn(row)) {
-        const witnesses: Witnesses = recorded.get(other) ?? new Map();
-        witnesses.set(head.seq, [...(witnesses.get(head.seq) ?? []), { ...head, place }]);
-        recorded.set(other, witnesses);
-      }
-    }
+    for await (const { row, place } of headsRows(view)) witnesses.add(row, place);
   }
-  return recorded;
+  return witnesses;
 }
 
 /** Hardly a line without heads has it, so hardly one is parsed in vain. */
@@ -73,45 +52,4 @@ async function* headsRows(view: DiskView): AsyncGenerator<{ row: LedgerRow; plac
       await file.close();
     }
   }
-}
-
-function headsIn({ facts }: LedgerRow): [string, Head][] {
-  return Object.entries(facts["heads"] as unknown as Record<string, Head>);
-}
-
-async function verifyWriter(
-  { name, view }: Writer,
-  witnesses: Witnesses,
-  report: (problem: ChainProblem) => void,
-): Promise<WriterReport> {
-  let rows = 0;
-  let head: Head | undefined;
-  let incomplete: WriterReport["incomplete"];
-  for await (const item of readWriter(view, name)) {
-    if (item.kind === "problem") report(item.problem);
-    if (item.kind === "tail") incomplete = { file: item.file, line: item.line.number };
-    if (item.kind !== "row") continue;
-
-    const { row, file, line } = item;
-    rows++;
-    head = { seq: row.seq, hash: row.hash };
-    const objector = witnesses.get(row.seq)?.find(({ hash }) => hash !== row.hash);
-    witnesses.delete(row.seq);
-    if (!objector) continue;
-    const message = `row ${row.seq} is not the one recorded in ${objector.place}`;
-    report({ kind: "changed", file, line: line.number, message });
-  }
-  for (const problem of missingHead(view.directory, witnesses)) report(problem);
-  return { writer: name, rows, head, incomplete };
-}
-
-/** One for the newest says it all: when it was recorded, everything before it was there too. */
-function missingHead(file: string, witnesses: Witnesses): ChainProblem[] {
-  const newest = [...witnesses.values()]
-    .flat()
-    .sort((one, other) => one.seq - other.seq)
-    .at(-1);
-  if (!newest) return [];
-  const message = `row ${newest.seq} is missing; it is recorded in ${newest.place}`;
-  return [{ kind: "missing", file, line: 0, message }];
 }

@@ -1,0 +1,70 @@
+import { hash } from "node:crypto";
+import type { WrittenRow } from "../file/journal-reader.ts";
+import { readRow } from "../file/row.ts";
+
+/** A line of a database, in the place where it stands there. */
+export interface StoredLine {
+  readonly seq: number;
+  readonly line: string;
+  /** The columns that questions are asked of say the same as the line. */
+  readonly isIndexedRightly: boolean;
+}
+
+/** The line is what counts; all other columns are there to find it, and can be made from it again. */
+export const columnNames = [
+  "writer",
+  "seq",
+  "hash",
+  "line",
+  "id",
+  "type",
+  "at_ms",
+  "target",
+  "incident",
+  "execution",
+  "execution_id",
+] as const;
+
+export type Columns = Readonly<Record<(typeof columnNames)[number], string | number | null>>;
+
+export function columnsOf({ line, row }: WrittenRow): Columns {
+  const { facts } = row;
+  const [, name] = /^[^/]*\/(.+)$/s.exec(String(facts["execution"] ?? "")) ?? [];
+  return {
+    writer: row.writer,
+    seq: row.seq,
+    hash: row.hash,
+    line,
+    id: columnText(row.id),
+    type: row.type,
+    at_ms: Date.parse(row.at),
+    target: optionalText(facts["target_resource"]),
+    incident: optionalText(facts["remediation_id"]),
+    execution: optionalText(name),
+    execution_id: optionalText(facts["execution_id"]),
+  };
+}
+
+/** Whether a database's row is what its own line makes. A line that is no row cannot be indexed rightly. */
+export function isIndexedRightly(stored: Columns): boolean {
+  const line = String(stored.line);
+  const row = readRow(Buffer.from(line));
+  if (!row) return false;
+  const made = columnsOf({ line, row });
+  return columnNames.every((name) => stored[name] === made[name]);
+}
+
+const longestText = 500;
+
+/**
+ * Text as a column holds it: different texts stay different, none is too long for an index, and none has a character
+ * that a database refuses.
+ */
+export function columnText(text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1);
+  return escaped.length <= longestText ? escaped : `sha256:${hash("sha256", escaped)}`;
+}
+
+function optionalText(fact: unknown): string | null {
+  return typeof fact === "string" && fact !== "" ? columnText(fact) : null;
+}

@@ -1,0 +1,183 @@
+import type { WrittenRow } from "../file/journal-reader.ts";
+import { type Head, type LedgerRow, readRow } from "../file/row.ts";
+import { LedgerError, type LedgerEventType } from "../ledger.ts";
+import { type Columns, columnNames, columnsOf, columnText, isIndexedRightly, type StoredLine } from "./columns.ts";
+import type { SqlStore, SqlValue } from "./sql-store.ts";
+
+/** Which events are wanted. All that is given has to fit. */
+export interface EventFilter {
+  readonly target?: string | undefined;
+  readonly incident?: string | undefined;
+  /** Its name, or its uid. */
+  readonly execution?: string | undefined;
+  readonly type?: LedgerEventType | undefined;
+  /** From this moment on, in milliseconds since 1970. */
+  readonly sinceMs?: number | undefined;
+  /** Before this moment. */
+  readonly untilMs?: number | undefined;
+}
+
+/** All rows of all writers, to be asked about. Rows are added and never changed. Throws LedgerError `unavailable`. */
+export interface LedgerDatabase {
+  /** Where it is, for messages; without credentials. */
+  readonly place: string;
+  /**
+   * Adds rows of one writer, in the order of their numbers; durable when it resolves. Those it has are left alone; if it
+   * has another row of the same number, nobody knows which is the true one: LedgerError `conflict`.
+   */
+  add(rows: readonly WrittenRow[]): Promise<void>;
+  writers(): Promise<readonly string[]>;
+  /** A writer's newest row, or its newest of those that are more than a word about other writers. */
+  head(writer: string, options?: { readonly besidesHeads?: boolean }): Promise<Head | undefined>;
+  /** A writer's rows behind number `after`, by number. */
+  lines(writer: string, after: number): AsyncGenerator<StoredLine>;
+  /** Events in the order of their time, each once, as it was first told. Lines that are no rows are passed over. */
+  events(filter: EventFilter): AsyncGenerator<LedgerRow>;
+  close(): Promise<void>;
+}
+
+const table = "ledger_rows";
+
+const create = [
+  `CREATE TABLE IF NOT EXISTS ledger_rows (
+    writer text NOT NULL, seq bigint NOT NULL, hash text NOT NULL, line text NOT NULL,
+    id text NOT NULL, type text NOT NULL, at_ms bigint NOT NULL,
+    target text, incident text, execution text, execution_id text,
+    PRIMARY KEY (writer, seq))`,
+  "CREATE INDEX IF NOT EXISTS ledger_rows_id ON ledger_rows (id)",
+  "CREATE INDEX IF NOT EXISTS ledger_rows_at ON ledger_rows (at_ms)",
+  ...["target", "incident", "execution", "execution_id"].map(
+    (column) =>
+      `CREATE INDEX IF NOT EXISTS ledger_rows_${column} ON ledger_rows (${column}, at_ms) WHERE ${column} IS NOT NULL`,
+  ),
+];
+
+/** Reading goes in pages of so many rows. */
+const pageRows = 500;
+
+/** The ledger's questions, the same for every database. */
+export function ledgerDatabase(store: SqlStore): LedgerDatabase {
+  let prepared: Promise<void> | undefined;
+  async function query(sql: string, values: readonly SqlValue[]) {
+    prepared ??= store.prepare(table, create);
+    await prepared.catch((error) => {
+      prepared = undefined;
+      throw error;
+    });
+    return store.query(sql, values);
+  }
+
+  return {
+    place: store.place,
+    add: (rows) => add(rows, query, store.place),
+    async writers() {
+      // From one writer to the next by the index: there are few of them, and many rows.
+      const found = await query(
+        `WITH RECURSIVE found (writer) AS (
+          SELECT min(writer) FROM ledger_rows
+          UNION ALL SELECT (SELECT min(r.writer) FROM ledger_rows r WHERE r.writer > found.writer)
+          FROM found WHERE found.writer IS NOT NULL)
+        SELECT writer FROM found WHERE writer IS NOT NULL`,
+        [],
+      );
+      return found.map(({ writer }) => String(writer)).sort();
+    },
+    async head(writer, { besidesHeads = false } = {}) {
+      const which = besidesHeads ? "writer = $1 AND type <> 'ledger.heads'" : "writer = $1";
+      const [newest] = await query(`SELECT seq, hash FROM ledger_rows WHERE ${which} ORDER BY seq DESC LIMIT 1`, [
+        writer,
+      ]);
+      return newest && { seq: Number(newest["seq"]), hash: String(newest["hash"]) };
+    },
+    lines: (writer, after) => lines(writer, after, query),
+    events: (filter) => events(filter, query),
+    close: () => store.close(),
+  };
+}
+
+type Query = SqlStore["query"];
+
+async function add(rows: readonly WrittenRow[], query: Query, place: string): Promise<void> {
+  if (rows.length === 0) return;
+  const values = rows.map(columnsOf).flatMap((columns) => columnNames.map((name) => columns[name]));
+  const width = columnNames.length;
+  const tuples = rows.map((_, i) => `(${columnNames.map((_, j) => `$${i * width + j + 1}`).join()})`);
+  const added = await query(
+    `INSERT INTO ledger_rows (${columnNames.join()}) VALUES ${tuples.join()} ON CONFLICT (writer, seq) DO NOTHING RETURNING seq`,
+    values,
+  );
+  if (added.length < rows.length) await refuseOthers(rows, query, place);
+}
+
+/** Some were there before. They are ours, told again after a reply was lost, unless their hashes say otherwise. */
+async function refuseOthers(rows: readonly WrittenRow[], query: Query, place: string): Promise<void> {
+  const [first, last] = [rows.at(0)?.row, rows.at(-1)?.row];
+  const found = await query("SELECT seq, hash FROM ledger_rows WHERE writer = $1 AND seq BETWEEN $2 AND $3", [
+    first?.writer ?? "",
+    first?.seq ?? 0,
+    last?.seq ?? 0,
+  ]);
+  const hashes = new Map(found.map(({ seq, hash }) => [Number(seq), hash]));
+  const other = rows.find(({ row }) => hashes.get(row.seq) !== row.hash)?.row;
+  if (!other) return;
+  const what = `${place} has another row ${other.seq} of writer ${other.writer} than the journal`;
+  throw new LedgerError(
+    "conflict",
+    `${what}: two journals were written under one name, or one was put back to an older state`,
+  );
+}
+
+async function* lines(writer: string, after: number, query: Query): AsyncGenerator<StoredLine> {
+  const sql = `SELECT ${columnNames.join()} FROM ledger_rows WHERE writer = $1 AND seq > $2 ORDER BY seq LIMIT ${pageRows}`;
+  for (let last = after, isMore = true; isMore; ) {
+    const page = await query(sql, [writer, last]);
+    for (const columns of page as readonly Columns[]) {
+      last = Number(columns.seq);
+      yield { seq: last, line: String(columns.line), isIndexedRightly: isIndexedRightly(columns) };
+    }
+    isMore = page.length === pageRows;
+  }
+}
+
+/** Of several rows about one event, and in a list of them: who comes first. */
+const place = (row: string) => `(${row}.at_ms, ${row}.writer, ${row}.seq)`;
+
+async function* events(filter: EventFilter, query: Query): AsyncGenerator<LedgerRow> {
+  const { conditions, values } = conditionsOf(filter);
+  const [atMs, writer, seq] = [1, 2, 3].map((i) => `$${values.length + i}`);
+  const sql = `SELECT r.at_ms, r.writer, r.seq, r.line FROM ledger_rows r
+    WHERE ${[...conditions, `${place("r")} > (${atMs}, ${writer}, ${seq})`].join(" AND ")}
+    AND NOT EXISTS (SELECT 1 FROM ledger_rows e WHERE e.id = r.id AND ${place("e")} < ${place("r")})
+    ORDER BY r.at_ms, r.writer, r.seq LIMIT ${pageRows}`;
+  for (let after: readonly SqlValue[] = [Number.MIN_SAFE_INTEGER, "", 0], isMore = true; isMore; ) {
+    const page = await query(sql, [...values, ...after]);
+    for (const { line } of page) {
+      const row = readRow(Buffer.from(String(line)));
+      if (row) yield row;
+    }
+    const last = page.at(-1);
+    if (last) after = [last["at_ms"] ?? 0, last["writer"] ?? "", last["seq"] ?? 0];
+    isMore = page.length === pageRows;
+  }
+}
+
+function conditionsOf(filter: EventFilter) {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  function where(value: SqlValue | undefined, condition: (parameter: string) => string) {
+    if (value === undefined) return;
+    values.push(value);
+    conditions.push(condition(`$${values.length}`));
+  }
+  where(optionalColumn(filter.target), (value) => `r.target = ${value}`);
+  where(optionalColumn(filter.incident), (value) => `r.incident = ${value}`);
+  where(optionalColumn(filter.execution), (value) => `(r.execution = ${value} OR r.execution_id = ${value})`);
+  where(filter.type, (value) => `r.type = ${value}`);
+  where(filter.sinceMs, (value) => `r.at_ms >= ${value}`);
+  where(filter.untilMs, (value) => `r.at_ms < ${value}`);
+  return { conditions, values };
+}
+
+function optionalColumn(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : columnText(text);
+}

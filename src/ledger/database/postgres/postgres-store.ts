@@ -1,0 +1,71 @@
+import pg from "pg";
+import { LedgerError } from "../../ledger.ts";
+import type { SqlRow, SqlStore, SqlValue } from "../sql-store.ts";
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:5432/database?sslmode=require` */
+  readonly url: string;
+  /** The longest that connecting or one statement may take: a server that is frozen is one that is away. */
+  readonly timeoutMs?: number;
+}
+
+/** Any number of processes that create the tables together do it one after the other. The number is ours, and arbitrary. */
+const creating = 4_931_027_116;
+
+/** A database in PostgreSQL. Connects when it is first asked, and again whenever the connection was lost. */
+export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions): SqlStore {
+  const place = placeOf(url);
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 2,
+    connectionTimeoutMillis: timeoutMs,
+    // Ours, for a server that does not answer at all; and the server's own, so that it does not go on without us.
+    query_timeout: timeoutMs,
+    statement_timeout: timeoutMs,
+    keepAlive: true,
+    application_name: "interlock",
+    allowExitOnIdle: true,
+    types: { getTypeParser },
+  });
+  // A connection that breaks while nobody uses it is replaced at the next question, which is when it matters.
+  pool.on("error", () => {});
+
+  async function ask(sql: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    try {
+      return (await pool.query<Record<string, SqlValue>>(sql, [...values])).rows;
+    } catch (cause) {
+      throw new LedgerError("unavailable", `${place} cannot be used: ${reasonOf(cause)}`, { cause });
+    }
+  }
+
+  return {
+    place,
+    async prepare(table, create) {
+      // Asked first, so that whoever may only read or add needs no right to create.
+      const [found] = await ask("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+      if (found?.["there"]) return;
+      // Several statements in one message are one transaction.
+      await ask([`SELECT pg_advisory_xact_lock(${creating})`, ...create].join(";\n"), []);
+    },
+    query: ask,
+    async close() {
+      await pool.end();
+    },
+  };
+}
+
+/** Numbers of rows and times are 64 bits wide there, and safe integers here. */
+function getTypeParser(...[oid, format]: Parameters<typeof pg.types.getTypeParser>) {
+  return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
+}
+
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `PostgreSQL at ${host}${pathname}`;
+}
+
+/** Several addresses of one host that all refuse are reported without a sentence. */
+function reasonOf(cause: unknown): string {
+  const { message, code, errors } = cause as { message?: string; code?: string; errors?: readonly Error[] };
+  return message || errors?.map((error) => error.message).join(", ") || code || "it does not answer";
+}

@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import { LedgerError } from "../../ledger.ts";
+import type { SqlStore } from "../sql-store.ts";
+
+export interface SqliteStoreOptions {
+  /** How long a statement waits for another process that is just writing. This thread does nothing else meanwhile. */
+  readonly waitMs?: number;
+}
+
+/** A database in one file, which any number of processes of this machine may have open. Calls run in this thread. */
+export function sqliteStore(file: string, { waitMs = 50 }: SqliteStoreOptions = {}): SqlStore {
+  const place = resolve(file);
+  let opened: DatabaseSyncInstance | undefined;
+
+  async function ask<T>(work: (database: DatabaseSyncInstance) => T): Promise<T> {
+    try {
+      opened ??= open(place, waitMs);
+      return work(opened);
+    } catch (cause) {
+      throw new LedgerError("unavailable", `${place} cannot be used: ${(cause as Error).message}`, { cause });
+    }
+  }
+
+  return {
+    place,
+    prepare: (_table, create) =>
+      ask((database) => {
+        for (const statement of create) database.exec(statement);
+      }),
+    query: (sql, values) =>
+      ask((database) => database.prepare(numbered(sql)).all(...values) as Record<string, never>[]),
+    async close() {
+      opened?.close();
+      opened = undefined;
+    },
+  };
+}
+
+function open(file: string, timeout: number): DatabaseSyncInstance {
+  const database = new DatabaseSync(file, { timeout });
+  try {
+    // Readers and a writer do not wait for one another, and a commit is on the disk when it is reported.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** SQLite writes `?1` where PostgreSQL writes `$1`. */
+function numbered(sql: string): string {
+  return sql.replace(/\$(\d+)/g, "?$1");
+}

@@ -1,0 +1,43 @@
+import { Chain, type ChainItem, type ChainProblem } from "../file/chain.ts";
+import { noHash } from "../file/row.ts";
+import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "../file/witnesses.ts";
+import type { LedgerDatabase } from "./ledger-database.ts";
+
+type Readable = Pick<LedgerDatabase, "place" | "writers" | "lines" | "events">;
+
+/** Checks every chain in the database, what writers recorded of one another, and that questions find what is there. */
+export async function verifyDatabase(database: Readable): Promise<LedgerReport> {
+  const witnesses = new Witnesses();
+  for await (const row of database.events({ type: "ledger.heads" })) {
+    witnesses.add(row, `${placeOf(database, row.writer)} row ${row.seq}`);
+  }
+  const reports: WriterReport[] = [];
+  const problems: ChainProblem[] = [];
+  for (const writer of new Set([...(await database.writers()), ...witnesses.writers])) {
+    const report = (problem: ChainProblem) => void problems.push(problem);
+    const examined = await examine(writer, chainOf(database, writer), { witnesses, report });
+    if (examined.rows > 0) reports.push(examined);
+    problems.push(...missingEnd(placeOf(database, writer), examined.head, witnesses.newest(writer, "database")));
+  }
+  return { writers: reports, problems };
+}
+
+async function* chainOf(database: Readable, writer: string): AsyncGenerator<ChainItem> {
+  const chain = new Chain(writer, { seq: 0, hash: noHash });
+  const file = placeOf(database, writer);
+  yield* chain.startSegment({ name: "", first: 1 }, file, { isNewest: false });
+  for await (const { seq, line, isIndexedRightly } of database.lines(writer, 0)) {
+    const bytes = Buffer.from(line);
+    const items = [...chain.take({ bytes, number: seq, at: 0, isEnded: true })];
+    yield* items;
+    // A line that is no row has been reported already.
+    if (isIndexedRightly || !items.some(({ kind }) => kind === "row")) continue;
+    const message = `row ${seq} is stored under what it does not say, so that questions do not find it`;
+    yield { kind: "problem", problem: { kind: "changed", file, line: seq, message } };
+  }
+  yield* chain.end();
+}
+
+function placeOf({ place }: Readable, writer: string): string {
+  return `${place}, writer ${writer}`;
+}

@@ -1,0 +1,36 @@
+import type { Metrics } from "../../telemetry/index.ts";
+import type { Lag, ShipperObserver } from "./shipper.ts";
+
+/** How much waits in the journal, looked up at each reading of the metrics. */
+export interface Backlog {
+  readonly lag: Lag;
+  readonly journalBytes: number;
+}
+
+/** Counts what goes to the database, and shows what waits. Declares the metrics, so it is called once. */
+export function observeShipping(metrics: Metrics, backlog: () => Backlog | undefined): ShipperObserver {
+  const shipped = metrics.counter({
+    name: "ledger_shipped_events_total",
+    help: "Events that the database has taken from the journal.",
+  });
+  const failures = metrics.counter({
+    name: "ledger_ship_failures_total",
+    help: "Tries to bring events to the database that failed.",
+  });
+  metrics.gauge({
+    name: "ledger_database_lag_events",
+    help: "Events in the journal that the database does not have yet.",
+    collect: (gauge) => gauge.set(backlog()?.lag.events ?? 0),
+  });
+  metrics.gauge({
+    name: "ledger_database_lag_seconds",
+    help: "How long the oldest event has waited that the database does not have yet.",
+    collect: (gauge) => gauge.set(backlog()?.lag.seconds ?? 0),
+  });
+  metrics.gauge({
+    name: "ledger_journal_bytes",
+    help: "Bytes of the journal on disk; at ledger.maxJournalBytes no event is taken any more.",
+    collect: (gauge) => gauge.set(backlog()?.journalBytes ?? 0),
+  });
+  return { shipped: (rows) => shipped.inc(rows), failed: () => failures.inc() };
+}

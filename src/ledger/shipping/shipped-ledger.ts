@@ -1,0 +1,50 @@
+import type { Logger } from "../../telemetry/index.ts";
+import { type Clock, type Random, sleep } from "../../time/index.ts";
+import type { LedgerDatabase } from "../database/ledger-database.ts";
+import type { FileLedger } from "../file/file-ledger.ts";
+import { type Ledger, LedgerError } from "../ledger.ts";
+import { type Lag, Shipper, type ShipperObserver } from "./shipper.ts";
+
+export interface ShippedLedgerOptions {
+  readonly ledger: FileLedger;
+  readonly database: LedgerDatabase;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly observer?: ShipperObserver;
+}
+
+export interface ShippedLedger extends Ledger {
+  lag(): Lag;
+}
+
+/** How long the end of a process may be put off for the sake of the database. */
+const closeWithinMs = 2_000;
+
+/** A ledger whose rows go from its files to a database, by themselves. Closes both. */
+export function shippedLedger({ ledger, database, clock, ...rest }: ShippedLedgerOptions): ShippedLedger {
+  const shipper = new Shipper({ journal: ledger.journal, database, clock, ...rest });
+  let closing: Promise<void> | undefined;
+
+  async function close() {
+    await shipper.stop({ withinMs: closeWithinMs });
+    await ledger.close();
+    // One that is frozen answers nobody, not even who leaves.
+    const patience = new AbortController();
+    const closed = database.close().catch(() => {});
+    await Promise.race([closed, sleep(clock, closeWithinMs, patience.signal, { background: true }).catch(() => {})]);
+    patience.abort();
+  }
+
+  return {
+    append(event) {
+      if (!closing) return ledger.append(event);
+      return Promise.reject(new LedgerError("closed", "the ledger is closed"));
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+    lag: () => shipper.lag(),
+  };
+}

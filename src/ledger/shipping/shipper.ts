@@ -1,0 +1,174 @@
+import type { Logger } from "../../telemetry/index.ts";
+import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import type { LedgerDatabase } from "../database/ledger-database.ts";
+import { noHash, type Start } from "../file/row.ts";
+import { LedgerError } from "../ledger.ts";
+import type { Shippable } from "./shippable.ts";
+
+export interface ShipperOptions {
+  readonly journal: Shippable;
+  readonly database: Pick<LedgerDatabase, "place" | "add" | "head">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Hears how many rows the database has taken, and how often it took none. */
+  readonly observer?: ShipperObserver;
+}
+
+export interface ShipperObserver {
+  shipped(rows: number): void;
+  failed(): void;
+}
+
+/** How far the database is behind the journal. */
+export interface Lag {
+  readonly events: number;
+  readonly seconds: number;
+}
+
+const portion = { mostRows: 500, mostBytes: 1024 * 1024 };
+
+/** Those who come shortly after one another share a statement, and a sync of the database. */
+const lingerMs = 100;
+
+const backoff = { baseMs: 100, maxMs: 30_000, jitter: 0.2 };
+
+/**
+ * Brings the rows of a journal to the database, in order, for as long as it takes. It remembers nothing that it could not
+ * ask for: how far it is, the database knows; what is left, the journal. So it may die anywhere, and a reply that was lost
+ * costs no more than telling again what is there already. A segment goes only after the database has all of its rows.
+ */
+export class Shipper {
+  readonly #options: ShipperOptions;
+  readonly #stop = new AbortController();
+  readonly #working: Promise<void>;
+  /** The last row that the database was known to have; its hash is unknown where the database lacks it. */
+  #shipped: Start = { seq: 0, hash: noHash };
+  /** False when that has to be asked again: the last answer may have been lost, and the database put back. */
+  #isCertain = false;
+  #isStopping = false;
+  #failures = 0;
+  #failingSince: number | undefined;
+  #oldestAtMs: number | undefined;
+  #wake: () => void = () => {};
+
+  constructor(options: ShipperOptions) {
+    this.#options = options;
+    options.journal.onMore(() => this.#wake());
+    this.#working = this.#work();
+  }
+
+  lag(): Lag {
+    const { journal, clock } = this.#options;
+    const events = journal.head().seq - this.#shipped.seq;
+    if (events <= 0) return { events: 0, seconds: 0 };
+    const sinceOldest = this.#oldestAtMs === undefined ? 0 : clock.wallMs() - this.#oldestAtMs;
+    const sinceFailure = this.#failingSince === undefined ? 0 : clock.now() - this.#failingSince;
+    return { events, seconds: Math.max(0, sinceOldest, sinceFailure) / 1_000 };
+  }
+
+  /** Ships what is there, if that can be done within `withinMs`, and ends. What is left is shipped after the next start. */
+  async stop({ withinMs }: { readonly withinMs: number }): Promise<void> {
+    const { clock } = this.#options;
+    const timer = clock.after(withinMs, () => this.#stop.abort());
+    this.#isStopping = true;
+    this.#wake();
+    // A database call under way ends by its own timeout; nobody has to wait for it.
+    const givenUp = new Promise<void>((resolve) => this.#stop.signal.addEventListener("abort", () => resolve()));
+    await Promise.race([this.#working, givenUp]);
+    this.#stop.abort();
+    timer.cancel();
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        const rows = await this.#shipSome();
+        this.#recovered();
+        if (rows < portion.mostRows && !(await this.#more())) return;
+      } catch (error) {
+        if (this.#isStopping) return;
+        await this.#failed(error as Error);
+      }
+    }
+  }
+
+  /** One portion, to the database and out of the journal. Resolves to the number of its rows. */
+  async #shipSome(): Promise<number> {
+    const { journal, database, observer } = this.#options;
+    if (!this.#isCertain) this.#shipped = await this.#resume();
+    this.#isCertain = true;
+    const rows = await journal.read(this.#shipped.seq, portion);
+    const [first, last] = [rows.at(0)?.row, rows.at(-1)?.row];
+    if (!first || !last) return 0;
+    this.#oldestAtMs = Date.parse(first.at);
+    if (this.#shipped.hash !== undefined && first.previous !== this.#shipped.hash) throw this.#conflict();
+
+    await database.add(rows);
+    this.#shipped = { seq: last.seq, hash: last.hash };
+    this.#oldestAtMs = undefined;
+    observer?.shipped(rows.length);
+    await journal.forget(last.seq);
+    return rows.length;
+  }
+
+  async #resume(): Promise<Start> {
+    const { journal, database, log } = this.#options;
+    const { writer } = journal;
+    const stored = (await database.head(writer)) ?? { seq: 0, hash: noHash };
+    const newest = journal.head();
+    if (stored.seq > newest.seq || (stored.seq === newest.seq && stored.hash !== newest.hash)) throw this.#conflict();
+    const begin = await journal.begin();
+    if (stored.seq >= begin) return stored;
+    // Another database than before, or an old copy of it. What it lacks is no longer here.
+    const gap = { writer, from: stored.seq + 1, to: begin, database: database.place };
+    log.error("rows missing in the ledger database", gap);
+    return { seq: begin, hash: undefined };
+  }
+
+  #conflict(): LedgerError {
+    const { journal, database } = this.#options;
+    const what = `${database.place} has other rows of writer ${journal.writer} than the journal`;
+    return new LedgerError("conflict", `${what}: two journals were written under one name, or one was put back`);
+  }
+
+  /** Waits until there are more rows. False if there will be none. */
+  async #more(): Promise<boolean> {
+    const { journal, clock } = this.#options;
+    const isBehind = () => journal.head().seq > this.#shipped.seq;
+    while (!isBehind()) {
+      if (this.#isStopping) return false;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (!this.#isStopping) await sleep(clock, lingerMs, this.#stop.signal, { background: true }).catch(() => {});
+    return true;
+  }
+
+  #recovered() {
+    const { log, database, clock } = this.#options;
+    if (this.#failingSince !== undefined) {
+      const forMs = Math.round(clock.now() - this.#failingSince);
+      log.info("ledger database reached again", { database: database.place, forMs, failures: this.#failures });
+    }
+    this.#failures = 0;
+    this.#failingSince = undefined;
+  }
+
+  async #failed(error: Error): Promise<void> {
+    const { log, clock, random, database, observer } = this.#options;
+    observer?.failed();
+    this.#failures++;
+    const isFirst = this.#failingSince === undefined;
+    this.#failingSince ??= clock.now();
+    const fields = { database: database.place, behind: this.lag().events, error: error.message };
+    const isHopeless = error instanceof LedgerError && error.code !== "unavailable";
+    // Once per outage, for it may be long; what waits for a person is said again and again.
+    if (isHopeless) log.error("rows not taken by the ledger database", fields);
+    else if (isFirst) log.warn("ledger database not reached, rows wait in the journal", fields);
+    this.#isCertain = false;
+    const delayMs = backoffMs(this.#failures, backoff, random.fraction());
+    await sleep(clock, delayMs, this.#stop.signal, { background: true }).catch(() => {});
+  }
+}
