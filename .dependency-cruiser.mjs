@@ -13,6 +13,7 @@ const mayImport = {
   engines: ["time", "disk", "telemetry", "kube", "resources"],
   sources: ["time", "telemetry", "kube", "resources", "coordination"],
   gateway: ["time", "telemetry", "disk", "kube", "resources", "coordination", "ledger"],
+  orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination"],
   executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
 };
 // `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.

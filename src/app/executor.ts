@@ -65,7 +65,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
 }
 
 /** What the policy is told, by whoever asks it. */
-export function policySettings({ execution }: Config): PolicySettings {
+export function policySettings({ execution, ineffective }: Config): PolicySettings {
   return {
     cooldownMs: execution.cooldownMs,
     backoff: {
@@ -75,6 +75,7 @@ export function policySettings({ execution }: Config): PolicySettings {
       jitter: execution.backoffJitter,
     },
     maxConsecutiveFailures: execution.maxConsecutiveFailures,
+    ineffective,
     observe: execution.observe,
   };
 }

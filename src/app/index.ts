@@ -7,5 +7,7 @@ export { type GatewayProcessOptions, openGateway, type RunningGateway } from "./
 export { type LedgerOptions, ledgerDirectory, openLedger, openLedgerDatabase } from "./ledger.ts";
 export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
 export { openClient } from "./open-client.ts";
+export { type OrchestratorProcessOptions, openOrchestrator } from "./orchestrator.ts";
 export { prepare } from "./prepare.ts";
+export { openRules, type RulesAnalyzer, type RulesOptions } from "./rules.ts";
 export { loadCatalog, startUp, type Up, type UpOptions } from "./up.ts";

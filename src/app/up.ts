@@ -8,6 +8,7 @@ import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./e
 import { openExecutor } from "./executor.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
 import { openLedger } from "./ledger.ts";
+import { openOrchestrator } from "./orchestrator.ts";
 import { prepare } from "./prepare.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
@@ -30,7 +31,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   const { execution, gateway: intake, objects } = loaded.config;
   if (objects.server !== "embedded") {
     throw new TypeError(
-      `objects.server is ${objects.server}, but "up" brings its own API server: start "gateway" and "executor" instead`,
+      `objects.server is ${objects.server}, but "up" brings its own API server: start "gateway", "orchestrator" and "executor" instead`,
     );
   }
   const opened: { close(): Promise<void> }[] = [];
@@ -50,6 +51,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const ledger = await opening(openLedger({ ...options, loaded }));
     const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));
     await executor.ready;
+    const orchestrator = await opening(openOrchestrator({ ...options, loaded, client, ledger }));
+    await orchestrator.ready;
     const gateway = await opening(openGateway({ ...options, loaded, client, ledger }));
     return { api, gateway, workflows, close };
   } catch (error) {

@@ -4,6 +4,7 @@ import { type ActionRequest, type Decision, decide, explain, lastingPauses, work
 import {
   automationPauses,
   builtInKinds,
+  canonicalTarget,
   currentEntry,
   type ObjectTarget,
   parseTarget,
@@ -86,17 +87,12 @@ async function ask(
     const situation = {
       record: record?.status,
       workflow: entry && workflowRules(entry),
-      pauses: lastingPauses(pauses, nowMs, canonical),
+      pauses: lastingPauses(pauses, nowMs, canonicalTarget),
       settings,
       nowMs,
     };
     return { request, decision: decide(request, situation) };
   });
-}
-
-function canonical(text: string): string {
-  const read = parseTarget(text, builtInKinds);
-  return read.kind === "target" ? read.target.text : text;
 }
 
 /** What became of the execution. */

@@ -65,6 +65,26 @@ export function duration({ atLeast, usual }: DurationLimits = {}): Kind<number> 
   };
 }
 
+/** Lengths of time by name, in milliseconds once read. */
+export function durations(): Kind<ReadonlyMap<string, number>> {
+  const expects = "names with durations, such as alertmanager=5h, generic=15m";
+  return {
+    expects,
+    limits: "`NAME=DURATION`, with commas between them.",
+    read(text) {
+      const value = new Map<string, number>();
+      for (const part of text.split(",")) {
+        const [, name = "", length = ""] = /^\s*([\w.-]+)\s*=\s*(\w+)\s*$/.exec(part) ?? [];
+        const ms = parseDuration(length);
+        if (ms === undefined) return wrong(text, `is not ${expects}`, expects);
+        value.set(name, ms);
+      }
+      return { kind: "value", value };
+    },
+    print: (value) => [...value].map(([name, ms]) => `${name}=${formatDuration(ms)}`).join(", "),
+  };
+}
+
 function toMs(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new TypeError(`the schema has a limit that is not a duration: ${text}`);

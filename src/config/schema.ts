@@ -3,6 +3,7 @@ import {
   count,
   directory,
   duration,
+  durations,
   file,
   fingerprintFields,
   type Kind,
@@ -300,6 +301,71 @@ const schema = {
       default:
         "BackOff, Evicted, EvictionThresholdMet, FailedMount, FailedScheduling, FreeDiskSpaceFailed, OOMKilling, SystemOOM, Unhealthy",
       about: "The reasons of Events of the type Warning that are signals.",
+    }),
+  },
+  rules: {
+    dir: setting({
+      kind: directory(),
+      default: "rules",
+      env: "RULES_DIR",
+      about:
+        "The folder with the rules, in YAML files that are read in the order of their names, and again when they change.",
+    }),
+  },
+  incidents: {
+    staleAfterMs: setting({
+      kind: duration({ atLeast: "1s" }),
+      default: "15m",
+      about: "An incident that waits is withdrawn when it was not reported again for so long.",
+    }),
+    staleAfterBySource: setting({
+      kind: durations(),
+      default: "alertmanager=5h, kubernetes-nodes=24h",
+      about: "The same for sources that repeat themselves more rarely, or say themselves when it is over.",
+    }),
+    executionTimeoutMs: setting({
+      kind: duration({ atLeast: "1s" }),
+      default: "1h",
+      about:
+        "How long an execution may take for an incident, from its making. Then it is cancelled. Never shorter than its workflow's own timeout.",
+    }),
+    retentionMs: setting({
+      kind: duration({ atLeast: "1m" }),
+      default: "24h",
+      about:
+        "How long closed incidents are kept, with their executions. The newest of each fingerprint stays, and so does what a check still needs.",
+    }),
+  },
+  approval: {
+    expiresAfterMs: setting({
+      kind: duration({ atLeast: "1s" }),
+      default: "1h",
+      about: "How long an approval is waited for, unless the workflow says otherwise. No answer is a no.",
+    }),
+  },
+  verification: {
+    graceMs: setting({
+      kind: duration(),
+      default: "2m",
+      about: "Signals that come so soon after a run do not mean that it did not help.",
+    }),
+    windowMs: setting({
+      kind: duration(),
+      default: "15m",
+      about: "How long after a run an incident is watched before it is closed.",
+    }),
+  },
+  ineffective: {
+    times: setting({
+      kind: count({ atMost: 20 }),
+      default: "3",
+      about:
+        "A fix that succeeded so often, while the incident kept coming back, is blocked until a person has looked.",
+    }),
+    withinMs: setting({
+      kind: duration({ atLeast: "1s" }),
+      default: "4h",
+      about: "The time within which that counts.",
     }),
   },
   ledger: {

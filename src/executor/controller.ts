@@ -8,6 +8,7 @@ import {
   type KubeClient,
   type KubeObject,
   keysFrom,
+  OwnWrites,
   type Problem,
   type ResourceType,
 } from "../kube/index.ts";
@@ -15,6 +16,7 @@ import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
   automationPauses,
+  catalogOf,
   type Engine as EngineName,
   type Kinds,
   labelKeys,
@@ -27,11 +29,9 @@ import {
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { announcer } from "./announce.ts";
-import { catalogOf } from "./catalog.ts";
 import { eventRecorder } from "./kube-events.ts";
 import { executorMetrics } from "./metrics.ts";
 import type { Sight } from "./observe.ts";
-import { OwnWrites } from "./own-writes.ts";
 import type { PlanDefaults } from "./plan.ts";
 import { reconcile } from "./reconcile.ts";
 import type { ExecutorSettings } from "./seen.ts";

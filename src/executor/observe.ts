@@ -1,12 +1,14 @@
 import { type Engine, runOwner } from "../engines/index.ts";
-import type { Informer, KubeClient, KubeObject } from "../kube/index.ts";
+import type { Informer, KubeClient, KubeObject, OwnWrites } from "../kube/index.ts";
 import { lastingPauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   annotationKeys,
+  type Catalog,
+  canonicalTarget,
   type Engine as EngineName,
+  isRecorded,
   type Kinds,
-  parseTarget,
   type RemediationTarget,
   type RemediationWorkflow,
   remediationTargets,
@@ -14,10 +16,7 @@ import {
   targetHash,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import type { Catalog } from "./catalog.ts";
-import type { OwnWrites } from "./own-writes.ts";
 import { type Plan, type PlanDefaults, planOf } from "./plan.ts";
-import { isRecorded } from "./recorded.ts";
 import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
@@ -54,7 +53,7 @@ export async function observe(
     plan,
     record: await recordOf(execution, plan, sight, { signal, fresh }),
     run: await runOf(execution, plan, sight, { signal, fresh }),
-    pauses: lastingPauses(sight.pauses.list(), nowMs, (text) => canonical(text, kinds)),
+    pauses: lastingPauses(sight.pauses.list(), nowMs, (text) => canonicalTarget(text, kinds)),
     settings,
   };
 }
@@ -194,9 +193,4 @@ function ownerOf(run: KubeObject, execution: WorkflowExecution, target: string, 
 function hasSettled({ status }: WorkflowExecution, run: KubeObject): boolean {
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return status?.phase === "Skipped";
   return status.pipelineRunRef?.uid === run.metadata.uid;
-}
-
-function canonical(text: string, kinds: Kinds): string {
-  const read = parseTarget(text, kinds);
-  return read.kind === "target" ? read.target.text : text;
 }

@@ -1,8 +1,8 @@
+import type { OwnWrites } from "../kube/index.ts";
 import { type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";
-import type { OwnWrites } from "./own-writes.ts";
 import { type Hands, type Performed, perform } from "./perform.ts";
 import type { Seen } from "./seen.ts";
 

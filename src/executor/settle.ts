@@ -3,6 +3,7 @@ import {
   type Condition,
   type ExecutionEnd,
   executionFinalizer,
+  isRecorded,
   type WorkflowExecution,
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
@@ -11,7 +12,6 @@ import type { Action, Turn } from "./action.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { noticeOf } from "./notice.ts";
-import { isRecorded } from "./recorded.ts";
 import type { Seen, SeenRun } from "./seen.ts";
 
 /**

@@ -43,6 +43,7 @@ export {
   informer,
   type KeySource,
   keysFrom,
+  OwnWrites,
   type Problem,
   type ProblemKind,
   type ReportProblem,

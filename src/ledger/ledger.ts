@@ -24,6 +24,13 @@ export type Fact = string | number | boolean | readonly Fact[] | { readonly [nam
 /** Everything worth recording. */
 export const ledgerEventTypes = [
   "incident.created",
+  "incident.diagnosed",
+  "incident.decided",
+  "incident.recurred",
+  "incident.closed",
+  "incident.deleted",
+  "approval.requested",
+  "approval.answered",
   "signals.counted",
   "signals.truncated",
   "signal.resolved",

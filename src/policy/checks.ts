@@ -32,9 +32,6 @@ interface Block {
 
 type Answer = { readonly answer: "passes"; readonly evidence: string } | Block;
 
-/** The same fix "succeeded" so often in so long, while the incident kept coming back: it does not help. */
-const ineffective = { times: 3, withinMs: 4 * 3_600_000 };
-
 /** Asks every question, in order. */
 export function askAll(request: ActionRequest, situation: Situation): readonly Check[] {
   return questions.map(([asks, ask], number) => ({ number, asks, ...ask(request, situation) }));
@@ -166,7 +163,8 @@ function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, setti
   });
 }
 
-function fixHolds({ workflowId, fingerprint }: ActionRequest, { record, nowMs }: Situation): Answer {
+function fixHolds({ workflowId, fingerprint }: ActionRequest, { record, settings, nowMs }: Situation): Answer {
+  const { ineffective } = settings;
   if (fingerprint === undefined) return passes("it is not asked for an incident");
   const history = historyOf(record, workflowId);
   const since = Math.max(nowMs - ineffective.withinMs, Date.parse(history?.ack?.coversUntil ?? "") || 0);

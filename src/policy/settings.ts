@@ -5,6 +5,8 @@ export interface PolicySettings {
   readonly backoff: FailureBackoff;
   /** So many failures in a row before acting, and a person has to look. */
   readonly maxConsecutiveFailures: number;
+  /** The same fix "succeeded" so often in so long, while the incident kept coming back: it does not help. */
+  readonly ineffective: { readonly times: number; readonly withinMs: number };
   /** Decide and record everything, start nothing. */
   readonly observe: boolean;
 }
@@ -22,5 +24,6 @@ export const defaultPolicy: PolicySettings = {
   cooldownMs: 5 * 60_000,
   backoff: { baseMs: 60_000, maxMs: 10 * 60_000, maxExponent: 4, jitter: 0 },
   maxConsecutiveFailures: 5,
+  ineffective: { times: 3, withinMs: 4 * 3_600_000 },
   observe: false,
 };

@@ -5,6 +5,7 @@ export {
   automationPauses,
 } from "./automation-pause.ts";
 export { type BlockReason, blockReasons, type RecentCause, type SkipReason } from "./block-reasons.ts";
+export { type Catalog, catalogOf } from "./catalog.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
 export {
@@ -23,6 +24,7 @@ export {
   customResourceDefinitions,
 } from "./crd.ts";
 export type { Kind, PrinterColumn } from "./define-kind.ts";
+export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export type { Condition, Engine, ParameterValue, TargetHolder } from "./fields.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
@@ -98,7 +100,7 @@ export {
 export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 export { type KnownKind, kindText } from "./target/known-kind.ts";
 export { type ObjectReference, targetOfObject } from "./target/object-target.ts";
-export { parseTarget } from "./target/parse-target.ts";
+export { canonicalTarget, parseTarget } from "./target/parse-target.ts";
 export { type RepositoryReference, targetOfRepository } from "./target/repository-target.ts";
 export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
 export { runName, targetHash } from "./target-hash.ts";

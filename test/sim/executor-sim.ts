@@ -4,6 +4,7 @@ import { pipelineRuns } from "../../src/engines/tekton/pipeline-run.ts";
 import { startExecutor } from "../../src/executor/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import type { Ledger } from "../../src/ledger/index.ts";
+import { defaultPolicy } from "../../src/policy/index.ts";
 import { builtInKinds, executionNamespace, installCrds } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { ExecutorHistory } from "./executor-history.ts";
@@ -128,6 +129,7 @@ class Replicas {
         cooldownMs: rules.cooldownMs,
         backoff: { baseMs: rules.backoffMs, maxMs: rules.longestBackoffMs, maxExponent: 4, jitter: 0 },
         maxConsecutiveFailures: rules.mostFailures,
+        ineffective: defaultPolicy.ineffective,
         observe: false,
         runTtlMs: 20_000,
       },

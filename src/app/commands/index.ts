@@ -4,6 +4,7 @@ import { api } from "./api.ts";
 import { atDesk } from "./at-desk.ts";
 import { executor } from "./executor.ts";
 import { gateway } from "./gateway.ts";
+import { orchestrator } from "./orchestrator.ts";
 import { policy } from "./policy.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { up } from "./up.ts";
@@ -12,7 +13,7 @@ export type { Surroundings } from "./surroundings.ts";
 
 /** Everything that can be typed behind `interlock`, in the order of the help. */
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
-  Processes: [up, api, gateway, executor],
+  Processes: [up, api, gateway, orchestrator, executor],
   "Look at what happens": [...[get, why, logs].map(atDesk), policy],
   "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume].map(atDesk),
 };

@@ -29,7 +29,7 @@ files are those in the folder "tests" of the rules unless named; see docs/rules.
     });
     if (verb !== "test") throw new CommandError(policy.usage);
     const { config } = await configFrom(value, around);
-    const directory = values.rules ?? "rules";
+    const directory = values.rules ?? config.rules.dir;
     const { rules, problems } = await readRulesFolder(directory);
     const wrong = [...problems];
     if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);

@@ -7,7 +7,7 @@ import { closeOnSignal, configFrom, type Surroundings } from "./surroundings.ts"
 /** `interlock up`, which is what `npm start` starts. */
 export const up: Command<Surroundings> = {
   name: "up",
-  about: "everything in one process: the embedded API server, the gateway, the executor",
+  about: "everything in one process: the embedded API server, the gateway, the orchestrator, the executor",
   usage: `interlock up [OPTIONS]
 
 Starts everything in one process, on loopback, with all that it keeps in one directory.

@@ -1,4 +1,4 @@
-import type { KubeObject } from "../kube/index.ts";
+import type { KubeObject } from "../object.ts";
 
 /**
  * Versions of objects that we wrote ourselves, or read after losing a race. What a cache shows may be older than that for

@@ -1,5 +1,6 @@
 import type { Informer } from "../kube/index.ts";
-import { currentEntry, type RemediationWorkflow } from "../resources/index.ts";
+import { currentEntry } from "./catalog-entries.ts";
+import type { RemediationWorkflow } from "./remediation-workflow.ts";
 
 /** What can be run. */
 export interface Catalog {

@@ -1,0 +1,69 @@
+import type { LoadedConfig } from "../config/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
+import { kindsIn } from "../resources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import { openCoordination } from "./coordination.ts";
+import { policySettings, type Stage } from "./executor.ts";
+import { openRules } from "./rules.ts";
+
+export interface OrchestratorProcessOptions {
+  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
+  readonly client: KubeClient;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Starts the orchestrator with the rules and locks that the configuration names. */
+export async function openOrchestrator(options: OrchestratorProcessOptions): Promise<Stage> {
+  const { loaded, client, ledger, clock, random, log, metrics } = options;
+  const { config } = loaded;
+  const kinds = await kindsIn(client);
+  const analyzer = await openRules({ directory: config.rules.dir, kinds, clock, log });
+  try {
+    const coordination = await openCoordination({ loaded, stage: "ro", clock, random, log, metrics, kube: client });
+    const orchestrator = startOrchestrator({
+      client,
+      analyzer,
+      locks: coordination.locks,
+      ledger,
+      kinds,
+      namespace: config.execution.namespace,
+      settings: settingsOf(config),
+      clock,
+      random,
+      log,
+      metrics,
+    });
+    return {
+      get isReady() {
+        return orchestrator.isReady;
+      },
+      ready: orchestrator.ready,
+      async close() {
+        await orchestrator.stop({ deadlineMs: 5_000 });
+        analyzer.close();
+        await coordination.close();
+      },
+    };
+  } catch (error) {
+    analyzer.close();
+    throw error;
+  }
+}
+
+function settingsOf(config: LoadedConfig["config"]): OrchestratorSettings {
+  const { incidents, approval, verification, execution } = config;
+  return {
+    ...policySettings(config),
+    ...incidents,
+    verification,
+    approvalExpiresAfterMs: approval.expiresAfterMs,
+    engine: execution.engine,
+  };
+}

@@ -1,0 +1,88 @@
+import { watch } from "node:fs";
+import type { Analyzer } from "../orchestrator/index.ts";
+import { diagnose, type Rule } from "../policy/index.ts";
+import type { Kinds } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { Clock, Timer } from "../time/index.ts";
+import { readRulesFolder } from "./rules-folder.ts";
+
+export interface RulesOptions {
+  /** The folder with the rules' files. */
+  readonly directory: string;
+  readonly kinds: Kinds;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The rules in a folder, as they are now. */
+export interface RulesAnalyzer extends Analyzer {
+  readonly rules: readonly Rule[];
+  /** Reads the folder again. Rules that are wrong are said so, and those before stay. */
+  reload(): Promise<void>;
+  close(): void;
+}
+
+/** Reads the rules and follows their changes. Throws, with everything that is wrong, if there is something wrong. */
+export async function openRules({ directory, kinds, clock, log }: RulesOptions): Promise<RulesAnalyzer> {
+  const first = await readRulesFolder(directory);
+  if (first.problems.length > 0) {
+    throw new TypeError(`the rules have to be put right first:\n  ${first.problems.join("\n  ")}`);
+  }
+  let { rules, text } = first;
+  if (rules.length === 0) log.warn("no rules", { directory, next: "every incident will wait for a rule that matches" });
+  const listeners = new Set<() => void>();
+
+  async function reload() {
+    const read = await readRulesFolder(directory);
+    if (read.text === text) return;
+    if (read.problems.length > 0)
+      return log.error("rules not loaded, the earlier ones stay", { problems: read.problems });
+    ({ rules, text } = read);
+    log.info("rules loaded", { directory, rules: rules.map(({ name }) => name) });
+    for (const changed of listeners) changed();
+  }
+  const stopWatching = watchFolder(directory, { clock, log, changed: reload });
+
+  return {
+    get rules() {
+      return rules;
+    },
+    analyze: async (incident) => diagnose(incident, rules, kinds),
+    subscribe(changed) {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+    reload,
+    close: stopWatching,
+  };
+}
+
+interface Watching {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly changed: () => Promise<void>;
+}
+
+/** An editor writes a file in several steps: what follows closely is one change. */
+const settleMs = 100;
+
+function watchFolder(directory: string, { clock, log, changed }: Watching): () => void {
+  let timer: Timer | undefined;
+  const soon = () => {
+    timer?.cancel();
+    timer = clock.after(settleMs, () => {
+      changed().catch((error) => log.error("rules not read, the earlier ones stay", { directory, error }));
+    });
+  };
+  try {
+    const watcher = watch(directory, { persistent: false }, soon);
+    watcher.on("error", (error) => log.warn("rules are not followed", { directory, error }));
+    return () => {
+      timer?.cancel();
+      watcher.close();
+    };
+  } catch (error) {
+    log.warn("rules are not followed", { directory, error, next: "make the folder, then start again" });
+    return () => {};
+  }
+}

@@ -1,0 +1,46 @@
+import type { LedgerEvent } from "../ledger/index.ts";
+import type {
+  NotificationRequest,
+  RemediationApprovalRequest,
+  RemediationRequestStatus,
+  RemediationTarget,
+  WorkflowExecution,
+} from "../resources/index.ts";
+import type { Announcement } from "./announcement.ts";
+
+/** One write, harmless to repeat and conditional on what was seen. Whoever loses a race looks again and decides anew. */
+export type Action =
+  /** At the very version of the incident that was read: what others wrote meanwhile is never undone. */
+  | { readonly do: "set-status"; readonly status: RemediationRequestStatus }
+  /** Its name is taken by us already after a crash: then it is found, by the uid of its owner. */
+  | { readonly do: "create-execution"; readonly execution: WorkflowExecution }
+  /** Cancels its run: the executor stops that, frees the target, and lets the execution go. */
+  | { readonly do: "delete-execution"; readonly execution: WorkflowExecution }
+  | { readonly do: "create-approval"; readonly approval: RemediationApprovalRequest }
+  /** The question has become pointless, or nobody answered in time. */
+  | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest }
+  /** Hands a person's word on to the target's record, where it counts, and takes it off the incident. */
+  | { readonly do: "acknowledge"; readonly record: RemediationTarget; readonly executionUid: string }
+  /** Puts an event into the ledger; nothing after it happens if that fails. */
+  | { readonly do: "record"; readonly event: LedgerEvent }
+  | { readonly do: "notify"; readonly notice: NotificationRequest }
+  | { readonly do: "delete-incident" }
+  /** Tells people and metrics. Never stands in the way. */
+  | { readonly do: "announce"; readonly what: Announcement };
+
+/** What to do now, and when to look again if nothing happens before. */
+export interface Turn {
+  readonly actions: readonly Action[];
+  readonly lookAgainInMs?: number;
+}
+
+export function act(...actions: readonly Action[]): Turn {
+  return { actions };
+}
+
+/** Nothing to do before `atMs`. */
+export function waitUntil(atMs: number, nowMs: number): Turn {
+  return { actions: [], lookAgainInMs: Math.max(1, atMs - nowMs) };
+}
+
+export const nothing: Turn = { actions: [] };

@@ -1,0 +1,209 @@
+import { setMaxListeners } from "node:events";
+import type { Locks } from "../coordination/index.ts";
+import {
+  type ChangeEvent,
+  Controller,
+  informer,
+  type KeySource,
+  type KubeClient,
+  type KubeObject,
+  keysFrom,
+  nameHash,
+  OwnWrites,
+  type Problem,
+} from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import {
+  automationPauses,
+  catalogOf,
+  closedIncidentPhases,
+  type Kinds,
+  labelKeys,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  remediationApprovalRequests,
+  remediationRequests,
+  remediationTargets,
+  remediationWorkflows,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import type { Analyzer } from "./analyzer.ts";
+import { announcer } from "./announce.ts";
+import { needsAnalysis } from "./decide.ts";
+import { orchestratorMetrics } from "./metrics.ts";
+import type { Sight } from "./observe.ts";
+import { reconcile } from "./reconcile.ts";
+import { hasTurn } from "./route.ts";
+import type { OrchestratorSettings } from "./settings.ts";
+import { reconcileTarget } from "./targets.ts";
+
+export interface OrchestratorOptions {
+  readonly client: KubeClient;
+  readonly analyzer: Analyzer;
+  readonly locks: Locks;
+  readonly ledger: Ledger;
+  readonly kinds: Kinds;
+  /** Where target records live. */
+  readonly namespace: string;
+  readonly settings: OrchestratorSettings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Incidents worked on at a time, and targets. */
+  readonly concurrency?: number;
+}
+
+export interface Orchestrator {
+  /** Resolves when it knows everything and has begun to work. */
+  readonly ready: Promise<void>;
+  readonly isReady: boolean;
+  /** Begins nothing new, waits for what is under way, and stops following. */
+  stop(options: { readonly deadlineMs: number }): Promise<void>;
+}
+
+/** Drives incidents, from now on until `stop`. Any number of replicas may do so. It never executes anything. */
+export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
+  const { client, clock, random, log, ledger, locks, namespace, analyzer, concurrency = 16 } = options;
+  const stop = new AbortController();
+  // Every informer listens: more than Node takes for a leak.
+  setMaxListeners(0, stop.signal);
+  const problem = (problem: Problem) => log.warn("orchestrator problem", problem);
+  const follow = { client, clock, random, problem, signal: stop.signal };
+  const ownWrites = new OwnWrites();
+
+  const incidents = informer<RemediationRequest, "target" | "fingerprint">({
+    ...follow,
+    type: remediationRequests,
+    indexes: { target: turnOf, fingerprint: ({ spec }) => [spec.signalFingerprint] },
+  });
+  const executions = informer<WorkflowExecution, "target" | "incident">({
+    ...follow,
+    type: workflowExecutions,
+    indexes: { target: ({ metadata }) => targetKey(metadata.labels), incident: ownerUid },
+  });
+  const approvals = informer<RemediationApprovalRequest, "incident">({
+    ...follow,
+    type: remediationApprovalRequests,
+    indexes: { incident: ownerUid },
+  });
+  const records = informer({ ...follow, type: remediationTargets, query: { namespace } });
+  const pauses = informer({ ...follow, type: automationPauses });
+  const entries = informer({
+    ...follow,
+    type: remediationWorkflows,
+    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
+  });
+  incidents.subscribe((event: ChangeEvent, object) => event === "DELETED" && ownWrites.forget(object));
+
+  const sight: Sight = {
+    ...options,
+    incidents,
+    executions,
+    approvals,
+    records,
+    pauses,
+    ownWrites,
+    catalog: catalogOf(entries),
+  };
+  const announce = announcer({ log, metrics: orchestratorMetrics(options.metrics, incidents) });
+  const hands = { sight, ledger, announce, locks };
+  /** Those whose turn may come out otherwise when something that concerns many targets changes. */
+  const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
+  const unanalyzed = () => incidents.list().filter(needsAnalysis).map(keyOf);
+  /** A closed incident may be removed one day, once a later one has its fingerprint. */
+  const withEarlier = (incident: RemediationRequest) => [
+    keyOf(incident),
+    ...(isClosed(incident) ? [] : incidents.byIndex("fingerprint", incident.spec.signalFingerprint).map(keyOf)),
+  ];
+
+  const drive = new Controller({
+    name: "incidents",
+    clock,
+    random,
+    problem,
+    concurrency,
+    sources: [
+      keysFrom(incidents, withEarlier),
+      keysFrom(executions, ownerKey),
+      keysFrom(approvals, ownerKey),
+      keysFrom(entries, () => []),
+      changesOf(analyzer, unanalyzed),
+    ],
+    reconcile: (key, signal) => reconcile(refOf(key), hands, signal),
+  });
+  const takeTurns = new Controller({
+    name: "targets",
+    clock,
+    random,
+    problem,
+    concurrency,
+    sources: [
+      keysFrom(incidents, turnOf),
+      keysFrom(executions, ({ metadata }) => targetKey(metadata.labels)),
+      keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
+      keysFrom(pauses, allTargets),
+      keysFrom(entries, allTargets),
+      keysFrom(approvals, () => []),
+    ],
+    reconcile: (key, signal) => reconcileTarget(key, hands, signal),
+  });
+
+  return {
+    ready: Promise.all([drive.ready, takeTurns.ready]).then(() => {}),
+    get isReady() {
+      return drive.isReady && takeTurns.isReady;
+    },
+    async stop({ deadlineMs }) {
+      await Promise.all([drive.stop({ deadlineMs }), takeTurns.stop({ deadlineMs })]);
+      stop.abort();
+    },
+  };
+}
+
+/** When the analysis may come out otherwise, those that have none are looked at again. */
+function changesOf(analyzer: Analyzer, keys: () => readonly string[]): KeySource {
+  return {
+    hasSynced: true,
+    synced: Promise.resolve(),
+    feed: (add) => analyzer.subscribe(() => keys().forEach(add)),
+  };
+}
+
+/** The hash of the target in whose turn an incident is dealt with. */
+function turnOf(incident: RemediationRequest): readonly string[] {
+  return hasTurn(incident) && incident.status?.diagnosis ? [nameHash(incident.status.diagnosis.target)] : [];
+}
+
+function isClosed({ status }: RemediationRequest): boolean {
+  return (closedIncidentPhases as readonly unknown[]).includes(status?.phase);
+}
+
+function targetKey(labels: Readonly<Record<string, string>> = {}): readonly string[] {
+  const hash = labels[labelKeys.targetHash];
+  return hash === undefined ? [] : [hash];
+}
+
+function ownerUid({ metadata }: KubeObject): readonly string[] {
+  return (metadata.ownerReferences ?? []).flatMap(({ controller, uid }) => (controller && uid ? [uid] : []));
+}
+
+function ownerKey({ metadata }: KubeObject): readonly string[] {
+  const owners = metadata.ownerReferences ?? [];
+  const { kind } = remediationRequests;
+  return owners.flatMap((owner) =>
+    owner.controller && owner.kind === kind ? [`${metadata.namespace}/${owner.name}`] : [],
+  );
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+function refOf(key: string): { namespace: string; name: string } {
+  const [namespace = "", name = ""] = key.split("/");
+  return { namespace, name };
+}

@@ -1,0 +1,194 @@
+import { type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
+import type { RemediationApprovalRequest } from "../resources/index.ts";
+import { parseDuration } from "../time/index.ts";
+import { act, nothing, type Turn, waitUntil } from "./action.ts";
+import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
+import * as events from "./ledger-events.ts";
+import type { Seen } from "./seen.ts";
+import { blocked, diagnosed, diagnosisOf, isRecorded, recorded } from "./statuses.ts";
+import { staleAtMs, withdraw } from "./withdraw.ts";
+
+/**
+ * The next step of an incident.
+ *
+ *     (new) → Pending → Analyzing ──→ Executing → Verifying → Completed
+ *                        │ ↑    ↖ AwaitingApproval ↙ │  │ came back: Analyzing
+ *                        ↓ │                         │  └──→ Failed
+ *                       Blocked            Withdrawn ←── resolved, or stale, before anything was started
+ *
+ * An incident that has a diagnosis and waits, or that follows an execution, belongs to its target's turn: see `route`.
+ */
+export function decide(seen: Seen): Turn {
+  const { incident } = seen;
+  const { status, metadata } = incident;
+  if (metadata.deletionTimestamp) return nothing;
+  switch (status?.phase) {
+    case undefined:
+    case "Pending":
+      return analyze(seen);
+    case "Analyzing":
+    case "Blocked":
+      return status.diagnosis ? nothing : analyze(seen);
+    case "AwaitingApproval":
+      return decideApproval(seen);
+    case "Executing":
+      return status.follows ? nothing : decideExecuting(seen);
+    case "Verifying":
+      return verify(incident, seen);
+    case "Completed":
+    case "Failed":
+    case "Withdrawn":
+      return settle(seen);
+  }
+}
+
+function analyze(seen: Seen): Turn {
+  const { incident, analysis, nowMs } = seen;
+  const withdrawal = withdraw(seen);
+  if (withdrawal) return withdrawal;
+  if (!analysis) throw new TypeError("an incident without diagnosis was not analyzed");
+  if (analysis.kind === "no-match") return noMatch(seen, analysis.tried);
+  const { diagnosis } = analysis;
+  return act(
+    { do: "record", event: events.diagnosed(incident, diagnosis, nowMs) },
+    { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
+    { do: "announce", what: { kind: "diagnosed", rule: analysis.rule } },
+  );
+}
+
+/** Written once: replicas may have different rules for a while, and would never agree on the list. */
+function noMatch(seen: Seen, tried: readonly string[]): Turn {
+  const { incident, nowMs } = seen;
+  if (incident.status?.phase === "Blocked") return waitUntil(staleAtMs(seen), nowMs);
+  const decision = noRuleApplies(seen, tried);
+  const event = events.decided(incident, { verdict: "block", decision, nowMs });
+  const { reason, message, nextStep } = decision;
+  const block = { reason, message: `${message}. Next: ${nextStep}`, decision: event.id };
+  return act(
+    { do: "record", event },
+    { do: "set-status", status: blocked(incident, block, { review: false, nowMs }) },
+    { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
+  );
+}
+
+/** The policy's own words for it. Nothing else can be asked without a target. */
+function noRuleApplies({ settings, nowMs }: Seen, tried: readonly string[]): Blocked {
+  const request = { target: "", workflowId: "", rulesTried: tried };
+  const decision = decidePolicy(request, { record: undefined, workflow: undefined, pauses: [], settings, nowMs });
+  if (decision.verdict === "allow") throw new TypeError("the policy allowed what no rule is for");
+  return { ...decision, checks: decision.checks.slice(0, 1) };
+}
+
+function decideApproval(seen: Seen): Turn {
+  const { incident, approval, nowMs } = seen;
+  const { resolvedAt } = incident.status ?? {};
+  if (resolvedAt !== undefined) {
+    const message = `its sender said at ${resolvedAt} that it is over, before anybody had agreed`;
+    return close(incident, { phase: "Withdrawn", outcome: "ResolvedDuringApproval", message }, nowMs);
+  }
+  // Somebody deleted the question: it is asked again, if it is still to be asked.
+  if (!approval) return act({ do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) });
+  if (approval.status) return answered(seen, approval, approval.status);
+  const requiredByMs = Date.parse(approval.spec.requiredBy);
+  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : waitUntil(requiredByMs, nowMs);
+}
+
+/** An approval reserves nothing: everything is decided again. */
+function answered(
+  { incident, nowMs }: Seen,
+  approval: RemediationApprovalRequest,
+  status: NonNullable<RemediationApprovalRequest["status"]>,
+): Turn {
+  const event = events.answered(incident, approval, status);
+  const isLate = Date.parse(status.decidedAt) > Date.parse(approval.spec.requiredBy);
+  if (status.decision === "Approved" && !isLate) {
+    return act(
+      { do: "record", event },
+      { do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) },
+    );
+  }
+  const { actions } = close(
+    incident,
+    status.decision === "Rejected"
+      ? {
+          phase: "Failed",
+          outcome: "ApprovalRejected",
+          message: `${status.decidedBy} said no: ${status.decisionMessage}`,
+        }
+      : { phase: "Failed", outcome: "ApprovalExpired", message: `nobody agreed before ${approval.spec.requiredBy}` },
+    nowMs,
+  );
+  return act({ do: "record", event }, ...actions);
+}
+
+function decideExecuting(seen: Seen): Turn {
+  const { incident, execution, nowMs } = seen;
+  const name = incident.status?.executionRefs?.at(-1)?.name;
+  if (!execution) return startOver(incident, `execution ${name} was deleted`);
+  const { status } = execution;
+  switch (status?.phase) {
+    case "Completed":
+      return succeeded(incident, execution, status.completionTime, nowMs);
+    case "Failed":
+      // Whoever deleted it wanted something else to happen.
+      if (execution.metadata.deletionTimestamp) return startOver(incident, `execution ${name} was deleted`);
+      return failed(incident, execution, status.failureDetails, nowMs);
+    case "Skipped":
+      return skipped(incident, execution, status.skipDetails, nowMs);
+    case undefined:
+    case "Pending":
+    case "Running": {
+      const deadlineMs = Date.parse(execution.metadata.creationTimestamp ?? "") + timeoutMs(seen);
+      if (nowMs < deadlineMs) return waitUntil(deadlineMs, nowMs);
+      const message = `execution ${name} took longer than it may for an incident, and is cancelled`;
+      return close(incident, { phase: "Failed", outcome: "TimedOut", message, review: true }, nowMs);
+    }
+  }
+}
+
+function timeoutMs({ workflow, settings }: Seen): number {
+  return Math.max(settings.executionTimeoutMs, parseDuration(workflow?.spec.timeout ?? "") ?? 0);
+}
+
+/** What is left to do for an incident that is closed: tell it, see that nothing acts for it any more, and remove it. */
+function settle(seen: Seen): Turn {
+  const { incident, unfinished, approval, nowMs } = seen;
+  const { status } = incident;
+  if (!status) return nothing;
+  if (!isRecorded(incident)) {
+    return act({ do: "record", event: events.closed(incident) }, { do: "set-status", status: recorded(status, nowMs) });
+  }
+  // A run that took too long, or one that was started in the moment in which the incident was closed.
+  const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);
+  if (stray) return act({ do: "delete-execution", execution: stray });
+  if (approval && !approval.status) return act({ do: "expire-approval", approval });
+  return retain(seen);
+}
+
+function retain(seen: Seen): Turn {
+  const { incident, isNewest, nowMs } = seen;
+  // Its number is the way to the next one's name. When that is there, we are told.
+  if (isNewest) return nothing;
+  const untilMs = keptUntilMs(seen);
+  if (nowMs < untilMs) return waitUntil(untilMs, nowMs);
+  return act(
+    { do: "record", event: events.deleted(incident, nowMs) },
+    { do: "delete-incident" },
+    { do: "announce", what: { kind: "deleted" } },
+  );
+}
+
+/** With an incident its executions go: not before their cooldown is over, and no check needs them any more. */
+function keptUntilMs({ incident, workflow, settings }: Seen): number {
+  const { status } = incident;
+  const completedMs = status && "completedAt" in status ? Date.parse(status.completedAt) : 0;
+  const cooldownMs = (workflow && workflowRules(workflow).cooldownMs) ?? settings.cooldownMs;
+  return completedMs + Math.max(settings.retentionMs, settings.ineffective.withinMs, cooldownMs);
+}
+
+/** Whether an incident has to be analyzed before anything can be decided about it. */
+export function needsAnalysis({ status, metadata }: Seen["incident"]): boolean {
+  if (metadata.deletionTimestamp || status?.resolvedAt !== undefined) return false;
+  const phase = status?.phase ?? "Pending";
+  return phase === "Pending" || ((phase === "Analyzing" || phase === "Blocked") && !status?.diagnosis);
+}

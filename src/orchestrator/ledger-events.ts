@@ -1,0 +1,161 @@
+import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
+import type { Check, Decision } from "../policy/index.ts";
+import type {
+  Diagnosis,
+  RemediationApprovalRequest,
+  RemediationApprovalRequestStatus,
+  RemediationRequest,
+  WorkflowExecution,
+} from "../resources/index.ts";
+import type { Verdict } from "./announcement.ts";
+
+export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): LedgerEvent {
+  const { target, workflowId, rule, parameters } = diagnosis;
+  return event(incident, "incident.diagnosed", iso(nowMs), {
+    part: versionOf(incident),
+    facts: {
+      target_resource: target,
+      workflow_id: workflowId,
+      ...(rule === undefined ? {} : { rule }),
+      ...(parameters === undefined ? {} : { parameters }),
+    },
+  });
+}
+
+export interface Decided {
+  readonly verdict: Verdict;
+  readonly decision?: Decision;
+  readonly execution?: WorkflowExecution;
+  readonly message?: string;
+  readonly nowMs: number;
+}
+
+/** What was decided, with every check. Only one decision about a version of the incident can be written into it. */
+export function decided(
+  incident: RemediationRequest,
+  { verdict, decision, execution, message, nowMs }: Decided,
+): LedgerEvent {
+  const blocked = decision?.verdict === "block" ? decision : undefined;
+  return event(incident, "incident.decided", iso(nowMs), {
+    part: versionOf(incident),
+    facts: {
+      verdict,
+      message: message ?? decision?.message ?? "",
+      ...(blocked ? { reason: blocked.reason, next_step: blocked.nextStep } : {}),
+      ...(blocked?.cause === undefined ? {} : { cause: blocked.cause }),
+      ...(blocked?.clearsAtMs === undefined ? {} : { clears_at: iso(blocked.clearsAtMs) }),
+      ...(execution ? { execution: `${execution.metadata.namespace}/${execution.metadata.name}` } : {}),
+      ...(decision ? { checks: decision.checks.map(checkFacts) } : {}),
+    },
+  });
+}
+
+export function recurred(incident: RemediationRequest, completedMs: number): LedgerEvent {
+  const at = incident.status?.deduplication?.lastSeenAt ?? incident.spec.receivedTime;
+  return event(incident, "incident.recurred", at, {
+    part: iso(completedMs),
+    facts: { run_ended_at: iso(completedMs) },
+  });
+}
+
+export function requested(
+  incident: RemediationRequest,
+  { metadata, spec }: RemediationApprovalRequest,
+  nowMs: number,
+): LedgerEvent {
+  const { name = "" } = metadata;
+  return event(incident, "approval.requested", iso(nowMs), {
+    part: name,
+    facts: { approval: name, required_by: spec.requiredBy },
+  });
+}
+
+export function answered(
+  incident: RemediationRequest,
+  { metadata }: RemediationApprovalRequest,
+  status: RemediationApprovalRequestStatus,
+): LedgerEvent {
+  const { name = "" } = metadata;
+  const { decision } = status;
+  const who =
+    status.decision === "Expired"
+      ? {}
+      : { by: status.decidedBy, reason: status.decisionMessage, verified: status.verified ?? false };
+  return event(incident, "approval.answered", status.decidedAt, {
+    part: name,
+    facts: { approval: name, decision, ...who },
+  });
+}
+
+/** How it ended, as its status says. */
+export function closed(incident: RemediationRequest): LedgerEvent {
+  const { status } = incident;
+  if (!status || !("outcome" in status)) throw new TypeError("only the end of an incident that is closed can be told");
+  const {
+    phase,
+    outcome,
+    completedAt,
+    message = "",
+    executionRefs = [],
+    follows,
+    requiresManualReview = false,
+  } = status;
+  return event(incident, "incident.closed", completedAt, {
+    facts: {
+      phase,
+      outcome,
+      message,
+      requires_manual_review: requiresManualReview,
+      executions: executionRefs.map(({ namespace, name }) => `${namespace}/${name}`),
+      ...(follows ? { followed: `${follows.namespace}/${follows.name}` } : {}),
+      occurrences: status.deduplication?.occurrenceCount ?? 1,
+    },
+  });
+}
+
+export function deleted(incident: RemediationRequest, nowMs: number): LedgerEvent {
+  return event(incident, "incident.deleted", iso(nowMs), { facts: {} });
+}
+
+interface Told {
+  /** Tells events of one type apart. Without it what happens to an incident happens once. */
+  readonly part?: string;
+  readonly facts: Readonly<Record<string, Fact>>;
+}
+
+function event(incident: RemediationRequest, type: LedgerEventType, at: string, { part, facts }: Told): LedgerEvent {
+  const { metadata, spec, status } = incident;
+  const { target, workflowId } = status?.diagnosis ?? {};
+  return {
+    id: [metadata.uid, type, ...(part === undefined ? [] : [part])].join("/"),
+    type,
+    at,
+    facts: {
+      remediation_id: metadata.name ?? "",
+      fingerprint: spec.signalFingerprint,
+      signal_name: spec.signalName,
+      ...(target === undefined ? {} : { target_resource: target }),
+      ...(workflowId === undefined ? {} : { workflow_id: workflowId }),
+      ...facts,
+    },
+  };
+}
+
+function checkFacts(check: Check): Fact {
+  const { number, asks, answer, evidence } = check;
+  return {
+    number,
+    asks,
+    answer,
+    evidence,
+    ...(check.answer === "blocks" ? { reason: check.reason, clears: check.clears } : {}),
+  };
+}
+
+function versionOf({ metadata }: RemediationRequest): string {
+  return metadata.resourceVersion ?? "";
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

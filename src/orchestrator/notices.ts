@@ -1,0 +1,106 @@
+import { nameHash } from "../kube/index.ts";
+import {
+  annotationKeys,
+  type BlockReason,
+  type NotificationRequest,
+  notificationRequests,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type WorkflowExecution,
+} from "../resources/index.ts";
+import { ownedBy } from "./draft-execution.ts";
+import { diagnosisOf } from "./statuses.ts";
+
+// How a run ended is told by the executor, once for each. Here is only what it cannot know.
+
+interface Needed {
+  readonly reason: BlockReason;
+  readonly message: string;
+  readonly nextStep?: string;
+  readonly earlierUid: string | undefined;
+}
+
+/** A person has to look. Told once for what is to be looked at, however many incidents wait for it. */
+export function needsPerson(
+  incident: RemediationRequest,
+  { reason, message, nextStep, earlierUid }: Needed,
+): NotificationRequest {
+  const { target, workflowId } = diagnosisOf(incident);
+  return notice(incident, `${target}/${workflowId}/${reason}/${earlierUid}`, {
+    eventType: "ManualReviewRequired",
+    severity: "critical",
+    message: `Nothing is done about ${incident.spec.signalName} on ${target}: ${message}`,
+    context: {
+      workflowId,
+      targetResource: target,
+      skipReason: reason,
+      ...(nextStep === undefined ? {} : { nextStep }),
+    },
+  });
+}
+
+/** A person is asked. */
+export function approvalRequired(
+  incident: RemediationRequest,
+  approval: RemediationApprovalRequest,
+): NotificationRequest {
+  const { target, workflowId } = diagnosisOf(incident);
+  const { name = "" } = approval.metadata;
+  return notice(incident, `${incident.metadata.uid}/${name}`, {
+    eventType: "ApprovalRequired",
+    severity: "warning",
+    message: `May ${workflowId} act on ${target}, because of ${incident.spec.signalName}? No answer by ${approval.spec.requiredBy} is a no`,
+    context: {
+      workflowId,
+      targetResource: target,
+      until: approval.spec.requiredBy,
+      nextStep: `interlock approve ${name} --reason "…", or interlock reject ${name} --reason "…"`,
+    },
+  });
+}
+
+/** Everybody who shared the success of one execution, in one notice. */
+export function sharedSuccess(
+  execution: WorkflowExecution,
+  followers: readonly RemediationRequest[],
+): NotificationRequest {
+  const { name = "", namespace = "", uid = "", ownerReferences } = execution.metadata;
+  const entries = followers.map(({ metadata, spec }) => ({ name: metadata.name ?? "", message: spec.signalName }));
+  const { workflowRef, targetResource, remediationRequestRef } = execution.spec;
+  const { workflowId } = workflowRef;
+  const { apiVersion, kind } = notificationRequests;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name: `notif-${nameHash(`${uid}/followers`)}`,
+      namespace,
+      ...(ownerReferences ? { ownerReferences } : {}),
+    },
+    spec: {
+      eventType: "WorkflowCompleted",
+      severity: "info",
+      message: `${entries.length} more ${entries.length === 1 ? "incident" : "incidents"} shared the success of ${name}`,
+      context: { workflowId, targetResource, execution: name, entries },
+      ...(remediationRequestRef ? { remediationRequestRef } : {}),
+    },
+  };
+}
+
+/** A person's word, given on the incident, that trying again is safe. */
+export function acknowledgementOn({ metadata }: RemediationRequest): { reason: string; by: string } | undefined {
+  const { annotations = {} } = metadata;
+  const reason = annotations[annotationKeys.acknowledge]?.trim();
+  return reason ? { reason, by: annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown" } : undefined;
+}
+
+function notice(incident: RemediationRequest, about: string, spec: NotificationRequest["spec"]): NotificationRequest {
+  const { apiVersion, kind } = notificationRequests;
+  const { name = "", namespace = "", uid = "" } = incident.metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: `notif-${nameHash(about)}`, namespace, ownerReferences: [ownedBy(incident)] },
+    spec: { ...spec, remediationRequestRef: { name, namespace, uid } },
+  };
+}

@@ -1,0 +1,130 @@
+import type { Informer, KubeClient, OwnWrites } from "../kube/index.ts";
+import { lastingPauses } from "../policy/index.ts";
+import {
+  type AutomationPause,
+  type Catalog,
+  canonicalTarget,
+  incidentNumber,
+  isUnfinished,
+  type Kinds,
+  labelKeys,
+  parseTarget,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type RemediationTarget,
+  remediationApprovalRequests,
+  remediationTargets,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
+import type { Analyzer } from "./analyzer.ts";
+import { needsAnalysis } from "./decide.ts";
+import { isOwnedBy, type TargetView } from "./route.ts";
+import type { Seen } from "./seen.ts";
+import type { OrchestratorSettings } from "./settings.ts";
+
+/** Where the orchestrator looks. What informers say may be a moment old: every write is conditional on it. */
+export interface Sight {
+  readonly client: KubeClient;
+  /** `target`: those that have a turn there, by the target's hash. */
+  readonly incidents: Informer<RemediationRequest, "target" | "fingerprint">;
+  readonly executions: Informer<WorkflowExecution, "target" | "incident">;
+  readonly records: Informer<RemediationTarget>;
+  readonly approvals: Informer<RemediationApprovalRequest, "incident">;
+  readonly pauses: Informer<AutomationPause>;
+  readonly ownWrites: OwnWrites;
+  readonly catalog: Catalog;
+  readonly analyzer: Analyzer;
+  readonly kinds: Kinds;
+  /** Where target records live. */
+  readonly namespace: string;
+  readonly settings: OrchestratorSettings;
+}
+
+/** Everything the next step of `incident` depends on. */
+export async function observe(incident: RemediationRequest, sight: Sight, signal: AbortSignal): Promise<Seen> {
+  const { client, analyzer, catalog, executions, settings } = sight;
+  const nowMs = client.serverNowMs();
+  const { status, metadata } = incident;
+  return {
+    nowMs,
+    incident,
+    analysis: needsAnalysis(incident) ? await analyzer.analyze(incident.spec, signal) : undefined,
+    execution: await executionOf(incident, sight, signal),
+    unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
+    approval: await approvalOf(incident, sight, signal),
+    workflow: status?.diagnosis && catalog.find(status.diagnosis.workflowId),
+    isNewest: isNewest(incident, sight),
+    settings,
+  };
+}
+
+/** Gone is only what the server says is gone: the cache may not have heard of it yet. */
+async function executionOf({ status }: RemediationRequest, { client, executions }: Sight, signal: AbortSignal) {
+  const ref = status?.phase === "Executing" && !status.follows ? status.executionRefs?.at(-1) : undefined;
+  if (!ref) return undefined;
+  const { name, namespace, uid } = ref;
+  const known = executions.get({ name, namespace });
+  if (known?.metadata.uid === uid) return known;
+  const found = await client.get(workflowExecutions, { name, namespace }, { signal });
+  return found?.metadata.uid === uid ? found : undefined;
+}
+
+/** The latest one, as an earlier one was answered already. */
+async function approvalOf({ metadata, status }: RemediationRequest, { client, approvals }: Sight, signal: AbortSignal) {
+  const known = latest(approvals.byIndex("incident", metadata.uid ?? ""));
+  if (known || status?.phase !== "AwaitingApproval") return known;
+  const { namespace = "" } = metadata;
+  const { items } = await client.list(remediationApprovalRequests, { namespace }, { signal });
+  return latest(items.filter((item) => isOwnedBy(item, metadata.uid)));
+}
+
+function latest(approvals: readonly RemediationApprovalRequest[]): RemediationApprovalRequest | undefined {
+  const ageOf = ({ metadata }: RemediationApprovalRequest) => `${metadata.creationTimestamp} ${metadata.name}`;
+  return [...approvals].sort((a, b) => (ageOf(a) < ageOf(b) ? 1 : -1))[0];
+}
+
+function isNewest({ metadata, spec }: RemediationRequest, { incidents }: Sight): boolean {
+  const { signalFingerprint: fingerprint } = spec;
+  const ageOf = (name = "", created = "") => [incidentNumber(fingerprint, name) ?? 0, created] as const;
+  const [number, created] = ageOf(metadata.name, metadata.creationTimestamp);
+  return !incidents.byIndex("fingerprint", fingerprint).some(({ metadata: other }) => {
+    const [itsNumber, itsCreation] = ageOf(other.name, other.creationTimestamp);
+    return itsNumber > number || (itsNumber === number && itsCreation > created);
+  });
+}
+
+/** The target as the caches show it: good enough to see that there is nothing to do. */
+export function glanceAt(hash: string, waiting: readonly RemediationRequest[], sight: Sight): TargetView {
+  const [first] = waiting;
+  const asked = waiting.flatMap(({ metadata }) => sight.approvals.byIndex("incident", metadata.uid ?? ""));
+  return {
+    ...surroundings(first?.status?.diagnosis?.target ?? "", sight),
+    record: sight.records.get({ namespace: sight.namespace, name: hash }),
+    executions: sight.executions.byIndex("target", hash),
+    approvals: new Map(asked.map((approval) => [approval.metadata.name ?? "", approval])),
+  };
+}
+
+/** The target as the server knows it. */
+export async function lookAt(hash: string, target: string, sight: Sight, signal: AbortSignal): Promise<TargetView> {
+  const { client, namespace } = sight;
+  const around = surroundings(target, sight);
+  const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
+  const { items: executions } = await client.list(workflowExecutions, selector, { signal });
+  // After the executions: one that ended meanwhile is in the record, or not yet seen as ended.
+  const record = await client.get(remediationTargets, { namespace, name: hash }, { signal });
+  return { ...around, record, executions, approvals: new Map() };
+}
+
+function surroundings(target: string, { client, pauses, catalog, kinds, settings }: Sight) {
+  const nowMs = client.serverNowMs();
+  const read = parseTarget(target, kinds);
+  return {
+    nowMs,
+    namespace: read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined,
+    pauses: lastingPauses(pauses.list(), nowMs, (text) => canonicalTarget(text, kinds)),
+    catalog,
+    settings,
+  };
+}

@@ -1,0 +1,137 @@
+import { KubeError, type KubeObject, type UpdateOutcome } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import {
+  annotationKeys,
+  notificationRequests,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type RemediationTarget,
+  remediationApprovalRequests,
+  remediationRequests,
+  remediationTargets,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
+import type { Action } from "./action.ts";
+import type { Announce } from "./announce.ts";
+import { acknowledgementOn } from "./notices.ts";
+import type { Sight } from "./observe.ts";
+import { isOwnedBy } from "./route.ts";
+
+/** What the orchestrator acts with. */
+export interface Hands {
+  readonly sight: Sight;
+  readonly ledger: Ledger;
+  readonly announce: Announce;
+}
+
+/** What came of an action. `lost`: somebody else was faster, so everything has to be read again. */
+export type Performed =
+  | { readonly kind: "done"; readonly incident: RemediationRequest; readonly execution?: WorkflowExecution }
+  | { readonly kind: "lost" };
+
+/** Does one thing. Harmless to repeat; whatever it writes is conditional on what was seen. */
+export async function perform(
+  action: Action,
+  incident: RemediationRequest,
+  { sight, ledger, announce }: Hands,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const { client, ownWrites } = sight;
+  const done: Performed = { kind: "done", incident };
+  switch (action.do) {
+    case "set-status": {
+      const next = { ...incident, status: action.status };
+      return written(await client.update(remediationRequests, next, { subresource: "status", signal }), sight);
+    }
+    case "create-execution":
+      return createExecution(action.execution, incident, sight, signal);
+    case "delete-execution": {
+      const { uid = "" } = action.execution.metadata;
+      await client.delete(workflowExecutions, refOf(action.execution), { preconditions: { uid } }, { signal });
+      return done;
+    }
+    case "create-approval":
+      await client.create(remediationApprovalRequests, action.approval, { signal });
+      return done;
+    case "expire-approval":
+      return (await expire(action.approval, sight, signal)) ? done : { kind: "lost" };
+    case "acknowledge":
+      return acknowledge(action.record, action.executionUid, incident, sight, signal);
+    case "record":
+      await ledger.append(action.event);
+      return done;
+    case "notify":
+      await client.create(notificationRequests, action.notice, { signal });
+      return done;
+    case "delete-incident": {
+      const { uid = "", resourceVersion = "" } = incident.metadata;
+      const options = { preconditions: { uid, resourceVersion }, propagation: "Background" } as const;
+      const outcome = await client.delete(remediationRequests, refOf(incident), options, { signal });
+      if (outcome.kind === "conflict") return { kind: "lost" };
+      ownWrites.noteGone(incident);
+      return done;
+    }
+    case "announce":
+      announce(action.what, incident);
+      return done;
+  }
+}
+
+function written(outcome: UpdateOutcome<RemediationRequest>, { ownWrites }: Sight): Performed {
+  if (outcome.kind !== "updated") return { kind: "lost" };
+  ownWrites.note(outcome.object);
+  return { kind: "done", incident: outcome.object };
+}
+
+/** The name is ours to give: whoever has it already was made by us, or has to go. */
+async function createExecution(
+  draft: WorkflowExecution,
+  incident: RemediationRequest,
+  { client }: Sight,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const outcome = await client.create(workflowExecutions, draft, { signal });
+  if (outcome.kind === "created") return { kind: "done", incident, execution: outcome.object };
+  const found = await client.get(workflowExecutions, refOf(draft), { signal });
+  if (found && isOwnedBy(found, incident.metadata.uid)) return { kind: "done", incident, execution: found };
+  if (!found) return { kind: "lost" };
+  const { name, namespace } = found.metadata;
+  throw new KubeError(
+    "invalid",
+    `execution ${namespace}/${name} was not made for incident ${incident.metadata.name}, but has the name of its next one: delete it`,
+  );
+}
+
+async function expire(approval: RemediationApprovalRequest, { client }: Sight, signal: AbortSignal): Promise<boolean> {
+  const decidedAt = new Date(client.serverNowMs()).toISOString();
+  const next = { ...approval, status: { decision: "Expired" as const, decidedAt } };
+  const outcome = await client.update(remediationApprovalRequests, next, { subresource: "status", signal });
+  return outcome.kind === "updated";
+}
+
+/** The executor folds it into the record. Only then is it taken off: after a crash it is handed on once more. */
+async function acknowledge(
+  record: RemediationTarget,
+  executionUid: string,
+  incident: RemediationRequest,
+  sight: Sight,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const ack = acknowledgementOn(incident);
+  if (!ack) return { kind: "lost" };
+  const annotations = {
+    [annotationKeys.acknowledgedExecution]: executionUid,
+    [annotationKeys.acknowledge]: ack.reason,
+    [annotationKeys.acknowledgedBy]: ack.by,
+  };
+  await sight.client.patch(remediationTargets, refOf(record), { merge: { metadata: { annotations } } }, { signal });
+  const { resourceVersion } = incident.metadata;
+  const none = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
+  const patch = { merge: { metadata: { resourceVersion, annotations: none } } };
+  return written(await sight.client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
+}
+
+function refOf({ metadata: { name = "", namespace } }: KubeObject) {
+  return namespace === undefined ? { name } : { name, namespace };
+}

@@ -1,0 +1,56 @@
+import type { RemediationRequest } from "../resources/index.ts";
+import type { Turn } from "./action.ts";
+import { decide } from "./decide.ts";
+import { observe } from "./observe.ts";
+import { type Hands, type Performed, perform } from "./perform.ts";
+
+/** More turns than any incident takes in one go. */
+const mostTurns = 12;
+
+/**
+ * Looks, decides and acts until there is nothing left to do now. Safe to run at any time, any number of times, on any
+ * replica. Returns in how many milliseconds to look again, if nothing happens before.
+ */
+export async function reconcile(
+  ref: { readonly namespace: string; readonly name: string },
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { sight } = hands;
+  const known = sight.incidents.get(ref);
+  // Our own last write has not come back yet: it will, as an event.
+  if (!known || sight.ownWrites.isOutdated(known)) return undefined;
+
+  let incident = known;
+  for (let turns = 0; turns < mostTurns; turns++) {
+    const turn = decide(await observe(incident, sight, signal));
+    if (turn.actions.length === 0) return turn.lookAgainInMs;
+    const outcome = await performAll(turn, incident, hands, signal);
+    // Whoever was faster wrote something, and that is an event.
+    if (outcome.kind === "lost") return lostMs;
+    // What was changed beside the incident shows up as an event, too: the caches may not know it yet.
+    if (outcome.incident === incident) return lostMs;
+    incident = outcome.incident;
+  }
+  return retryMs;
+}
+
+/** For an event that was lost. */
+export const lostMs = 5_000;
+const retryMs = 50;
+
+/** Does all of it, until something is lost. */
+export async function performAll(
+  { actions }: Turn,
+  from: RemediationRequest,
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<Performed> {
+  let done: Extract<Performed, { kind: "done" }> = { kind: "done", incident: from };
+  for (const action of actions) {
+    const outcome = await perform(action, done.incident, hands, signal);
+    if (outcome.kind === "lost") return outcome;
+    done = { ...done, ...outcome };
+  }
+  return done;
+}

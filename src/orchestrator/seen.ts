@@ -1,0 +1,28 @@
+import type { Analysis } from "../policy/index.ts";
+import type {
+  RemediationApprovalRequest,
+  RemediationRequest,
+  RemediationWorkflow,
+  WorkflowExecution,
+} from "../resources/index.ts";
+import type { OrchestratorSettings } from "./settings.ts";
+
+/** Everything the next step of an incident depends on, as it was found. What waits for its target is in `TargetView`. */
+export interface Seen {
+  /** The API server's clock, read before anything else was. */
+  readonly nowMs: number;
+  readonly incident: RemediationRequest;
+  /** For an incident without diagnosis: what the analyzer says. */
+  readonly analysis: Analysis | undefined;
+  /** The latest execution that was made for it; undefined if that is gone, by the server's word. */
+  readonly execution: WorkflowExecution | undefined;
+  /** Executions of ours that may still act. */
+  readonly unfinished: readonly WorkflowExecution[];
+  /** The latest question that was asked for it. */
+  readonly approval: RemediationApprovalRequest | undefined;
+  /** The catalog's entry for the workflow of its diagnosis. */
+  readonly workflow: RemediationWorkflow | undefined;
+  /** Whether no later incident has the same fingerprint. */
+  readonly isNewest: boolean;
+  readonly settings: OrchestratorSettings;
+}

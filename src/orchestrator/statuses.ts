@@ -1,0 +1,174 @@
+import type {
+  Condition,
+  Diagnosis,
+  IncidentBlock,
+  RemediationRequest,
+  RemediationRequestStatus,
+  WorkflowExecution,
+} from "../resources/index.ts";
+import type { Outcome } from "./announcement.ts";
+
+type Status = RemediationRequestStatus;
+type Kept = Pick<
+  Status,
+  "deduplication" | "resolvedAt" | "executionRefs" | "startTime" | "conditions" | "diagnosis" | "follows"
+>;
+
+/** Diagnosed, and waiting for its target's turn. */
+export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): Status {
+  const kept = keep(incident, "diagnosis", "follows", "conditions");
+  return {
+    ...kept,
+    phase: "Analyzing",
+    startTime: kept.startTime ?? iso(nowMs),
+    diagnosis,
+    message: `${diagnosis.workflowId} is to act on ${diagnosis.target}${diagnosis.rule ? `, says rule ${diagnosis.rule}` : ""}`,
+  };
+}
+
+/** From the beginning: what is known may be old by now. */
+export function again(incident: RemediationRequest, because: string): Status {
+  return { ...keep(incident, "diagnosis", "follows", "conditions"), phase: "Analyzing", message: because };
+}
+
+export function blocked(
+  incident: RemediationRequest,
+  block: IncidentBlock,
+  { review, nowMs }: { review: boolean; nowMs: number },
+): Status {
+  const kept = keep(incident, "follows", "conditions");
+  return {
+    ...kept,
+    phase: "Blocked",
+    startTime: kept.startTime ?? iso(nowMs),
+    block,
+    message: block.message,
+    ...(review ? { requiresManualReview: true } : {}),
+  };
+}
+
+export function awaitingApproval(incident: RemediationRequest, approval: string): Status {
+  const message = `a person has to agree: interlock approve ${approval}, or interlock reject ${approval}`;
+  return {
+    ...keep(incident, "follows", "conditions"),
+    diagnosis: diagnosisOf(incident),
+    phase: "AwaitingApproval",
+    message,
+  };
+}
+
+export function executing(incident: RemediationRequest, execution: WorkflowExecution): Status {
+  const kept = keep(incident, "follows", "conditions");
+  const ref = refTo(execution);
+  return {
+    ...kept,
+    diagnosis: diagnosisOf(incident),
+    phase: "Executing",
+    executionRefs: [...(kept.executionRefs ?? []), ref],
+    message: `execution ${ref.name} was started for it`,
+  };
+}
+
+export function following(incident: RemediationRequest, execution: WorkflowExecution): Status {
+  const follows = refTo(execution);
+  return {
+    ...keep(incident, "conditions"),
+    diagnosis: diagnosisOf(incident),
+    phase: "Executing",
+    follows,
+    message: `execution ${follows.name} does just what it needs: it shares that one's success`,
+  };
+}
+
+export function verifying(incident: RemediationRequest, execution: WorkflowExecution, completedAt: string): Status {
+  const { name = "" } = execution.metadata;
+  return {
+    ...keep(incident, "conditions"),
+    diagnosis: diagnosisOf(incident),
+    phase: "Verifying",
+    conditions: [executed(name, completedAt)],
+    message: `execution ${name} succeeded; watching whether that holds`,
+  };
+}
+
+export interface Closing {
+  readonly phase: "Completed" | "Failed" | "Withdrawn";
+  readonly outcome: Outcome;
+  readonly message: string;
+  readonly review?: boolean;
+}
+
+export function closed(
+  incident: RemediationRequest,
+  { phase, outcome, message, review }: Closing,
+  nowMs: number,
+): Status {
+  return {
+    ...keep(incident),
+    phase,
+    outcome,
+    message,
+    completedAt: iso(nowMs),
+    ...(review ? { requiresManualReview: true } : {}),
+  } as Status;
+}
+
+/** When the run that an incident waits to see hold has ended. */
+export function executedAtMs({ status }: RemediationRequest): number | undefined {
+  const condition = status?.conditions?.find(({ type }) => type === "Executed");
+  return condition && Date.parse(condition.lastTransitionTime);
+}
+
+function executed(name: string, completedAt: string): Condition {
+  const message = `execution ${name} succeeded`;
+  return { type: "Executed", status: "True", reason: "Completed", message, lastTransitionTime: completedAt };
+}
+
+/** A closed incident whose end is in the ledger. */
+export function recorded(status: Status, nowMs: number): Status {
+  const told: Condition = {
+    type: "Recorded",
+    status: "True",
+    reason: status.phase,
+    message: "what became of it is in the ledger",
+    lastTransitionTime: iso(nowMs),
+  };
+  return { ...status, conditions: [...(status.conditions ?? []).filter(({ type }) => type !== told.type), told] };
+}
+
+export function isRecorded({ status }: RemediationRequest): boolean {
+  return status?.conditions?.some(({ type }) => type === "Recorded") ?? false;
+}
+
+/** An incident that has come so far has a diagnosis; the API server sees to it. */
+export function diagnosisOf({ status }: RemediationRequest): Diagnosis {
+  if (!status?.diagnosis) throw new TypeError("an incident without a diagnosis has no target");
+  return status.diagnosis;
+}
+
+function refTo({ metadata: { name = "", namespace = "", uid = "" } }: WorkflowExecution) {
+  return { name, namespace, uid };
+}
+
+/** What stays from phase to phase, with what belongs to the gateway: as it was read, and written at that version. */
+function keep({ status }: RemediationRequest, ...without: readonly (keyof Kept)[]): Kept {
+  const kept: Record<string, unknown> = {};
+  for (const key of keptKeys) {
+    if (status?.[key] !== undefined && !without.includes(key)) kept[key] = status[key];
+  }
+  return kept;
+}
+
+const keptKeys = [
+  "deduplication",
+  "resolvedAt",
+  "executionRefs",
+  "startTime",
+  "conditions",
+  "diagnosis",
+  "follows",
+] as const satisfies readonly (keyof Kept)[];
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

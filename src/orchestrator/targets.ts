@@ -1,0 +1,154 @@
+import { keyOf, type Lease, type Locks } from "../coordination/index.ts";
+import {
+  notificationRequests,
+  type RemediationRequest,
+  remediationApprovalRequests,
+  remediationRequests,
+  type WorkflowExecution,
+} from "../resources/index.ts";
+import { sharedSuccess } from "./notices.ts";
+import { glanceAt, lookAt, type Sight } from "./observe.ts";
+import type { Hands } from "./perform.ts";
+import { lostMs, performAll } from "./reconcile.ts";
+import { approvalNameFor, byAge, hasTurn, route, type TargetView } from "./route.ts";
+import { diagnosisOf } from "./statuses.ts";
+
+export interface TargetHands extends Hands {
+  readonly locks: Locks;
+}
+
+/**
+ * The turn of one target: everybody who waits for it is decided about, oldest first. The lock keeps replicas from deciding
+ * about the same target at once, which would make executions that are skipped; what is admitted does not depend on it.
+ * Returns in how many milliseconds to look again, if nothing happens before.
+ */
+export async function reconcileTarget(
+  hash: string,
+  hands: TargetHands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { sight, locks } = hands;
+  const waiting = waitingFor(hash, sight);
+  const [first] = waiting;
+  if (!first) return undefined;
+  const { target } = diagnosisOf(first);
+  const glance = glanceAt(hash, waiting, sight);
+  const turns = waiting.map((incident) => route(incident, glance));
+  // Nothing to do as far as the caches know; what they do not know yet is an event.
+  if (turns.every(({ actions }) => actions.length === 0))
+    return soonest(turns.map(({ lookAgainInMs }) => lookAgainInMs));
+
+  const options = { purpose: `decide about ${target}`, signal };
+  return locks.run(keyOf(target), (lease) => takeTurns(hash, target, hands, lease, signal), options);
+}
+
+async function takeTurns(hash: string, target: string, hands: TargetHands, lease: Lease, outer: AbortSignal) {
+  const { sight } = hands;
+  const signal = AbortSignal.any([outer, lease.signal]);
+  let view = await lookAt(hash, target, sight, signal);
+  await tellOfFollowers(view, waitingFor(hash, sight), hands, signal);
+  const looks: (number | undefined)[] = [];
+  const failures: unknown[] = [];
+  for (const incident of waitingFor(hash, sight)) {
+    lease.assertHeld();
+    try {
+      const took = await takeTurn(incident, view, hands, signal);
+      view = { ...view, executions: [...view.executions, ...took.created] };
+      looks.push(took.lookAgainInMs);
+    } catch (error) {
+      // One incident that cannot be decided about does not hold up the others.
+      if (signal.aborted) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return soonest(looks);
+}
+
+interface Took {
+  readonly created: readonly WorkflowExecution[];
+  readonly lookAgainInMs: number | undefined;
+}
+
+/** More steps than one incident takes: created, and written down. */
+const mostSteps = 6;
+
+async function takeTurn(
+  known: RemediationRequest,
+  around: TargetView,
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<Took> {
+  const { sight } = hands;
+  const created: WorkflowExecution[] = [];
+  let incident = known;
+  let view = await withApproval(incident, around, sight, signal);
+  const cached = route(incident, view);
+  if (cached.actions.length === 0) return { created, lookAgainInMs: cached.lookAgainInMs };
+
+  const fresh = await sight.client.get(remediationRequests, refOf(incident), { signal });
+  if (!fresh || fresh.metadata.uid !== incident.metadata.uid) return { created, lookAgainInMs: undefined };
+  sight.ownWrites.note(fresh);
+  incident = fresh;
+  for (let step = 0; step < mostSteps; step++) {
+    const turn = route(incident, view);
+    if (turn.actions.length === 0) return { created, lookAgainInMs: turn.lookAgainInMs };
+    const outcome = await performAll(turn, incident, hands, signal);
+    if (outcome.kind === "lost") break;
+    if (outcome.execution) {
+      created.push(outcome.execution);
+      view = { ...view, executions: [...view.executions, outcome.execution] };
+    } else if (outcome.incident === incident) break;
+    incident = outcome.incident;
+  }
+  return { created, lookAgainInMs: lostMs };
+}
+
+/** What people answered is read from the server: nothing is started on the word of a cache. */
+async function withApproval(
+  incident: RemediationRequest,
+  view: TargetView,
+  { client, catalog }: Sight,
+  signal: AbortSignal,
+): Promise<TargetView> {
+  if (!hasTurn(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
+  const name = approvalNameFor(incident, view);
+  const ref = { namespace: incident.metadata.namespace ?? "", name };
+  const approval = await client.get(remediationApprovalRequests, ref, { signal });
+  return { ...view, approvals: approval ? new Map([[name, approval]]) : new Map() };
+}
+
+/** One notice for all who share a success, before they go their own ways: nobody can join them any more. */
+async function tellOfFollowers(
+  { executions }: TargetView,
+  waiting: readonly RemediationRequest[],
+  { sight }: Hands,
+  signal: AbortSignal,
+): Promise<void> {
+  const followed = new Set(waiting.map(({ status }) => status?.follows?.uid));
+  for (const execution of executions) {
+    const { uid } = execution.metadata;
+    if (execution.status?.phase !== "Completed" || !followed.has(uid)) continue;
+    const { items } = await sight.client.list(remediationRequests, {}, { signal });
+    const followers = items.filter(({ status }) => status?.follows?.uid === uid).sort(byAge);
+    // All were cut loose meanwhile.
+    if (followers.length === 0) continue;
+    await sight.client.create(notificationRequests, sharedSuccess(execution, followers), { signal });
+  }
+}
+
+function waitingFor(hash: string, { incidents, ownWrites }: Sight): readonly RemediationRequest[] {
+  return incidents
+    .byIndex("target", hash)
+    .filter((incident) => !ownWrites.isOutdated(incident))
+    .sort(byAge);
+}
+
+function soonest(looks: readonly (number | undefined)[]): number | undefined {
+  const known = looks.filter((look) => look !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function refOf({ metadata: { name = "", namespace = "" } }: RemediationRequest) {
+  return { name, namespace };
+}

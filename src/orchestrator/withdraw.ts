@@ -1,0 +1,27 @@
+import type { RemediationRequest } from "../resources/index.ts";
+import type { Turn } from "./action.ts";
+import { close, lastSeenMs } from "./ending.ts";
+import { type OrchestratorSettings, staleAfterOf } from "./settings.ts";
+
+interface Waiting {
+  readonly incident: RemediationRequest;
+  readonly nowMs: number;
+  readonly settings: OrchestratorSettings;
+}
+
+/** Over before anything was started, or so long ago that acting on it would be acting on something else. */
+export function withdraw({ incident, nowMs, settings }: Waiting, waitedSinceMs = 0): Turn | undefined {
+  const { resolvedAt } = incident.status ?? {};
+  if (resolvedAt !== undefined) {
+    const message = `its sender said at ${resolvedAt} that it is over; nothing was started`;
+    return close(incident, { phase: "Withdrawn", outcome: "ResolvedBeforeStart", message }, nowMs);
+  }
+  if (nowMs < staleAtMs({ incident, settings }, waitedSinceMs)) return undefined;
+  const message = `it was not reported again since ${new Date(lastSeenMs(incident)).toISOString()}; nothing was started`;
+  return close(incident, { phase: "Withdrawn", outcome: "Stale", message }, nowMs);
+}
+
+/** A person's answer is a sign of life, too. */
+export function staleAtMs({ incident, settings }: Omit<Waiting, "nowMs">, waitedSinceMs = 0): number {
+  return Math.max(lastSeenMs(incident), waitedSinceMs) + staleAfterOf(incident, settings);
+}

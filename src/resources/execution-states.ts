@@ -1,0 +1,11 @@
+import type { WorkflowExecution } from "./workflow-execution.ts";
+
+/** Whether an execution may still act: it has neither ended nor been skipped. */
+export function isUnfinished({ status }: WorkflowExecution): boolean {
+  return status === undefined || status.phase === "Pending" || status.phase === "Running";
+}
+
+/** Whether everything about the end of an execution was told, and folded into its target's record before. */
+export function isRecorded({ status }: WorkflowExecution): boolean {
+  return status?.conditions?.some(({ type, status }) => type === "Recorded" && status === "True") ?? false;
+}

@@ -1,0 +1,288 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { annotationKeys } from "../../src/resources/index.ts";
+import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
+
+describe("an incident", () => {
+  let world: OrchestratorWorld;
+  beforeEach(async () => {
+    world = await OrchestratorWorld.open();
+    await world.executor();
+    await world.orchestrator();
+  });
+  afterEach(() => world.close());
+
+  it("is diagnosed, runs, is watched, and completes", async () => {
+    const name = await world.incident("disk");
+    expect(await world.status(name)).toMatchObject({
+      phase: "Executing",
+      diagnosis: { target: "node/worker-1", workflowId: "cleanup", rule: "disk" },
+      executionRefs: [{ name: `${name}-1` }],
+    });
+
+    await world.passTime(minute);
+    await world.reportRun("True");
+    expect(await world.status(name)).toMatchObject({ phase: "Verifying" });
+
+    await world.passTime(15 * minute);
+    expect(await world.status(name)).toMatchObject({ phase: "Completed" });
+    expect(world.eventTypes(name)).toEqual([
+      "incident.diagnosed",
+      "incident.decided",
+      "execution.admitted",
+      "run.created",
+      "execution.started",
+      "execution.completed",
+      "target.freed",
+      "incident.closed",
+    ]);
+  });
+
+  it("owns its execution, which says for what it was made", async () => {
+    const name = await world.incident("disk");
+
+    const [execution] = await world.executions();
+    const { uid } = (await world.seen(name)).metadata;
+    expect(execution).toMatchObject({
+      metadata: {
+        name: `${name}-1`,
+        namespace: "kubernaut-system",
+        annotations: { [annotationKeys.signalFingerprint]: "disk" },
+        ownerReferences: [{ kind: "RemediationRequest", name, uid, controller: true }],
+      },
+      spec: { workflowRef: { workflowId: "cleanup", version: "1" }, remediationRequestRef: { name, uid } },
+    });
+  });
+
+  it("that is deleted takes its execution with it, and its run", async () => {
+    const name = await world.incident("disk");
+    await world.reportRun("Unknown");
+
+    await world.deleteIncident(name);
+    expect(await world.run()).toHaveProperty("spec.status", "Cancelled");
+    await world.reportRun("False");
+
+    expect(await world.executions()).toEqual([]);
+  });
+
+  it("keeps what the gateway writes", async () => {
+    const name = await world.incident("disk");
+    await world.report(name);
+    await world.report(name);
+
+    await world.reportRun("True");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Verifying", deduplication: { occurrenceCount: 2 } });
+  });
+
+  describe("that no rule fits", () => {
+    it("waits, and says which rules were tried", async () => {
+      const name = await world.incident("memory", { signalName: "MemoryFull" });
+
+      const { phase, block } = await world.status(name);
+      expect([phase, block?.reason]).toEqual(["Blocked", "NoMatchingRule"]);
+      expect(block?.message).toContain("tried disk (signalName is MemoryFull)");
+      expect(world.ledger.events().map(({ id }) => id)).toContain(block?.decision);
+    });
+
+    it("goes on when a rule comes that does", async () => {
+      const name = await world.incident("memory", { signalName: "MemoryFull" });
+
+      world.rules.set({ ...diskRule, match: { signalName: "MemoryFull" } });
+      await world.settle();
+
+      expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    });
+
+    it("waits for its workflow, too", async () => {
+      world.rules.set({ ...diskRule, workflow: "defrag" });
+      const name = await world.incident("disk");
+      expect(await world.status(name)).toMatchObject({
+        phase: "Blocked",
+        block: { reason: "NoMatchingRule", message: expect.stringContaining("defrag is not in the catalog") },
+      });
+
+      await world.workflow({ workflowId: "defrag" });
+
+      expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    });
+  });
+
+  describe("that resolves", () => {
+    it("before anything was started is withdrawn", async () => {
+      await world.pause("freeze");
+      const name = await world.incident("disk");
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Paused" } });
+
+      await world.resolve(name);
+
+      expect(await world.status(name)).toMatchObject({ phase: "Withdrawn", outcome: "ResolvedBeforeStart" });
+      await world.endPause("freeze");
+      expect(await world.executions()).toEqual([]);
+    });
+
+    it("while no rule fits is withdrawn", async () => {
+      const name = await world.incident("memory", { signalName: "MemoryFull" });
+
+      await world.resolve(name);
+
+      expect(await world.status(name)).toMatchObject({ phase: "Withdrawn", outcome: "ResolvedBeforeStart" });
+    });
+
+    it("during the run lets the run finish", async () => {
+      const name = await world.incident("disk");
+      await world.resolve(name);
+      expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+      expect(await world.run()).not.toHaveProperty("spec.status");
+
+      await world.passTime(1_000);
+      await world.reportRun("True");
+
+      expect(await world.status(name)).toMatchObject({ phase: "Completed", outcome: "ResolvedDuringRun" });
+    });
+
+    it("after the run was helped by it", async () => {
+      const name = await world.incident("disk");
+      await world.reportRun("True");
+
+      await world.passTime(minute);
+      await world.resolve(name);
+
+      expect(await world.status(name)).toMatchObject({ phase: "Completed", outcome: "Remediated" });
+    });
+
+    it("and fires again during the run is watched like any other", async () => {
+      const name = await world.incident("disk");
+      await world.resolve(name);
+      await world.report(name);
+
+      await world.reportRun("True");
+
+      expect(await world.status(name)).toMatchObject({ phase: "Verifying" });
+    });
+  });
+
+  describe("whose problem comes back", () => {
+    it("is decided again, and waits exactly for the end of the cooldown", async () => {
+      const name = await world.incident("disk");
+      await world.reportRun("True");
+      const endedAt = world.clock.wallMs();
+
+      await world.passTime(3 * minute);
+      await world.report(name);
+      expect(await world.status(name)).toMatchObject({
+        phase: "Blocked",
+        block: { reason: "RecentlyRemediated", cause: "cooldown", until: new Date(endedAt + 5 * minute).toISOString() },
+      });
+
+      await world.passTime(2 * minute - 1);
+      expect(await world.executions()).toHaveLength(1);
+      await world.passTime(20);
+      expect(await world.executions()).toHaveLength(2);
+      expect(world.eventTypes(name)).toContain("incident.recurred");
+    });
+
+    it("right after the run is no sign that it did not help", async () => {
+      const name = await world.incident("disk");
+      await world.reportRun("True");
+
+      await world.passTime(2 * minute);
+      await world.report(name);
+      await world.passTime(20 * minute);
+
+      expect(await world.status(name)).toMatchObject({ phase: "Completed" });
+    });
+
+    it("three times although the fix succeeded waits for a person, who is told once", async () => {
+      const name = await world.incident("disk");
+      for (let i = 0; i < 3; i++) {
+        await world.reportRun("True");
+        await world.passTime(6 * minute);
+        await world.report(name);
+      }
+      const { phase, block, requiresManualReview } = await world.status(name);
+      expect([phase, block?.reason, requiresManualReview]).toEqual(["Blocked", "Ineffective", true]);
+      expect(await reviews(world)).toHaveLength(1);
+
+      await world.passTime(30 * minute);
+      await world.report(name);
+      expect(await reviews(world)).toHaveLength(1);
+      expect(await world.executions()).toHaveLength(3);
+
+      await world.annotate(name, { [annotationKeys.acknowledge]: "new disk", [annotationKeys.acknowledgedBy]: "kim" });
+      expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+      expect((await world.seen(name)).metadata.annotations ?? {}).not.toHaveProperty([annotationKeys.acknowledge]);
+      expect((await world.record()).status?.workflows?.[0]?.ack).toMatchObject({ by: "kim", reason: "new disk" });
+    });
+  });
+
+  it("from a source that repeats itself rarely is not known to be remediated by silence", async () => {
+    const rare = await world.incident("rare", { signalSource: "alertmanager" });
+    await world.reportRun("True");
+
+    await world.passTime(15 * minute);
+
+    expect(await world.status(rare)).toMatchObject({ phase: "Completed", outcome: "Inconclusive" });
+  });
+
+  describe("whose run fails", () => {
+    it("while acting is closed, and the next one waits for a person", async () => {
+      const name = await world.incident("disk");
+      await world.loseRun();
+      expect(await world.status(name)).toMatchObject({
+        phase: "Failed",
+        outcome: "ExecutionFailed",
+        requiresManualReview: true,
+      });
+
+      const next = await world.incident("disk", {}, 2);
+      expect(await world.status(next)).toMatchObject({
+        phase: "Blocked",
+        block: { reason: "PreviousExecutionFailed" },
+      });
+
+      await world.annotate(next, { [annotationKeys.acknowledge]: "looked at it" });
+      expect(await world.status(next)).toMatchObject({ phase: "Executing" });
+    });
+
+    it("before acting is tried again after each wait, with a new execution, until a person has to look", async () => {
+      world.rules.set({ ...diskRule, workflow: "broken" });
+      await world.workflow({ workflowId: "broken", engine: "job" });
+      const name = await world.incident("disk");
+
+      const tries: number[] = [];
+      const waits: number[] = [];
+      for (let i = 0; i < 4; i++) {
+        const { block } = await world.status(name);
+        expect(block).toMatchObject({ reason: "RecentlyRemediated", cause: "backoff" });
+        const waitMs = Date.parse(block?.until ?? "") - world.clock.wallMs();
+        waits.push(Math.round(waitMs / minute));
+        await world.passTime(waitMs - 1);
+        tries.push((await world.executions()).length);
+        await world.passTime(20);
+      }
+
+      expect(waits).toEqual([1, 2, 4, 8]);
+      expect(tries).toEqual([1, 2, 3, 4]);
+      expect(await world.executions()).toHaveLength(5);
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "ExhaustedRetries" } });
+      expect(await reviews(world)).toHaveLength(1);
+    });
+
+    it("because somebody deletes the execution is decided again", async () => {
+      const name = await world.incident("disk");
+      await world.reportRun("Unknown");
+
+      await world.deleteExecution(`${name}-1`);
+      await world.reportRun("False");
+
+      expect(await world.status(name)).toMatchObject({
+        phase: "Blocked",
+        block: { reason: "RecentlyRemediated" },
+      });
+    });
+  });
+});
+
+async function reviews(world: OrchestratorWorld) {
+  return (await world.notices()).filter(({ spec }) => spec.message.startsWith("Nothing is done"));
+}
