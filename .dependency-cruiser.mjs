@@ -6,7 +6,7 @@ const mayImport = {
   disk: ["time"],
   kube: ["time", "telemetry", "disk"],
   resources: ["time", "kube"],
-  cli: ["time", "kube", "resources", "policy", "engines"],
+  cli: ["time", "kube", "resources", "policy", "ledger", "engines"],
   coordination: ["time", "telemetry", "kube"],
   policy: ["time", "resources"],
   ledger: ["time", "telemetry", "disk"],

@@ -1,9 +1,11 @@
 export type { StoredLine } from "./database/columns.ts";
-export { type EventFilter, type LedgerDatabase, ledgerDatabase } from "./database/ledger-database.ts";
+export { type LedgerDatabase, ledgerDatabase } from "./database/ledger-database.ts";
 export { type PostgresStoreOptions, postgresStore } from "./database/postgres/postgres-store.ts";
 export type { SqlStore } from "./database/sql-store.ts";
 export { type SqliteStoreOptions, sqliteStore } from "./database/sqlite/sqlite-store.ts";
 export { verifyDatabase } from "./database/verify-database.ts";
+export { verifyHandOver } from "./database/verify-hand-over.ts";
+export { type EventFilter, isWanted } from "./event-filter.ts";
 export { largestEventBytes } from "./event-text.ts";
 export type { ChainProblem, ProblemKind } from "./file/chain.ts";
 export { type FileLedger, type FileLedgerOptions, openFileLedger } from "./file/file-ledger.ts";

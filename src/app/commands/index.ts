@@ -2,6 +2,7 @@ import { ack, approve, type Command, get, logs, pause, receiving, reject, resume
 import { signalPaths } from "../gateway.ts";
 import { api } from "./api.ts";
 import { atDesk } from "./at-desk.ts";
+import { audit } from "./audit.ts";
 import { executor } from "./executor.ts";
 import { gateway } from "./gateway.ts";
 import { orchestrator } from "./orchestrator.ts";
@@ -14,6 +15,6 @@ export type { Surroundings } from "./surroundings.ts";
 /** Everything that can be typed behind `interlock`, in the order of the help. */
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
   Processes: [up, api, gateway, orchestrator, executor],
-  "Look at what happens": [...[get, why, logs].map(atDesk), policy],
+  "Look at what happens": [...[get, why, logs].map(atDesk), audit, policy],
   "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume].map(atDesk),
 };

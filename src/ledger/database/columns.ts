@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { subjectsOf } from "../event-filter.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { readRow } from "../file/row.ts";
 
@@ -28,8 +29,7 @@ export const columnNames = [
 export type Columns = Readonly<Record<(typeof columnNames)[number], string | number | null>>;
 
 export function columnsOf({ line, row }: WrittenRow): Columns {
-  const { facts } = row;
-  const [, name] = /^[^/]*\/(.+)$/s.exec(String(facts["execution"] ?? "")) ?? [];
+  const subjects = subjectsOf(row);
   return {
     writer: row.writer,
     seq: row.seq,
@@ -38,10 +38,10 @@ export function columnsOf({ line, row }: WrittenRow): Columns {
     id: columnText(row.id),
     type: row.type,
     at_ms: Date.parse(row.at),
-    target: optionalText(facts["target_resource"]),
-    incident: optionalText(facts["remediation_id"]),
-    execution: optionalText(name),
-    execution_id: optionalText(facts["execution_id"]),
+    target: optionalText(subjects.target),
+    incident: optionalText(subjects.incident),
+    execution: optionalText(subjects.execution),
+    execution_id: optionalText(subjects.execution_id),
   };
 }
 

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type EventFilter, isWanted } from "../event-filter.ts";
 import { eventText } from "../event-text.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { noHash, readRow, rowLine } from "../file/row.ts";
 import type { LedgerEvent } from "../ledger.ts";
-import { type EventFilter, type LedgerDatabase, ledgerDatabase } from "./ledger-database.ts";
+import { type LedgerDatabase, ledgerDatabase } from "./ledger-database.ts";
 import type { SqlStore } from "./sql-store.ts";
 import { verifyDatabase } from "./verify-database.ts";
 
@@ -105,6 +106,8 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       );
 
       expect((await all(database.events(filter))).map(({ id }) => id)).toEqual(ids);
+      const everything = await all(database.events({}));
+      expect(everything.filter((row) => isWanted(row, filter)).map(({ id }) => id)).toEqual(ids);
     });
 
     it("reads any number of rows, in portions", async () => {

@@ -1,21 +1,9 @@
+import type { EventFilter } from "../event-filter.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { type Head, type LedgerRow, readRow } from "../file/row.ts";
-import { LedgerError, type LedgerEventType } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
 import { type Columns, columnNames, columnsOf, columnText, isIndexedRightly, type StoredLine } from "./columns.ts";
 import type { SqlStore, SqlValue } from "./sql-store.ts";
-
-/** Which events are wanted. All that is given has to fit. */
-export interface EventFilter {
-  readonly target?: string | undefined;
-  readonly incident?: string | undefined;
-  /** Its name, or its uid. */
-  readonly execution?: string | undefined;
-  readonly type?: LedgerEventType | undefined;
-  /** From this moment on, in milliseconds since 1970. */
-  readonly sinceMs?: number | undefined;
-  /** Before this moment. */
-  readonly untilMs?: number | undefined;
-}
 
 /** All rows of all writers, to be asked about. Rows are added and never changed. Throws LedgerError `unavailable`. */
 export interface LedgerDatabase {

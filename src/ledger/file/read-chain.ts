@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { DiskView } from "../../disk/index.ts";
+import type { DiskFile, DiskView } from "../../disk/index.ts";
 import { LedgerError } from "../ledger.ts";
 import { Chain, type ChainItem, type ChainProblem } from "./chain.ts";
 import { readLines } from "./read-lines.ts";
@@ -20,7 +20,7 @@ export async function* readChain(
 ): AsyncGenerator<ChainItem> {
   const chain = new Chain(writer, after);
   for (const segment of segments) {
-    const file = await view.open(segment.name, "read");
+    const file = await openSegment(view, segment);
     try {
       yield* chain.startSegment(segment, join(view.directory, segment.name), { isNewest: segment === segments.at(-1) });
       for await (const line of readLines(file)) yield* chain.take(line);
@@ -29,6 +29,16 @@ export async function* readChain(
     }
   }
   yield* chain.end();
+}
+
+async function openSegment(view: DiskView, { name }: Segment): Promise<DiskFile> {
+  try {
+    return await view.open(name, "read");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const why = "was just removed, because the database has its rows; read again, or ask the database";
+    throw new LedgerError("unavailable", `${join(view.directory, name)} ${why}`, { cause: error });
+  }
 }
 
 export function damaged({ file, line, message }: ChainProblem): LedgerError {

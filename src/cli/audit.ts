@@ -1,0 +1,146 @@
+import { parseArgs } from "node:util";
+import {
+  type ChainProblem,
+  type EventFilter,
+  isWanted,
+  type LedgerDatabase,
+  type LedgerEvent,
+  type LedgerEventType,
+  type LedgerReport,
+  type LedgerRow,
+  ledgerEventTypes,
+  readLedger,
+  verifyDatabase,
+  verifyHandOver,
+  verifyLedger,
+} from "../ledger/index.ts";
+import { builtInKinds, parseTarget } from "../resources/index.ts";
+import { parseDuration } from "../time/index.ts";
+import { type Command, CommandError } from "./command.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The ledger, as far as it can be reached from here. */
+export interface Archive {
+  readonly terminal: Terminal;
+  readonly database: LedgerDatabase;
+  /** The directory of the journals; undefined if there is none here. */
+  readonly journals: string | undefined;
+  readonly nowMs: number;
+}
+
+const sources = ["database", "journal"] as const;
+
+type Source = (typeof sources)[number];
+
+/** `interlock audit` */
+export const audit: Command<Archive> = {
+  name: "audit",
+  about: "what was recorded: show it, export it, verify that nobody changed it",
+  usage: `interlock audit show|export [TARGET] [FILTERS] [--from ${sources.join("|")}] | interlock audit verify [--from ${sources.join("|")}]
+
+  show      events for people, one line each, oldest first
+  export    events as JSON lines, with the chain they stand in
+  verify    is every row what was written, and none missing? Exit status 1 if not
+
+  --target TARGET         the same as TARGET
+  --incident NAME         whole, as in: interlock get incidents -o name
+  --execution NAME|UID
+  --type TYPE             such as execution.skipped
+  --since, --until WHEN   2026-11-15T10:00:00Z, or 2h for two hours ago
+  --from                  the database (default; its newest events are a moment old), or the journals of this machine.
+                          verify looks at both unless told otherwise`,
+  perform: performAudit,
+};
+
+async function performAudit([verb, ...args]: readonly string[], archive: Archive): Promise<number> {
+  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
+  const from = sources.find((source) => source === values.from);
+  if ((values.from !== undefined && !from) || positionals.length > 1) throw new CommandError(audit.usage);
+  const filter = filterOf({ ...values, target: positionals[0] ?? values.target }, archive.nowMs);
+  switch (verb) {
+    case "verify":
+      return verify(archive, from);
+    case "export":
+      return list(archive, from ?? "database", filter, (row) => JSON.stringify(row));
+    case "show":
+      return list(archive, from ?? "database", filter, shown);
+    default:
+      throw new CommandError(audit.usage);
+  }
+}
+
+const text = { type: "string" } as const;
+const options = { from: text, target: text, incident: text, execution: text, type: text, since: text, until: text };
+
+async function list(archive: Archive, from: Source, filter: EventFilter, line: (row: LedgerRow) => string) {
+  const rows = from === "database" ? archive.database.events(filter) : readLedger(journalsOf(archive));
+  for await (const row of rows) if (isWanted(row, filter)) archive.terminal.print(line(row));
+  return 0;
+}
+
+async function verify(archive: Archive, from: Source | undefined): Promise<number> {
+  const { database, journals, terminal } = archive;
+  const problems: ChainProblem[] = [];
+  function tell(place: string, { writers, problems: found }: LedgerReport) {
+    const rows = writers.reduce((sum, writer) => sum + writer.rows, 0);
+    terminal.print(`${place}: ${rows} rows of ${writers.length} writers`);
+    problems.push(...found);
+  }
+  if (from !== "journal") tell(database.place, await verifyDatabase(database));
+  if (from === "journal" || (from === undefined && journals))
+    tell(journalsOf(archive), await verifyLedger(journalsOf(archive)));
+  if (from === undefined && journals) problems.push(...(await verifyHandOver(journals, database)));
+  for (const { kind, file, line, message } of problems) terminal.print(`${kind}: ${file} line ${line}: ${message}`);
+  terminal.print(
+    problems.length === 0 ? "every row is what was written, and none is missing" : `${problems.length} problems`,
+  );
+  return problems.length === 0 ? 0 : 1;
+}
+
+function journalsOf({ journals }: Archive): string {
+  if (journals) return journals;
+  throw new CommandError("there is no journal here: name its process' data directory with --data, or set LEDGER_DIR");
+}
+
+function filterOf(
+  values: { readonly [Name in keyof typeof options]?: string | undefined },
+  nowMs: number,
+): EventFilter {
+  const type = ledgerEventTypes.find((type) => type === values.type);
+  if (values.type !== undefined && !type) {
+    throw new CommandError(`nothing of the type ${values.type} is recorded; there is ${ledgerEventTypes.join(", ")}`);
+  }
+  return {
+    target: values.target && canonical(values.target),
+    incident: values.incident,
+    execution: values.execution?.replace(/^.*\//, ""),
+    type: type as LedgerEventType | undefined,
+    sinceMs: moment("since", values.since, nowMs),
+    untilMs: moment("until", values.until, nowMs),
+  };
+}
+
+function moment(name: string, value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  const agoMs = parseDuration(value);
+  const ms = agoMs === undefined ? Date.parse(value) : nowMs - agoMs;
+  if (!Number.isNaN(ms)) return ms;
+  throw new CommandError(`--${name} ${value} is no time: write 2026-11-15T10:00:00Z, or 2h for two hours ago`);
+}
+
+/** As it is recorded. Kinds that only a cluster knows have to be written so. */
+function canonical(target: string): string {
+  const read = parseTarget(target, builtInKinds);
+  return read.kind === "target" ? read.target.text : target;
+}
+
+/** When, what, about what, by which, and why. */
+function shown({ at, type, facts }: LedgerEvent): string {
+  const about = [facts["target_resource"], facts["workflow_id"], facts["execution"] ?? facts["remediation_id"]];
+  const why = [
+    facts["skip_reason"] ?? facts["failure_reason"] ?? facts["because"],
+    facts["message"] ?? facts["reason"],
+  ];
+  const words = [about, why].map((parts) => parts.filter((part) => part !== undefined && part !== "").join("  "));
+  return [at, type.padEnd(20), ...words].filter(Boolean).join("  ").trimEnd();
+}
