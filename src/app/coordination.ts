@@ -13,7 +13,7 @@ import {
   observeJanitor,
   observeLockLoad,
   observeLocks,
-  RedisConnection,
+  type RedisConnection,
   redisClaims,
   redisLocks,
   redisWatermarks,
@@ -24,6 +24,7 @@ import {
 import type { KubeClient } from "../kube/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { openRedis } from "./redis.ts";
 
 /** What a stage coordinates with, on whichever backend the configuration names. */
 export interface Coordination {
@@ -60,7 +61,7 @@ export async function openCoordination(options: CoordinationOptions): Promise<Co
   const { config } = loaded;
   for (const sentence of explainState(loaded)) log.info("state backend", { explanation: sentence });
 
-  const redis = uses("redis", config) ? redisConnection(options) : undefined;
+  const redis = uses("redis", config) ? await openRedis(options) : undefined;
   const locks = openLocks(options, redis);
   observeLockLoad(locks, options);
   const claims = openClaims(options, redis);
@@ -86,15 +87,6 @@ export async function openCoordination(options: CoordinationOptions): Promise<Co
 
 function uses(backend: Backend, { state, locks }: Config): boolean {
   return state.backend === backend || locks.backend === backend;
-}
-
-function redisConnection({ loaded, clock, random, log, stage }: CoordinationOptions): RedisConnection {
-  const url = loaded.config.redis.url?.reveal();
-  if (!url) throw new TypeError("redis.url is not set, although the configuration was accepted without it");
-  const trouble = (message: string) => log.warn("redis connection", { message });
-  const connection = new RedisConnection({ url, clock, random, name: `interlock-${stage}`, trouble });
-  connection.use({ up: () => log.info("redis connected"), down: () => log.warn("redis disconnected") });
-  return connection;
 }
 
 function openLocks(options: CoordinationOptions, redis: RedisConnection | undefined): Locks {

@@ -12,6 +12,10 @@ describe("a described configuration", () => {
     expect(described.filter(({ setting }) => about.test(setting))).toEqual([
       { setting: "state.backend", value: "redis", origin: "env STATE_BACKEND" },
       { setting: "redis.url", value: "[redacted]", origin: "env REDIS_URL" },
+      { setting: "redis.sentinelPassword", value: "not set", origin: "default" },
+      { setting: "redis.caFile", value: "not set", origin: "default" },
+      { setting: "redis.host", value: "not set", origin: "default" },
+      { setting: "redis.port", value: "6380", origin: "default" },
       { setting: "locks.backend", value: "redis", origin: "as state.backend" },
       { setting: "locks.ttl", value: "1m30s", origin: "file interlock.yaml:2" },
       { setting: "locks.wait", value: "30s", origin: "default" },

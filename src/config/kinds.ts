@@ -246,16 +246,41 @@ export function senderTokens(): Kind<Secret> {
   };
 }
 
+/** A password or the like. */
+export function secret(expects: string): Kind<Secret> {
+  return {
+    expects,
+    limits: "Never printed.",
+    secret: true,
+    read: (text) => ({ kind: "value", value: new Secret(text) }),
+    print: String,
+  };
+}
+
+/** The address of something that is asked over HTTP. */
+export function httpUrl(): Kind<string> {
+  const expects = "a URL such as https://host/path";
+  return {
+    expects,
+    read(text) {
+      const isUrl = URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+      return isUrl ? { kind: "value", value: text } : wrong(text, `is not ${expects}`, expects);
+    },
+    print: (value) => value,
+  };
+}
+
 /** Where Redis is, credentials included, which is why nothing of the text is ever repeated. */
 export function redisUrl(): Kind<Secret> {
   const expects =
-    "redis://host:6379, or rediss://user:password@host:6379 for TLS, with # / ? @ in the password percent-encoded";
+    "redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379, with user:password@ before the hosts and rediss for TLS if need be, and # / ? @ in the password percent-encoded";
   return {
     expects,
-    limits: "A `redis://` or `rediss://` URL. Never printed.",
+    limits:
+      "`redis://host:6379`, `redis+sentinel://host:26379,host:26379/name` or `redis+cluster://host:6379,host:6379`; `rediss` for TLS, `user:password@` before the hosts. Never printed.",
     secret: true,
     read(text) {
-      if (isServerUrl(text, ["redis:", "rediss:"])) return { kind: "value", value: new Secret(text) };
+      if (isRedisUrl(text)) return { kind: "value", value: new Secret(text) };
       return {
         kind: "wrong",
         wrong: "is not a Redis URL (it is not repeated here, as it may hold a password)",
@@ -284,6 +309,15 @@ export function postgresUrl(): Kind<Secret> {
     },
     print: String,
   };
+}
+
+function isRedisUrl(text: string): boolean {
+  const [, scheme, kind, who = "", hosts = "", path = ""] =
+    /^(rediss?)\+(sentinel|cluster):\/\/([^@]*@)?([^@/]*)(.*)$/.exec(text) ?? [];
+  const protocols = ["redis:", "rediss:"];
+  if (!kind) return isServerUrl(text, protocols);
+  const isNamed = kind === "sentinel" ? /^\/[^/]+$/.test(path) : path === "";
+  return isNamed && hosts.split(",").every((host) => isServerUrl(`${scheme}://${who}${host}${path}`, protocols));
 }
 
 function isServerUrl(text: string, protocols: readonly string[]): boolean {

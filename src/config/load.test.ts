@@ -187,6 +187,24 @@ describe("the Redis server", () => {
     ]);
   });
 
+  it.each(["redis+sentinel://user:p%40ss@one:26379,two/name", "rediss+cluster://one:6379,[::1]:6380"])(
+    "may be one of several: %s",
+    (url) => {
+      expect(problems({ env: { STATE_BACKEND: "redis", REDIS_URL: url } })).toEqual([]);
+    },
+  );
+
+  it("of Azure wins over a URL, and needs an identity as a whole", () => {
+    const env = { STATE_BACKEND: "redis", REDIS_HOST: "name.redis.cache.windows.net" };
+
+    expect(loaded({ env: { ...env, REDIS_URL: "redis://other" } }).warnings).toEqual([
+      "env REDIS_URL: redis.url is not used, because redis.host (env REDIS_HOST) wins.",
+    ]);
+    expect(problems({ env: { ...env, AZURE_FEDERATED_TOKEN_FILE: "/token", AZURE_CLIENT_ID: "one" } })).toEqual([
+      expect.stringContaining("azure.federatedTokenFile is set, but azure.tenantId is not."),
+    ]);
+  });
+
   it.each([
     "localhost:6379",
     "http://redis",
@@ -196,9 +214,14 @@ describe("the Redis server", () => {
     "redis://user:12/34@redis",
     "redis://user:12?34@redis",
     "redis://:my pass@redis",
+    "redis+sentinel://one,two",
+    "redis+sentinel://one,/name",
+    "redis+sentinel://user:12#34@one/name",
+    "redis+cluster://one,two/0",
+    "redis+other://one",
   ])("cannot be at %s", (url) => {
     expect(problems({ env: { STATE_BACKEND: "redis", REDIS_URL: url } })).toEqual([
-      expect.stringMatching(/^env REDIS_URL: redis\.url is not a Redis URL .* Write redis:\/\/host:6379, or /),
+      expect.stringMatching(/^env REDIS_URL: redis\.url is not a Redis URL .* Write redis:\/\/host:6379, /),
     ]);
   });
 });

@@ -32,8 +32,8 @@ export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | Invalid
   const { chosen, wrong, unreadable } = choose([...file.written, ...readEnvironment(env)]);
 
   // What seems to be missing may be in the part that could not be read.
-  const knowsRedis =
-    file.readable && !["state.backend", "locks.backend", "redis.url"].some((path) => unreadable.has(path));
+  const redisPaths = ["state.backend", "locks.backend", "redis.url", "redis.host", "azure.federatedTokenFile"];
+  const knowsRedis = file.readable && !redisPaths.some((path) => unreadable.has(path));
   const redis = knowsRedis ? checkRedis(chosen) : undefined;
 
   const knowsObjects =
@@ -100,16 +100,32 @@ function unwritten({ path, kind, default: text, sameAs }: NamedSetting, chosen: 
 function checkRedis(chosen: Choices): { readonly problem?: string; readonly warning?: string } {
   const user = ["state.backend", "locks.backend"].find((path) => chosen.get(path)?.value === "redis");
   const url = chosen.get("redis.url");
+  const host = chosen.get("redis.host");
 
-  if (user && !url?.value) {
+  if (user && !url?.value && !host?.value) {
     const what = `${chosen.get(user)?.origin}: ${user} is redis, but redis.url is not set.`;
     return { problem: `${what} Set REDIS_URL to redis://host:6379, or write "url:" below "redis:" in the file.` };
   }
-  if (!user && url?.value) {
-    const what = `${url.origin}: redis.url is not used, because no backend is redis.`;
+  const unused = [["redis.url", url] as const, ["redis.host", host] as const].find(([, choice]) => choice?.value);
+  if (!user && unused) {
+    const what = `${unused[1]?.origin}: ${unused[0]} is not used, because no backend is redis.`;
     return { warning: `${what} Set STATE_BACKEND to redis to use it, or remove it.` };
   }
-  return {};
+  return user && host?.value ? checkIdentity(chosen) : {};
+}
+
+function checkIdentity(chosen: Choices): { readonly problem?: string; readonly warning?: string } {
+  const token = chosen.get("azure.federatedTokenFile");
+  const missing = ["azure.tenantId", "azure.clientId"].find((path) => token?.value && !chosen.get(path)?.value);
+  if (missing) {
+    const what = `${token?.origin}: azure.federatedTokenFile is set, but ${missing} is not.`;
+    return { problem: `${what} A token is exchanged for one identity of one tenant: set both.` };
+  }
+  const url = chosen.get("redis.url");
+  if (!url?.value) return {};
+  return {
+    warning: `${url.origin}: redis.url is not used, because redis.host (${chosen.get("redis.host")?.origin}) wins.`,
+  };
 }
 
 const objectPaths = ["objects.server", "objects.kubeconfig", "objects.context"];

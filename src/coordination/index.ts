@@ -63,6 +63,8 @@ export {
 } from "./observed.ts";
 export { type OnceOptions, type OnceOutcome, once } from "./once.ts";
 export { RedisConnection, type RedisOptions, type Scripts } from "./redis/connection.ts";
+export type { CredentialSource } from "./redis/credentials.ts";
+export { entraCredentials } from "./redis/entra.ts";
 export { type RedisClaimsOptions, redisClaims } from "./redis/redis-claims.ts";
 export { type RedisLocksOptions, redisLocks } from "./redis/redis-locks.ts";
 export { type RedisWatermarksOptions, redisWatermarks } from "./redis/redis-watermarks.ts";

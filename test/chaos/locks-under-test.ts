@@ -7,7 +7,7 @@ import { sleepMs } from "./sleep-ms.ts";
 export type { Defect } from "./defective-locks.ts";
 
 /** Which locks a worker uses. Another one needs a case here and a `Server` for the driver. */
-export type Backend = "redis" | "kubernetes";
+export type Backend = "redis" | "sentinel" | "kubernetes";
 
 /** Where the Leases are, if the locks are Leases. */
 export const leasePlace = { namespace: "default", prefix: "chaos-lock-" };
@@ -29,6 +29,7 @@ export async function openLocks(
   const open = () => {
     switch (backend) {
       case "redis":
+      case "sentinel":
         return openRedisLocks(url, options, signal);
       case "kubernetes":
         return openKubernetesLocks(url, options);

@@ -8,10 +8,10 @@ import type { Cast, Stage } from "./stage.ts";
 /** Short, so that much can happen in little time. */
 const ttlMs = 1_000;
 
-/** Those that make sense on `backend`. */
+/** Those that make sense on `backend`. Sentinels tell clients where to go, past the proxies that most of them need. */
 export function scenariosOn(backend: Backend): readonly Scenario[] {
   return scenarios
-    .filter(({ only = backend }) => only === backend)
+    .filter(({ only }) => (only ? only === backend : backend !== "sentinel"))
     .map((scenario) => ({ ...scenario, cast: { ...scenario.cast, backend } }));
 }
 
@@ -153,6 +153,33 @@ const scenarios: readonly Scenario[] = [
       await stage.restartServer();
       await Promise.all(unreachable);
     },
+  },
+  {
+    name: "primaries are killed under their holders",
+    only: "sentinel",
+    cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
+    play: (stage) => rounds(3, () => restartUnderHolder(stage)),
+  },
+  {
+    name: "holders and primaries are killed together",
+    only: "sentinel",
+    cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
+    play: (stage) =>
+      rounds(3, async () => {
+        await Promise.all([killAndReplace(stage, "holder"), stage.restartServer()]);
+        await sleepMs(stage.dice.between(200, 800));
+      }),
+  },
+  {
+    name: "primaries are stopped until another takes over",
+    only: "sentinel",
+    cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
+    play: (stage) =>
+      rounds(2, async () => {
+        await stage.holder();
+        await stage.stopServer(4_000);
+        await sleepMs(1_000);
+      }),
   },
   {
     name: "the server is stopped",

@@ -3,7 +3,8 @@ import { holderOf, waitersOf } from "../../src/coordination/kubernetes/lease-rul
 import { fromKubeconfig, httpClient, leases } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { startApiServer } from "../services/api-server.ts";
-import { type RedisServiceOptions, startRedis } from "../services/redis.ts";
+import { type RedisService, type RedisServiceOptions, startRedis } from "../services/redis.ts";
+import { startSentinels } from "../services/redis-sentinel.ts";
 import { type Backend, leasePlace } from "./locks-under-test.ts";
 import type { Programs } from "./theatre.ts";
 
@@ -19,7 +20,7 @@ export interface Server {
   urlAt(port: number): string;
   kill(): Promise<void>;
   start(): Promise<void>;
-  pause(): void;
+  pause(): void | Promise<void>;
   resume(): void;
   /** Takes a lock away behind its holder's back. */
   deleteLock(key: string): Promise<void>;
@@ -45,6 +46,8 @@ export async function startServer(backend: Backend, persistence: Persistence, pr
   switch (backend) {
     case "redis":
       return startRedisServer(persistence);
+    case "sentinel":
+      return startSentinelServers();
     case "kubernetes":
       return startKubernetesServer(persistence, programs.interlock);
   }
@@ -52,30 +55,63 @@ export async function startServer(backend: Backend, persistence: Persistence, pr
 
 async function startRedisServer(persistence: Persistence): Promise<Server> {
   const redis = await startRedis({ persistence });
-  const name = (key: string) => `interlock:{${hashOf(keyOf(key))}}`;
   return {
+    ...redisLocksOn(async () => redis),
     backend: "redis",
     port: redis.port,
-    confirmMs: 2_000,
-    hasQuarantine: true,
     urlAt: (port) => `redis://127.0.0.1:${port}`,
     kill: () => redis.kill(),
     start: () => redis.start(),
     pause: () => redis.pause(),
     resume: () => redis.resume(),
-    deleteLock: async (key) => void (await redis.command("DEL", name(key))),
+    stop: () => redis.stop(),
+  };
+}
+
+/** Whatever is done is done to the primary of the moment. Clients are told where it is, and so no proxy is in between. */
+async function startSentinelServers(): Promise<Server> {
+  const sentinels = await startSentinels();
+  let struck = await sentinels.primary();
+  return {
+    ...redisLocksOn(() => sentinels.primary()),
+    backend: "sentinel",
+    port: struck.port,
+    urlAt: () => sentinels.url,
+    async kill() {
+      struck = await sentinels.primary();
+      await struck.kill();
+    },
+    async start() {
+      await sentinels.untilNot(struck);
+      await struck.start();
+    },
+    async pause() {
+      struck = await sentinels.primary();
+      struck.pause();
+    },
+    resume: () => struck.resume(),
+    stop: async () => await sentinels[Symbol.asyncDispose](),
+  };
+}
+
+function redisLocksOn(serverNow: () => Promise<RedisService>) {
+  const name = (key: string) => `interlock:{${hashOf(keyOf(key))}}`;
+  const command = async (...words: readonly string[]) => await (await serverNow()).command(...words);
+  return {
+    confirmMs: 2_000,
+    hasQuarantine: true,
+    deleteLock: async (key: string) => void (await command("DEL", name(key))),
     async leftovers() {
       const all = "return table.concat(redis.call('KEYS', 'interlock:{*'), ' ')";
-      return String(await redis.command("EVAL", all, "0"))
+      return String(await command("EVAL", all, "0"))
         .split(" ")
         .filter(Boolean);
     },
     redis: {
-      lockLastsMs: async (key) => Number(await redis.command("PTTL", name(key))),
-      forgetScripts: async () => void (await redis.command("SCRIPT", "FLUSH")),
-      snapshot: async () => void (await redis.command("SAVE")),
+      lockLastsMs: async (key: string) => Number(await command("PTTL", name(key))),
+      forgetScripts: async () => void (await command("SCRIPT", "FLUSH")),
+      snapshot: async () => void (await command("SAVE")),
     },
-    stop: () => redis.stop(),
   };
 }
 

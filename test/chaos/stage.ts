@@ -189,7 +189,7 @@ export class Stage {
   /** SIGSTOP of the server for a while. */
   async stopServer(forMs: number): Promise<void> {
     await this.#during({ fault: "server stopped" }, async () => {
-      this.server.pause();
+      await this.server.pause();
       await sleepMs(forMs);
       this.server.resume();
     });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,16 +31,21 @@ export interface RedisServiceOptions {
   readonly persistence?: "none" | "everysec" | "always";
   /** Further arguments, which win over ours. */
   readonly args?: readonly string[];
+  /** Lines of a configuration file, which the server may write into. */
+  readonly file?: readonly string[];
 }
 
 /** A real Redis on a free loopback port. Stop it, or it outlives the tests. */
 export async function startRedis(options: RedisServiceOptions = {}): Promise<RedisService> {
-  const { persistence = "none", args: further = [] } = options;
+  const { persistence = "none", args: further = [], file } = options;
   const dir = await mkdtemp(join(tmpdir(), "interlock-redis-"));
+  const path = join(dir, "redis.conf");
+  if (file) await writeFile(path, file.map((line) => `${line}\n`).join(""));
   const port = await freePort();
   const appends =
     persistence === "none" ? ["--appendonly", "no"] : ["--appendonly", "yes", "--appendfsync", persistence];
-  const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", dir, "--save", "", ...appends, ...further];
+  const ours = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", dir, "--save", "", ...appends];
+  const args = [...(file ? [path] : []), ...ours, ...further];
   let child = await launch(args, port);
 
   async function start() {

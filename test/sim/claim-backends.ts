@@ -21,6 +21,8 @@ export function redisClaimBackend(world: World, mutate: MutateClaims = (store) =
   return {
     open(process) {
       const connection: Scripts = {
+        guarantee: "single",
+        prefix: "interlock:",
         run: ({ text }, keys, args) => network.call(process, async () => model.run(text, keys, args)),
       };
       return claimsFor(process, world, mutate(redisClaimStore({ connection, clock: process.clock })));

@@ -1,10 +1,22 @@
 import { createHash } from "node:crypto";
-import { Redis } from "ioredis";
+import type { ConnectionOptions } from "node:tls";
+import { type RedisOptions as IoOptions, Redis } from "ioredis";
 import { Agenda, Appointment, backoffMs, type Clock, type Random } from "../../time/index.ts";
+import type { Guarantee } from "../locks.ts";
+import { type CredentialSource, type Credentials, FreshCredentials } from "./credentials.ts";
+import { placeOf, type RedisNode, type RedisPlace } from "./place.ts";
+import { PrimaryFinder, primaryConnector } from "./primary.ts";
+import { replicationLimits } from "./replication-limits.ts";
 
 export interface RedisOptions {
-  /** redis:// or rediss://; may carry credentials, so it never goes into an error or a log. */
+  /** As `placeOf` reads it; may carry credentials, so it never goes into an error or a log. */
   readonly url: string;
+  /** Certificates to trust instead of the system's, in PEM. */
+  readonly ca?: string | undefined;
+  /** Of the Sentinels, where they ask for one. */
+  readonly sentinelPassword?: string | undefined;
+  /** Credentials that end, instead of those in the URL. */
+  readonly credentials?: CredentialSource | undefined;
   readonly clock: Clock;
   readonly random: Random;
   /** Shown by CLIENT LIST. */
@@ -23,6 +35,9 @@ export interface Script {
 
 /** What claims and watermarks need of a connection. */
 export interface Scripts {
+  readonly guarantee: Guarantee;
+  /** First part of all keys, unless the caller has one. */
+  readonly prefix: string;
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
 }
 
@@ -52,16 +67,23 @@ export class RedisConnection implements Scripts {
   readonly #commandTimeoutMs: number;
   readonly #users: ConnectionUser[] = [];
   readonly #trouble: (message: string) => void;
+  readonly #place: RedisPlace;
+  #finder: PrimaryFinder | undefined;
+  readonly #credentials: FreshCredentials | undefined;
   #firstTry: { resolve(): void; reject(error: unknown): void } | undefined;
+  #lastError: Error | undefined;
   #isUp = false;
   #closed = false;
 
-  constructor({ url, clock, random, name, commandTimeoutMs = 2_000, trouble = () => {} }: RedisOptions) {
+  constructor(options: RedisOptions) {
+    const { url, clock, random, name, commandTimeoutMs = 2_000, trouble = () => {}, credentials } = options;
     this.#trouble = trouble;
     this.#clock = clock;
     this.#commandTimeoutMs = commandTimeoutMs;
     this.#agenda = new Agenda(clock, 10, { background: true });
-    this.#io = new Redis(url, {
+    this.#place = placeOf(url);
+    this.#io = new Redis({
+      ...this.#wayTo(options),
       lazyConnect: true,
       protocol: 3,
       ...(name === undefined ? {} : { connectionName: name }),
@@ -75,9 +97,14 @@ export class RedisConnection implements Scripts {
       commandTimeout: commandTimeoutMs,
       retryStrategy: (tries) => backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()),
     });
+    const use = (fresh: Access) => this.#authenticate(fresh);
+    this.#credentials = credentials && new FreshCredentials({ source: credentials, clock, random, use, trouble });
     this.#io.on("ready", () => void this.#prepare());
     this.#io.on("close", () => this.#goDown());
-    this.#io.on("error", (error: Error) => this.#trouble(`Redis: ${error.message}`));
+    this.#io.on("error", (error: Error) => {
+      this.#lastError = error;
+      this.#trouble(`Redis: ${error.message}`);
+    });
     this.#io.on("message", (channel: string, message: string) => {
       for (const user of this.#users) user.message?.(channel, message);
     });
@@ -91,18 +118,35 @@ export class RedisConnection implements Scripts {
     this.#users.push(user);
   }
 
+  /** What exclusion on this Redis rests on: a failover forgets what was not yet copied. */
+  get guarantee(): Guarantee {
+    return this.#place.kind === "server" ? "single" : "async-replicated";
+  }
+
+  /** First part of all keys. In a Cluster everything is in one slot, and so on one server. */
+  get prefix(): string {
+    return this.#place.kind === "cluster" ? "{interlock}:" : "interlock:";
+  }
+
   /** Resolves when the connection is usable; rejects if the first try fails. Later losses are repaired by themselves. */
-  connect(): Promise<void> {
-    return new Promise((resolve, reject) => {
+  async connect(): Promise<void> {
+    await this.#credentials?.begin();
+    // Otherwise it would be looked for without end.
+    await this.#finder?.find();
+    await new Promise<void>((resolve, reject) => {
       this.#firstTry = { resolve, reject };
-      this.#io.connect().catch(reject);
+      // What it rejects with says only that there is no connection.
+      this.#io.connect().catch((error: unknown) => reject(this.#lastError ?? error));
     });
   }
 
   /** Runs `script` where only its hash needs to travel. */
   run({ sha, text }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     return this.#inTime(this.#io.evalsha(sha, keys.length, ...keys, ...args)).catch((error: unknown) => {
-      if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+      const answer = error instanceof Error ? error.message : "";
+      // It was the primary, or had our slot, when we came.
+      if (/^(MOVED|READONLY) /.test(answer)) this.#distrust();
+      if (!answer.startsWith("NOSCRIPT")) throw error;
       // A refused script has not run, so it may be sent again in full; anything else may have happened.
       return this.#inTime(this.#io.eval(text, keys.length, ...keys, ...args));
     });
@@ -151,12 +195,38 @@ export class RedisConnection implements Scripts {
     }
   }
 
+  /** What this Redis does not guarantee, and which setting would help. */
+  async explain(): Promise<readonly string[]> {
+    if (this.guarantee === "single") return [];
+    const [replicas, lag] = [await this.setting("min-replicas-to-write"), await this.setting("min-replicas-max-lag")];
+    return replicationLimits({ replicas, lag });
+  }
+
   async close(): Promise<void> {
     // ioredis would wait again, with a timer that keeps the process alive, for a socket that is gone.
     if (this.#closed) return;
     this.#closed = true;
+    this.#credentials?.stop();
     this.#goDown();
     this.#io.disconnect();
+  }
+
+  #wayTo({ ca, sentinelPassword, clock, random, trouble = () => {} }: RedisOptions): Way {
+    const place = this.#place;
+    const { tls: isTls, ...access } = place.access;
+    const tls: ConnectionOptions | undefined = isTls ? { ...(ca && { ca }) } : undefined;
+    if (place.kind === "server") return { ...place.node, ...access, ...(tls && { tls }) };
+
+    const finder = new PrimaryFinder(place, { tls, sentinelPassword, prefix: this.prefix });
+    this.#finder = finder;
+    return { ...access, Connector: primaryConnector({ finder, tls, clock, random, trouble }) };
+  }
+
+  /** For every connection to come, and for the one that is there. */
+  async #authenticate({ username, password }: Access): Promise<void> {
+    this.#io.options.username = username;
+    this.#io.options.password = password;
+    if (this.#io.status === "ready") await this.#io.auth(username, password);
   }
 
   async #prepare() {
@@ -190,6 +260,9 @@ export class RedisConnection implements Scripts {
     this.#io.disconnect(true);
   }
 }
+
+type Way = Pick<IoOptions, "username" | "password" | "db" | "tls" | "Connector"> & Partial<RedisNode>;
+type Access = Pick<Credentials, "username" | "password">;
 
 function splitOnce(line: string): [string, string] {
   const at = line.indexOf(":");

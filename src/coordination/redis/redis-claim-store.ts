@@ -23,7 +23,7 @@ const marginMs = 5;
 const mostPerCall = 128;
 
 /** Claims as strings that expire by themselves: one round trip each, and one for all renewals of a moment. */
-export function redisClaimStore({ connection, clock, prefix = "interlock:" }: RedisClaimStoreOptions): ClaimStore {
+export function redisClaimStore({ connection, clock, prefix = connection.prefix }: RedisClaimStoreOptions): ClaimStore {
   const fences = `${prefix}claim-fence`;
   const renewals = new Renewals(connection, clock);
 
@@ -44,7 +44,7 @@ export function redisClaimStore({ connection, clock, prefix = "interlock:" }: Re
   }
 
   return {
-    guarantee: "single",
+    guarantee: connection.guarantee,
     async claim(bid) {
       const { key, holder, who, leaseMs, payloadHash = "" } = bid;
       // The whole hash names the key alone: the clear text would cost more than the rest of the record.

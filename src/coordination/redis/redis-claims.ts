@@ -6,13 +6,13 @@ import { redisClaimStore } from "./redis-claim-store.ts";
 export interface RedisClaimsOptions extends ClaimDeskOptions {
   /** Stays open when the claims are closed: it may serve others. */
   readonly connection: Scripts;
-  /** Default `interlock:`. */
+  /** Default: the connection's. */
   readonly prefix?: string;
 }
 
 /**
- * Claims in one Redis (not Sentinel, not Cluster). They last as long as that server keeps what it acknowledged: one
- * that restarts empty has forgotten what was done, and lets it be done again.
+ * Claims in Redis. They last as long as it keeps what it acknowledged: a server that restarts empty, or a replica that
+ * takes over before it was told, has forgotten what was done, and lets it be done again.
  */
 export function redisClaims(options: RedisClaimsOptions): Claims {
   return claimsOver(redisClaimStore(options), options);

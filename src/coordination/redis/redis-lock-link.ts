@@ -71,16 +71,31 @@ function replies(told: unknown): Replies {
 
 async function enterServer(connection: RedisConnection, fences: string, run: string, longestTtlMs: number) {
   const server = await connection.info("server");
-  // A server that writes everything down before it answers forgets nothing.
-  const forgetsNothing = (await connection.setting("appendfsync")) === "always" && (await appendsOnly(connection));
-  // Counted in whole seconds of the wall clock, so that a server of a moment ago may say one.
-  const upMs = Math.max(0, Number(server.get("uptime_in_seconds") ?? 0) - 1) * 1_000;
-  const args = [server.get("run_id") ?? "unknown", forgetsNothing ? 0 : longestTtlMs, upMs];
+  const isReplicated = connection.guarantee === "async-replicated" || (await hasReplicas(connection));
+  // A server that writes everything down before it answers forgets nothing. A replica may never have heard of it.
+  const forgetsNothing = !isReplicated && (await writesEverything(connection));
+  const args = [
+    server.get("run_id") ?? "unknown",
+    forgetsNothing ? 0 : longestTtlMs,
+    // How long a replica is up says nothing: the primary before it may have granted something a moment ago.
+    isReplicated ? 0 : uptimeMs(server),
+  ];
   return Number(await connection.run(enter, [fences, run], args));
 }
 
-async function appendsOnly(connection: RedisConnection): Promise<boolean> {
-  return (await connection.setting("appendonly")) === "yes";
+/** Whether it copies to others, or was a copy itself: a name may stand for servers that take over from one another. */
+async function hasReplicas(connection: RedisConnection): Promise<boolean> {
+  const replication = await connection.info("replication");
+  return Number(replication.get("connected_slaves") ?? 0) > 0 || !/^0*$/.test(replication.get("master_replid2") ?? "");
+}
+
+async function writesEverything(connection: RedisConnection): Promise<boolean> {
+  return (await connection.setting("appendfsync")) === "always" && (await connection.setting("appendonly")) === "yes";
+}
+
+/** Counted in whole seconds of the wall clock, so that a server of a moment ago may say one. */
+function uptimeMs(server: ReadonlyMap<string, string>): number {
+  return Math.max(0, Number(server.get("uptime_in_seconds") ?? 0) - 1) * 1_000;
 }
 
 /** Names of locks in Redis. Hashing costs more than the rest of an acquisition, so the recent ones are remembered. */

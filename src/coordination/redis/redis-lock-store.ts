@@ -13,6 +13,8 @@ export interface RedisLockStoreOptions {
   readonly agenda: Agenda;
   readonly link: LockLink;
   readonly who: string;
+  /** Default: one server that keeps what it acknowledged. */
+  readonly guarantee?: Guarantee;
 }
 
 /** Rounding and timer granularity on both sides. */
@@ -26,7 +28,7 @@ const patience = 3;
 
 /** Locks in one Redis: direct hand-over in arrival order, pushed to the next holder; waiting costs no commands. */
 export class RedisLockStore implements LockStore {
-  readonly guarantee: Guarantee = "single";
+  readonly guarantee: Guarantee;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #agenda: Agenda;
@@ -40,7 +42,8 @@ export class RedisLockStore implements LockStore {
   /** The clock of the server we are connected to showed no more than `serverMs` when ours showed `localMs`. */
   #reading: { readonly localMs: number; readonly serverMs: number } | undefined;
 
-  constructor({ clock, random, agenda, link, who }: RedisLockStoreOptions) {
+  constructor({ clock, random, agenda, link, who, guarantee = "single" }: RedisLockStoreOptions) {
+    this.guarantee = guarantee;
     this.#clock = clock;
     this.#random = random;
     this.#agenda = agenda;

@@ -7,7 +7,7 @@ import { RedisLockStore } from "./redis-lock-store.ts";
 
 export interface RedisLocksOptions extends LockTableOptions {
   readonly connection: RedisConnection;
-  /** Default `interlock:`. */
+  /** Default: the connection's. */
   readonly prefix?: string;
   /** No lease may be asked for longer. Default 60 s. */
   readonly longestTtlMs?: number;
@@ -16,11 +16,13 @@ export interface RedisLocksOptions extends LockTableOptions {
 }
 
 /**
- * Locks in one Redis (not Sentinel, not Cluster). Safe as long as that server keeps what it acknowledged or, after a
- * restart that lost data, is given the time of the longest lease; then nothing is granted and holders may renew.
+ * Locks in one Redis. Safe as long as that server keeps what it acknowledged or, after a restart that lost data, is
+ * given the time of the longest lease; then nothing is granted and holders may renew. The same goes for a replica that
+ * takes over (Sentinel, Cluster), except that the old primary may not know of it: there only fences keep late writes out.
  */
 export function redisLocks(options: RedisLocksOptions): Locks {
-  const { connection, clock, random, who = "unknown", prefix = "interlock:", longestTtlMs = 60_000 } = options;
+  const { connection, clock, random, who = "unknown", longestTtlMs = 60_000 } = options;
+  const { prefix = connection.prefix } = options;
   const clientId = random.id();
   const link = redisLockLink(connection, {
     prefix,
@@ -28,6 +30,13 @@ export function redisLocks(options: RedisLocksOptions): Locks {
     longestTtlMs,
     ...(options.quarantined && { quarantined: options.quarantined }),
   });
-  const store = new RedisLockStore({ clock, random, agenda: new Agenda(clock, 4), link, who });
+  const store = new RedisLockStore({
+    clock,
+    random,
+    agenda: new Agenda(clock, 4),
+    link,
+    who,
+    guarantee: connection.guarantee,
+  });
   return locksOver(store, { ...options, clientId, longestTtlMs });
 }

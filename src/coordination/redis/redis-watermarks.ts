@@ -7,18 +7,21 @@ import { readScript, writeScript } from "./watermark-script.ts";
 
 export interface RedisWatermarksOptions {
   readonly connection: Scripts;
-  /** Default `interlock:`. */
+  /** Default: the connection's. */
   readonly prefix?: string;
 }
 
 const readIt = script(readScript);
 const writeIt = script(writeScript);
 
-/** Watermarks in one Redis. A server that restarts empty has forgotten them, and streams begin anew: let it persist. */
-export function redisWatermarks({ connection, prefix = "interlock:" }: RedisWatermarksOptions): WatermarkStore {
+/**
+ * Watermarks in Redis. A server that restarts empty, or a replica that takes over before it was told, has forgotten some
+ * of them, and streams begin anew or further back: let it persist.
+ */
+export function redisWatermarks({ connection, prefix = connection.prefix }: RedisWatermarksOptions): WatermarkStore {
   const nameOf = (key: Key) => `${prefix}m:${hashOf(key)}`;
   return {
-    guarantee: "single",
+    guarantee: connection.guarantee,
     async read(key) {
       const reply = await connection.run(readIt, [nameOf(key)], []).catch(refusing(key));
       return recordIn(reply as readonly string[], key);

@@ -1,0 +1,101 @@
+import { readFile } from "node:fs/promises";
+import type { Clock } from "../../time/index.ts";
+import type { CredentialSource, Credentials } from "./credentials.ts";
+
+/** How this process proves to Microsoft Entra ID who it is; the names are those of the variables that Azure sets. */
+export interface EntraOptions {
+  readonly clock: Clock;
+  /** Of a user-assigned identity; the system-assigned one otherwise. */
+  readonly clientId?: string | undefined;
+  /** A workload identity (AKS): a token of the cluster is exchanged for one of the tenant. */
+  readonly federatedTokenFile?: string | undefined;
+  readonly tenantId?: string | undefined;
+  readonly authorityHost?: string | undefined;
+  /** A managed identity of Container Apps or App Service. Without it the one of the virtual machine is asked for. */
+  readonly identityEndpoint?: string | undefined;
+  readonly identityHeader?: string | undefined;
+}
+
+const resource = "https://redis.azure.com";
+const virtualMachine = "http://169.254.169.254/metadata/identity/oauth2/token";
+const answerWithinMs = 10_000;
+
+/** Redis takes the object id of an identity as the name and its token as the password. */
+export function entraCredentials(options: EntraOptions): CredentialSource {
+  return async () => {
+    const { access_token: token, expires_in, expires_on } = await tokenOf(options);
+    if (typeof token !== "string") throw new Error("the answer has no access_token");
+    const leftMs =
+      expires_in === undefined ? Number(expires_on) * 1_000 - options.clock.wallMs() : Number(expires_in) * 1_000;
+    if (!(leftMs > 0)) throw new Error("the answer does not say for how long its token is good");
+    return { username: objectIdIn(token), password: token, expiresInMs: leftMs } satisfies Credentials;
+  };
+}
+
+interface TokenAnswer {
+  readonly access_token?: unknown;
+  readonly expires_in?: unknown;
+  readonly expires_on?: unknown;
+}
+
+function tokenOf(options: EntraOptions): Promise<TokenAnswer> {
+  const { federatedTokenFile, identityEndpoint } = options;
+  if (federatedTokenFile) return exchanged(federatedTokenFile, options);
+  return identityEndpoint ? managed(identityEndpoint, options) : ofVirtualMachine(options);
+}
+
+async function exchanged(file: string, options: EntraOptions): Promise<TokenAnswer> {
+  const { tenantId = "", clientId = "", authorityHost = "https://login.microsoftonline.com/" } = options;
+  const body = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: clientId,
+    scope: `${resource}/.default`,
+    client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    // Read each time: Kubernetes puts a new one there every hour.
+    client_assertion: (await readFile(file, "utf8")).trim(),
+  });
+  return await ask(new URL(`${tenantId}/oauth2/v2.0/token`, authorityHost), { method: "POST", body }, options.clock);
+}
+
+function managed(endpoint: string, { clientId, identityHeader = "", clock }: EntraOptions): Promise<TokenAnswer> {
+  const url = withQuery(endpoint, { "api-version": "2019-08-01", resource, client_id: clientId });
+  return ask(url, { headers: { "x-identity-header": identityHeader } }, clock);
+}
+
+function ofVirtualMachine({ clientId, clock }: EntraOptions): Promise<TokenAnswer> {
+  const url = withQuery(virtualMachine, { "api-version": "2018-02-01", resource, client_id: clientId });
+  return ask(url, { headers: { metadata: "true" } }, clock);
+}
+
+function withQuery(base: string, query: Readonly<Record<string, string | undefined>>): URL {
+  const url = new URL(base);
+  for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
+  return url;
+}
+
+async function ask(url: URL, request: RequestInit, clock: Clock): Promise<TokenAnswer> {
+  const overdue = new AbortController();
+  const timer = clock.after(answerWithinMs, () => overdue.abort(), { background: true });
+  try {
+    const response = await fetch(url, { ...request, redirect: "error", signal: overdue.signal });
+    // The body of a refusal may repeat what we sent.
+    if (!response.ok) throw new Error(`${url.host} refuses with ${response.status}`);
+    return (await response.json()) as TokenAnswer;
+  } catch (error) {
+    if (overdue.signal.aborted) throw new Error(`${url.host} does not answer`, { cause: error });
+    throw error;
+  } finally {
+    timer.cancel();
+  }
+}
+
+function objectIdIn(token: string): string {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    const { oid } = claims as { readonly oid?: unknown };
+    if (typeof oid === "string" && oid) return oid;
+  } catch {
+    // Told below. The text of the error could repeat the token.
+  }
+  throw new Error("the token does not say whose it is (oid)");
+}

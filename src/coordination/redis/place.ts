@@ -1,0 +1,58 @@
+/** Where one Redis is, or who knows which of several is the primary now. */
+export type RedisPlace =
+  | { readonly kind: "server"; readonly node: RedisNode; readonly access: RedisAccess }
+  | { readonly kind: "sentinel"; readonly nodes: readonly RedisNode[]; readonly access: RedisAccess; name: string }
+  | { readonly kind: "cluster"; readonly nodes: readonly RedisNode[]; readonly access: RedisAccess };
+
+export interface RedisNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface RedisAccess {
+  readonly tls: boolean;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+}
+
+const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^/?#]*))?$/;
+
+/**
+ * Reads `redis://user:password@host:6379/0` (`rediss` with TLS), `redis+sentinel://…@host:26379,host:26379/name` and
+ * `redis+cluster://…@host:6379,host:6379`. Errors do not repeat the text, which may hold a password.
+ */
+export function placeOf(url: string): RedisPlace {
+  const [, scheme, kind, who = "", hosts = "", path = ""] = form.exec(url) ?? [];
+  const nodes = hosts.split(",").map((text) => nodeIn(text, kind === "sentinel" ? 26_379 : 6_379));
+  const [node] = nodes;
+  if (!scheme || !node) throw new TypeError("this is not the URL of a Redis");
+  const access = { tls: scheme === "rediss", ...credentialsIn(who) };
+  switch (kind) {
+    case "sentinel":
+      if (!path) throw new TypeError("the URL does not end with the name that the Sentinels have for the primary");
+      return { kind, nodes, access, name: decodeURIComponent(path) };
+    case "cluster":
+      return { kind, nodes, access };
+    default:
+      return { kind: "server", node, access: { ...access, ...(path && { db: Number(path) }) } };
+  }
+}
+
+function nodeIn(text: string, usualPort: number): RedisNode {
+  // Brackets are around an IPv6 address.
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::(\d+))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (!host) throw new TypeError("a host in the URL of Redis is not host:port");
+  return { host, port: port === undefined ? usualPort : Number(port) };
+}
+
+function credentialsIn(who: string): Pick<RedisAccess, "username" | "password"> {
+  if (!who) return {};
+  const colon = who.indexOf(":");
+  const [username, password] = colon < 0 ? [who, ""] : [who.slice(0, colon), who.slice(colon + 1)];
+  return {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+  };
+}

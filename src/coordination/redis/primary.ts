@@ -1,0 +1,136 @@
+import { createConnection } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import { AbstractConnector, Redis } from "ioredis";
+import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import type { RedisNode, RedisPlace } from "./place.ts";
+
+/** Who can tell which of several servers is the primary. */
+export type Informants = Exclude<RedisPlace, { kind: "server" }>;
+
+export interface FindOptions {
+  readonly tls: ConnectionOptions | undefined;
+  /** Sentinels have credentials of their own. */
+  readonly sentinelPassword?: string | undefined;
+  /** What we store, all of it in one slot: the server that has it is the one to talk to. */
+  readonly prefix: string;
+}
+
+const askWithinMs = 1_000;
+
+/** Asks one after the other, and begins with another one each time: one of them may be wrong. */
+export class PrimaryFinder {
+  readonly #place: Informants;
+  readonly #options: FindOptions;
+  #first = 0;
+
+  constructor(place: Informants, options: FindOptions) {
+    this.#place = place;
+    this.#options = options;
+  }
+
+  async find(): Promise<RedisNode> {
+    const { nodes, kind } = this.#place;
+    const start = this.#first++;
+    const complaints: string[] = [];
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[(start + i) % nodes.length] as RedisNode;
+      try {
+        return await this.#ask(node);
+      } catch (error) {
+        complaints.push(`${node.host}:${node.port}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    throw new Error(
+      `no ${kind === "sentinel" ? "Sentinel" : "node"} tells where the primary is: ${complaints.join("; ")}`,
+    );
+  }
+
+  async #ask(node: RedisNode): Promise<RedisNode> {
+    const { kind, access } = this.#place;
+    const { tls, sentinelPassword, prefix } = this.#options;
+    const { username, password } = kind === "sentinel" ? { password: sentinelPassword } : access;
+    const io = new Redis({
+      ...node,
+      ...(tls && { tls }),
+      ...(username && { username }),
+      ...(password && { password }),
+      lazyConnect: true,
+      enableReadyCheck: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+      connectTimeout: askWithinMs,
+      commandTimeout: askWithinMs,
+    });
+    // What goes wrong is told by the calls below.
+    io.on("error", () => {});
+    try {
+      await io.connect();
+      return this.#place.kind === "sentinel"
+        ? await sentinelsAnswer(io, this.#place.name)
+        : await ownerOf(prefix, io, node);
+    } finally {
+      io.disconnect();
+    }
+  }
+}
+
+async function sentinelsAnswer(io: Redis, name: string): Promise<RedisNode> {
+  const answer = (await io.call("SENTINEL", "get-master-addr-by-name", name)) as readonly string[] | null;
+  const [host, port] = answer ?? [];
+  if (!host || !port) throw new Error(`knows no primary called ${name}`);
+  return { host, port: Number(port) };
+}
+
+type SlotRange = readonly [first: number, last: number, primary: readonly [host: string | null, port: number]];
+
+async function ownerOf(prefix: string, io: Redis, asked: RedisNode): Promise<RedisNode> {
+  const slot = Number(await io.call("CLUSTER", "KEYSLOT", prefix));
+  const ranges = (await io.call("CLUSTER", "SLOTS")) as readonly SlotRange[];
+  const owner = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2];
+  if (!owner) throw new Error(`nobody has slot ${slot}`);
+  // A node that does not know its own address leaves it out.
+  return { host: owner[0] || asked.host, port: owner[1] };
+}
+
+export interface ConnectorOptions {
+  readonly finder: PrimaryFinder;
+  readonly tls: ConnectionOptions | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly trouble: (message: string) => void;
+}
+
+/** Makes ioredis look for the primary before each connection. It would give up for good if that failed, so it does not. */
+export function primaryConnector({ finder, tls, clock, random, trouble }: ConnectorOptions) {
+  return class extends AbstractConnector {
+    // ioredis hands its own options in.
+    constructor(options: unknown) {
+      super((options as { readonly disconnectTimeout: number }).disconnectTimeout);
+    }
+
+    async connect() {
+      this.connecting = true;
+      const { host, port } = await this.#found();
+      const stream = tls ? connectTls({ host, port, ...tls }) : createConnection({ host, port });
+      stream.once("error", (error) => {
+        this.firstError = error;
+      });
+      this.stream = stream;
+      return stream;
+    }
+
+    async #found(): Promise<RedisNode> {
+      for (let tries = 1; ; tries++) {
+        try {
+          const node = await finder.find();
+          if (this.connecting) return node;
+        } catch (error) {
+          trouble(`Redis: ${error instanceof Error ? error.message : String(error)}`);
+        }
+        if (this.connecting)
+          await sleep(clock, backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()));
+        if (!this.connecting) throw new Error("the connection was closed while it was being made");
+      }
+    }
+  };
+}
