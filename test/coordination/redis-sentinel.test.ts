@@ -39,7 +39,7 @@ describe("locks on a Redis with Sentinels", () => {
     const former = await sentinels.primary();
     // The holder is gone as well: what it held is all the new primary could give away too early.
     const heldUntil = clock.now() + before.remainingMs();
-    holder.connection.close();
+    await holder.connection.close();
     await former.kill();
 
     const after = await acquired(other);
@@ -80,6 +80,24 @@ describe("locks on a Redis with Sentinels", () => {
     opened.push(() => connection.close());
 
     await expect(connection.connect()).rejects.toThrow("knows no primary called other");
+  });
+
+  // The last one: it locks the Sentinels for everybody who does not know the password.
+  it("ask Sentinels with their own password", async () => {
+    for (const sentinel of sentinels.sentinels) {
+      await sentinel.command("ACL", "SETUSER", "default", "resetpass", ">of-sentinels");
+    }
+    const without = new RedisConnection({ url: sentinels.url, clock, random });
+    const withIt = new RedisConnection({ url: sentinels.url, clock, random, sentinelPassword: "of-sentinels" });
+    opened.push(
+      () => without.close(),
+      () => withIt.close(),
+    );
+
+    await expect(without.connect()).rejects.toThrow("NOAUTH");
+    await withIt.connect();
+
+    expect(withIt.isUp).toBe(true);
   });
 });
 

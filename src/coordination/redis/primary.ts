@@ -61,10 +61,13 @@ export class PrimaryFinder {
       connectTimeout: askWithinMs,
       commandTimeout: askWithinMs,
     });
-    // What goes wrong is told by the calls below.
-    io.on("error", () => {});
+    let trouble: Error | undefined;
+    io.on("error", (error: Error) => {
+      trouble = error;
+    });
     try {
-      await io.connect();
+      // What it rejects with says only that there is no connection.
+      await io.connect().catch((error: unknown) => Promise.reject(trouble ?? error));
       return this.#place.kind === "sentinel"
         ? await sentinelsAnswer(io, this.#place.name)
         : await ownerOf(prefix, io, node);
