@@ -70,7 +70,8 @@ async function startRedisServer(persistence: Persistence): Promise<Server> {
 
 /** Whatever is done is done to the primary of the moment. Clients are told where it is, and so no proxy is in between. */
 async function startSentinelServers(): Promise<Server> {
-  const sentinels = await startSentinels();
+  // As docs/redis.md advises.
+  const sentinels = await startSentinels(["--min-replicas-to-write", "1", "--min-replicas-max-lag", "2"]);
   let struck = await sentinels.primary();
   return {
     ...redisLocksOn(() => sentinels.primary()),

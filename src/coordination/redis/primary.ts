@@ -17,32 +17,43 @@ export interface FindOptions {
 
 const askWithinMs = 1_000;
 
-/** Asks one after the other, and begins with another one each time: one of them may be wrong. */
+/** Finds the server that is to be talked to now. */
 export class PrimaryFinder {
   readonly #place: Informants;
   readonly #options: FindOptions;
-  #first = 0;
 
   constructor(place: Informants, options: FindOptions) {
     this.#place = place;
     this.#options = options;
   }
 
+  /**
+   * A Sentinel that has not heard of a failover sends us to the former primary, which may be back, and empty: so most of
+   * them have to agree. Nodes of a Cluster refuse what is not theirs, so any of them will do.
+   */
   async find(): Promise<RedisNode> {
     const { nodes, kind } = this.#place;
-    const start = this.#first++;
-    const complaints: string[] = [];
-    for (let i = 0; i < nodes.length; i++) {
-      const node = nodes[(start + i) % nodes.length] as RedisNode;
-      try {
-        return await this.#ask(node);
-      } catch (error) {
-        complaints.push(`${node.host}:${node.port}: ${error instanceof Error ? error.message : String(error)}`);
-      }
+    const answers = await Promise.all(nodes.map((node) => this.#answerOf(node)));
+    const needed = kind === "sentinel" ? Math.floor(nodes.length / 2) + 1 : 1;
+    const told = answers.filter((answer) => typeof answer !== "string");
+    const agreed = told.find((one) => told.filter((other) => isSame(one, other)).length >= needed);
+    if (agreed) return agreed;
+
+    const what = answers.map((answer, i) => {
+      const said = typeof answer === "string" ? answer : `says ${answer.host}:${answer.port}`;
+      return `${nodes[i]?.host}:${nodes[i]?.port}: ${said}`;
+    });
+    const who = kind === "sentinel" ? "not enough Sentinels tell" : "no node tells";
+    throw new Error(`${who} where the primary is: ${what.join("; ")}`);
+  }
+
+  /** Where the primary is, or why that is not known. */
+  async #answerOf(node: RedisNode): Promise<RedisNode | string> {
+    try {
+      return await this.#ask(node);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
     }
-    throw new Error(
-      `no ${kind === "sentinel" ? "Sentinel" : "node"} tells where the primary is: ${complaints.join("; ")}`,
-    );
   }
 
   async #ask(node: RedisNode): Promise<RedisNode> {
@@ -75,6 +86,10 @@ export class PrimaryFinder {
       io.disconnect();
     }
   }
+}
+
+function isSame(one: RedisNode, other: RedisNode): boolean {
+  return one.host === other.host && one.port === other.port;
 }
 
 async function sentinelsAnswer(io: Redis, name: string): Promise<RedisNode> {
