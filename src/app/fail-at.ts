@@ -1,15 +1,19 @@
-import type { KubeClient } from "../kube/index.ts";
+import type { KubeClient, ResourceType } from "../kube/index.ts";
+
+type Verb = "create" | "update" | "patch" | "delete";
 
 /**
- * Lets something happen to the process before its `n`-th write, or after it if `text` is `n+`. For tests that show that
- * a crash or a pause at any point leaves nothing behind that other processes cannot make good.
+ * Lets something happen to the process before its `n`-th write, or after it if `text` is `n+`. `create jobs 1` counts only
+ * those writes. For tests that show that a crash or a pause at any point leaves nothing behind that other processes cannot
+ * make good.
  */
 export function failAt(client: KubeClient, text: string, happen: () => void): KubeClient {
-  const [, digits, plus] = /^(\d+)(\+?)$/.exec(text) ?? [];
-  if (digits === undefined) throw new TypeError(`the number of a write is wanted, such as 7 or 7+, got ${text}`);
+  const [, verb, plural, digits, plus] = /^(?:([a-z]+) ([a-z]+) )?(\d+)(\+?)$/.exec(text) ?? [];
+  if (digits === undefined) throw new TypeError(`a write is wanted, such as 7, 7+ or create jobs 1, got ${text}`);
   let left = Number(digits);
-  async function writing<T>(write: () => Promise<T>): Promise<T> {
-    const isLast = --left === 0;
+  async function writing<T>(done: Verb, type: ResourceType, write: () => Promise<T>): Promise<T> {
+    const counts = verb === undefined || (verb === done && plural === type.plural);
+    const isLast = counts && --left === 0;
     if (isLast && !plus) happen();
     const answer = await write();
     if (isLast && plus) happen();
@@ -17,9 +21,9 @@ export function failAt(client: KubeClient, text: string, happen: () => void): Ku
   }
   return {
     ...client,
-    create: (...call) => writing(() => client.create(...call)),
-    update: (...call) => writing(() => client.update(...call)),
-    patch: (...call) => writing(() => client.patch(...call)),
-    delete: (...call) => writing(() => client.delete(...call)),
+    create: (type, ...call) => writing("create", type, () => client.create(type, ...call)),
+    update: (type, ...call) => writing("update", type, () => client.update(type, ...call)),
+    patch: (type, ...call) => writing("patch", type, () => client.patch(type, ...call)),
+    delete: (type, ...call) => writing("delete", type, () => client.delete(type, ...call)),
   };
 }

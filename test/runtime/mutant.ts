@@ -3,13 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { informer } from "../../src/kube/runtime/informer.ts";
-
-/** One change to the source of the informer that makes it wrong. */
-export interface Mutation {
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
+import type { Mutation } from "../services/bundle.ts";
 
 const runtime = fileURLToPath(new URL("../../src/kube/runtime/", import.meta.url));
 const files = [

@@ -1,12 +1,21 @@
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { build, type Plugin } from "vite";
+
+/** One change to a source file that makes the program wrong. */
+export interface Mutation {
+  /** How the path of the file ends. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
 
 const sqlite = fileURLToPath(import.meta.resolve("@photostructure/sqlite"));
 
 /** Makes one file of plain JavaScript: dozens of processes that each compile themselves would be most of the work. */
-export async function bundle(entry: URL, file: string): Promise<string> {
+export async function bundle(entry: URL, file: string, mutations: readonly Mutation[] = []): Promise<string> {
   await build({
+    plugins: mutations.map(mutating),
     configFile: false,
     logLevel: "error",
     ssr: { noExternal: true },
@@ -22,6 +31,24 @@ export async function bundle(entry: URL, file: string): Promise<string> {
     },
   });
   return file;
+}
+
+/** A mutation that no longer fits the source is a failure, not a pass. */
+function mutating({ file, from, to }: Mutation): Plugin {
+  let isDone = false;
+  return {
+    name: "mutation",
+    enforce: "pre",
+    transform(code, id) {
+      if (!id.endsWith(file)) return undefined;
+      if (code.split(from).length !== 2) throw new Error(`"${from}" is not in ${file} exactly once`);
+      isDone = true;
+      return code.replace(from, to);
+    },
+    buildEnd() {
+      if (!isDone) throw new Error(`${file} is not part of the program`);
+    },
+  };
 }
 
 /** The command line tool, `interlock`. */

@@ -9,10 +9,10 @@ export interface ExecutorPlan {
   /** What belongs to this process alone. */
   readonly dataDir: string;
   readonly logFile: string;
-  readonly mishap?: Mishap;
+  readonly mishaps: readonly Mishap[];
 }
 
-/** What happens to an executor: at `7`, before its seventh write; at `7+`, right after it. */
+/** What happens to an executor: at `7`, before its seventh write; at `7+`, right after it; at `create jobs 1`, before that. */
 export interface Mishap {
   readonly kind: "dies" | "is paused";
   readonly at: string;
@@ -26,10 +26,11 @@ export class ExecutorProcess {
   readonly #child: ChildProcess;
   readonly ended: Promise<Exit>;
 
-  constructor({ program, kubeconfigFile, configFile, dataDir, logFile, mishap }: ExecutorPlan) {
+  constructor({ program, kubeconfigFile, configFile, dataDir, logFile, mishaps }: ExecutorPlan) {
     const args = ["executor", "--kubeconfig", kubeconfigFile, "--config", configFile, "--data", dataDir];
     // Nothing of ours, such as a test runner's hooks, may run in it.
-    const env = { PATH: process.env["PATH"] ?? "", ...(mishap && { [variables[mishap.kind]]: mishap.at }) };
+    const fates = Object.fromEntries(mishaps.map(({ kind, at }) => [variables[kind], at]));
+    const env = { PATH: process.env["PATH"] ?? "", ...fates };
     this.#child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe"], env });
     const log = createWriteStream(logFile, { flags: "a" });
     this.#child.stdout?.pipe(log, { end: false });

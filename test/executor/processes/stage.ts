@@ -16,7 +16,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../../src/resources/index.ts";
-import { bundle, interlockEntry } from "../../services/bundle.ts";
+import { bundle, interlockEntry, type Mutation } from "../../services/bundle.ts";
 import { ExecutorProcess, type Mishap } from "./executor-process.ts";
 import { borrowedPlace, ownPlace, type Place } from "./place.ts";
 import { type Deed, deeds, StepWitness } from "./step-witness.ts";
@@ -27,6 +27,8 @@ export interface StageOptions {
   readonly cooldown?: string;
   /** The cluster to play in, instead of an `interlock api` and controllers of our own. */
   readonly kubeconfigFile?: string | undefined;
+  /** Mistakes to build into the program. */
+  readonly mutations?: readonly Mutation[];
 }
 
 export interface ExecutionOrder {
@@ -55,9 +57,9 @@ export class Stage implements AsyncDisposable {
     this.witness = parts.witness;
   }
 
-  static async open({ engines, cooldown = "10ms", kubeconfigFile }: StageOptions): Promise<Stage> {
+  static async open({ engines, cooldown = "10ms", kubeconfigFile, mutations }: StageOptions): Promise<Stage> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-processes-"));
-    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
+    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"), mutations);
     const witness = new StepWitness(join(directory, "witness"));
     writeWorkflows(join(directory, "workflows"), witness);
     const needsControllers = engines.some((engine) => engine !== "local");
@@ -80,7 +82,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** One more process, with a data directory of its own. All share the ledger and the local engine's directory. */
-  executor(mishap?: Mishap): ExecutorProcess {
+  executor(...mishaps: readonly Mishap[]): ExecutorProcess {
     const number = this.#executors.length;
     const started = new ExecutorProcess({
       program: this.#program,
@@ -88,7 +90,7 @@ export class Stage implements AsyncDisposable {
       configFile: join(this.#directory, "config.yaml"),
       dataDir: join(this.#directory, `executor-${number}`),
       logFile: join(this.#directory, `executor-${number}.log`),
-      ...(mishap && { mishap }),
+      mishaps,
     });
     this.#executors.push(started);
     return started;
