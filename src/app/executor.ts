@@ -90,8 +90,8 @@ function enginesOf({ client, loaded }: ExecutorProcessOptions): readonly Engine[
   return execution.engines.map((name) => make[name]());
 }
 
-function openRunner({ client, clock, random, log, loaded, directory }: ExecutorProcessOptions) {
+function openRunner({ client, clock, random, log, metrics, loaded, directory }: ExecutorProcessOptions) {
   const { namespace, workflowsDir, localDir } = loaded.config.execution;
   const dataDir = localDir ?? join(directory, "local");
-  return startLocalRunner({ client, clock, random, log, dataDir, workflowsRoot: workflowsDir, namespace });
+  return startLocalRunner({ client, clock, random, log, metrics, dataDir, workflowsRoot: workflowsDir, namespace });
 }

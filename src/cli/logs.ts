@@ -37,7 +37,7 @@ async function performLogs(args: readonly string[], { client, terminal, director
   for (const { task, attempt, step, text } of written) {
     const again = attempt > 1 ? `, attempt ${attempt}` : "";
     terminal.print(
-      `── ${task}, step ${step}${again}\n${text ?? "(still running: what it prints is shown at its end)"}`,
+      `── task ${task}, step ${step}${again}\n${text ?? "(still running: what it prints is shown at its end)"}`,
     );
   }
   return 0;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { informer } from "../../src/kube/runtime/informer.ts";
+import type { Mutation } from "../services/bundle.ts";
 import { simulateInformer } from "./informer-sim.ts";
-import { type Mutation, mutantInformer } from "./mutant.ts";
+import { mutantInformer } from "./mutant.ts";
 
 const faultKinds = [
   "delayed message",

@@ -1,31 +1,47 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { RunRecord } from "./runner/run-folder.ts";
 
 /** What one step said. */
 export interface StepLog {
   readonly task: string;
   /** Counted from 1; more than one if the task was tried again. */
   readonly attempt: number;
-  /** Its place among the steps of the task, counted from 1. */
-  readonly step: number;
+  /** Its name; for a run of an older version its place among the steps of the task, counted from 1. */
+  readonly step: string;
   /** Undefined while the step runs: secrets are taken out at its end. */
   readonly text?: string;
 }
 
-/** What the steps of a run said, in the order of tasks' names, attempts and steps. Empty if nothing is known of it. */
+/** What the steps of a run said, in the order of its tasks, attempts and steps. Empty if nothing is known of it. */
 export async function readLogs(dataDir: string, runUid: string): Promise<readonly StepLog[]> {
   if (!/^[A-Za-z0-9-]{1,128}$/.test(runUid)) return [];
   const run = join(dataDir, "runs", runUid);
+  const { steps = {} } = (await recordIn(run)) ?? {};
+  const order = Object.keys(steps);
   const logs: StepLog[] = [];
-  for (const name of await sorted(run)) {
-    const [, task, attempt] = /^(.+)\.(\d+)$/.exec(name) ?? [];
-    if (task === undefined) continue;
+  for (const { name, task, attempt } of await attemptsIn(run, order)) {
     for (const index of await sorted(join(run, name, "steps"))) {
       const text = await readFile(join(run, name, "steps", index, "output"), "utf8").catch(() => undefined);
-      logs.push({ task, attempt: Number(attempt) + 1, step: Number(index) + 1, ...(text !== undefined && { text }) });
+      const step = steps[task]?.[Number(index)] ?? String(Number(index) + 1);
+      logs.push({ task, attempt: attempt + 1, step, ...(text !== undefined && { text }) });
     }
   }
   return logs;
+}
+
+async function recordIn(run: string): Promise<RunRecord | undefined> {
+  const text = await readFile(join(run, "run.json"), "utf8").catch(() => undefined);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** The folders of attempts, by the place of their task in the pipeline. */
+async function attemptsIn(run: string, order: readonly string[]) {
+  const found = (await sorted(run)).flatMap((name) => {
+    const [, task, attempt] = /^(.+)\.(\d+)$/.exec(name) ?? [];
+    return task === undefined ? [] : [{ name, task, attempt: Number(attempt) }];
+  });
+  return found.sort((a, b) => order.indexOf(a.task) - order.indexOf(b.task));
 }
 
 async function sorted(directory: string): Promise<readonly string[]> {

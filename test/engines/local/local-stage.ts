@@ -13,7 +13,7 @@ import { runFolders } from "../../../src/engines/local/runner/run-folder.ts";
 import { systemProcesses } from "../../../src/engines/local/steps/system-processes.ts";
 import { type PipelineRun, pipelineRuns, type TaskRun, taskRuns } from "../../../src/engines/tekton/pipeline-run.ts";
 import type { KubeClient } from "../../../src/kube/index.ts";
-import { silentLogger } from "../../../src/telemetry/index.ts";
+import { promMetrics, silentLogger } from "../../../src/telemetry/index.ts";
 import { sleep, systemClock, systemRandom } from "../../../src/time/index.ts";
 import { testCluster } from "../../doubles/test-cluster.ts";
 import { runOrder } from "../run-order.ts";
@@ -51,6 +51,7 @@ export class LocalStage {
       clock: systemClock(),
       random: systemRandom(),
       log: silentLogger,
+      metrics: promMetrics(),
       dataDir: this.dataDir,
       workflowsRoot: this.workflowsRoot,
       namespace,

@@ -2,7 +2,7 @@ import { startLocalRunner } from "../../../src/engines/index.ts";
 import { systemFiles } from "../../../src/engines/local/runner/files.ts";
 import { systemProcesses } from "../../../src/engines/local/steps/system-processes.ts";
 import { httpClient } from "../../../src/kube/index.ts";
-import { silentLogger } from "../../../src/telemetry/index.ts";
+import { promMetrics, silentLogger } from "../../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
 import type { RunnerPlan } from "./runner-process.ts";
 
@@ -65,6 +65,7 @@ await startLocalRunner({
   clock,
   random,
   log: silentLogger,
+  metrics: promMetrics(),
   dataDir: plan.dataDir,
   workflowsRoot: plan.workflowsRoot,
   namespace: "kubernaut-workflows",

@@ -130,7 +130,7 @@ describe("a step", () => {
     const run = await stage.run("w");
 
     const [log] = await readLogs(stage.dataDir, run.metadata.uid ?? "");
-    expect(log).toMatchObject({ task: "only", attempt: 1, step: 1 });
+    expect(log).toMatchObject({ task: "only", attempt: 1, step: "run" });
     expect(log?.text).toMatch(/^begin\nx+\n… 998011 bytes left out …\nx+\nend\n$/);
     expect(log?.text?.length).toBeLessThan(2_100);
   });

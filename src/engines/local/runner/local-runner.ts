@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Controller, informer, type KubeClient, keysFrom, type Problem } from "../../../kube/index.ts";
-import type { Logger } from "../../../telemetry/index.ts";
+import type { Logger, Metrics } from "../../../telemetry/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
 import { pipelineRuns } from "../../tekton/pipeline-run.ts";
 import { localRunsSelector } from "../local-marks.ts";
@@ -10,6 +10,7 @@ import type { Processes } from "../steps/processes.ts";
 import { systemProcesses } from "../steps/system-processes.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
 import { type Files, systemFiles } from "./files.ts";
+import { localMetrics } from "./local-metrics.ts";
 import { LocalRuns } from "./local-runs.ts";
 
 export interface LocalRunnerOptions {
@@ -17,6 +18,7 @@ export interface LocalRunnerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly metrics: Metrics;
   /** Belongs to one runner at a time; others wait for it. */
   readonly dataDir: string;
   /** Where the folders of workflows are. */
@@ -102,10 +104,11 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
   const { client, clock, random, log, namespace, workflowsRoot, outputBytes = 1_048_576 } = options;
   const problem = ({ kind, message, key }: Problem) => log.warn("local runner", { kind, message, key });
   let controller: Controller | undefined;
-  const runs = new LocalRuns({
+  const runs: LocalRuns = new LocalRuns({
     client,
     clock,
     log,
+    metrics: localMetrics(options.metrics, () => runs.stepsAlive),
     directory,
     workflowsRoot,
     abandon,

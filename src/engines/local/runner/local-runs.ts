@@ -5,9 +5,10 @@ import { checkedPipeline } from "../pipeline/read-pipeline.ts";
 import { directoryAnnotation, pipelineRunStatus, refusedStatus } from "../status/pipeline-run-status.ts";
 import { stamp } from "../status/stamp.ts";
 import { type CarryOutOptions, carryOut } from "./carry-out.ts";
+import { runOutcome } from "./local-metrics.ts";
 import { OpenRun } from "./open-run.ts";
 import { TaskRuns, writeRunStatus } from "./publish.ts";
-import { recordOf, worldOf } from "./read-run.ts";
+import { recordOf, stepNames, worldOf } from "./read-run.ts";
 import { RunFolder, type RunRecord, runFolders } from "./run-folder.ts";
 
 export interface LocalRunsOptions extends Omit<CarryOutOptions, "nowMs"> {
@@ -46,6 +47,11 @@ export class LocalRuns {
       else keys.push(keyOf(this.#opened(record).record));
     }
     return keys;
+  }
+
+  /** Steps that are looked after now. */
+  get stepsAlive(): number {
+    return [...this.#open.values()].reduce((sum, run) => sum + run.stepsAlive, 0);
   }
 
   /** Resolves when no step is looked after any more. */
@@ -99,7 +105,10 @@ export class LocalRuns {
       this.#open.delete(record.uid);
       throw error;
     });
-    if (claimed) return await this.#goOn(claimed);
+    if (claimed) {
+      this.#options.metrics.runBegun();
+      return await this.#goOn(claimed);
+    }
     this.#open.delete(record.uid);
     return 0;
   }
@@ -127,10 +136,12 @@ export class LocalRuns {
     const open = this.#open.get(run.metadata.uid ?? "") ?? this.#opened(recordOf(run));
     if (!(await open.folder.record())) {
       if (run.status?.childReferences?.length) return await this.#recordIsGone(run, open);
-      await open.folder.create(open.record);
+      await open.folder.create({ ...open.record, steps: stepNames(run) });
     }
     const outcome = await carryOut(run, open, { ...this.#options, nowMs: this.#clock.wallMs });
-    return outcome.kind === "ended" ? await this.#finish(outcome.run, open) : outcome.lookAgainInMs;
+    if (outcome.kind === "running") return outcome.lookAgainInMs;
+    this.#options.metrics.runEnded(runOutcome(outcome.run));
+    return await this.#finish(outcome.run, open);
   }
 
   /** Its end is in the API server, and nothing of it is alive. */
@@ -192,6 +203,7 @@ export class LocalRuns {
       }
       await open.idle();
     }
+    this.#options.metrics.runEnded("deleted");
     await this.#close(open);
     this.#options.wake(keyOf(open.record));
   }
@@ -240,7 +252,9 @@ export class LocalRuns {
   async #refuse(run: PipelineRun, reason: string, message: string): Promise<number | undefined> {
     const status = refusedStatus(run, reason, message, this.#clock.wallMs());
     const outcome = await writeRunStatus(this.#options.client, run, status);
-    return outcome.kind === "updated" ? await this.#finish(outcome.object, undefined) : 0;
+    if (outcome.kind !== "updated") return 0;
+    this.#options.metrics.runEnded("refused");
+    return await this.#finish(outcome.object, undefined);
   }
 
   #opened(record: RunRecord): OpenRun {

@@ -5,14 +5,16 @@ import { shownOutput } from "../steps/output.ts";
 import type { Launch, Processes } from "../steps/processes.ts";
 import { supervise, tidy } from "../steps/supervise.ts";
 import type { Files } from "./files.ts";
+import type { LocalMetrics } from "./local-metrics.ts";
 import type { TaskRuns } from "./publish.ts";
-import type { RunFolder, RunRecord } from "./run-folder.ts";
+import { type RunFolder, type RunRecord, stepRecord } from "./run-folder.ts";
 
 export interface StepTools {
   readonly processes: Processes;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: LocalMetrics;
   readonly graceMs: number;
   /** The runner goes, and leaves its steps to the next one. */
   readonly abandon: AbortSignal;
@@ -68,21 +70,28 @@ export class OpenRun {
     this.#steps.get(folder)?.stop.abort();
   }
 
+  /** How many are looked after. */
+  get stepsAlive(): number {
+    return this.#steps.size;
+  }
+
   /** Resolves when nobody looks after anything any more. */
   async idle(): Promise<void> {
     await Promise.all([...this.#steps.values()].map(({ ended }) => ended));
   }
 
   async #runToItsEnd({ folder, launch, secrets }: StepToRun, stop: AbortSignal) {
-    const { files, log } = this.#tools;
+    const { files, log, metrics } = this.#tools;
     const stubborn = () => log.error("step survives being killed", { run: this.record.uid, folder });
-    const end = await supervise({ ...this.#tools, folder, launch, stop, stubborn });
+    const adopted = () => metrics.stepAdopted();
+    const end = await supervise({ ...this.#tools, folder, launch, stop, stubborn, adopted });
     const output = secrets
       ? await shownOutput(folder, secrets)
       : "(not kept: the run was deleted while nobody looked after it)\n";
     // The output first: a step with an end is not looked at again. And what it was made from last.
     await files.write(join(folder, "output"), output);
     await files.write(join(folder, "end.json"), JSON.stringify(end));
+    metrics.stepEnded(end, (await stepRecord(folder)).startedAt);
     await tidy(folder);
   }
 

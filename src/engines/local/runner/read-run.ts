@@ -1,6 +1,6 @@
 import { runOwner } from "../../run-marks.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
-import type { PipelineSpec } from "../pipeline/spec.ts";
+import { allTasks, type PipelineSpec, stepName } from "../pipeline/spec.ts";
 import { limitOf } from "../schedule/decide.ts";
 import type { Attempt, RunWorld } from "../schedule/world.ts";
 import type { RunRecord } from "./run-folder.ts";
@@ -11,6 +11,12 @@ const usualTimeout = "1h";
 export function recordOf(run: PipelineRun): RunRecord {
   const { uid = "", name = "", namespace = "" } = run.metadata;
   return { uid, name, namespace, target: runOwner(run).target ?? `run ${namespace}/${name}` };
+}
+
+/** For whoever reads what the steps said after the run is gone. */
+export function stepNames({ spec }: PipelineRun): Readonly<Record<string, readonly string[]>> {
+  const pipeline = spec.pipelineSpec as PipelineSpec;
+  return Object.fromEntries(allTasks(pipeline).map(({ name, taskSpec }) => [name, taskSpec.steps.map(stepName)]));
 }
 
 /** What is to be decided about, with what is on disk of it. */

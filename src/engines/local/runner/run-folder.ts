@@ -11,6 +11,8 @@ export interface RunRecord {
   readonly name: string;
   readonly namespace: string;
   readonly target: string;
+  /** The names of each task's steps, in order. Older records do not have them. */
+  readonly steps?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What a task may say with one result. */

@@ -19,6 +19,8 @@ export interface Supervision {
   readonly graceMs: number;
   /** The step survives SIGKILL, or what it left behind does. */
   readonly stubborn: () => void;
+  /** The step was alive already. */
+  readonly adopted: () => void;
 }
 
 /**
@@ -32,8 +34,10 @@ export interface Supervision {
 export async function supervise(supervision: Supervision): Promise<StepEnd> {
   const { folder, processes, stop } = supervision;
   let complaint: string | undefined;
-  if (await processes.isAlive(folder)) await untilGone(supervision, undefined);
-  else if ((await timeOf(join(folder, "started"))) === undefined) {
+  if (await processes.isAlive(folder)) {
+    supervision.adopted();
+    await untilGone(supervision, undefined);
+  } else if ((await timeOf(join(folder, "started"))) === undefined) {
     if (stop.aborted) return { how: "not-started", exitCode: 1, finishedAt: supervision.clock.wallMs() };
     const wrapper = processes.start(await supervision.launch(), supervision.abandon);
     complaint = await untilGone(supervision, wrapper);

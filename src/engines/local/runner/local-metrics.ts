@@ -1,0 +1,62 @@
+import type { Metrics } from "../../../telemetry/index.ts";
+import { type PipelineRun, succeededCondition } from "../../tekton/pipeline-run.ts";
+import type { StepEnd } from "../schedule/world.ts";
+
+const runOutcomes = ["succeeded", "failed", "cancelled", "timed_out", "refused", "deleted"] as const;
+const stepOutcomes = ["succeeded", "failed", "killed", "lost"] as const;
+
+/** Counts what the local engine does. */
+export interface LocalMetrics {
+  runBegun(): void;
+  runEnded(outcome: (typeof runOutcomes)[number]): void;
+  /** A step that was found alive: an earlier runner had started it. */
+  stepAdopted(): void;
+  stepEnded(end: StepEnd, startedAt: number | undefined): void;
+}
+
+/** Declares the metrics of the local engine. `stepsAlive` is asked at each reading. */
+export function localMetrics(metrics: Metrics, stepsAlive: () => number): LocalMetrics {
+  const begun = metrics.counter({ name: "local_runs_begun_total", help: "Runs that were begun." });
+  const ended = metrics.counter({
+    name: "local_runs_ended_total",
+    help: "Runs that have ended: by themselves, or because they were cancelled, too late, unfit to run, or deleted.",
+    labels: { outcome: runOutcomes },
+  });
+  const adopted = metrics.counter({
+    name: "local_steps_adopted_total",
+    help: "Steps that were found alive, started before this process, and taken over.",
+  });
+  const durations = metrics.histogram({
+    name: "local_step_duration_seconds",
+    help: "From the start of a step until the last of its processes was gone.",
+    labels: { outcome: stepOutcomes },
+    buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1_800, 3_600],
+  });
+  metrics.gauge({
+    name: "local_steps_alive",
+    help: "Steps that are looked after now.",
+    collect: (gauge) => gauge.set(stepsAlive()),
+  });
+  return {
+    runBegun: () => begun.inc(),
+    runEnded: (outcome) => ended.with({ outcome }).inc(),
+    stepAdopted: () => adopted.inc(),
+    stepEnded(end, startedAt) {
+      if (end.how === "not-started" || startedAt === undefined) return;
+      durations.with({ outcome: outcomeOf(end) }).observe(Math.max(0, end.finishedAt - startedAt) / 1_000);
+    },
+  };
+}
+
+/** How a run ended, by what was written down for everybody. */
+export function runOutcome({ status }: PipelineRun): (typeof runOutcomes)[number] {
+  const condition = succeededCondition(status);
+  if (condition?.status === "True") return "succeeded";
+  if (condition?.reason === "Cancelled") return "cancelled";
+  return condition?.reason === "PipelineRunTimeout" ? "timed_out" : "failed";
+}
+
+function outcomeOf({ how, exitCode }: StepEnd): (typeof stepOutcomes)[number] {
+  if (how === "killed" || how === "lost") return how;
+  return exitCode === 0 ? "succeeded" : "failed";
+}
