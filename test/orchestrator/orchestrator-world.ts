@@ -34,7 +34,7 @@ import {
   workflowExecutions,
 } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
-import { systemRandom } from "../../src/time/index.ts";
+import { type Clock, systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
@@ -42,7 +42,7 @@ import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 export const minute = 60_000;
 const namespace = "kubernaut-system";
 
-const defaultSettings: OrchestratorSettings = {
+export const defaultSettings: OrchestratorSettings = {
   ...defaultPolicy,
   staleAfterMs: 24 * 60 * minute,
   staleAfterBySource: new Map([["alertmanager", 48 * 60 * minute]]),
@@ -83,7 +83,7 @@ class TestRules implements Analyzer {
 
 /** An API server in memory, an executor, orchestrators, and time that moves when told. */
 export class OrchestratorWorld {
-  readonly clock = new ManualClock();
+  readonly clock: Clock;
   readonly cluster: TestCluster;
   readonly client: KubeClient;
   readonly ledger: MemoryLedger = memoryLedger();
@@ -94,15 +94,18 @@ export class OrchestratorWorld {
   metrics = promMetrics();
   readonly #stages: (Executor | Orchestrator)[] = [];
 
-  private constructor() {
+  readonly #cleanUps: (() => Promise<unknown>)[] = [];
+
+  private constructor(clock: Clock) {
+    this.clock = clock;
     const namespaces = ["default", namespace, executionNamespace];
     this.cluster = testCluster({ clock: this.clock, random: systemRandom(), namespaces });
     this.client = this.cluster.client();
     this.locks = memoryLocks({ clock: this.clock, random: systemRandom(), who: "test" });
   }
 
-  static async open(): Promise<OrchestratorWorld> {
-    const world = new OrchestratorWorld();
+  static async open({ clock = new ManualClock() as Clock } = {}): Promise<OrchestratorWorld> {
+    const world = new OrchestratorWorld(clock);
     await installCrds(world.client);
     await world.workflow();
     return world;
@@ -258,6 +261,11 @@ export class OrchestratorWorld {
     await this.settle();
   }
 
+  async deleteApproval(name: string): Promise<void> {
+    await this.client.delete(remediationApprovalRequests, { namespace, name });
+    await this.settle();
+  }
+
   async pause(name: string, spec: Partial<AutomationPause["spec"]> = {}): Promise<void> {
     await this.client.create(automationPauses, {
       apiVersion: automationPauses.apiVersion,
@@ -317,22 +325,30 @@ export class OrchestratorWorld {
   }
 
   async passTime(ms: number): Promise<void> {
+    if (!(this.clock instanceof ManualClock)) throw new TypeError("time passes by itself here");
     await this.clock.advance(ms);
     await this.settle();
   }
+
+  /** Done when the world is closed, the latest first. */
+  cleanUp = (step: () => Promise<unknown>): void => {
+    this.#cleanUps.push(step);
+  };
 
   /** Until nothing happens any more without time passing. */
   async settle(): Promise<void> {
     for (let i = 0; i < 30; i++) {
       await settle();
-      await this.clock.advance(0);
+      if (this.clock instanceof ManualClock) await this.clock.advance(0);
     }
   }
 
   async close(): Promise<void> {
-    for (const stage of this.#stages) void stage.stop({ deadlineMs: 0 });
-    await this.clock.advance(2_000);
+    const stopped = this.#stages.map((stage) => stage.stop({ deadlineMs: 0 }));
+    if (this.clock instanceof ManualClock) await this.clock.advance(2_000);
+    else await Promise.all(stopped);
     await this.locks.close();
+    for (const step of this.#cleanUps.reverse()) await step();
   }
 
   async #gateway(name: string, status: object): Promise<void> {

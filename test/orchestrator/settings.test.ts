@@ -1,0 +1,244 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openOrchestrator, openRules, type RulesAnalyzer, type Stage } from "../../src/app/index.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { builtInKinds } from "../../src/resources/index.ts";
+import { promMetrics } from "../../src/telemetry/index.ts";
+import { systemRandom } from "../../src/time/index.ts";
+import { minute, OrchestratorWorld } from "./orchestrator-world.ts";
+
+const rulesFile = `rules:
+  - name: disk
+    match: { signalName: "/Disk.*/" }
+    target: "node/{{ labels.node }}"
+    workflow: cleanup
+`;
+
+let world: OrchestratorWorld;
+let directory: string;
+beforeEach(async () => {
+  world = await OrchestratorWorld.open();
+  await world.executor();
+  directory = await mkdtemp(join(tmpdir(), "interlock-rules-"));
+  await writeFile(join(directory, "disk.yaml"), rulesFile);
+});
+afterEach(async () => {
+  await world.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe("the setting", () => {
+  /** An orchestrator with these lines in its configuration. */
+  async function open(...lines: readonly string[]): Promise<Stage> {
+    const text = ["locks:", "  backend: kubernetes", "rules:", `  dir: ${directory}`, ...lines].join("\n");
+    const loaded = loadConfig({ yaml: { path: "interlock.yaml", text }, env: {} });
+    if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
+    const { client, ledger, clock, log } = world;
+    const options = { loaded, client, ledger, clock, random: systemRandom(), log, metrics: promMetrics() };
+    const stage = await openOrchestrator(options);
+    world.cleanUp(() => closing(stage));
+    await world.settle();
+    return stage;
+  }
+
+  async function closing(stage: Stage): Promise<void> {
+    const closed = stage.close();
+    await world.passTime(10_000);
+    await closed;
+  }
+
+  it("rules.dir is where the rules are", async () => {
+    await open();
+
+    const name = await world.incident("disk");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "disk" } });
+  });
+
+  it("incidents.staleAfter is how long an incident waits without being reported again", async () => {
+    await open("incidents:", "  staleAfter: 3m");
+    await world.pause("freeze");
+    const name = await world.incident("disk");
+    await world.passTime(2 * minute);
+    await world.report(name);
+
+    await world.passTime(3 * minute - 1);
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked" });
+    await world.passTime(20);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Withdrawn", outcome: "Stale" });
+  });
+
+  it("incidents.staleAfter is fifteen minutes, and five hours for Alertmanager", async () => {
+    await open();
+    const unknown = await world.incident("memory", { signalName: "MemoryFull", signalSource: "generic" });
+    const alert = await world.incident("alert", { signalName: "MemoryFull", signalSource: "alertmanager" });
+
+    await world.passTime(15 * minute + 20);
+    expect((await world.status(unknown)).outcome).toBe("Stale");
+    await world.passTime(284 * minute);
+    expect((await world.status(alert)).phase).toBe("Blocked");
+    await world.passTime(minute);
+
+    expect((await world.status(alert)).outcome).toBe("Stale");
+  });
+
+  it("incidents.staleAfterBySource is that for one source", async () => {
+    await open("incidents:", "  staleAfterBySource: pager=1m");
+    const pager = await world.incident("pager", { signalName: "MemoryFull", signalSource: "pager" });
+
+    await world.passTime(minute + 20);
+
+    expect((await world.status(pager)).outcome).toBe("Stale");
+  });
+
+  it("incidents.executionTimeout is how long an execution may take", async () => {
+    await open("incidents:", "  executionTimeout: 10m");
+    const name = await world.incident("disk");
+    await world.reportRun("Unknown");
+
+    await world.passTime(10 * minute + 1_000);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "TimedOut" });
+  });
+
+  it("incidents.retention is how long closed incidents are kept, except the newest of a fingerprint", async () => {
+    await open("incidents:", "  retention: 6h");
+    const first = await world.incident("disk");
+    await world.reportRun("True");
+    await world.resolve(first);
+    expect(await world.status(first)).toMatchObject({ phase: "Completed" });
+
+    await world.passTime(7 * 60 * minute);
+    expect(await world.exists(first)).toBe(true);
+    const second = await world.incident("disk", {}, 2);
+
+    expect(await world.exists(first)).toBe(false);
+    expect(await world.exists(second)).toBe(true);
+    expect((await world.executions()).map(({ metadata }) => metadata.name)).toEqual([`${second}-1`]);
+    expect(world.eventTypes(first)).toContain("incident.deleted");
+  });
+
+  it("incidents.retention never removes what check 7 still needs", async () => {
+    await open("incidents:", "  retention: 1m", "ineffective:", "  within: 3h");
+    const first = await world.incident("disk");
+    await world.reportRun("True");
+    await world.resolve(first);
+    await world.incident("disk", {}, 2);
+
+    await world.passTime(3 * 60 * minute - minute);
+    expect(await world.exists(first)).toBe(true);
+    await world.passTime(2 * minute);
+
+    expect(await world.exists(first)).toBe(false);
+  });
+
+  it("approval.expiresAfter is how long an answer is waited for", async () => {
+    await world.workflow({ version: "2", approval: { required: true } });
+    await open("approval:", "  expiresAfter: 7m");
+    const name = await world.incident("disk");
+
+    await world.passTime(7 * minute - 1);
+    expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
+    await world.passTime(20);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "ApprovalExpired" });
+  });
+
+  it("verification.grace is how long after a run signals mean nothing", async () => {
+    await open("verification:", "  grace: 4m");
+    const name = await world.incident("disk");
+    await world.reportRun("True");
+
+    await world.passTime(3 * minute);
+    await world.report(name);
+    expect(await world.status(name)).toMatchObject({ phase: "Verifying" });
+    await world.passTime(2 * minute);
+    await world.report(name);
+
+    expect(world.eventTypes(name)).toContain("incident.recurred");
+  });
+
+  it("verification.window is how long an incident is watched after a run", async () => {
+    await open("verification:", "  window: 30m");
+    const name = await world.incident("disk");
+    await world.reportRun("True");
+
+    await world.passTime(30 * minute - 1);
+    expect(await world.status(name)).toMatchObject({ phase: "Verifying" });
+    await world.passTime(20);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Completed", outcome: "Remediated" });
+  });
+
+  it("ineffective.times is how often a fix may succeed without lasting", async () => {
+    await open("ineffective:", "  times: 1");
+    const name = await world.incident("disk");
+    await world.reportRun("True");
+
+    await world.passTime(6 * minute);
+    await world.report(name);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
+  });
+
+  it("ineffective.within is the time in which that counts", async () => {
+    await open("ineffective:", "  times: 1", "  within: 5m");
+    const name = await world.incident("disk");
+    await world.reportRun("True");
+
+    await world.passTime(6 * minute);
+    await world.report(name);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+  });
+});
+
+describe("rules", () => {
+  let rules: RulesAnalyzer | undefined;
+  afterEach(() => rules?.close());
+
+  const open = async () => {
+    rules = await openRules({ directory, kinds: builtInKinds, clock: world.clock, log: world.log });
+    return rules;
+  };
+
+  it("that are wrong keep the orchestrator from starting, with everything that is wrong", async () => {
+    await writeFile(join(directory, "a.yaml"), "rules:\n  - name: a\n");
+    await writeFile(join(directory, "b.yaml"), "rules: 5\n");
+
+    await expect(open()).rejects.toThrow(/a\.yaml:2[\s\S]*b\.yaml/);
+  });
+
+  it("are read again when they change, and whoever waits is told", async () => {
+    const { reload, subscribe, ...read } = await open();
+    let told = 0;
+    subscribe(() => told++);
+    await writeFile(join(directory, "more.yaml"), rulesFile.replace("name: disk", "name: more"));
+
+    await reload();
+    await reload();
+
+    expect(told).toBe(1);
+    expect(read.rules).toHaveLength(1);
+    expect(rules?.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
+  });
+
+  it("that are wrong later are reported, and those before stay", async () => {
+    const { reload } = await open();
+    await writeFile(join(directory, "disk.yaml"), "rules: 5\n");
+
+    await reload();
+
+    expect(rules?.rules.map(({ name }) => name)).toEqual(["disk"]);
+    expect(world.log.events.map(({ event }) => event)).toContain("rules not loaded, the earlier ones stay");
+  });
+
+  it("with one name in two files are refused", async () => {
+    await writeFile(join(directory, "more.yaml"), rulesFile);
+
+    await expect(open()).rejects.toThrow(/has a rule "disk"/);
+  });
+});

@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { annotationKeys } from "../../src/resources/index.ts";
+import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
+
+let world: OrchestratorWorld;
+beforeEach(async () => {
+  world = await OrchestratorWorld.open();
+  await world.executor();
+});
+afterEach(() => world.close());
+
+describe("a workflow that wants a person's agreement", () => {
+  beforeEach(async () => {
+    await world.orchestrator();
+    await world.workflow({ workflowId: "reboot", approval: { required: true } });
+    world.rules.set({ ...diskRule, workflow: "reboot" });
+  });
+
+  it("asks once, tells once, and runs after a yes", async () => {
+    const name = await world.incident("disk");
+    expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
+    expect(await world.executions()).toEqual([]);
+    const [approval, ...others] = await world.approvals();
+    expect(others).toEqual([]);
+    expect(approval).toMatchObject({
+      metadata: { ownerReferences: [{ name, controller: true }] },
+      spec: { targetResource: "node/worker-1", recommendedWorkflow: { workflowId: "reboot", version: "1" } },
+    });
+    expect((await world.notices()).map(({ spec }) => spec.eventType)).toEqual(["ApprovalRequired"]);
+
+    await world.answer(approval as NonNullable<typeof approval>, "Approved");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    expect(world.eventTypes(name)).toEqual(
+      expect.arrayContaining(["approval.requested", "approval.answered", "incident.decided"]),
+    );
+  });
+
+  it("does not run after a no", async () => {
+    const name = await world.incident("disk");
+    const [approval] = await world.approvals();
+
+    await world.answer(approval as NonNullable<typeof approval>, "Rejected");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "ApprovalRejected" });
+    expect(await world.executions()).toEqual([]);
+  });
+
+  it("does not run when nobody answers in time", async () => {
+    const name = await world.incident("disk");
+    await world.passTime(60 * minute - 1);
+    expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
+
+    await world.passTime(20);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "ApprovalExpired" });
+    expect(await world.approvals()).toMatchObject([{ status: { decision: "Expired" } }]);
+  });
+
+  it("waits no longer than it says itself", async () => {
+    await world.workflow({ workflowId: "reboot", version: "2", approval: { required: true, expiresAfter: "5m" } });
+    const name = await world.incident("disk");
+
+    await world.passTime(5 * minute + 20);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "ApprovalExpired" });
+  });
+
+  it("is not asked about any more when the problem is over", async () => {
+    const name = await world.incident("disk");
+
+    await world.resolve(name);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Withdrawn", outcome: "ResolvedDuringApproval" });
+    expect(await world.approvals()).toMatchObject([{ status: { decision: "Expired" } }]);
+  });
+
+  it("is decided about again after the yes, which reserved nothing and is not asked for twice", async () => {
+    const name = await world.incident("disk");
+    const [approval] = await world.approvals();
+    await world.pause("freeze");
+
+    await world.answer(approval as NonNullable<typeof approval>, "Approved");
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Paused" } });
+    await world.endPause("freeze");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    expect(await world.approvals()).toHaveLength(1);
+  });
+
+  it("asks anew for each run", async () => {
+    const name = await world.incident("disk");
+    const [approval] = await world.approvals();
+    await world.answer(approval as NonNullable<typeof approval>, "Approved");
+    await world.reportRun("True");
+
+    await world.passTime(6 * minute);
+    await world.report(name);
+
+    expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
+    expect(await world.approvals()).toHaveLength(2);
+  });
+
+  it("asks again when somebody deletes the question", async () => {
+    const name = await world.incident("disk");
+    const [approval] = await world.approvals();
+
+    await world.deleteApproval(approval?.metadata.name ?? "");
+
+    expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
+    expect(await world.approvals()).toHaveLength(1);
+  });
+});
+
+describe("a pause", () => {
+  beforeEach(() => world.orchestrator());
+
+  it("holds incidents back until it ends, to the moment", async () => {
+    const until = new Date(world.clock.wallMs() + 10 * minute).toISOString();
+    await world.pause("freeze", { until });
+    const name = await world.incident("disk");
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Paused", until } });
+
+    await world.passTime(10 * minute - 1);
+    expect(await world.executions()).toEqual([]);
+    await world.passTime(20);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+  });
+
+  it("that is ended by a person lets the oldest go first", async () => {
+    await world.workflow({ workflowId: "defrag" });
+    world.rules.set({ ...diskRule, name: "slow", match: { signalName: "DiskSlow" }, workflow: "defrag" }, diskRule);
+    await world.pause("freeze");
+    const older = await world.incident("slow", { signalName: "DiskSlow" });
+    await world.passTime(2_000);
+    const younger = await world.incident("disk");
+
+    await world.endPause("freeze");
+
+    expect(await world.status(older)).toMatchObject({ phase: "Executing" });
+    expect(await world.status(younger)).toMatchObject({ phase: "Blocked", block: { reason: "ResourceBusy" } });
+  });
+
+  it("of another workflow concerns nobody else", async () => {
+    await world.pause("freeze", { scope: "Workflow", workflowId: "defrag" } as never);
+
+    const name = await world.incident("disk");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+  });
+});
+
+describe("in observe mode", () => {
+  it("everything is decided and recorded, and nothing is started", async () => {
+    await world.orchestrator({ settings: { ...defaultSettings, observe: true } });
+
+    const name = await world.incident("disk");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Completed", outcome: "Observed" });
+    expect(await world.executions()).toEqual([]);
+    const [decision] = world.ledger.events().filter(({ type }) => type === "incident.decided");
+    expect(decision?.facts).toMatchObject({ verdict: "observe", workflow_id: "cleanup" });
+    expect(decision?.facts["checks"]).toHaveLength(8);
+  });
+
+  it("of one workflow the others run", async () => {
+    await world.orchestrator();
+    await world.workflow({ workflowId: "defrag", observe: true });
+    world.rules.set({ ...diskRule, name: "slow", match: { signalName: "DiskSlow" }, workflow: "defrag" }, diskRule);
+
+    const watched = await world.incident("slow", { signalName: "DiskSlow" });
+    const run = await world.incident("disk");
+
+    expect(await world.status(watched)).toMatchObject({ phase: "Completed", outcome: "Observed" });
+    expect(await world.status(run)).toMatchObject({ phase: "Executing" });
+  });
+});
+
+describe("a run that takes too long for its incident", () => {
+  it("is cancelled, and the incident fails", async () => {
+    await world.orchestrator();
+    const name = await world.incident("disk");
+    await world.reportRun("Unknown");
+    await world.passTime(60 * minute - 1_000);
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+
+    await world.passTime(2_000);
+
+    expect(await world.status(name)).toMatchObject({
+      phase: "Failed",
+      outcome: "TimedOut",
+      requiresManualReview: true,
+    });
+    expect(await world.run()).toHaveProperty("spec.status", "Cancelled");
+    await world.reportRun("False");
+    expect((await world.record()).status?.holder).toBeUndefined();
+  });
+
+  it("may take as long as its workflow says", async () => {
+    await world.orchestrator();
+    await world.workflow({ version: "2", timeout: "2h" });
+    const name = await world.incident("disk");
+    await world.reportRun("Unknown");
+
+    await world.passTime(90 * minute);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+  });
+});
+
+describe("an execution that executors refuse although the policy here allows it", () => {
+  it("is not tried again and again at once", async () => {
+    await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
+    await world.incident("disk");
+    await world.reportRun("True");
+
+    const next = await world.incident("inodes", { signalName: "DiskInodes" });
+    expect((await world.executions()).length).toBeLessThanOrEqual(3);
+    expect(await world.status(next)).toMatchObject({ phase: "Blocked", block: { reason: "RecentlyRemediated" } });
+    await world.passTime(10 * minute);
+
+    expect((await world.executions()).length).toBeLessThan(14);
+    expect(await world.status(next)).toMatchObject({ phase: "Executing" });
+  });
+});
+
+describe("a thing that a person has to look at", () => {
+  it("is told once, however many incidents wait for it", async () => {
+    await world.orchestrator();
+    await world.incident("disk");
+    await world.loseRun();
+
+    const waiting: string[] = [];
+    for (const i of [1, 2, 3]) waiting.push(await world.incident(`disk-${i}`, { signalName: `Disk${i}` }));
+
+    const told = (await world.notices()).filter(({ spec }) => spec.message.startsWith("Nothing is done"));
+    expect(told).toMatchObject([{ spec: { eventType: "ManualReviewRequired" } }]);
+
+    await world.annotate(waiting[1] ?? "", {
+      [annotationKeys.acknowledge]: "looked",
+      [annotationKeys.acknowledgedBy]: "kim",
+    });
+    const phases = await Promise.all(waiting.map(async (name) => (await world.status(name)).phase));
+    expect(phases).toEqual(["Executing", "Executing", "Executing"]);
+    expect((await world.executions()).filter(({ status }) => status?.phase === "Running")).toHaveLength(1);
+  });
+});
