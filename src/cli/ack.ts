@@ -1,17 +1,26 @@
 import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
-import { annotationKeys, remediationTargets, type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
+import {
+  annotationKeys,
+  type RemediationRequest,
+  remediationRequests,
+  remediationTargets,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
+import { isNamed, shortName } from "./short-name.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `interlock ack` */
 export const ack: Command<Desk> = {
   name: "ack",
   about: "say that trying again is safe after a failure",
-  usage: `interlock ack EXECUTION --reason TEXT [--namespace NS]
+  usage: `interlock ack EXECUTION|INCIDENT --reason TEXT [--namespace NS]
 
-Says that somebody has looked at what a failed execution left behind, and that trying again is safe.`,
+Says that somebody has looked at what a failed execution left behind, and that trying again is safe. For an incident: at
+what it waits for, which may also be a fix that does not last.`,
   perform: performAck,
 };
 
@@ -26,7 +35,11 @@ async function performAck(args: readonly string[], { client, terminal }: Desk): 
   if (!name || !reason || positionals.length > 1) throw new CommandError(ack.usage);
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const execution = await findExecution(client, name, values.namespace);
-  if (!execution) return ackOnRecord(name, annotations, client, terminal);
+  if (!execution) {
+    const incident = await findIncident(client, name);
+    if (incident) return ackIncident(incident, annotations, client, terminal);
+    return ackOnRecord(name, annotations, client, terminal);
+  }
   refuseUnended(execution);
 
   const { namespace = "", resourceVersion } = execution.metadata;
@@ -34,6 +47,31 @@ async function performAck(args: readonly string[], { client, terminal }: Desk): 
   const outcome = await client.patch(workflowExecutions, { name, namespace }, patch);
   if (outcome.kind !== "updated") throw new CommandError(`execution ${name} changed meanwhile; try again`);
   tell(name, execution.spec.workflowRef.workflowId, execution.spec.targetResource, terminal);
+  return 0;
+}
+
+async function findIncident(client: KubeClient, name: string): Promise<RemediationRequest | undefined> {
+  const { items } = await client.list(remediationRequests);
+  return items.find(({ metadata }) => isNamed(name, metadata.name ?? ""));
+}
+
+/** The orchestrator hands it on to the record of the target, where it counts. */
+async function ackIncident(
+  { metadata, status }: RemediationRequest,
+  annotations: Readonly<Record<string, string>>,
+  client: KubeClient,
+  terminal: Terminal,
+): Promise<number> {
+  const { name = "", namespace = "", resourceVersion } = metadata;
+  if (status?.phase !== "Blocked" || !status.requiresManualReview || !status.diagnosis) {
+    throw new CommandError(
+      `incident ${shortName(name)} does not wait for a person: see interlock why ${shortName(name)}`,
+    );
+  }
+  const patch = { merge: { metadata: { resourceVersion, annotations } } };
+  const outcome = await client.patch(remediationRequests, { name, namespace }, patch);
+  if (outcome.kind !== "updated") throw new CommandError(`incident ${shortName(name)} changed meanwhile; try again`);
+  tell(shortName(name), status.diagnosis.workflowId, status.diagnosis.target, terminal);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { annotationKeys } from "../../src/resources/index.ts";
+import { ack } from "../../src/cli/index.ts";
+import { TestDesk } from "../doubles/test-desk.ts";
 import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 let world: OrchestratorWorld;
@@ -237,12 +238,19 @@ describe("a thing that a person has to look at", () => {
     const told = (await world.notices()).filter(({ spec }) => spec.message.startsWith("Nothing is done"));
     expect(told).toMatchObject([{ spec: { eventType: "ManualReviewRequired" } }]);
 
-    await world.annotate(waiting[1] ?? "", {
-      [annotationKeys.acknowledge]: "looked",
-      [annotationKeys.acknowledgedBy]: "kim",
-    });
+    await ack.perform([waiting[1] ?? "", "--reason", "looked"], new TestDesk(world.client));
+    await world.settle();
     const phases = await Promise.all(waiting.map(async (name) => (await world.status(name)).phase));
     expect(phases).toEqual(["Executing", "Executing", "Executing"]);
     expect((await world.executions()).filter(({ status }) => status?.phase === "Running")).toHaveLength(1);
+  });
+
+  it("is acknowledged only by those who wait for a person", async () => {
+    await world.orchestrator();
+    const name = await world.incident("disk");
+
+    await expect(ack.perform([name, "--reason", "looked"], new TestDesk(world.client))).rejects.toThrow(
+      "does not wait for a person",
+    );
   });
 });
