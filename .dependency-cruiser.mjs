@@ -6,6 +6,7 @@ const mayImport = {
   disk: ["time"],
   kube: ["time", "telemetry", "disk"],
   resources: ["time", "kube"],
+  manifests: ["kube", "resources"],
   cli: ["time", "kube", "resources", "policy", "ledger", "engines"],
   coordination: ["time", "telemetry", "kube"],
   policy: ["time", "resources"],

@@ -14,6 +14,8 @@ export async function prepare(client: KubeClient, names: readonly string[], log:
 
 export async function makeNamespaces(client: KubeClient, names: readonly string[]): Promise<void> {
   for (const name of names) {
+    // In a cluster they are there already, and a stage may not make any.
+    if (await client.get(namespaces, { name })) continue;
     await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
 }

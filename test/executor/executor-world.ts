@@ -19,6 +19,7 @@ import {
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 
@@ -48,9 +49,10 @@ export class ExecutorWorld {
   /** One more replica. */
   async executor(options: Partial<ExecutorOptions> = {}): Promise<Executor> {
     this.metrics = promMetrics();
+    const client = permittedClient(this.client, "executor");
     const executor = startExecutor({
-      client: this.client,
-      engines: [tektonEngine(this.client)],
+      client,
+      engines: [tektonEngine(client)],
       ledger: this.ledger,
       kinds: builtInKinds,
       namespace: executionNamespace,

@@ -20,6 +20,7 @@ import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 import { LossyDisk } from "../durability/lossy-disk.ts";
@@ -66,7 +67,7 @@ export class GatewayWorld {
     const random = systemRandom();
     this.#writers++;
     const gateway = startGateway({
-      client,
+      client: permittedClient(client, "gateway"),
       locks: memoryLocks({ clock, random, who: "test" }),
       ledger,
       kinds: builtInKinds,

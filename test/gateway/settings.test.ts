@@ -9,6 +9,7 @@ import { type KubeClient, kubeEvents, type ResourceType } from "../../src/kube/i
 import { remediationRequests } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
 import { freePort } from "../services/free-port.ts";
 import { GatewayWorld, signal } from "./gateway-world.ts";
 
@@ -34,7 +35,7 @@ describe("the setting", () => {
   /** A gateway with these lines below `gateway:`. */
   async function open(
     lines: readonly string[],
-    client: KubeClient = world.client,
+    client: KubeClient = permittedClient(world.client, "gateway"),
     more: readonly string[] = [],
   ): Promise<RunningGateway> {
     const usual = ["listen: 127.0.0.1:0", "scope: all", `tokens: test ${token}`];
@@ -45,7 +46,16 @@ describe("the setting", () => {
     if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
     const { clock, ledger, log } = world;
     const metrics = promMetrics();
-    running = await openGateway({ loaded, client, ledger, directory, clock, random: systemRandom(), log, metrics });
+    running = await openGateway({
+      loaded,
+      client,
+      ledger,
+      directory,
+      clock,
+      random: systemRandom(),
+      log,
+      metrics,
+    });
     return running;
   }
 
@@ -83,7 +93,7 @@ describe("the setting", () => {
   });
 
   it("namespace is where incidents are", async () => {
-    const gateway = await open(["namespace: payment"]);
+    const gateway = await open(["namespace: payment"], world.client);
 
     await post(gateway, disk);
 
@@ -185,7 +195,7 @@ describe("the setting", () => {
       ["NodeDiskPressure"],
     ],
   ])("%s", async (_what, more, expected) => {
-    await open([], world.client, more);
+    await open([], undefined, more);
     await world.clock.advance(100);
     const at = new Date(world.clock.wallMs() + 60_000).toISOString().replace(/\.\d+Z/, "Z");
     const conditions = [{ type: "DiskPressure", status: "True", lastTransitionTime: at }];

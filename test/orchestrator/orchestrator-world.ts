@@ -36,6 +36,7 @@ import {
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { type Clock, systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 
@@ -113,9 +114,10 @@ export class OrchestratorWorld {
 
   /** One more executor. */
   async executor(): Promise<Executor> {
+    const client = permittedClient(this.client, "executor");
     const executor = startExecutor({
-      client: this.client,
-      engines: [tektonEngine(this.client)],
+      client,
+      engines: [tektonEngine(client)],
       ledger: this.ledger,
       kinds: builtInKinds,
       namespace: executionNamespace,
@@ -135,7 +137,7 @@ export class OrchestratorWorld {
   async orchestrator(options: Partial<OrchestratorOptions> = {}): Promise<Orchestrator> {
     this.metrics = promMetrics();
     const orchestrator = startOrchestrator({
-      client: this.client,
+      client: permittedClient(this.client, "orchestrator"),
       analyzer: this.rules,
       locks: this.locks,
       ledger: this.ledger,

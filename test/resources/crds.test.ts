@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { staleCrdFiles } from "../../scripts/crds.ts";
+import { staleDeployFiles } from "../../scripts/deploy.ts";
 import {
   crdOf,
   executionTransitions,
@@ -13,9 +13,9 @@ import { brokenRules } from "./cel.ts";
 import { executionSample, object, samplesOf } from "./samples.ts";
 import { structuralViolations } from "./structural-rules.ts";
 
-describe("deploy/crds", () => {
-  it("is what scripts/crds.ts would write", () => {
-    expect(staleCrdFiles()).toEqual([]);
+describe("deploy", () => {
+  it("is what scripts/deploy.ts would write", () => {
+    expect(staleDeployFiles()).toEqual([]);
   });
 });
 

@@ -1,0 +1,43 @@
+import { parseArgs } from "node:util";
+import { type Command, CommandError } from "../../cli/index.ts";
+import { manifests as manifestsOf, usualManifests } from "../../manifests/index.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+const { image, replicas, places } = usualManifests;
+
+/** `interlock manifests` */
+export const manifests: Command<Surroundings> = {
+  name: "manifests",
+  about: "print what a Kubernetes cluster needs to run all stages",
+  usage: `interlock manifests [OPTIONS] | kubectl apply -f -
+
+Prints namespaces, service accounts with the least rights that each stage needs, configuration, Deployments, Services and
+disruption budgets as JSON. The custom resource definitions are in deploy/crds; deploy is the same for kustomize.
+
+  --image IMAGE           default ${image}
+  --replicas N            of each stage; default ${replicas}
+  --namespace NS          of the stages, incidents and Leases; default ${places.locks}
+  --runs-in NS            of runs and target records; default ${places.runs}`,
+  async perform(args, { terminal }) {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        image: { type: "string", default: image },
+        replicas: { type: "string", default: String(replicas) },
+        namespace: { type: "string", default: places.locks },
+        "runs-in": { type: "string", default: places.runs },
+      },
+    });
+    const wanted = Number(values.replicas);
+    if (!Number.isInteger(wanted) || wanted < 1) throw new CommandError("--replicas wants a whole number, 1 or more");
+    const { namespace } = values;
+    const files = manifestsOf({
+      image: values.image,
+      replicas: wanted,
+      places: { incidents: namespace, locks: namespace, runs: values["runs-in"] },
+    });
+    const items = [...files.values()].flat();
+    terminal.print(JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2));
+    return 0;
+  },
+};

@@ -1,0 +1,97 @@
+/** What is deployed, each any number of times. */
+export const stages = ["gateway", "orchestrator", "executor"] as const;
+export type StageName = (typeof stages)[number];
+
+/** Where something may be done: anywhere, or in the namespace of incidents, of Leases, or of runs. */
+export type Place = "anywhere" | "incidents" | "locks" | "runs";
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
+
+export interface Permission {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly Verb[];
+  readonly where: Place;
+}
+
+const ours = "kubernaut.ai";
+const follow = ["get", "list", "watch"] as const;
+
+/** To find out what there is: kinds, and whether its namespaces are there. */
+const look: readonly Permission[] = [
+  {
+    group: "apiextensions.k8s.io",
+    resources: ["customresourcedefinitions"],
+    verbs: ["get", "list"],
+    where: "anywhere",
+  },
+  { group: "", resources: ["namespaces"], verbs: ["get"], where: "anywhere" },
+];
+
+const locks: Permission = {
+  group: "coordination.k8s.io",
+  resources: ["leases"],
+  verbs: [...follow, "create", "update", "delete"],
+  where: "locks",
+};
+
+/** The least that each stage needs. Only executors touch runs, and only they delete where runs are. */
+export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
+  gateway: [
+    ...look,
+    locks,
+    { group: ours, resources: ["remediationrequests"], verbs: [...follow, "create"], where: "incidents" },
+    { group: ours, resources: ["remediationrequests/status"], verbs: ["patch"], where: "incidents" },
+    // Watermarks of what it follows itself.
+    { group: "", resources: ["configmaps"], verbs: ["get", "create", "update"], where: "locks" },
+    // Who owns what a signal names, and whether that is in scope.
+    { group: "", resources: ["pods", "services", "persistentvolumeclaims"], verbs: ["get"], where: "anywhere" },
+    { group: "", resources: ["nodes"], verbs: follow, where: "anywhere" },
+    { group: "", resources: ["events"], verbs: ["list", "watch"], where: "anywhere" },
+    {
+      group: "apps",
+      resources: ["replicasets", "deployments", "statefulsets", "daemonsets"],
+      verbs: ["get"],
+      where: "anywhere",
+    },
+    { group: "batch", resources: ["jobs", "cronjobs"], verbs: ["get"], where: "anywhere" },
+  ],
+  orchestrator: [
+    ...look,
+    locks,
+    {
+      group: ours,
+      resources: ["remediationrequests"],
+      verbs: [...follow, "patch", "delete"],
+      where: "anywhere",
+    },
+    { group: ours, resources: ["remediationrequests/status"], verbs: ["update"], where: "anywhere" },
+    { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "create", "delete"], where: "anywhere" },
+    { group: ours, resources: ["remediationapprovalrequests"], verbs: [...follow, "create"], where: "anywhere" },
+    { group: ours, resources: ["remediationapprovalrequests/status"], verbs: ["update"], where: "anywhere" },
+    { group: ours, resources: ["notificationrequests"], verbs: ["create"], where: "anywhere" },
+    { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
+    // An acknowledgement is written on the record; what is in its status is the executors' alone.
+    { group: ours, resources: ["remediationtargets"], verbs: [...follow, "patch"], where: "runs" },
+  ],
+  executor: [
+    ...look,
+    { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "patch"], where: "anywhere" },
+    { group: ours, resources: ["workflowexecutions/status"], verbs: ["update"], where: "anywhere" },
+    { group: ours, resources: ["notificationrequests"], verbs: ["create"], where: "anywhere" },
+    { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
+    { group: "", resources: ["events"], verbs: ["create"], where: "anywhere" },
+    { group: ours, resources: ["remediationtargets"], verbs: [...follow, "create"], where: "runs" },
+    { group: ours, resources: ["remediationtargets/status"], verbs: ["update"], where: "runs" },
+    {
+      group: "tekton.dev",
+      resources: ["pipelineruns"],
+      verbs: [...follow, "create", "patch", "delete"],
+      where: "runs",
+    },
+    { group: "tekton.dev", resources: ["taskruns"], verbs: follow, where: "runs" },
+    { group: "batch", resources: ["jobs"], verbs: [...follow, "create", "patch", "delete"], where: "runs" },
+    { group: "", resources: ["pods"], verbs: follow, where: "runs" },
+    { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "runs" },
+  ],
+};

@@ -1,0 +1,53 @@
+import type { KubeObject } from "../kube/index.ts";
+import { type Permission, type Place, permissions, type StageName } from "./permissions.ts";
+
+/** The namespaces that places stand for. */
+export type Places = Readonly<Record<Exclude<Place, "anywhere">, string>>;
+
+export interface RbacRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** The service account of a stage, and what it may do. */
+export function rbacOf(stage: StageName, places: Places): readonly KubeObject[] {
+  const name = `interlock-${stage}`;
+  const subjects = [{ kind: "ServiceAccount", name, namespace: places.locks }];
+  const allowed = permissions[stage];
+  const everywhere = rulesIn(allowed, (place) => place === "anywhere");
+  const rbac = "rbac.authorization.k8s.io";
+  const spaces = [...new Set(Object.values(places))];
+  return [
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: places.locks } },
+    { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name }, rules: everywhere } as KubeObject,
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name },
+      roleRef: { apiGroup: rbac, kind: "ClusterRole", name },
+      subjects,
+    } as KubeObject,
+    ...spaces.flatMap((namespace) => {
+      const rules = rulesIn(allowed, (place) => place !== "anywhere" && places[place] === namespace);
+      if (rules.length === 0) return [];
+      const metadata = { name, namespace };
+      return [
+        { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules } as KubeObject,
+        {
+          apiVersion: `${rbac}/v1`,
+          kind: "RoleBinding",
+          metadata,
+          roleRef: { apiGroup: rbac, kind: "Role", name },
+          subjects,
+        } as KubeObject,
+      ];
+    }),
+  ];
+}
+
+function rulesIn(allowed: readonly Permission[], isHere: (place: Place) => boolean): readonly RbacRule[] {
+  return allowed
+    .filter(({ where }) => isHere(where))
+    .map(({ group, resources, verbs }) => ({ apiGroups: [group], resources, verbs }));
+}

@@ -1,0 +1,138 @@
+import type { KubeObject } from "../kube/index.ts";
+import type { StageName } from "./permissions.ts";
+import type { Places } from "./rbac.ts";
+
+export interface WorkloadOptions {
+  readonly image: string;
+  readonly replicas: number;
+  readonly places: Places;
+}
+
+/** ConfigMaps by the names that people know. */
+const configMaps: Readonly<Record<StageName, string>> = {
+  gateway: "gateway-config",
+  orchestrator: "remediationorchestrator-config",
+  executor: "workflowexecution-config",
+};
+
+const signalPort = 8_080;
+const metricsPort = 9_090;
+
+/** A stage's configuration, processes, and what stands before them. */
+export function workloadOf(stage: StageName, options: WorkloadOptions): readonly KubeObject[] {
+  const { locks: namespace } = options.places;
+  const name = `interlock-${stage}`;
+  const labels = { "app.kubernetes.io/name": "interlock", "app.kubernetes.io/component": stage };
+  const port = portOf(stage);
+  return [
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: configMaps[stage], namespace },
+      data: { "interlock.yaml": configOf(stage, options.places) },
+    } as KubeObject,
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name, namespace, labels },
+      spec: {
+        replicas: options.replicas,
+        selector: { matchLabels: labels },
+        // The old ones finish what they have begun while the new ones take over.
+        strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+        template: { metadata: { labels }, spec: podOf(stage, options.image) },
+      },
+    } as KubeObject,
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name, namespace, labels },
+      spec: { selector: labels, ports: [{ name: port.name, port: port.containerPort, targetPort: port.name }] },
+    } as KubeObject,
+    {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: { name, namespace },
+      spec: { minAvailable: 1, selector: { matchLabels: labels } },
+    } as KubeObject,
+  ];
+}
+
+/** The gateway serves its figures where it takes signals. */
+function portOf(stage: StageName) {
+  return stage === "gateway"
+    ? { name: "http", containerPort: signalPort }
+    : { name: "metrics", containerPort: metricsPort };
+}
+
+function podOf(stage: StageName, image: string) {
+  const port = portOf(stage);
+  const probe = (path: string) => ({ httpGet: { path, port: port.name }, periodSeconds: 5 });
+  const volumes = [
+    { name: "config", configMap: { name: configMaps[stage] } },
+    // The ledger's journal: it outlives the container, not the node. See docs/operations.md for a volume that does.
+    { name: "data", emptyDir: {} },
+    ...(stage === "gateway" ? [{ name: "tokens", secret: { secretName: "interlock-gateway-tokens" } }] : []),
+    ...(stage === "orchestrator" ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }] : []),
+  ];
+  const mounts: Readonly<Record<string, string>> = {
+    config: "/etc/interlock",
+    data: "/data",
+    tokens: "/etc/interlock-tokens",
+    rules: "/etc/interlock-rules",
+  };
+  return {
+    serviceAccountName: `interlock-${stage}`,
+    // What is under way is finished and given back first.
+    terminationGracePeriodSeconds: 30,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" }, fsGroup: 1_000 },
+    containers: [
+      {
+        name: stage,
+        image,
+        args: [stage, "--config", "/etc/interlock/interlock.yaml", "--data", "/data"],
+        // Where the ledger's database is, and Redis, if there is one.
+        envFrom: [{ secretRef: { name: "interlock-secrets", optional: true } }],
+        ports: [port],
+        livenessProbe: probe("/healthz"),
+        readinessProbe: probe("/readyz"),
+        resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "512Mi" } },
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        },
+        volumeMounts: volumes.map(({ name }) => ({ name, mountPath: mounts[name] })),
+      },
+    ],
+    volumes,
+  };
+}
+
+function configOf(stage: StageName, { locks, incidents, runs }: Places): string {
+  const common = ["objects:", "  server: in-cluster", "locks:", `  namespace: ${locks}`];
+  const metrics = ["metrics:", `  listen: 0.0.0.0:${metricsPort}`];
+  const execution = ["execution:", `  namespace: ${runs}`];
+  const lines: Readonly<Record<StageName, readonly string[]>> = {
+    gateway: [
+      ...common,
+      "gateway:",
+      `  listen: 0.0.0.0:${signalPort}`,
+      "  tokenFile: /etc/interlock-tokens/tokens",
+      `  namespace: ${incidents}`,
+      "  # There is no volume for a journal: counts are durable in the incident.",
+      "  durability: status",
+    ],
+    orchestrator: [...common, ...metrics, ...execution, "  engine: tekton", "rules:", "  dir: /etc/interlock-rules"],
+    executor: [
+      ...common,
+      ...metrics,
+      ...execution,
+      "  engine: tekton",
+      "  engines: tekton, job",
+      "resource_locking:",
+      "  cooldown_period: 5m",
+    ],
+  };
+  return `${lines[stage].join("\n")}\n`;
+}

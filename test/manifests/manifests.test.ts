@@ -1,0 +1,93 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { KubeObject } from "../../src/kube/index.ts";
+import { manifests, permissions, stages, usualManifests } from "../../src/manifests/index.ts";
+import { executionNamespace, installCrds, remediationRequests, resourceKinds } from "../../src/resources/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
+
+const all = [...manifests().values()].flat();
+
+describe("the roles", () => {
+  it("let nobody but the executor touch what is in the namespace of runs, but for words on records", () => {
+    const roles = all.filter(({ kind, metadata }) => kind === "Role" && metadata.namespace === executionNamespace);
+    const deleting = roles.filter((role) => JSON.stringify(role).includes('"delete"'));
+
+    expect(roles.map(({ metadata }) => metadata.name)).toEqual(["interlock-orchestrator", "interlock-executor"]);
+    expect(deleting.map(({ metadata }) => metadata.name)).toEqual(["interlock-executor"]);
+  });
+
+  it("give no right on runs and Leases outside their namespaces, and none on everything", () => {
+    const wide = JSON.stringify(all.filter(({ kind }) => kind === "ClusterRole"));
+
+    for (const resource of ["pipelineruns", "taskruns", "leases", "secrets", "*"]) {
+      expect(wide).not.toContain(`"${resource}"`);
+    }
+  });
+
+  it("name only kinds of ours that there are", () => {
+    const plurals = resourceKinds.map(({ plural }) => plural);
+
+    const given = stages.flatMap((stage) => permissions[stage].filter(({ group }) => group === "kubernaut.ai"));
+    for (const { resources } of given) {
+      for (const resource of resources) expect(plurals).toContain(resource.replace("/status", ""));
+    }
+  });
+
+  it("are what stages are tested with: what is missing is named", async () => {
+    const client = testCluster({ clock: systemClock(), random: systemRandom(), namespaces: ["default"] }).client();
+    await installCrds(client);
+
+    const asking = permittedClient(client, "gateway").list(remediationRequests, { namespace: "default" });
+
+    await expect(asking).rejects.toThrow(
+      "interlock-gateway cannot list remediationrequests in kubernaut.ai in the namespace default",
+    );
+  });
+});
+
+describe("the deployments", () => {
+  it.each(stages)("of the %s run as somebody without rights on the node, and are asked how they are", (stage) => {
+    const pod = {
+      serviceAccountName: `interlock-${stage}`,
+      securityContext: { runAsNonRoot: true },
+      containers: [
+        {
+          securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+          livenessProbe: { httpGet: { path: "/healthz" } },
+          readinessProbe: { httpGet: { path: "/readyz" } },
+        },
+      ],
+    };
+
+    expect(found("Deployment", `interlock-${stage}`)).toMatchObject({
+      spec: { replicas: usualManifests.replicas, template: { spec: pod } },
+    });
+    expect(found("PodDisruptionBudget", `interlock-${stage}`)).toMatchObject({ spec: { minAvailable: 1 } });
+  });
+
+  it("have the ConfigMap that people know", () => {
+    expect(found("ConfigMap", "workflowexecution-config")).toMatchObject({
+      data: { "interlock.yaml": expect.stringContaining("resource_locking:\n  cooldown_period: 5m") },
+    });
+  });
+});
+
+const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+
+describe.skipIf(!kubectl)("deploy", () => {
+  it("is something that kustomize understands", () => {
+    const folder = fileURLToPath(new URL("../../deploy", import.meta.url));
+
+    const { stdout } = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
+
+    expect(stdout.match(/^kind: Deployment$/gm)).toHaveLength(stages.length);
+    expect(stdout.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(resourceKinds.length);
+  });
+});
+
+function found(kind: string, name: string): KubeObject | undefined {
+  return all.find((one) => one.kind === kind && one.metadata.name === name);
+}
