@@ -52,6 +52,7 @@ const leasePrefix: Readonly<Record<Stage, string>> = {
   gateway: "gw-lock-",
   ro: "ro-lock-",
   executor: "we-lock-",
+  notify: "notify-lock-",
   agent: "agent-lock-",
 };
 

@@ -5,6 +5,7 @@ export { type ExecutorProcessOptions, openExecutor, policySettings, type Stage }
 export { failAt } from "./fail-at.ts";
 export { type GatewayProcessOptions, openGateway, type RunningGateway } from "./gateway.ts";
 export { type LedgerOptions, ledgerDirectory, openLedger, openLedgerDatabase } from "./ledger.ts";
+export { type NotifyProcessOptions, openNotify } from "./notify.ts";
 export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
 export { openClient } from "./open-client.ts";
 export { type OrchestratorProcessOptions, openOrchestrator } from "./orchestrator.ts";

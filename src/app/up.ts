@@ -8,12 +8,15 @@ import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./e
 import { openExecutor } from "./executor.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
 import { openLedger } from "./ledger.ts";
+import { openNotify } from "./notify.ts";
 import { openOrchestrator } from "./orchestrator.ts";
 import { prepare } from "./prepare.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly metrics: PromMetrics;
+  /** Where notices are printed, if they are. */
+  readonly print: (text: string) => void;
 }
 
 export interface Up {
@@ -53,6 +56,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     await executor.ready;
     const orchestrator = await opening(openOrchestrator({ ...options, loaded, client, ledger }));
     await orchestrator.ready;
+    await opening(openNotify({ ...options, loaded, client, ledger }));
     const gateway = await opening(openGateway({ ...options, loaded, client, ledger }));
     return { api, gateway, workflows, close };
   } catch (error) {

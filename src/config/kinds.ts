@@ -329,7 +329,7 @@ function isServerUrl(text: string, protocols: readonly string[]): boolean {
 }
 
 /** Repeats `text` only if it cannot be a URL or anything else with a password in it, put in the wrong place. */
-function wrong(text: string, what: string, instead: string): Reading<never> {
+export function wrong(text: string, what: string, instead: string): Reading<never> {
   const harmless = /^[\w .,+-]{1,40}$/.test(text);
   return { kind: "wrong", wrong: harmless ? `is "${text}", which ${what}` : what, instead };
 }

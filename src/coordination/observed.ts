@@ -8,7 +8,7 @@ import type { LockEvents, Locks } from "./locks.ts";
 import type { AdvanceOutcome, Watermark } from "./watermarks.ts";
 
 /** The prefix of a stage's metrics. */
-export type Stage = "gateway" | "ro" | "executor" | "agent";
+export type Stage = "gateway" | "ro" | "executor" | "notify" | "agent";
 
 /** What the coordination of one stage is watched with. */
 export interface Observer {

@@ -47,6 +47,9 @@ export const ledgerEventTypes = [
   "target.freed",
   "target.rebuilt",
   "failure.acknowledged",
+  "notice.sent",
+  "notice.failed",
+  "notice.digested",
   "ledger.heads",
 ] as const;
 

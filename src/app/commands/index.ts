@@ -6,6 +6,7 @@ import { audit } from "./audit.ts";
 import { executor } from "./executor.ts";
 import { gateway } from "./gateway.ts";
 import { manifests } from "./manifests.ts";
+import { notify } from "./notify.ts";
 import { orchestrator } from "./orchestrator.ts";
 import { policy } from "./policy.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -15,7 +16,7 @@ export type { Surroundings } from "./surroundings.ts";
 
 /** Everything that can be typed behind `interlock`, in the order of the help. */
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
-  Processes: [up, api, gateway, orchestrator, executor, manifests],
+  Processes: [up, api, gateway, orchestrator, executor, notify, manifests],
   "Look at what happens": [...[get, why, logs].map(atDesk), audit, policy],
   "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume].map(atDesk),
 };

@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import type { LoadedConfig } from "../config/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import {
+  addresses,
+  type Channel,
+  consoleChannel,
+  fileChannel,
+  slackChannel,
+  startNotifier,
+  webhookChannel,
+} from "../notify/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import { openCoordination } from "./coordination.ts";
+
+export interface NotifyProcessOptions {
+  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
+  readonly client: KubeClient;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Where the console channel prints. */
+  readonly print: (text: string) => void;
+}
+
+/** Starts to deliver notices on the channels that the configuration names. */
+export async function openNotify(options: NotifyProcessOptions): Promise<{ close(): Promise<void> }> {
+  const { loaded, client, ledger, clock, random, log, metrics } = options;
+  const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs } = loaded.config.notify;
+  const channels = await channelsOf(options);
+  const known = new Set(["all", ...channels.map(({ name }) => name)]);
+  for (const name of new Set(routes.flatMap((route) => route.channels))) {
+    if (!known.has(name)) log.warn("route to a channel that is not set up", { channel: name });
+  }
+  const coordination = await openCoordination({ loaded, stage: "notify", clock, random, log, metrics, kube: client });
+  const notifier = startNotifier({
+    client,
+    locks: coordination.locks,
+    ledger,
+    channels,
+    routes,
+    settings: { digestWindowMs, maxAttempts, backoff: { baseMs: backoffBaseMs, maxMs: backoffMaxMs, jitter: 0.2 } },
+    timeoutMs,
+    clock,
+    random,
+    log,
+    metrics,
+  });
+  return {
+    async close() {
+      await notifier.stop();
+      await coordination.close();
+    },
+  };
+}
+
+async function channelsOf({ loaded, client, print }: NotifyProcessOptions): Promise<readonly Channel[]> {
+  const { notify } = loaded.config;
+  const allowed = addresses(notify.allowedNetworks ?? []);
+  const secret = notify.webhookSecret?.reveal() ?? (await textIn("notify.webhookSecretFile", notify.webhookSecretFile));
+  const slackUrl = notify.slackUrl?.reveal() ?? (await textIn("notify.slackUrlFile", notify.slackUrlFile));
+  const webhookUrl = notify.webhookUrl?.reveal();
+  const nowMs = () => client.serverNowMs();
+  return [
+    ...(notify.console ? [consoleChannel(print)] : []),
+    ...(notify.file ? [fileChannel(notify.file)] : []),
+    ...(webhookUrl ? [webhookChannel({ url: webhookUrl, secret, addresses: allowed, nowMs })] : []),
+    ...(slackUrl ? [slackChannel({ url: slackUrl, addresses: allowed })] : []),
+  ];
+}
+
+async function textIn(setting: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new TypeError(`${setting}: ${path} cannot be read (${error.code})`);
+  });
+  if (text.trim() === "") throw new TypeError(`${setting}: ${path} is empty`);
+  return text.trim();
+}

@@ -1,0 +1,19 @@
+import { open } from "node:fs/promises";
+import type { Channel } from "../channel.ts";
+
+/** Appends a line of JSON to a file, for other programs to follow. */
+export function fileChannel(path: string): Channel {
+  return {
+    name: "file",
+    async deliver({ key, notice, title, next }) {
+      try {
+        await using file = await open(path, "a", 0o600);
+        await file.appendFile(`${JSON.stringify({ key, title, next, ...notice })}\n`);
+        await file.sync();
+        return { status: "success" };
+      } catch (error) {
+        return { status: "failed", error: `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}` };
+      }
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addresses } from "./addresses.ts";
+import { post } from "./post.ts";
+
+let server: Server;
+let port: number;
+let answer = 200;
+let received = 0;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    received++;
+    request.resume();
+    if (answer === 0) return;
+    response.writeHead(answer, { location: `http://127.0.0.1:${port}/elsewhere` }).end("s3cret of the receiver");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+describe("an address", () => {
+  const none = addresses([]);
+
+  it.each([
+    "127.0.0.1",
+    "127.8.8.8",
+    "0.0.0.0",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::1",
+    "::",
+    "fe80::1",
+    "fd00::1",
+    "ff02::1",
+    "::ffff:127.0.0.1",
+    "::ffff:7f00:1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+  ])("%s is refused", (address) => {
+    expect(none.allows(address)).toBe(false);
+  });
+
+  it.each(["1.1.1.1", "172.32.0.1", "192.169.0.1", "2606:4700::1111"])("%s is allowed", (address) => {
+    expect(none.allows(address)).toBe(true);
+  });
+
+  it("of a network that is allowed is allowed, and its neighbour is not", () => {
+    const some = addresses(["10.1.0.0/16", "fd00:1::/32"]);
+
+    expect(["10.1.2.3", "10.2.0.1", "fd00:1::5", "fd00:2::5"].map(some.allows)).toEqual([true, false, true, false]);
+  });
+});
+
+describe("a letter", () => {
+  it.each([
+    ["http://127.0.0.1:PORT/"],
+    ["http://[::1]:PORT/"],
+    ["http://[::ffff:127.0.0.1]:PORT/"],
+    ["http://0x7f.1:PORT/"],
+    ["http://2130706433:PORT/"],
+    ["http://localhost:PORT/"],
+    ["https://169.254.169.254/latest/meta-data"],
+  ])("to %s is refused, and never sent", async (url) => {
+    const before = received;
+
+    const delivery = await send(url.replace("PORT", String(port)), addresses([]));
+
+    expect(delivery).toMatchObject({ status: "refused", error: expect.stringContaining("notify.allowedNetworks") });
+    expect(received).toBe(before);
+  });
+
+  it("goes to the address that was checked, whatever its name leads to afterwards", async () => {
+    const found = ["10.0.0.1", "127.0.0.1"];
+    let looks = 0;
+    const some = addresses(["127.0.0.1/32"], (_name, done) =>
+      done(null, [{ address: found[looks++ === 0 ? 1 : 0] ?? "", family: 4 }]),
+    );
+
+    expect(await send(`http://rebinding.example:${port}/`, some)).toEqual({ status: "success" });
+    expect(looks).toBe(1);
+    expect(await send(`http://rebinding.example:${port}/`, some)).toMatchObject({ status: "refused" });
+  });
+
+  it("is refused if one of several addresses is inside", async () => {
+    const mixed = addresses([], (_name, done) =>
+      done(null, [
+        { address: "1.1.1.1", family: 4 },
+        { address: "10.0.0.1", family: 4 },
+      ]),
+    );
+
+    expect(await send(`http://mixed.example:${port}/`, mixed)).toMatchObject({ status: "refused" });
+  });
+
+  it.each([
+    [200, "success"],
+    [204, "success"],
+    [302, "refused"],
+    [307, "refused"],
+    [400, "refused"],
+    [404, "refused"],
+    [408, "failed"],
+    [429, "failed"],
+    [500, "failed"],
+    [503, "failed"],
+  ])("that is answered %i is %s, and nobody is followed elsewhere", async (status, outcome) => {
+    answer = status;
+    const before = received;
+
+    const delivery = await send(`http://127.0.0.1:${port}/hidden-path?token=t0psecret`);
+
+    expect(delivery.status).toBe(outcome);
+    expect(received).toBe(before + 1);
+    expect(JSON.stringify(delivery)).not.toMatch(/hidden-path|t0psecret|s3cret/);
+  });
+
+  it("that nobody answers ends when it is told to", async () => {
+    answer = 0;
+    const enough = new AbortController();
+    const sending = send(`http://127.0.0.1:${port}/`, addresses(["127.0.0.1/32"]), enough.signal);
+    await expect.poll(() => received).toBeGreaterThan(0);
+    enough.abort();
+
+    expect(await sending).toEqual({ status: "timeout", error: "127.0.0.1 did not answer in time" });
+  });
+
+  it("to a port where nobody is has failed, and says so without the path", async () => {
+    expect(await send("http://127.0.0.1:1/hidden-path")).toEqual({
+      status: "failed",
+      error: "127.0.0.1 cannot be reached: ECONNREFUSED",
+    });
+  });
+});
+
+function send(url: string, allowed = addresses(["127.0.0.1/32"]), signal = new AbortController().signal) {
+  return post({ url, body: "{}", headers: {} }, allowed, signal);
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
+import type { Delivery } from "./channel.ts";
+import { afterTries, decide, type Seen } from "./decide.ts";
+
+const minute = 60_000;
+const nowMs = Date.parse("2026-11-15T10:10:00.000Z");
+
+describe("a notice", () => {
+  it("goes to every channel that it is meant for", () => {
+    expect(decide(seen())).toEqual({ do: "deliver", channels: ["slack", "webhook"] });
+  });
+
+  it("without a channel is settled, and says that nobody was told", () => {
+    expect(decide(seen({ channels: [] }))).toMatchObject({
+      do: "settle",
+      status: { phase: "Sent", message: expect.stringContaining("nobody is told") },
+    });
+  });
+
+  it.each(["Sent", "PartiallySent", "Failed"] as const)("that is %s is left alone", (phase) => {
+    const status = { phase, completionTime: iso(0) };
+
+    expect(decide(seen({ notice: notice({ status }) }))).toEqual({ do: "nothing" });
+  });
+
+  it("that is to be tried again waits until then", () => {
+    const status = retrying(30_000);
+
+    expect(decide(seen({ notice: notice({ status }) }))).toEqual({ do: "wait", ms: 30_000 });
+    expect(decide(seen({ notice: notice({ status }), nowMs: nowMs + 30_000 })).do).toBe("deliver");
+  });
+
+  it("is tried again only where it has not arrived", () => {
+    const status = retrying(0, [attempt("slack", "success"), attempt("webhook", "failed")]);
+
+    expect(decide(seen({ notice: notice({ status }) }))).toEqual({ do: "deliver", channels: ["webhook"] });
+  });
+});
+
+describe("after a try", () => {
+  it.each<[string, Delivery["status"], Delivery["status"], NotificationRequestStatus["phase"]]>([
+    ["everything arrived", "success", "success", "Sent"],
+    ["one is refused, one arrived", "success", "refused", "PartiallySent"],
+    ["both are refused", "refused", "refused", "Failed"],
+    ["one failed", "success", "failed", "Retrying"],
+    ["one took too long", "timeout", "refused", "Retrying"],
+  ])("when %s, a notice is as it should be", (_, slack, webhook, phase) => {
+    const status = afterTries(seen(), [tried("slack", slack), tried("webhook", webhook)], 0.5);
+
+    expect(status.phase).toBe(phase);
+    expect(status.deliveryAttempts?.map(({ channel, attempt, status }) => [channel, attempt, status])).toEqual([
+      ["slack", 1, slack],
+      ["webhook", 1, webhook],
+    ]);
+  });
+
+  it.each([
+    [1, 10],
+    [2, 20],
+    [3, 40],
+  ])("number %i the next comes %i s later", (count, seconds) => {
+    const before = Array.from({ length: count - 1 }, () => attempt("slack", "failed"));
+    const world = seen({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
+
+    const status = afterTries(world, [tried("slack", "failed")], 0.5);
+
+    expect(status).toMatchObject({ phase: "Retrying", nextAttemptTime: iso(seconds * 1_000) });
+  });
+
+  it("it is given up when it was the last", () => {
+    const before = Array.from({ length: 3 }, () => attempt("slack", "failed"));
+    const world = seen({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
+
+    expect(afterTries(world, [tried("slack", "failed")], 0.5)).toMatchObject({
+      phase: "Failed",
+      message: "given up on slack",
+    });
+  });
+});
+
+describe("a skip", () => {
+  const skips = [skip("a", 6), skip("b", 4), skip("c", 1)];
+
+  it("waits for others until the window of the oldest ends", () => {
+    const young = [skip("a", 4), skip("b", 1)];
+
+    expect(decide(seen({ notice: young[0] as NotificationRequest, skips: young }))).toEqual({ do: "wait", ms: minute });
+    expect(decide(seen({ notice: young[1] as NotificationRequest, skips: young }))).toEqual({ do: "wait", ms: minute });
+  });
+
+  it("is told with all others by the oldest", () => {
+    expect(decide(seen({ notice: skips[0] as NotificationRequest, skips }))).toEqual({ do: "digest", members: skips });
+    expect(decide(seen({ notice: skips[2] as NotificationRequest, skips })).do).toBe("wait");
+  });
+
+  it("is told by itself if it is the only one", () => {
+    const only = [skip("a", 6)];
+
+    expect(decide(seen({ notice: only[0] as NotificationRequest, skips: only })).do).toBe("deliver");
+  });
+
+  it("is told at once if nothing is collected", () => {
+    const settings = { ...seen().settings, digestWindowMs: 0 };
+
+    expect(decide(seen({ notice: skips[2] as NotificationRequest, skips, settings })).do).toBe("deliver");
+  });
+
+  it("that is a digest itself is told at once", () => {
+    const digest = notice({ eventType: "WorkflowSkipped", context: { entries: [{ name: "a", message: "b" }] } });
+
+    expect(decide(seen({ notice: digest })).do).toBe("deliver");
+  });
+});
+
+function seen(other: Partial<Seen> = {}): Seen {
+  return {
+    notice: notice(),
+    skips: [],
+    channels: ["slack", "webhook"],
+    settings: { digestWindowMs: 5 * minute, maxAttempts: 4, backoff: { baseMs: 10_000, maxMs: minute, jitter: 0.2 } },
+    nowMs,
+    ...other,
+  };
+}
+
+interface Told extends Partial<NotificationRequest["spec"]> {
+  readonly status?: NotificationRequestStatus;
+  readonly uid?: string;
+  readonly createdAt?: string;
+}
+
+function notice({ status, uid = "u", createdAt = iso(0), ...spec }: Told = {}): NotificationRequest {
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "NotificationRequest",
+    metadata: { name: uid, namespace: "ns", uid, creationTimestamp: createdAt },
+    spec: { eventType: "WorkflowFailed", severity: "warning", message: "It failed", ...spec },
+    ...(status && { status }),
+  };
+}
+
+function skip(uid: string, minutesAgo: number): NotificationRequest {
+  return notice({ uid, eventType: "WorkflowSkipped", severity: "info", createdAt: iso(-minutesAgo * minute) });
+}
+
+function retrying(inMs: number, deliveryAttempts: NonNullable<NotificationRequestStatus["deliveryAttempts"]> = []) {
+  return { phase: "Retrying" as const, nextAttemptTime: iso(inMs), deliveryAttempts };
+}
+
+function attempt(channel: string, status: Delivery["status"]) {
+  return { channel, attempt: 1, at: iso(0), status };
+}
+
+function tried(channel: string, status: Delivery["status"]) {
+  return { channel, delivery: status === "success" ? { status } : { status, error: "because" } };
+}
+
+function iso(laterMs: number): string {
+  return new Date(nowMs + laterMs).toISOString();
+}

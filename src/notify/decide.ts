@@ -1,0 +1,146 @@
+import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
+import { type Backoff, backoffMs } from "../time/index.ts";
+import type { Delivery } from "./channel.ts";
+
+export interface NotifySettings {
+  /** Skips on one target are collected for so long, and told of together. 0: each by itself. */
+  readonly digestWindowMs: number;
+  /** Tries on one channel. */
+  readonly maxAttempts: number;
+  readonly backoff: Backoff;
+}
+
+/** A notice, and what bears on it. */
+export interface Seen {
+  readonly notice: NotificationRequest;
+  /** Skips of the same target and namespace that nobody was told of yet, this one included, oldest first. */
+  readonly skips: readonly NotificationRequest[];
+  /** Where it is to go. */
+  readonly channels: readonly string[];
+  readonly settings: NotifySettings;
+  readonly nowMs: number;
+}
+
+export type Decision =
+  | { readonly do: "nothing" }
+  | { readonly do: "wait"; readonly ms: number }
+  | { readonly do: "digest"; readonly members: readonly NotificationRequest[] }
+  | { readonly do: "deliver"; readonly channels: readonly string[] }
+  | { readonly do: "settle"; readonly status: NotificationRequestStatus };
+
+/** More than people read. The rest is in the next digest. */
+const mostEntries = 100;
+
+/** The oldest skip makes the digest. If that takes its time, the others look again now and then. */
+const peerWaitMs = 5_000;
+
+/**
+ *   ∅ ─┬─ a skip, and others with it when the window ends ──▶ Digested (the digest is a notice of its own)
+ *      ├─ no channel ──▶ Sent
+ *      └─ deliver ─┬─▶ Sent │ PartiallySent │ Failed
+ *                  └─▶ Retrying ── nextAttemptTime ──▶ deliver
+ */
+export function decide(seen: Seen): Decision {
+  const { notice, channels, nowMs } = seen;
+  const { status } = notice;
+  if (isSettled(status)) return { do: "nothing" };
+  if (isSkip(notice) && !status) {
+    const digest = decideSkip(seen);
+    if (digest) return digest;
+  }
+  if (status?.phase === "Retrying" && Date.parse(status.nextAttemptTime) > nowMs) {
+    return { do: "wait", ms: Date.parse(status.nextAttemptTime) - nowMs };
+  }
+  if (channels.length === 0) {
+    const message = "nobody is told: no route leads to a channel";
+    return { do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } };
+  }
+  return { do: "deliver", channels: openChannels(seen, attemptsOf(status)) };
+}
+
+function decideSkip({ notice, skips, settings, nowMs }: Seen): Decision | undefined {
+  const [oldest = notice] = skips;
+  if (settings.digestWindowMs === 0) return undefined;
+  const leftMs = Date.parse(oldest.metadata.creationTimestamp ?? "") + settings.digestWindowMs - nowMs;
+  if (leftMs > 0) return { do: "wait", ms: leftMs };
+  if (skips.length <= 1) return undefined;
+  if (oldest.metadata.uid !== notice.metadata.uid) return { do: "wait", ms: peerWaitMs };
+  return { do: "digest", members: skips.slice(0, mostEntries) };
+}
+
+/** Where a notice stands after it was tried on some channels. */
+export function afterTries(
+  seen: Seen,
+  tried: readonly { readonly channel: string; readonly delivery: Delivery }[],
+  chance: number,
+): NotificationRequestStatus {
+  const { notice, channels, settings, nowMs } = seen;
+  const before = attemptsOf(notice.status);
+  const deliveryAttempts = [...before, ...tried.map((one) => attemptOf(one, before, nowMs))];
+  const open = openChannels(seen, deliveryAttempts);
+  const delivered = channels.filter((name) => isDelivered(name, deliveryAttempts));
+  const message = sentence(channels, delivered, open);
+  if (open.length > 0) {
+    const tries = Math.max(...open.map((name) => triesOn(name, deliveryAttempts)));
+    const nextAttemptTime = iso(nowMs + backoffMs(tries, settings.backoff, chance));
+    return { phase: "Retrying", nextAttemptTime, deliveryAttempts, message };
+  }
+  const phase = delivered.length === channels.length ? "Sent" : delivered.length > 0 ? "PartiallySent" : "Failed";
+  return { phase, completionTime: iso(nowMs), deliveryAttempts, message };
+}
+
+type Attempts = NonNullable<NotificationRequestStatus["deliveryAttempts"]>;
+
+function attemptOf(
+  { channel, delivery }: { readonly channel: string; readonly delivery: Delivery },
+  before: Attempts,
+  nowMs: number,
+): Attempts[number] {
+  const attempt = triesOn(channel, before) + 1;
+  return { channel, attempt, at: iso(nowMs), ...delivery };
+}
+
+/** Those that have not been told, and still may be. */
+function openChannels({ channels, settings }: Seen, attempts: Attempts): readonly string[] {
+  return channels.filter(
+    (name) =>
+      !isDelivered(name, attempts) &&
+      !attempts.some(({ channel, status }) => channel === name && status === "refused") &&
+      triesOn(name, attempts) < settings.maxAttempts,
+  );
+}
+
+function isDelivered(name: string, attempts: Attempts): boolean {
+  return attempts.some(({ channel, status }) => channel === name && status === "success");
+}
+
+function triesOn(name: string, attempts: Attempts): number {
+  return attempts.filter(({ channel }) => channel === name).length;
+}
+
+function attemptsOf(status: NotificationRequestStatus | undefined): Attempts {
+  return status?.deliveryAttempts ?? [];
+}
+
+function sentence(channels: readonly string[], delivered: readonly string[], open: readonly string[]): string {
+  const given = channels.filter((name) => !delivered.includes(name) && !open.includes(name));
+  const parts = [
+    delivered.length > 0 && `delivered to ${delivered.join(", ")}`,
+    open.length > 0 && `to be tried again on ${open.join(", ")}`,
+    given.length > 0 && `given up on ${given.join(", ")}`,
+  ];
+  return parts.filter(Boolean).join("; ");
+}
+
+/** A notice of something that was not done, and that is not a digest of several itself. */
+export function isSkip({ spec }: NotificationRequest): boolean {
+  return spec.eventType === "WorkflowSkipped" && spec.context?.entries === undefined;
+}
+
+export function isSettled(status: NotificationRequestStatus | undefined): boolean {
+  return ["Sent", "PartiallySent", "Failed", "Digested"].includes(status?.phase ?? "");
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,10 @@
+export type { Channel, Delivery } from "./channel.ts";
+export { type Addresses, addresses } from "./channels/addresses.ts";
+export { consoleChannel } from "./channels/console-channel.ts";
+export { fileChannel } from "./channels/file-channel.ts";
+export { slackChannel } from "./channels/slack-channel.ts";
+export { type WebhookOptions, webhookChannel } from "./channels/webhook-channel.ts";
+export { type Notifier, type NotifierOptions, startNotifier } from "./controller.ts";
+export type { NotifySettings } from "./decide.ts";
+export type { Message } from "./message.ts";
+export type { Route } from "./route.ts";

@@ -1,0 +1,31 @@
+import type { LedgerEvent } from "../ledger/index.ts";
+import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
+
+/** What is recorded when a notice is settled: what happens to it then happens once. */
+export function settledEvent(
+  { metadata, spec }: NotificationRequest,
+  status: NotificationRequestStatus,
+  atMs: number,
+): LedgerEvent {
+  const type =
+    status.phase === "Failed" ? "notice.failed" : status.phase === "Digested" ? "notice.digested" : "notice.sent";
+  const { context = {}, remediationRequestRef } = spec;
+  const told = status.deliveryAttempts?.flatMap(({ channel, status }) => (status === "success" ? [channel] : [])) ?? [];
+  return {
+    id: `${metadata.uid}/${type}`,
+    type,
+    at: new Date(atMs).toISOString(),
+    facts: {
+      notice: `${metadata.namespace}/${metadata.name}`,
+      event_type: spec.eventType,
+      severity: spec.severity,
+      message: status.message ?? spec.message,
+      channels: told,
+      ...(context.targetResource ? { target_resource: context.targetResource } : {}),
+      ...(context.workflowId ? { workflow_id: context.workflowId } : {}),
+      ...(context.execution ? { execution: `${metadata.namespace}/${context.execution}` } : {}),
+      ...(remediationRequestRef ? { remediation_id: remediationRequestRef.name } : {}),
+      ...(status.phase === "Digested" ? { digest: status.digest } : {}),
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { NotificationRequest } from "../resources/index.ts";
+
+/** What people are told. */
+export interface Message {
+  /** The same however often it is delivered, and on whichever channel. */
+  readonly key: string;
+  readonly severity: NotificationRequest["spec"]["severity"];
+  /** What was done, or why nothing was, in one line. */
+  readonly title: string;
+  /** The facts, one line each. */
+  readonly facts: readonly string[];
+  /** What a person can do now. */
+  readonly next: string;
+  /** For programs. */
+  readonly notice: { readonly name: string; readonly namespace: string } & NotificationRequest["spec"];
+}
+
+export function messageOf({ metadata, spec }: NotificationRequest): Message {
+  const { context = {}, severity, eventType, message } = spec;
+  const facts: readonly [string, string | undefined][] = [
+    ["target", context.targetResource],
+    ["workflow", context.workflowId],
+    ["execution", context.execution],
+    ["incident", spec.remediationRequestRef?.name],
+    ["reason", context.skipReason ?? context.failureReason],
+    ["held by", context.conflictingWorkflow],
+    ["ran before", context.recentRemediation],
+    ["until", context.until],
+  ];
+  return {
+    key: metadata.uid ?? "",
+    severity,
+    title: message,
+    facts: [
+      ...facts.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
+      ...(context.entries ?? []).map(({ name, message }) => `${name}: ${message}`),
+    ],
+    next: context.nextStep ?? nextStep(eventType, context),
+    notice: { name: metadata.name ?? "", namespace: metadata.namespace ?? "", ...spec },
+  };
+}
+
+function nextStep(
+  eventType: NotificationRequest["spec"]["eventType"],
+  { execution = "EXECUTION", targetResource = "TARGET" }: NonNullable<NotificationRequest["spec"]["context"]>,
+): string {
+  switch (eventType) {
+    case "ManualReviewRequired":
+      return `look at what it left behind (interlock logs ${execution}); if trying again is safe: interlock ack ${execution} --reason "…"`;
+    case "WorkflowFailed":
+      return `nothing was changed, and it is tried again later; interlock why ${execution} says when`;
+    case "CleanupFailed":
+      return `interlock why ${execution} says what is in the way; it is tried again until it is gone`;
+    case "WorkflowSkipped":
+    case "IncidentBlocked":
+      return `nothing to do; interlock why ${targetResource} says when that changes`;
+    case "ApprovalRequired":
+      return "interlock get approvals, then interlock approve NAME or interlock reject NAME";
+    case "TaskFailed":
+      return "look at the task: interlock get notices -o wide";
+    case "WorkflowStarted":
+    case "WorkflowCompleted":
+    case "IncidentClosed":
+      return "nothing to do";
+  }
+}
+
+/** The message as plain text. */
+export function textOf({ title, facts, next, severity }: Message): string {
+  return [`[${severity}] ${title}`, ...facts.map((fact) => `  ${fact}`), `  next: ${next}`].join("\n");
+}

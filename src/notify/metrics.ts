@@ -1,0 +1,33 @@
+import type { NotificationRequestStatus } from "../resources/index.ts";
+import type { Metrics } from "../telemetry/index.ts";
+import type { Delivery } from "./channel.ts";
+
+export interface NotifyMetrics {
+  tried(channel: string, status: Delivery["status"]): void;
+  settled(phase: NotificationRequestStatus["phase"]): void;
+}
+
+/** Every channel that there can be. */
+const channels = ["console", "file", "webhook", "slack"];
+
+/** Counts tries by channel, and notices by how they ended. */
+export function notifyMetrics(metrics: Metrics): NotifyMetrics {
+  const tries = metrics.counter({
+    name: "notify_deliveries_total",
+    help: "Tries to deliver a notice.",
+    labels: { channel: channels, status: ["success", "failed", "timeout", "refused"] },
+  });
+  const notices = metrics.counter({
+    name: "notify_notices_total",
+    help: "Notices that were settled.",
+    labels: { phase: ["Sent", "PartiallySent", "Failed", "Digested"] },
+  });
+  return {
+    tried: (channel, status) => tries.with({ channel, status }).inc(),
+    settled(phase) {
+      if (phase === "Sent" || phase === "PartiallySent" || phase === "Failed" || phase === "Digested") {
+        notices.with({ phase }).inc();
+      }
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Informer, KubeClient } from "../kube/index.ts";
+import type { NotificationRequest } from "../resources/index.ts";
+import { isSettled, isSkip, type NotifySettings, type Seen } from "./decide.ts";
+import { channelsFor, type Route } from "./route.ts";
+
+/** Where a notifier looks. */
+export interface Sight {
+  readonly client: KubeClient;
+  readonly notices: Informer<NotificationRequest, "skips">;
+  readonly routes: readonly Route[];
+  /** Names of those that are set up. */
+  readonly channelNames: readonly string[];
+  readonly settings: NotifySettings;
+}
+
+export function observe(notice: NotificationRequest, sight: Sight): Seen {
+  const [key = ""] = skipKey(notice);
+  return {
+    notice,
+    skips: sight.notices.byIndex("skips", key).toSorted(byAge),
+    channels: channelsFor(notice, { routes: sight.routes, channels: sight.channelNames }),
+    settings: sight.settings,
+    nowMs: sight.client.serverNowMs(),
+  };
+}
+
+/** What skips are collected by, as long as nobody was told of them. */
+export function skipKey(notice: NotificationRequest): readonly string[] {
+  if (!isSkip(notice) || isSettled(notice.status)) return [];
+  return [`${notice.metadata.namespace} ${notice.spec.context?.targetResource ?? ""}`];
+}
+
+function byAge({ metadata: one }: NotificationRequest, { metadata: other }: NotificationRequest): number {
+  const [a, b] = [one, other].map(({ creationTimestamp, uid }) => `${creationTimestamp} ${uid}`);
+  return (a ?? "") < (b ?? "") ? -1 : 1;
+}

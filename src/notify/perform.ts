@@ -1,0 +1,125 @@
+import type { Ledger } from "../ledger/index.ts";
+import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import type { Channel, Delivery } from "./channel.ts";
+import { afterTries, type Decision, isSettled, type Seen } from "./decide.ts";
+import { digestOf, toldIn } from "./digest.ts";
+import { settledEvent } from "./ledger-events.ts";
+import { messageOf } from "./message.ts";
+import type { NotifyMetrics } from "./metrics.ts";
+import type { Sight } from "./observe.ts";
+
+/** What a notifier works with. */
+export interface Hands {
+  readonly sight: Sight;
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: NotifyMetrics;
+  /** The longest that one try may take. */
+  readonly timeoutMs: number;
+}
+
+/** Does what was decided. Returns in how many milliseconds to look again, if nothing happens before. */
+export async function perform(
+  decision: Decision,
+  seen: Seen,
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  switch (decision.do) {
+    case "nothing":
+      return undefined;
+    case "wait":
+      return decision.ms;
+    case "settle":
+      return setStatus(seen.notice, decision.status, hands, signal);
+    case "digest":
+      return digest(decision.members, hands, signal);
+    case "deliver":
+      return setStatus(seen.notice, await deliver(seen, decision.channels, hands, signal), hands, signal);
+  }
+}
+
+async function deliver(
+  seen: Seen,
+  names: readonly string[],
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<NotificationRequestStatus> {
+  const message = messageOf(seen.notice);
+  const tried = await Promise.all(
+    names.map(async (channel) => {
+      const delivery = await tryOn(channel, message, hands, signal);
+      hands.metrics.tried(channel, delivery.status);
+      if (delivery.status !== "success") {
+        hands.log.warn("notice not delivered", { notice: seen.notice.metadata.name, channel, ...delivery });
+      }
+      return { channel, delivery };
+    }),
+  );
+  signal.throwIfAborted();
+  return afterTries(seen, tried, hands.random.fraction());
+}
+
+async function tryOn(
+  name: string,
+  message: ReturnType<typeof messageOf>,
+  { channels, clock, timeoutMs }: Hands,
+  signal: AbortSignal,
+): Promise<Delivery> {
+  const channel = channels.get(name);
+  if (!channel) return { status: "refused", error: `there is no channel ${name} any more` };
+  const tooLong = new AbortController();
+  const timer = clock.after(timeoutMs, () => tooLong.abort());
+  try {
+    return await channel.deliver(message, AbortSignal.any([signal, tooLong.signal]));
+  } finally {
+    timer.cancel();
+  }
+}
+
+/** Told once, however often this is repeated: the digest's name follows from its oldest member. */
+async function digest(
+  members: readonly NotificationRequest[],
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { client } = hands.sight;
+  const wanted = digestOf(members);
+  const outcome = await client.create(notificationRequests, wanted, { signal });
+  const { name = "", namespace = "" } = wanted.metadata;
+  const made =
+    outcome.kind === "created" ? outcome.object : await client.get(notificationRequests, { name, namespace });
+  if (!made) return 0;
+  const completionTime = new Date(client.serverNowMs()).toISOString();
+  const status = { phase: "Digested", completionTime, digest: name, message: `told of in ${name}` } as const;
+  // The oldest last: as long as it is there, whoever dies here is followed by somebody who does the rest.
+  for (const member of toldIn(made, members).reverse()) await setStatus(member, status, hands, signal);
+  return undefined;
+}
+
+/** Recorded before it is written: what is settled is not looked at again. */
+async function setStatus(
+  notice: NotificationRequest,
+  status: NotificationRequestStatus,
+  { sight, ledger, metrics }: Hands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { client } = sight;
+  if (isSettled(status)) await ledger.append(settledEvent(notice, status, client.serverNowMs()));
+  const { name = "", namespace = "", uid } = notice.metadata;
+  let current: NotificationRequest | undefined = notice;
+  while (current && current.metadata.uid === uid && !isSettled(current.status)) {
+    const next: NotificationRequest = { ...current, status };
+    const outcome = await client.update(notificationRequests, next, { subresource: "status", signal });
+    if (outcome.kind === "updated" && isSettled(status)) metrics.settled(status.phase);
+    if (outcome.kind !== "conflict") return undefined;
+    // Somebody put a label on it, say. People have been told all the same, and must not be told again.
+    current = await client.get(notificationRequests, { name, namespace }, { signal });
+  }
+  return undefined;
+}

@@ -1,0 +1,48 @@
+import type { NotificationRequest } from "../resources/index.ts";
+
+/** Who is told of what. A condition that is absent fits everything; `*` in a pattern stands for any text. */
+export interface Route {
+  readonly eventType?: readonly string[];
+  readonly severity?: readonly string[];
+  readonly namespace?: readonly string[];
+  readonly target?: readonly string[];
+  /** Names of channels, or `all`. */
+  readonly channels: readonly string[];
+}
+
+/** The channels that a notice goes to, by all routes that fit it. */
+export function channelsFor(
+  { metadata, spec }: NotificationRequest,
+  { routes, channels }: { readonly routes: readonly Route[]; readonly channels: readonly string[] },
+): readonly string[] {
+  const found = new Set<string>();
+  for (const route of routes) {
+    const isMeant =
+      fits(spec.eventType, route.eventType) &&
+      fits(spec.severity, route.severity) &&
+      fits(metadata.namespace ?? "", route.namespace) &&
+      fits(spec.context?.targetResource ?? "", route.target);
+    if (!isMeant) continue;
+    for (const name of route.channels.includes("all") ? channels : route.channels) found.add(name);
+  }
+  return channels.filter((name) => found.has(name));
+}
+
+function fits(value: string, patterns: readonly string[] | undefined): boolean {
+  return patterns === undefined || patterns.some((pattern) => matches(value, pattern));
+}
+
+/** Part by part, so that no pattern takes longer than its text: the first match of each part is good enough. */
+function matches(value: string, pattern: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return value === pattern;
+  if (!value.startsWith(first) || !value.endsWith(last) || value.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = value.indexOf(part, at);
+    if (found < 0 || found + part.length > value.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}

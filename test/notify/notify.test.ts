@@ -1,0 +1,344 @@
+import { createHmac } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openNotify } from "../../src/app/index.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
+import { installCrds, type NotificationRequest, notificationRequests } from "../../src/resources/index.ts";
+import { promMetrics } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+const namespace = "kubernaut-system";
+const clock = systemClock();
+const random = systemRandom();
+
+let client: KubeClient;
+let ledger: MemoryLedger;
+let log: RecordingLogger;
+let receiver: Receiver;
+let printed: string[];
+let directory: string;
+let open: { close(): Promise<void> }[];
+
+beforeEach(async () => {
+  client = testCluster({ clock, random, namespaces: [namespace, "payment"] }).client();
+  await installCrds(client);
+  ledger = memoryLedger();
+  log = recordingLogger();
+  receiver = await startReceiver();
+  printed = [];
+  open = [];
+  directory = mkdtempSync(join(tmpdir(), "interlock-notify-"));
+});
+
+afterEach(async () => {
+  await Promise.all(open.map((stage) => stage.close()));
+  await receiver[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+describe("a notice", () => {
+  it("is posted with its facts and the next step, signed, under a key of its own", async () => {
+    await start({ ...webhook(), NOTIFY_WEBHOOK_SECRET: "s1gning-key" });
+    const { uid } = await tell({ context: { execution: "wfe-1", targetResource: "prod/deployment/api" } });
+    await ended();
+
+    const [letter] = receiver.letters;
+    const body = JSON.parse(letter?.body ?? "");
+    expect(body).toMatchObject({
+      title: "It failed",
+      facts: ["target: prod/deployment/api", "execution: wfe-1"],
+      next: expect.stringContaining("interlock why wfe-1"),
+      eventType: "WorkflowFailed",
+      severity: "warning",
+      namespace,
+    });
+    expect(letter?.headers["idempotency-key"]).toBe(uid);
+    expect(letter?.headers["x-interlock-signature"]).toBe(signatureOf(letter, "s1gning-key"));
+    expect(await statuses()).toMatchObject([
+      { phase: "Sent", message: "delivered to webhook", deliveryAttempts: [{ channel: "webhook", status: "success" }] },
+    ]);
+    expect(ledger.events()).toMatchObject([{ id: `${uid}/notice.sent`, type: "notice.sent" }]);
+  });
+
+  it("is tried again under the same key until it arrives, and every try is in its status", async () => {
+    receiver.answers = [500, "hang-up", 200];
+    await start(webhook());
+    await tell();
+    await ended();
+
+    expect(new Set(receiver.letters.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
+    expect(receiver.letters).toHaveLength(3);
+    const [status] = await statuses();
+    expect(status?.phase).toBe("Sent");
+    expect(status?.deliveryAttempts?.map(({ attempt, status, error }) => [attempt, status, error])).toEqual([
+      [1, "failed", "127.0.0.1 answered 500"],
+      [2, "failed", "127.0.0.1 cannot be reached: ECONNRESET"],
+      [3, "success", undefined],
+    ]);
+  });
+
+  it("is delivered by one of several replicas, and by the next when that is gone", async () => {
+    const first = await start(webhook());
+    await start(webhook());
+    await start(webhook());
+    for (let i = 0; i < 10; i++) await tell();
+    await ended();
+    expect(receiver.letters).toHaveLength(10);
+
+    await first.close();
+    for (let i = 0; i < 10; i++) await tell();
+    await ended();
+
+    expect(new Set(receiver.letters.map(({ headers }) => headers["idempotency-key"])).size).toBe(20);
+    expect(receiver.letters).toHaveLength(20);
+  });
+
+  it("that nobody was told of before a restart is told of after it, and no other", async () => {
+    const first = await start(webhook());
+    await tell();
+    await ended();
+    await first.close();
+    await tell();
+
+    await start(webhook());
+    await ended();
+
+    expect(receiver.letters).toHaveLength(2);
+  });
+
+  it("shows no secret anywhere, whatever goes wrong", async () => {
+    receiver.answers = [404];
+    const url = `http://user:pa55w0rd@127.0.0.1:${receiver.port}/hidden-path?token=t0ken`;
+    await start({ ...webhook(), NOTIFY_WEBHOOK_URL: url, NOTIFY_SLACK_URL: url, NOTIFY_WEBHOOK_SECRET: "s1gning-key" });
+    await tell();
+    await ended();
+
+    const everything = inspect([await statuses(), ledger.events(), log.events, printed], { depth: 9 });
+    expect(everything).toContain("answered 404");
+    expect(everything).not.toMatch(/pa55w0rd|hidden-path|t0ken|s1gning-key/);
+  });
+});
+
+describe("settings", () => {
+  it("notify.console: prints, or does not", async () => {
+    await start({ NOTIFY_CONSOLE: "true" });
+    await tell({ severity: "critical", context: { targetResource: "node/one" } });
+    await ended();
+    expect(printed).toEqual([expect.stringMatching(/^\[critical\] It failed\n {2}target: node\/one\n {2}next: /)]);
+
+    await Promise.all(open.splice(0).map((stage) => stage.close()));
+    await start({ NOTIFY_CONSOLE: "false" });
+    await tell();
+    await ended();
+
+    expect(printed).toHaveLength(1);
+  });
+
+  it("notify.file: a line of JSON for each", async () => {
+    const file = join(directory, "notices.jsonl");
+    await start({ NOTIFY_CONSOLE: "false", NOTIFY_FILE: file });
+    await tell();
+    await tell();
+    await ended();
+
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).title)).toEqual(["It failed", "It failed"]);
+  });
+
+  it("notify.webhookSecretFile: signs with what is in it", async () => {
+    writeFileSync(join(directory, "secret"), "from-a-file\n");
+    await start({ ...webhook(), NOTIFY_WEBHOOK_SECRET_FILE: join(directory, "secret") });
+    await tell();
+    await ended();
+
+    const [letter] = receiver.letters;
+    expect(letter?.headers["x-interlock-signature"]).toBe(signatureOf(letter, "from-a-file"));
+  });
+
+  it("notify.slackUrl: a text that calls nobody by accident", async () => {
+    await start({ ...quiet, NOTIFY_SLACK_URL: `http://127.0.0.1:${receiver.port}/services/T0` });
+    await tell({ message: "<!channel> is a name & no more" });
+    await ended();
+
+    expect(receiver.letters[0]?.path).toBe("/services/T0");
+    const { text } = JSON.parse(receiver.letters[0]?.body ?? "");
+    expect(text).toContain("*&lt;!channel&gt; is a name &amp; no more*");
+    expect(text).toContain("*Next:* ");
+  });
+
+  it("notify.slackUrlFile: posts to what is in it", async () => {
+    writeFileSync(join(directory, "slack"), `http://127.0.0.1:${receiver.port}/services/T1\n`);
+    await start({ ...quiet, NOTIFY_SLACK_URL_FILE: join(directory, "slack") });
+    await tell();
+    await ended();
+
+    expect(receiver.letters[0]?.path).toBe("/services/T1");
+  });
+
+  it("notify.slackUrlFile: that is not there stops the start, and names the setting", async () => {
+    await expect(start({ NOTIFY_SLACK_URL_FILE: join(directory, "nothing") })).rejects.toThrow("notify.slackUrlFile: ");
+  });
+
+  it("notify.routes: who is told of what", async () => {
+    const routes = "severity=critical -> webhook; namespace=payment -> console; target=node/* -> file";
+    await start({ ...webhook(), NOTIFY_CONSOLE: "true", NOTIFY_ROUTES: routes });
+    await tell({ severity: "critical" });
+    await tell({ severity: "info" }, "payment");
+    await tell({ severity: "info" });
+    await ended();
+
+    expect(receiver.letters).toHaveLength(1);
+    expect(printed).toHaveLength(1);
+    expect((await statuses()).map((status) => status?.message).sort()).toEqual([
+      "delivered to console",
+      "delivered to webhook",
+      "nobody is told: no route leads to a channel",
+    ]);
+    expect(log.events).toContainEqual(
+      expect.objectContaining({ event: "route to a channel that is not set up", fields: { channel: "file" } }),
+    );
+  });
+
+  it("notify.allowedNetworks: without it this machine is refused", async () => {
+    await start({ ...webhook(), NOTIFY_ALLOWED_NETWORKS: "" });
+    await tell();
+    await ended();
+
+    expect(receiver.letters).toHaveLength(0);
+    expect(await statuses()).toMatchObject([
+      { phase: "Failed", deliveryAttempts: [{ status: "refused", error: expect.stringContaining("allowedNetworks") }] },
+    ]);
+    expect(ledger.events()).toMatchObject([{ type: "notice.failed" }]);
+  });
+
+  it("notify.digestWindow: skips on one target are told of together", async () => {
+    await start({ ...webhook(), NOTIFY_DIGEST_WINDOW: "2s" });
+    for (let i = 0; i < 5; i++) await tell(skip("node/one", i < 3 ? "ResourceBusy" : "Paused"));
+    await tell(skip("node/two", "Paused"));
+    await ended(7);
+
+    const letters = receiver.letters.map(({ body }) => JSON.parse(body));
+    expect(letters).toHaveLength(2);
+    const digest = letters.find(({ context }) => context.targetResource === "node/one");
+    expect(digest.title).toBe("5 workflow executions on node/one were skipped: 3 × ResourceBusy, 2 × Paused");
+    expect(digest.context.entries).toHaveLength(5);
+    const phases = (await statuses()).map((status) => status?.phase).sort();
+    expect(phases).toEqual([...Array(5).fill("Digested"), "Sent", "Sent"]);
+  });
+
+  it("notify.digestWindow 0s: each by itself", async () => {
+    await start({ ...webhook(), NOTIFY_DIGEST_WINDOW: "0s" });
+    for (let i = 0; i < 3; i++) await tell(skip("node/one", "Paused"));
+    await ended();
+
+    expect(receiver.letters).toHaveLength(3);
+  });
+
+  it("notify.maxAttempts: then it is given up", async () => {
+    receiver.answers = [503];
+    await start({ ...webhook(), NOTIFY_MAX_ATTEMPTS: "3" });
+    await tell();
+    await ended();
+
+    expect(receiver.letters).toHaveLength(3);
+    expect(await statuses()).toMatchObject([{ phase: "Failed", message: "given up on webhook" }]);
+  });
+
+  it.each([
+    ["1h", "2h", 2_880_000, 4_320_000],
+    ["1h", "10s", 8_000, 12_000],
+  ])("notify.backoff.base %s and max %s: when it is tried again", async (base, max, fromMs, toMs) => {
+    receiver.answers = [503];
+    await start({ ...webhook(), NOTIFY_BACKOFF_BASE: base, NOTIFY_BACKOFF_MAX: max });
+    await tell();
+    await expect.poll(async () => (await statuses())[0]?.phase, { timeout: 10_000 }).toBe("Retrying");
+
+    const [status] = await statuses();
+    const next = status?.phase === "Retrying" ? Date.parse(status.nextAttemptTime) : 0;
+    const waitMs = next - Date.parse(status?.deliveryAttempts?.[0]?.at ?? "");
+    expect(waitMs).toBeGreaterThanOrEqual(fromMs);
+    expect(waitMs).toBeLessThanOrEqual(toMs);
+  });
+
+  it("notify.timeout: a receiver that never answers holds nobody up", async () => {
+    receiver.answers = ["never"];
+    await start({ ...webhook(), NOTIFY_TIMEOUT: "50ms", NOTIFY_MAX_ATTEMPTS: "1" });
+    await tell();
+    await ended();
+
+    expect(await statuses()).toMatchObject([{ phase: "Failed", deliveryAttempts: [{ status: "timeout" }] }]);
+  });
+});
+
+/** Nothing but what a test asks for, and short waits. */
+const quiet = { NOTIFY_CONSOLE: "false", NOTIFY_BACKOFF_BASE: "10ms", NOTIFY_ALLOWED_NETWORKS: "127.0.0.0/8" };
+
+function webhook(): Record<string, string> {
+  return { ...quiet, NOTIFY_WEBHOOK_URL: `http://127.0.0.1:${receiver.port}/notices` };
+}
+
+async function start(env: Record<string, string>) {
+  const loaded = loadConfig({ env });
+  if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
+  const print = (text: string) => void printed.push(text);
+  const stage = await openNotify({ loaded, client, ledger, clock, random, log, metrics: promMetrics(), print });
+  let isClosed = false;
+  const once = {
+    async close() {
+      if (!isClosed) await stage.close();
+      isClosed = true;
+    },
+  };
+  open.push(once);
+  return once;
+}
+
+let told = 0;
+
+async function tell(spec: Partial<NotificationRequest["spec"]> = {}, where = namespace) {
+  const { apiVersion, kind } = notificationRequests;
+  const outcome = await client.create(notificationRequests, {
+    apiVersion,
+    kind,
+    metadata: { name: `notice-${++told}`, namespace: where },
+    spec: { eventType: "WorkflowFailed", severity: "warning", message: "It failed", ...spec },
+  });
+  if (outcome.kind !== "created") throw new Error("it was there already");
+  return { uid: outcome.object.metadata.uid };
+}
+
+function skip(targetResource: string, skipReason: "ResourceBusy" | "Paused"): Partial<NotificationRequest["spec"]> {
+  return {
+    eventType: "WorkflowSkipped",
+    severity: "info",
+    message: "Workflow execution skipped",
+    context: { targetResource, skipReason },
+  };
+}
+
+async function statuses() {
+  return (await client.list(notificationRequests)).items.map(({ status }) => status);
+}
+
+/** Until every notice is settled, and there are as many as expected. */
+async function ended(atLeast = 1) {
+  const settled = ["Sent", "PartiallySent", "Failed", "Digested"];
+  const isEnded = async () => {
+    const all = await statuses();
+    return all.length >= atLeast && all.every((status) => settled.includes(status?.phase ?? ""));
+  };
+  await expect.poll(isEnded, { timeout: 15_000, interval: 20 }).toBe(true);
+}
+
+function signatureOf(letter: { headers: Record<string, unknown>; body: string } | undefined, secret: string): string {
+  const text = `${letter?.headers["x-interlock-timestamp"]}.${letter?.body}`;
+  return `sha256=${createHmac("sha256", secret).update(text).digest("hex")}`;
+}
