@@ -48,7 +48,7 @@ function help(): number {
   console.log("interlock COMMAND [OPTIONS]");
   for (const [heading, list] of Object.entries(commands)) {
     console.log(`\n${heading}`);
-    for (const { name, about } of list) console.log(`  ${name.padEnd(10)} ${about}`);
+    for (const { name, about } of list) console.log(`  ${name.padEnd(13)} ${about}`);
   }
   console.log("\ninterlock help COMMAND tells the rest of each.");
   return 0;

@@ -118,8 +118,10 @@ export interface ConnectorOptions {
   readonly trouble: (message: string) => void;
 }
 
+type Connector = new (options: unknown) => AbstractConnector;
+
 /** Makes ioredis look for the primary before each connection. It would give up for good if that failed, so it does not. */
-export function primaryConnector({ finder, tls, clock, random, trouble }: ConnectorOptions) {
+export function primaryConnector({ finder, tls, clock, random, trouble }: ConnectorOptions): Connector {
   return class extends AbstractConnector {
     // ioredis hands its own options in.
     constructor(options: unknown) {
