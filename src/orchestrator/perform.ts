@@ -47,9 +47,11 @@ export async function perform(
     case "create-execution":
       return createExecution(action.execution, incident, sight, signal);
     case "delete-execution": {
-      const { uid = "" } = action.execution.metadata;
-      await client.delete(workflowExecutions, refOf(action.execution), { preconditions: { uid } }, { signal });
-      return done;
+      // Exactly as it was seen: one that has ended meanwhile stays, because deleting it would end its cooldown.
+      const { uid = "", resourceVersion = "" } = action.execution.metadata;
+      const preconditions = { uid, resourceVersion };
+      const outcome = await client.delete(workflowExecutions, refOf(action.execution), { preconditions }, { signal });
+      return outcome.kind === "conflict" ? { kind: "lost" } : done;
     }
     case "create-approval":
       await client.create(remediationApprovalRequests, action.approval, { signal });

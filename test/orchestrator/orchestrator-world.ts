@@ -34,7 +34,7 @@ import {
   workflowExecutions,
 } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
-import { type Clock, systemRandom } from "../../src/time/index.ts";
+import { type Clock, type Random, systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
@@ -82,9 +82,15 @@ class TestRules implements Analyzer {
   }
 }
 
+interface Surroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
 /** An API server in memory, an executor, orchestrators, and time that moves when told. */
 export class OrchestratorWorld {
   readonly clock: Clock;
+  readonly random: Random;
   readonly cluster: TestCluster;
   readonly client: KubeClient;
   readonly ledger: MemoryLedger = memoryLedger();
@@ -97,16 +103,20 @@ export class OrchestratorWorld {
 
   readonly #cleanUps: (() => Promise<unknown>)[] = [];
 
-  private constructor(clock: Clock) {
+  private constructor(clock: Clock, random: Random) {
     this.clock = clock;
+    this.random = random;
     const namespaces = ["default", namespace, executionNamespace];
-    this.cluster = testCluster({ clock: this.clock, random: systemRandom(), namespaces });
+    this.cluster = testCluster({ clock: this.clock, random, namespaces });
     this.client = this.cluster.client();
-    this.locks = memoryLocks({ clock: this.clock, random: systemRandom(), who: "test" });
+    this.locks = memoryLocks({ clock: this.clock, random, who: "test" });
   }
 
-  static async open({ clock = new ManualClock() as Clock } = {}): Promise<OrchestratorWorld> {
-    const world = new OrchestratorWorld(clock);
+  static async open({
+    clock = new ManualClock(),
+    random = systemRandom(),
+  }: Partial<Surroundings> = {}): Promise<OrchestratorWorld> {
+    const world = new OrchestratorWorld(clock, random);
     await installCrds(world.client);
     await world.workflow();
     return world;
@@ -124,7 +134,7 @@ export class OrchestratorWorld {
       defaults: { engine: "tekton", serviceAccountName: undefined, timeoutMs: 180 * minute, cooldownMs: 5 * minute },
       settings: { ...defaultPolicy, runTtlMs: 60 * minute },
       clock: this.clock,
-      random: systemRandom(),
+      random: this.random,
       log: this.log,
       metrics: promMetrics(),
     });
@@ -145,7 +155,7 @@ export class OrchestratorWorld {
       namespace: executionNamespace,
       settings: defaultSettings,
       clock: this.clock,
-      random: systemRandom(),
+      random: this.random,
       log: this.log,
       metrics: this.metrics,
       ...options,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ack } from "../../src/cli/index.ts";
+import { workflowExecutions } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
@@ -207,6 +208,30 @@ describe("a run that takes too long for its incident", () => {
     await world.passTime(90 * minute);
 
     expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+  });
+});
+
+describe("an incident that is closed", () => {
+  it("has no execution: one that was made in that very moment is removed", async () => {
+    await world.orchestrator();
+    await world.pause("freeze");
+    const name = await world.incident("disk");
+    await world.resolve(name);
+    await world.endPause("freeze");
+    const { uid = "" } = (await world.seen(name)).metadata;
+    const owner = { apiVersion: "kubernaut.ai/v1alpha1", kind: "RemediationRequest", name, uid, controller: true };
+
+    await world.client.create(workflowExecutions, {
+      apiVersion: workflowExecutions.apiVersion,
+      kind: workflowExecutions.kind,
+      metadata: { name: `${name}-1`, namespace: "kubernaut-system", ownerReferences: [owner] },
+      spec: { workflowRef: { workflowId: "cleanup", containerImage: "x" }, targetResource: "node/worker-2" },
+    });
+    await world.settle();
+    if (await world.run("node/worker-2")) await world.reportRun("False", "node/worker-2");
+    await world.passTime(10_000);
+
+    expect(await world.executions()).toEqual([]);
   });
 });
 

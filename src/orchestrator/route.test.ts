@@ -1,0 +1,338 @@
+import { describe, expect, it } from "vitest";
+import { defaultPolicy, type Pause } from "../policy/index.ts";
+import {
+  annotationKeys,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type RemediationRequestStatus,
+  type RemediationTarget,
+  type RemediationWorkflow,
+  type WorkflowExecution,
+} from "../resources/index.ts";
+import type { Turn } from "./action.ts";
+import { approvalNameFor, byAge, route, type TargetView } from "./route.ts";
+
+const now = Date.parse("2026-03-01T12:00:00.000Z");
+const minute = 60_000;
+
+describe("in its target's turn, an incident", () => {
+  it.each<[string, RemediationRequest, Partial<TargetView>, string]>([
+    ["that nothing stands in the way of gets an execution", waiting(), {}, "create rr-1-1"],
+    [
+      "whose workflow is not in the catalog waits",
+      waiting(),
+      { catalog: { find: () => undefined } },
+      "Blocked NoMatchingRule",
+    ],
+    ["that was resolved is withdrawn", waiting({ resolvedAt: at(-1) }), {}, "Withdrawn ResolvedBeforeStart"],
+    ["that is stale is withdrawn", waiting({ deduplication: seenLast(-15) }), {}, "Withdrawn Stale"],
+    [
+      "takes over an execution that was made for it",
+      waiting({ resolvedAt: at(-1) }),
+      { executions: [execution("own", "Running", {}, "rr-uid")] },
+      "Executing",
+    ],
+    [
+      "is not fooled by one of an earlier incident of its name",
+      waiting(),
+      { executions: [execution("own", "Completed", {}, "other-uid")] },
+      "create rr-1-1",
+    ],
+
+    ["follows one that does the same", waiting(), { executions: [execution("a", undefined)] }, "Executing follows a"],
+    [
+      "follows the holder before one that waits",
+      waiting(),
+      { record: held("b"), executions: [execution("a", "Pending"), execution("b", "Running")] },
+      "Executing follows b",
+    ],
+    [
+      "does not follow one with other parameters",
+      waiting(),
+      { executions: [execution("a", "Running", { keep: "9" })] },
+      "Blocked ResourceBusy",
+    ],
+    [
+      "does not follow one with another workflow",
+      waiting(),
+      { executions: [other(execution("a", "Pending"))] },
+      "Blocked ResourceBusy",
+    ],
+    [
+      "does not follow one that is being deleted",
+      waiting(),
+      { executions: [going(execution("a", "Running"))] },
+      "Blocked ResourceBusy",
+    ],
+    ["does not follow one that has ended", waiting(), { executions: [execution("a", "Completed")] }, "create rr-1-1"],
+    [
+      "waits until the end of one is in the record",
+      waiting(),
+      { executions: [unrecorded(execution("a", "Completed"))] },
+      "Blocked ResourceBusy",
+    ],
+
+    ["that follows waits for the end", following("a"), { executions: [execution("a", "Running")] }, "nothing"],
+    ["that follows shares a success", following("a"), { executions: [execution("a", "Completed")] }, "Verifying"],
+    ["that follows does not share a failure", following("a"), { executions: [execution("a", "Failed")] }, "Analyzing"],
+    ["that follows does not share a skip", following("a"), { executions: [execution("a", "Skipped")] }, "Analyzing"],
+    ["that follows what is gone is decided again", following("a"), {}, "Analyzing"],
+
+    ["waits while automation is paused", waiting(), { pauses: [pause()] }, "Blocked Paused"],
+    [
+      "waits on while nothing has changed",
+      blocked("Paused", 'interlock resume freeze --reason "…"'),
+      { pauses: [pause()] },
+      "look again in 14m",
+    ],
+    [
+      "is told when it waits for somebody else",
+      blocked("Paused", 'interlock resume older --reason "…"'),
+      { pauses: [pause()] },
+      "Blocked Paused",
+    ],
+    ["goes on when what it waited for is over", blocked("Paused", "x"), {}, "create rr-1-1"],
+    [
+      "is only watched in observe mode",
+      waiting(),
+      { settings: { ...settings(), observe: true } },
+      "Completed Observed",
+    ],
+
+    ["whose workflow wants an answer asks", waiting(), { catalog: asks() }, "AwaitingApproval"],
+    [
+      "that a person agreed to gets an execution",
+      waiting(),
+      { catalog: asks(), approvals: said("Approved") },
+      "create rr-1-1",
+    ],
+    [
+      "that a person did not agree to does not",
+      waiting(),
+      { catalog: asks(), approvals: said("Rejected") },
+      "AwaitingApproval",
+    ],
+    [
+      "follows without asking",
+      waiting(),
+      { catalog: asks(), executions: [execution("a", "Running")] },
+      "Executing follows a",
+    ],
+
+    ["that was skipped once is tried again at once", skipped(1), { executions: skips(1) }, "create rr-1-2"],
+    ["that was skipped twice takes a breath", skipped(2), { executions: skips(2) }, "look again in 0m"],
+    ["hands on that a person has looked", acknowledged(), { record: failedBefore() }, "acknowledge"],
+    ["waits for a person", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
+  ])("%s", (_what, incident, world, expected) => {
+    expect(words(route(incident, view(world)))).toBe(expected);
+  });
+
+  it("is looked at again when it becomes stale, or when its block ends, whichever comes first", () => {
+    const until = (minutes: number) => ({ pauses: [pause(minutes)] });
+
+    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 3), view(until(3))).lookAgainInMs).toBe(
+      3 * minute,
+    );
+    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 30), view(until(30))).lookAgainInMs).toBe(
+      14 * minute,
+    );
+  });
+
+  it("has its decision recorded with every check, under the id that its block names", () => {
+    const { actions } = route(waiting(), view({ pauses: [pause()] }));
+
+    const event = actions.flatMap((action) => (action.do === "record" ? [action.event] : []))[0];
+    const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
+    expect(status && "block" in status && status.block.decision).toBe(event?.id);
+    expect(event?.facts["checks"]).toHaveLength(8);
+  });
+
+  it("comes before those that are younger", () => {
+    const created = (uid: string, creationTimestamp: string) => ({ metadata: { uid, creationTimestamp } });
+    const ages = [created("b", at(0)), created("c", at(-1)), created("a", at(0))];
+
+    expect(ages.sort(byAge).map(({ metadata }) => metadata.uid)).toEqual(["c", "a", "b"]);
+  });
+});
+
+/** What a turn comes to, in a few words. */
+function words({ actions, lookAgainInMs }: Turn): string {
+  for (const action of actions) {
+    if (action.do === "create-execution") return `create ${action.execution.metadata.name}`;
+    if (action.do === "acknowledge") return "acknowledge";
+    if (action.do !== "set-status") continue;
+    const { status } = action;
+    const why = "block" in status ? status.block.reason : "outcome" in status ? status.outcome : "";
+    const follows = status.follows && status.phase === "Executing" ? `follows ${status.follows.uid}` : "";
+    return [status.phase, why, follows, status.requiresManualReview ? "review" : ""].filter(Boolean).join(" ");
+  }
+  return lookAgainInMs === undefined ? "nothing" : `look again in ${Math.floor(lookAgainInMs / minute)}m`;
+}
+
+function view(world: Partial<TargetView>): TargetView {
+  return {
+    nowMs: now,
+    namespace: undefined,
+    record: undefined,
+    executions: [],
+    pauses: [],
+    catalog: { find: () => entry() },
+    approvals: new Map(),
+    settings: settings(),
+    ...world,
+  };
+}
+
+function settings(): TargetView["settings"] {
+  return {
+    ...defaultPolicy,
+    staleAfterMs: 15 * minute,
+    staleAfterBySource: new Map(),
+    executionTimeoutMs: 60 * minute,
+    approvalExpiresAfterMs: 60 * minute,
+    verification: { graceMs: 2 * minute, windowMs: 15 * minute },
+    retentionMs: 24 * 60 * minute,
+    engine: "local",
+  };
+}
+
+function waiting(status: object = {}, phase = "Analyzing"): RemediationRequest {
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "RemediationRequest",
+    metadata: { name: "rr-1", namespace: "default", uid: "rr-uid", resourceVersion: "7", creationTimestamp: at(-1) },
+    spec: {
+      signalFingerprint: "disk",
+      signalName: "DiskFull",
+      severity: "critical",
+      targetResource: { kind: "Node", name: "worker-1" },
+      firingTime: at(-1),
+      receivedTime: at(-1),
+    },
+    status: {
+      phase,
+      diagnosis: { target: "node/worker-1", workflowId: "cleanup" },
+      ...status,
+    } as RemediationRequestStatus,
+  };
+}
+
+function following(uid: string): RemediationRequest {
+  return waiting({ follows: { name: uid, namespace: "default", uid } }, "Executing");
+}
+
+function blocked(reason: string, nextStep: string, untilMinutes?: number): RemediationRequest {
+  const until = untilMinutes === undefined ? {} : { until: at(untilMinutes) };
+  return waiting({ block: { reason, message: `no. Next: wait, or end it: ${nextStep}`, ...until } }, "Blocked");
+}
+
+function acknowledged(): RemediationRequest {
+  const incident = waiting();
+  return { ...incident, metadata: { ...incident.metadata, annotations: { [annotationKeys.acknowledge]: "looked" } } };
+}
+
+function skipped(times: number): RemediationRequest {
+  const refs = skips(times).map(({ metadata: { name = "", uid = "" } }) => ({ name, namespace: "default", uid }));
+  return waiting({ executionRefs: refs });
+}
+
+function skips(times: number): readonly WorkflowExecution[] {
+  return Array.from({ length: times }, (_, i) => execution(`s${i}`, "Skipped", {}, "rr-uid"));
+}
+
+function execution(uid: string, phase: string | undefined, parameters = {}, owner = "other-uid"): WorkflowExecution {
+  const ended = phase === "Completed" || phase === "Failed";
+  const recorded = { type: "Recorded", status: "True", reason: "x", message: "", lastTransitionTime: at(0) };
+  const status = {
+    phase,
+    ...(ended ? { completionTime: at(0), conditions: [recorded] } : {}),
+    ...(phase === "Skipped" ? { skipDetails: { reason: "Paused", message: "", skippedAt: at(0) } } : {}),
+  };
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "WorkflowExecution",
+    metadata: {
+      name: `rr-1-${uid}`,
+      namespace: "default",
+      uid,
+      creationTimestamp: at(-1),
+      ownerReferences: [{ apiVersion: "v1", kind: "RemediationRequest", name: "rr-1", uid: owner, controller: true }],
+    },
+    spec: { workflowRef: { workflowId: "cleanup", containerImage: "x" }, targetResource: "node/worker-1", parameters },
+    ...(phase ? { status: status as NonNullable<WorkflowExecution["status"]> } : {}),
+  };
+}
+
+function other(one: WorkflowExecution): WorkflowExecution {
+  return { ...one, spec: { ...one.spec, workflowRef: { workflowId: "reboot", containerImage: "x" } } };
+}
+
+function going(one: WorkflowExecution): WorkflowExecution {
+  return { ...one, metadata: { ...one.metadata, deletionTimestamp: at(0) } };
+}
+
+function unrecorded(one: WorkflowExecution): WorkflowExecution {
+  return { ...one, status: { ...one.status, conditions: [] } as NonNullable<WorkflowExecution["status"]> };
+}
+
+function record(status: RemediationTarget["status"]): RemediationTarget {
+  const metadata = { name: "hash", namespace: "default" };
+  const spec = { targetResource: "node/worker-1" };
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "RemediationTarget",
+    metadata,
+    spec,
+    ...(status ? { status } : {}),
+  };
+}
+
+function held(uid: string): RemediationTarget {
+  const names = { executionName: uid, executionNamespace: "default", workflowId: "cleanup" };
+  return record({ holder: { executionUid: uid, ...names, engine: "local", since: at(-1) } });
+}
+
+function failedBefore(): RemediationTarget {
+  const end = {
+    executionUid: "old",
+    executionName: "old",
+    executionNamespace: "default",
+    outcome: "Failed" as const,
+    completedAt: at(-9),
+    wasExecutionFailure: true,
+  };
+  const history = { workflowId: "cleanup", consecutiveFailures: 0, lastExecutionFailure: end, recentEnds: [end] };
+  return record({ workflows: [history] });
+}
+
+function pause(untilMinutes?: number): Pause {
+  const until = untilMinutes === undefined ? {} : { until: at(untilMinutes) };
+  return { name: "freeze", spec: { scope: "All", reason: "maintenance", requestedBy: "kim", ...until } };
+}
+
+function entry(spec: Partial<RemediationWorkflow["spec"]> = {}): RemediationWorkflow {
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "RemediationWorkflow",
+    metadata: { name: "cleanup-1", namespace: "default" },
+    spec: { workflowId: "cleanup", version: "1", description: "d", containerImage: "x", pipeline: "workflow", ...spec },
+  };
+}
+
+function asks(): TargetView["catalog"] {
+  return { find: () => entry({ approval: { required: true } }) };
+}
+
+function said(decision: "Approved" | "Rejected"): TargetView["approvals"] {
+  const name = approvalNameFor(waiting(), view({}));
+  const approval = { metadata: { name }, spec: { requiredBy: at(9) }, status: { decision, decidedAt: at(0) } };
+  return new Map([[name, approval as unknown as RemediationApprovalRequest]]);
+}
+
+function seenLast(minutes: number) {
+  return { firstSeenAt: at(-60), lastSeenAt: at(minutes), occurrenceCount: 2 };
+}
+
+function at(minutes: number): string {
+  return new Date(now + minutes * minute).toISOString();
+}
