@@ -2,11 +2,12 @@ import { keyOf, type Locks } from "../coordination/index.ts";
 import { type KubeClient, KubeError } from "../kube/index.ts";
 import {
   type FingerprintField,
-  fingerprintOf,
+  fingerprinter,
   type Kinds,
   type RemediationRequest,
   remediationRequests,
   type Signal,
+  type Target,
   targetOfObject,
 } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -17,10 +18,11 @@ import type { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Incidents } from "./incidents.ts";
 import type { Occurrences } from "./occurrences.ts";
-import type { Owners } from "./owners.ts";
+import type { Owner, Owners } from "./owners.ts";
 import { isOpen, type Report } from "./report.ts";
 import type { ScopeOf } from "./scope.ts";
 import { SingleFlight } from "./single-flight.ts";
+import type { Tally } from "./tally.ts";
 
 export interface IntakeOptions {
   readonly client: KubeClient;
@@ -48,9 +50,34 @@ const mostTries = 8;
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #opening = new SingleFlight<Opened>();
+  readonly #fingerprintOf: ReturnType<typeof fingerprinter>;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#fingerprintOf = fingerprinter(options.fingerprintFields);
+  }
+
+  /**
+   * Counts those of `signals` that only repeat what is known of open incidents, which is most of them: for these nobody has
+   * to be asked, and they share one write. The others are undefined, and have to be admitted one by one. What comes after
+   * one of these under its fingerprint is left to come after it. Nobody may be told before `kept`.
+   */
+  repeats(signals: readonly Signal[]): Repeats {
+    const { occurrences, client } = this.#options;
+    const receivedAt = new Date(client.serverNowMs()).toISOString();
+    const tallies = new Set<Tally>();
+    const others = new Set<string>();
+    let isAnybodysGuess = !occurrences.keepsJournal;
+    const admissions = signals.map((signal) => {
+      const report = isAnybodysGuess ? undefined : this.#identifyNow(signal, receivedAt);
+      // Its fingerprint is not known, so any that comes after it may be of the same.
+      if (!report) isAnybodysGuess = true;
+      const incident = report && !others.has(report.fingerprint) ? this.#repeated(report) : undefined;
+      if (!report || !incident) return void (report && others.add(report.fingerprint));
+      tallies.add(occurrences.add(incident, report));
+      return { kind: "counted", fingerprint: report.fingerprint, incident } as const;
+    });
+    return { admissions, kept: tallies.size === 0 ? Promise.resolve() : occurrences.keep(tallies) };
   }
 
   /** Resolves when what it says is durable. Throws GatewayError, KubeError and LedgerError for what may pass. */
@@ -68,17 +95,37 @@ export class Intake {
   }
 
   async #identify(signal: Signal): Promise<Report | Admission> {
-    const { client, kinds, owners, fingerprintFields } = this.#options;
+    const { client, kinds, owners } = this.#options;
     const reading = targetOfObject(signal.subject, kinds);
     if (reading.kind === "problem") return { kind: "invalid", problems: [`the subject ${reading.problem}`] };
     const owner = await owners.ownerOf(reading.target, signal.subject);
+    return this.#reportOf(signal, reading.target, owner, new Date(client.serverNowMs()).toISOString());
+  }
+
+  /** Undefined if somebody has to be asked whose it is, or nobody can say. */
+  #identifyNow(signal: Signal, receivedAt: string): Report | undefined {
+    const { kinds, owners } = this.#options;
+    const reading = targetOfObject(signal.subject, kinds);
+    const owner = reading.kind === "target" ? owners.known(reading.target, signal.subject) : undefined;
+    return reading.kind === "target" && owner ? this.#reportOf(signal, reading.target, owner, receivedAt) : undefined;
+  }
+
+  #reportOf(signal: Signal, subject: Target, owner: Owner, receivedAt: string): Report {
     return {
       signal,
-      fingerprint: fingerprintOf(signal, owner.target, fingerprintFields),
-      subject: reading.target.text,
+      fingerprint: this.#fingerprintOf(signal, owner.target),
+      subject: subject.text,
       owner: { target: owner.target.text, reference: owner.reference },
-      receivedAt: new Date(client.serverNowMs()).toISOString(),
+      receivedAt,
     };
+  }
+
+  /** The open incident that a signal is reported of once more. */
+  #repeated(report: Report): RemediationRequest | undefined {
+    const { incidents, endings } = this.#options;
+    if (report.signal.status !== "firing" || endings.endOf(report) !== undefined) return undefined;
+    const known = incidents.newest(report.fingerprint);
+    return known && isOpen(known) && decideFiring(known, report).do === "count" ? known : undefined;
   }
 
   async #fire(report: Report, occurrences: number): Promise<Admission> {
@@ -182,6 +229,13 @@ export class Intake {
     await this.#options.record(admission, report);
     return admission;
   }
+}
+
+/** What became of signals that only repeat what is known, in their order. */
+export interface Repeats {
+  readonly admissions: readonly (Admission | undefined)[];
+  /** Resolves when it is durable. */
+  readonly kept: Promise<void>;
 }
 
 /** `exists`: there is an open incident by now. */

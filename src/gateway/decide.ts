@@ -11,12 +11,21 @@ export type FiringDecision =
 /** `newest` is the incident of this fingerprint with the largest number. */
 export function decideFiring(newest: RemediationRequest | undefined, report: Report): FiringDecision {
   if (!newest) return { do: "open", n: 1 };
-  const endedAt = newest.status?.deduplication?.series?.[seriesKey(report.signal)]?.resolvedAt;
-  if (endedAt !== undefined && report.signal.firingAt <= endedAt) {
+  const endedAt = endOfSeries(newest.status?.deduplication?.series, report.signal);
+  if (endedAt !== undefined) {
     return { do: "ignore", because: `it had ended at ${endedAt}, which is not before it began to fire` };
   }
   if (isOpen(newest)) return { do: "count", incident: newest };
   return { do: "open", n: (incidentNumber(report.fingerprint, newest.metadata.name ?? "") ?? 0) + 1 };
+}
+
+/** When this very signal was over, if it is: nearly always none of the ends comes after its beginning. */
+function endOfSeries(series: Deduplication["series"], signal: Signal): string | undefined {
+  const isLater = ({ resolvedAt }: { readonly resolvedAt?: string }) =>
+    resolvedAt !== undefined && signal.firingAt <= resolvedAt;
+  if (!series || !Object.values(series).some(isLater)) return undefined;
+  const own = series[seriesKey(signal)];
+  return own && isLater(own) ? own.resolvedAt : undefined;
 }
 
 /** The name of a series in a status. */

@@ -1,4 +1,3 @@
-import { seriesKey } from "./decide.ts";
 import type { Report } from "./report.ts";
 
 const mostEndings = 10_000;
@@ -28,5 +27,5 @@ export class Endings {
 }
 
 function keyOf({ fingerprint, signal }: Report): string {
-  return `${fingerprint} ${seriesKey(signal)}`;
+  return `${fingerprint} ${signal.series}`;
 }

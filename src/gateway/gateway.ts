@@ -51,10 +51,18 @@ export interface Gateway {
   readonly metrics: GatewayMetrics;
   /** Resolves when what it says is durable; throws for what may pass, and the same signal may then be told again. */
   admit(signal: Signal): Promise<Admission>;
+  /** The same for all signals of a request, in their order. It never throws: one that fails does not spoil the others. */
+  admitAll(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]>;
   /** A sender has left so many alerts out of what it sent. */
   truncated(source: string, alerts: number): void;
   /** Writes what was counted, and stops. */
   stop(): Promise<void>;
+}
+
+/** What it threw: nobody knows whether the signal was kept. */
+export interface NotAdmitted {
+  readonly kind: "failed";
+  readonly error: unknown;
 }
 
 /** Admits signals from now on until `stop`, for HTTP and for watches alike. */
@@ -117,6 +125,18 @@ export function startGateway(options: GatewayOptions): Gateway {
     record,
   });
 
+  async function admit(signal: Signal): Promise<Admission> {
+    try {
+      const admission = await intake.admit(signal);
+      metrics.admitted(signal.source, admission.kind);
+      return admission;
+    } catch (error) {
+      metrics.admitted(signal.source, "unavailable");
+      log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
+      throw error;
+    }
+  }
+
   let isReady = false;
   const ready = following.synced.then(async () => {
     await occurrences.flush();
@@ -129,16 +149,19 @@ export function startGateway(options: GatewayOptions): Gateway {
       return isReady && !stop.signal.aborted;
     },
     metrics,
-    async admit(signal) {
-      try {
-        const admission = await intake.admit(signal);
-        metrics.admitted(signal.source, admission.kind);
-        return admission;
-      } catch (error) {
-        metrics.admitted(signal.source, "unavailable");
-        log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
-        throw error;
-      }
+    admit,
+    async admitAll(signals) {
+      const { admissions, kept } = intake.repeats(signals);
+      const others = signals.map((signal, i) => (admissions[i] ? undefined : admit(signal).catch(failed)));
+      const repeated = signals.filter((_, i) => admissions[i]);
+      const failure = await kept.then(() => undefined, failed);
+      if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
+      // Whoever sends many at a time is one source.
+      metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
+      if (repeated.length === signals.length) return failure ? signals.map(() => failure) : (admissions as Admission[]);
+      return Promise.all(
+        admissions.map((admission, i) => (admission ? (failure ?? admission) : (others[i] as Promise<Admission>))),
+      );
     },
     truncated(source, alerts) {
       metrics.truncated(alerts);
@@ -156,6 +179,10 @@ export function startGateway(options: GatewayOptions): Gateway {
       stop.abort();
     },
   };
+}
+
+function failed(error: unknown): NotAdmitted {
+  return { kind: "failed", error };
 }
 
 function say(log: Logger, admission: Admission, { signal, owner, fingerprint }: Report) {

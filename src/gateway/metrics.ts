@@ -3,7 +3,7 @@ import { type Admission, admissionKinds } from "./admission.ts";
 
 /** Counts what the gateway does. */
 export interface GatewayMetrics {
-  admitted(source: string, outcome: Admission["kind"] | "unavailable"): void;
+  admitted(source: string, outcome: Admission["kind"] | "unavailable", signals?: number): void;
   truncated(alerts: number): void;
   written(occurrences: number): void;
   turnedAway(reason: TurnedAway): void;
@@ -48,7 +48,8 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   const isSource = (source: string): source is (typeof sources)[number] =>
     (sources as readonly string[]).includes(source);
   return {
-    admitted: (source, outcome) => signals.with({ source: isSource(source) ? source : "other", outcome }).inc(),
+    admitted: (source, outcome, count = 1) =>
+      signals.with({ source: isSource(source) ? source : "other", outcome }).inc(count),
     truncated: (alerts) => truncated.inc(alerts),
     written(count) {
       writes.inc();

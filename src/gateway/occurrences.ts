@@ -50,13 +50,28 @@ export class Occurrences {
    * one if this was closed; to undefined if nothing had to be opened for it.
    */
   async count(incident: RemediationRequest, report: Report, occurrences = 1): Promise<RemediationRequest | undefined> {
-    const { journal } = this.#options;
+    const tally = this.add(incident, report, occurrences);
+    if (!this.keepsJournal) return this.#write(tally, incident);
+    await this.keep([tally]);
+    return incident;
+  }
+
+  /** Whether a count is durable before it is in the status, so that many can be kept together. */
+  get keepsJournal(): boolean {
+    return this.#options.journal !== undefined;
+  }
+
+  /** Adds to what was counted of `incident`. Nobody may be told before `keep`. */
+  add(incident: RemediationRequest, report: Report, occurrences = 1): Tally {
     const tally = this.#tallyOf(incident, report);
     tally.add(report, occurrences);
-    if (!journal) return this.#write(tally, incident);
-    await journal.keep(tally);
+    return tally;
+  }
+
+  /** Resolves when all that was added to `tallies` is durable. */
+  async keep(tallies: Iterable<Tally>): Promise<void> {
+    await this.#options.journal?.keep(tallies);
     this.#flushLater();
-    return incident;
   }
 
   /** Marks the end of a series in the status. Undefined if the incident no longer exists. */

@@ -34,12 +34,18 @@ export class Owners {
     this.#options = options;
   }
 
+  /** The owner, if nobody has to be asked for it. */
+  known(subject: ObjectTarget, reference: ObjectReference): Owner | undefined {
+    if (!climbs.has(subject.kind)) return { target: subject, reference };
+    const known = this.#known.get(subject.text);
+    return known && known.until > this.#options.clock.now() ? known.owner : undefined;
+  }
+
   /** Throws GatewayError `unavailable` when the server does not say: a guess could open a second incident. */
   async ownerOf(subject: ObjectTarget, reference: ObjectReference): Promise<Owner> {
-    if (!climbs.has(subject.kind)) return { target: subject, reference };
     const { clock, freshForMs = 30_000, mostEntries = 10_000 } = this.#options;
-    const known = this.#known.get(subject.text);
-    if (known && known.until > clock.now()) return known.owner;
+    const known = this.known(subject, reference);
+    if (known) return known;
 
     const owner = await this.#climb({ target: subject, reference });
     if (!owner) return (await this.#ownerOfGone(subject)) ?? { target: subject, reference };

@@ -90,6 +90,7 @@ export type { StructuralSchema } from "./schema/structural.ts";
 export {
   defaultFingerprintFields,
   type FingerprintField,
+  fingerprinter,
   fingerprintOf,
   type PayloadReading,
   type Signal,

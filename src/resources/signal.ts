@@ -66,8 +66,31 @@ const version = "v1";
  * that a signal does not have is different from an empty one.
  */
 export function fingerprintOf(signal: Signal, target: Target, fields = defaultFingerprintFields): string {
-  const facts = [...new Set(fields)].sort().map((field) => [field, fieldOf(field, signal, target)]);
-  return `${version}:${createHash("sha256").update(JSON.stringify(facts)).digest("hex")}`;
+  return fingerprinter(fields, 0)(signal, target);
+}
+
+/** The same for one choice of fields. It remembers `most` fingerprints: nearly every signal was reported before. */
+export function fingerprinter(
+  fields: readonly FingerprintField[],
+  most = 10_000,
+): (signal: Signal, target: Target) => string {
+  const sorted = [...new Set(fields)].sort();
+  const known = new Map<string, string>();
+  return (signal, target) => {
+    let key = "";
+    for (const field of sorted) {
+      const fact = fieldOf(field, signal, target);
+      // With its length, so that no two lists of facts look alike.
+      key += fact === null ? "-" : `${fact.length}:${fact}`;
+    }
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const facts = JSON.stringify(sorted.map((field) => [field, fieldOf(field, signal, target)]));
+    const fingerprint = `${version}:${createHash("sha256").update(facts).digest("hex")}`;
+    if (known.size >= most) known.clear();
+    if (most > 0) known.set(key, fingerprint);
+    return fingerprint;
+  };
 }
 
 function fieldOf(field: FingerprintField, signal: Signal, target: Target): string | null {

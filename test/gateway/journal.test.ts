@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/gateway/gateway-error.ts";
 import { openFileJournal } from "../../src/gateway/index.ts";
 import { KubeError } from "../../src/kube/index.ts";
 import { remediationRequests } from "../../src/resources/index.ts";
@@ -26,6 +27,47 @@ describe("a gateway with a journal", () => {
       occurrenceCount: 500,
       occurrencesByWriter: { [writer]: 500 },
     });
+  });
+
+  it("keeps all that one request repeats with one write, and tells each of its signals", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const others = [1, 2, 3].map((i) => signal({ subject: { kind: "Node", name: `worker-${i}` } }));
+    await gateway.admitAll(others);
+    await world.flush();
+
+    const admissions = await gateway.admitAll([
+      ...others,
+      signal({ subject: { kind: "Widget", name: "a" } }),
+      ...others,
+    ]);
+
+    expect(admissions.map(({ kind }) => kind)).toEqual([...counted(3), "invalid", ...counted(3)]);
+    await world.flush();
+    const counts = (await world.incidents()).map(({ status }) => status?.deduplication?.occurrenceCount);
+    expect(counts).toEqual([3, 3, 3]);
+  });
+
+  it("takes signals of one series in the order in which a request has them", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    await gateway.admit(signal());
+
+    const admissions = await gateway.admitAll([resolved(), signal()]);
+
+    expect(admissions.map(({ kind }) => kind)).toEqual(["resolved", "ignored"]);
+  });
+
+  it("says of all that a request repeats that it may not be kept when the disk fails", async () => {
+    const journal = await world.journal();
+    const gateway = await world.gateway({
+      journal: { ...journal, left: [], keep: refuse, settle() {}, close: async () => {} },
+      writer,
+    });
+    await world.gateway().then((other) => other.admit(signal()));
+
+    const admissions = await gateway.admitAll([signal(), signal()]);
+
+    expect(admissions).toMatchObject([{ kind: "failed", error: { code: "unavailable" } }, { kind: "failed" }]);
+    expect(await world.only()).toMatchObject({ status: { deduplication: { occurrenceCount: 1 } } });
   });
 
   it("loses no count by a crash between the journal and the status", async () => {
@@ -169,4 +211,12 @@ function deaf({ client }: GatewayWorld): typeof client {
     throw new KubeError("unavailable", "no answer");
   };
   return { ...client, patch: patch as typeof client.patch };
+}
+
+function counted(times: number): readonly string[] {
+  return Array.from({ length: times }, () => "counted");
+}
+
+function refuse(): Promise<void> {
+  return Promise.reject(new GatewayError("unavailable", "the disk is full"));
 }

@@ -13,7 +13,7 @@ export interface FileJournalOptions {
   readonly log: Logger;
   /** A file that has reached it is followed by one that says only what is not in the API server yet. */
   readonly segmentBytes?: number;
-  /** Callers that wait for the disk; more are refused. */
+  /** Callers that wait for the next write; more are refused. */
   readonly mostWaiting?: number;
   /** For tests: a disk that loses things. */
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
@@ -44,8 +44,8 @@ class FileJournal implements OccurrenceJournal {
   #fileBytes = 0;
   /** Of this file, which edition of each tally it has. All that is not in the API server is among them. */
   #editions = new Map<Tally, number>();
-  #waiting = new Map<Tally, Waiter[]>();
-  #waiters = 0;
+  #waiting = new Set<Tally>();
+  #waiters: Waiter[] = [];
   #flushing: Promise<void> | undefined;
   #closed = false;
 
@@ -67,22 +67,19 @@ class FileJournal implements OccurrenceJournal {
     for (const tally of left) this.#editions.set(tally, 0);
   }
 
-  keep(tally: Tally): Promise<void> {
+  keep(tallies: Iterable<Tally>): Promise<void> {
     if (this.#closed) return Promise.reject(new GatewayError("closed", "the gateway is going away"));
-    if (this.#waiters >= this.#mostWaiting) return Promise.reject(busy(this.#waiters));
-    this.#waiters++;
+    if (this.#waiters.length >= this.#mostWaiting) return Promise.reject(busy(this.#waiters.length));
+    for (const tally of tallies) this.#waiting.add(tally);
     return new Promise((resolve, reject) => {
-      const waiter = { resolve, reject };
-      const others = this.#waiting.get(tally);
-      if (others) others.push(waiter);
-      else this.#waiting.set(tally, [waiter]);
+      this.#waiters.push({ resolve, reject });
       this.#flushing ??= this.#flushAll();
     });
   }
 
   settle(tally: Tally): void {
-    if (this.#closed || this.#waiting.has(tally)) return;
-    this.#waiting.set(tally, []);
+    if (this.#closed) return;
+    this.#waiting.add(tally);
     this.#flushing ??= this.#flushAll();
   }
 
@@ -95,14 +92,12 @@ class FileJournal implements OccurrenceJournal {
 
   async #flushAll() {
     await everybodyElse();
-    while (this.#waiting.size > 0) {
-      const batch = this.#waiting;
-      this.#waiting = new Map();
-      const error = await this.#write(batch.keys()).catch((cause: unknown) => this.#giveUp(cause));
-      for (const waiters of batch.values()) {
-        this.#waiters -= waiters.length;
-        for (const { resolve, reject } of waiters) error ? reject(error) : resolve();
-      }
+    while (this.#waiting.size > 0 || this.#waiters.length > 0) {
+      const [batch, waiters] = [this.#waiting, this.#waiters];
+      this.#waiting = new Set();
+      this.#waiters = [];
+      const error = await this.#write(batch).catch((cause: unknown) => this.#giveUp(cause));
+      for (const { resolve, reject } of waiters) error ? reject(error) : resolve();
       await everybodyElse();
     }
     this.#flushing = undefined;
@@ -163,7 +158,7 @@ function everybodyElse(): Promise<void> {
 }
 
 function busy(waiters: number): GatewayError {
-  return new GatewayError("unavailable", `${waiters} signals wait for the disk already`);
+  return new GatewayError("unavailable", `${waiters} senders wait for the disk already`);
 }
 
 const segmentNames = /^occurrences-(\d{8})\.log$/;

@@ -15,12 +15,15 @@ export function answerTo(admission: Admission): SignalAnswer {
   const { kind: status } = admission;
   if (admission.kind === "invalid") return { status, message: "It was not understood.", problems: admission.problems };
   const { fingerprint } = admission;
+  if (admission.kind === "counted") {
+    // Nearly every answer is this one.
+    const { name = "", namespace = "" } = admission.incident.metadata;
+    return { status, message: "It was counted on an open incident.", incident: name, namespace, fingerprint };
+  }
   const place = "incident" in admission ? placeOf(admission.incident.metadata) : {};
   switch (admission.kind) {
     case "created":
       return { status, message: "A new incident was opened.", ...place, fingerprint };
-    case "counted":
-      return { status, message: "It was counted on an open incident.", ...place, fingerprint };
     case "resolved":
       return { status, message: "The incident is over, according to its senders.", ...place, fingerprint };
     case "still-firing":

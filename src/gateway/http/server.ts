@@ -5,7 +5,8 @@ import { LedgerError } from "../../ledger/index.ts";
 import type { PayloadReading, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Gateway } from "../gateway.ts";
+import type { Admission } from "../admission.ts";
+import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { answerTo, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -163,7 +164,7 @@ type Signals = Extract<PayloadReading, { kind: "signals" }>;
 
 async function answer(reply: FastifyReply, reading: Signals, { gateway }: ServerOptions, source: string) {
   if (reading.truncated > 0) gateway.truncated(source, reading.truncated);
-  const results = await Promise.all(reading.readings.map((one) => admit(gateway, one)));
+  const results = await answersTo(gateway, reading.readings);
   const code = statusCodeOf(results);
   if (code === 422) {
     const problems = results.flatMap((result) => result.problems ?? []);
@@ -173,14 +174,17 @@ async function answer(reply: FastifyReply, reading: Signals, { gateway }: Server
   return reply.code(code).send({ results, ...(reading.truncated > 0 ? { truncatedAlerts: reading.truncated } : {}) });
 }
 
-async function admit(gateway: Gateway, reading: SignalReading): Promise<SignalAnswer> {
-  if (reading.kind === "problems") return unreadable(reading.problems);
-  try {
-    return answerTo(await gateway.admit(reading.signal));
-  } catch (error) {
-    if (mayPass(error)) return retry;
-    throw error;
-  }
+async function answersTo(gateway: Gateway, readings: readonly SignalReading[]): Promise<readonly SignalAnswer[]> {
+  const signals = readings.flatMap((reading) => (reading.kind === "signal" ? [reading.signal] : []));
+  const admissions = await gateway.admitAll(signals);
+  let next = 0;
+  return readings.map((reading) => {
+    if (reading.kind === "problems") return unreadable(reading.problems);
+    const admission = admissions[next++] as Admission | NotAdmitted;
+    if (admission.kind !== "failed") return answerTo(admission);
+    if (mayPass(admission.error)) return retry;
+    throw admission.error;
+  });
 }
 
 /** Something did not answer. Anything else is a mistake of ours, and must not be hidden behind a retry. */

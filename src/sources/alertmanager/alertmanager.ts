@@ -15,7 +15,10 @@ function readWebhook(body: unknown, receivedAt: string): PayloadReading {
   if (!Array.isArray(alerts)) return problems("alerts is missing or is not a list");
 
   const groupStatus = body["status"];
-  const readings = alerts.map((alert, i) => readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt }));
+  const times = new Map<string, string>();
+  const readings = alerts.map((alert, i) =>
+    readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt, times }),
+  );
   return { kind: "signals", readings, truncated: countOf(truncatedAlerts) };
 }
 
@@ -23,9 +26,11 @@ interface Surroundings {
   readonly field: string;
   readonly groupStatus: unknown;
   readonly receivedAt: string;
+  /** What the times of this batch mean: the alerts of a group tend to have the same. */
+  readonly times: Map<string, string>;
 }
 
-function readAlert(alert: unknown, { field, groupStatus, receivedAt }: Surroundings): SignalReading {
+function readAlert(alert: unknown, { field, groupStatus, receivedAt, times }: Surroundings): SignalReading {
   if (!isObject(alert)) return problems(`${field} is not an object`);
   const found = new Problems();
   const status = alert["status"] ?? groupStatus;
@@ -33,8 +38,8 @@ function readAlert(alert: unknown, { field, groupStatus, receivedAt }: Surroundi
   const labels = found.texts(alert["labels"], `${field}.labels`);
   const annotations = found.texts(alert["annotations"], `${field}.annotations`);
   const name = found.text(labels["alertname"], `${field}.labels.alertname`, 253);
-  const firingAt = timeOf(alert["startsAt"], `${field}.startsAt`, found) ?? receivedAt;
-  const endsAt = timeOf(alert["endsAt"], `${field}.endsAt`, found);
+  const firingAt = timeOf(alert["startsAt"], `${field}.startsAt`, { found, times }) ?? receivedAt;
+  const endsAt = timeOf(alert["endsAt"], `${field}.endsAt`, { found, times });
   const subject = found.list.length === 0 ? subjectOf(labels, annotations) : undefined;
   if (found.list.length === 0 && !subject) found.add(`${field}.labels ${noSubject}`);
   if (!subject) return { kind: "problems", problems: found.list };
@@ -62,9 +67,14 @@ const noSubject =
   "or write the annotation interlock_target: namespace/kind/name into the alerting rule";
 
 /** Go writes a time that is not set as the first moment of the year 1. */
-function timeOf(value: unknown, field: string, found: Problems): string | undefined {
+function timeOf(
+  value: unknown,
+  field: string,
+  { found, times }: { found: Problems; times: Map<string, string> },
+): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
-  const time = signalTime(value);
+  const time = typeof value === "string" ? (times.get(value) ?? signalTime(value)) : undefined;
+  if (time !== undefined) times.set(value as string, time);
   if (time === undefined) return found.add(`${field} is not a time such as 2026-11-15T06:00:00Z`);
   return time.startsWith("0001-01-01T") ? undefined : time;
 }

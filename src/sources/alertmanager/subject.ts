@@ -43,12 +43,11 @@ export function subjectOf(labels: Labels, annotations: Labels): ObjectReference 
 
 /** The labels that are the sample's own. */
 function withoutScrapeTarget(labels: Labels): Labels {
-  const own: Record<string, string> = { ...labels };
   const renamed = Object.keys(labels).filter((label) => label.startsWith("exported_"));
-  if (renamed.length > 0 || isExportersPod(labels)) {
-    delete own["namespace"];
-    delete own["pod"];
-  }
+  if (renamed.length === 0 && !isExportersPod(labels)) return labels;
+  const own: Record<string, string> = { ...labels };
+  delete own["namespace"];
+  delete own["pod"];
   // One label that had to give way shows that discovery added them all; otherwise a node is what the sample is about.
   if (renamed.length > 0) delete own["node"];
   for (const label of renamed) own[label.slice("exported_".length)] = labels[label] as string;
@@ -57,6 +56,7 @@ function withoutScrapeTarget(labels: Labels): Labels {
 
 /** Whether `pod` is the exporter itself: `job`, `container` or `service` names one, and the Pod is called after it. */
 function isExportersPod({ pod = "", job = "", container = "", service = "" }: Labels): boolean {
+  if (pod === "") return false;
   const names = [job, container, service].map((name) => name.replaceAll("_", "-"));
   return names.some((name) => exporters.test(name) && pod.includes(name));
 }
