@@ -35,11 +35,13 @@ function entryName({ metadata }: NotificationRequest): string {
   return metadata.name ?? "";
 }
 
+/** The most frequent first: notices of one second have no order of their own. */
 function reasons(members: readonly NotificationRequest[]): string {
   const counts = new Map<string, number>();
   for (const { spec } of members) {
     const reason = spec.context?.skipReason ?? "other";
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
-  return [...counts].map(([reason, count]) => `${count} × ${reason}`).join(", ");
+  const sorted = [...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+  return sorted.map(([reason, count]) => `${count} × ${reason}`).join(", ");
 }
