@@ -25,36 +25,36 @@ export async function openOrchestrator(options: OrchestratorProcessOptions): Pro
   const { config } = loaded;
   const kinds = await kindsIn(client);
   const analyzer = await openRules({ directory: config.rules.dir, kinds, clock, log });
-  try {
-    const coordination = await openCoordination({ loaded, stage: "ro", clock, random, log, metrics, kube: client });
-    const orchestrator = startOrchestrator({
-      client,
-      analyzer,
-      locks: coordination.locks,
-      ledger,
-      kinds,
-      namespace: config.execution.namespace,
-      settings: settingsOf(config),
-      clock,
-      random,
-      log,
-      metrics,
-    });
-    return {
-      get isReady() {
-        return orchestrator.isReady;
-      },
-      ready: orchestrator.ready,
-      async close() {
-        await orchestrator.stop({ deadlineMs: 5_000 });
-        analyzer.close();
-        await coordination.close();
-      },
-    };
-  } catch (error) {
-    analyzer.close();
-    throw error;
-  }
+  const coordination = await openCoordination({ loaded, stage: "ro", clock, random, log, metrics, kube: client }).catch(
+    (error: unknown) => {
+      analyzer.close();
+      throw error;
+    },
+  );
+  const orchestrator = startOrchestrator({
+    client,
+    analyzer,
+    locks: coordination.locks,
+    ledger,
+    kinds,
+    namespace: config.execution.namespace,
+    settings: settingsOf(config),
+    clock,
+    random,
+    log,
+    metrics,
+  });
+  return {
+    get isReady() {
+      return orchestrator.isReady;
+    },
+    ready: orchestrator.ready,
+    async close() {
+      await orchestrator.stop({ deadlineMs: 5_000 });
+      analyzer.close();
+      await coordination.close();
+    },
+  };
 }
 
 function settingsOf(config: LoadedConfig["config"]): OrchestratorSettings {

@@ -6,7 +6,7 @@ import { openOrchestrator, openRules, type RulesAnalyzer, type Stage } from "../
 import { loadConfig } from "../../src/config/index.ts";
 import { builtInKinds } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
-import { systemRandom } from "../../src/time/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 const rulesFile = `rules:
@@ -224,6 +224,16 @@ describe("rules", () => {
     expect(told).toBe(1);
     expect(read.rules).toHaveLength(1);
     expect(rules?.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
+  });
+
+  it("are followed: nobody has to say that a file has changed", async () => {
+    rules = await openRules({ directory, kinds: builtInKinds, clock: systemClock(), log: world.log });
+    const told = new Promise<void>((resolve) => rules?.subscribe(resolve));
+
+    await writeFile(join(directory, "more.yaml"), rulesFile.replace("name: disk", "name: more"));
+    await told;
+
+    expect(rules.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
   });
 
   it("that are wrong later are reported, and those before stay", async () => {
