@@ -29,3 +29,21 @@ export const admissionKinds = [
   "ignored",
   "invalid",
 ] as const satisfies readonly Admission["kind"][];
+
+/** What would become of a signal, if it were not only asked. */
+export type Preview =
+  | {
+      readonly kind: "created" | "counted" | "resolved" | "refused" | "ignored";
+      readonly fingerprint: string;
+      /** What the signal names, and what owns that, in canonical form. */
+      readonly subject: string;
+      readonly target: string;
+      /** What would be done, for people. */
+      readonly message: string;
+      readonly fix?: string;
+      /** Name of the incident that it would be, or be counted on. */
+      readonly incident?: string;
+      /** The incident as this signal would open it. */
+      readonly spec?: RemediationRequest["spec"];
+    }
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };

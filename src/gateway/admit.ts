@@ -11,7 +11,7 @@ import {
   targetOfObject,
 } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, Preview } from "./admission.ts";
 import { decideFiring } from "./decide.ts";
 import { draftIncident, payloadProblem } from "./draft.ts";
 import type { Endings } from "./endings.ts";
@@ -19,6 +19,7 @@ import { GatewayError } from "./gateway-error.ts";
 import type { Incidents } from "./incidents.ts";
 import type { Occurrences } from "./occurrences.ts";
 import type { Owner, Owners } from "./owners.ts";
+import { previewOf } from "./preview.ts";
 import { isOpen, type Report } from "./report.ts";
 import type { ScopeOf } from "./scope.ts";
 import { SingleFlight } from "./single-flight.ts";
@@ -94,7 +95,19 @@ export class Intake {
     return "incident" in admission ? admission.incident : undefined;
   }
 
-  async #identify(signal: Signal): Promise<Report | Admission> {
+  /** What would become of it. Reads what admitting it would read, and writes nothing. */
+  async preview(signal: Signal): Promise<Preview> {
+    const { incidents, scopeOf, kinds, namespace } = this.#options;
+    const report = await this.#identify(signal);
+    if ("kind" in report) return report;
+    const reading = targetOfObject(report.owner.reference, kinds);
+    if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
+    const newest = await incidents.read(report.fingerprint);
+    const scope = await scopeOf({ target: reading.target, reference: report.owner.reference });
+    return previewOf({ report, newest, scope, namespace });
+  }
+
+  async #identify(signal: Signal): Promise<Report | Extract<Admission, { kind: "invalid" }>> {
     const { client, kinds, owners } = this.#options;
     const reading = targetOfObject(signal.subject, kinds);
     if (reading.kind === "problem") return { kind: "invalid", problems: [`the subject ${reading.problem}`] };
@@ -196,7 +209,7 @@ export class Intake {
     // Somebody was faster, or our reading was old: look again.
     if (outcome.kind === "already-exists") return { kind: "exists" };
     incidents.learn(outcome.object);
-    await this.#options.occurrences.count(outcome.object, report, occurrences);
+    await this.#options.occurrences.open(outcome.object, report, occurrences);
     return { kind: "created", fingerprint, incident: outcome.object };
   }
 

@@ -4,7 +4,7 @@ import type { Ledger } from "../ledger/index.ts";
 import { type FingerprintField, type Kinds, remediationRequests, type Signal } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, Preview } from "./admission.ts";
 import { Intake } from "./admit.ts";
 import { Endings } from "./endings.ts";
 import { Incidents } from "./incidents.ts";
@@ -53,6 +53,8 @@ export interface Gateway {
   admit(signal: Signal): Promise<Admission>;
   /** The same for all signals of a request, in their order. It never throws: one that fails does not spoil the others. */
   admitAll(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]>;
+  /** What would become of a signal; nothing is changed by asking. Throws as `admit` does. */
+  preview(signal: Signal): Promise<Preview>;
   /** A sender has left so many alerts out of what it sent. */
   truncated(source: string, alerts: number): void;
   /** Writes what was counted, and stops. */
@@ -163,6 +165,7 @@ export function startGateway(options: GatewayOptions): Gateway {
         admissions.map((admission, i) => (admission ? (failure ?? admission) : (others[i] as Promise<Admission>))),
       );
     },
+    preview: (signal) => intake.preview(signal),
     truncated(source, alerts) {
       metrics.truncated(alerts);
       log.warn("alerts left out by their sender", { source, alerts });

@@ -45,6 +45,12 @@ export class Occurrences {
     for (const tally of options.journal?.left ?? []) this.#tallies.set(tally.uid, tally);
   }
 
+  /** The same for what `incident` was opened with a moment ago: it is never admitted anew, however soon that is closed. */
+  open(incident: RemediationRequest, report: Report, occurrences: number): Promise<RemediationRequest | undefined> {
+    this.#tallyOf(incident, report).openedWith(occurrences);
+    return this.count(incident, report, occurrences);
+  }
+
   /**
    * Resolves when it is durable that `incident` was reported so often more: to the incident that has it, which is another
    * one if this was closed; to undefined if nothing had to be opened for it.
@@ -176,8 +182,8 @@ export class Occurrences {
     const start = known?.metadata.uid === tally.uid ? known : undefined;
     const updated = await this.#change({ name: tally.name, uid: tally.uid, known: start }, (live) => {
       closed = isOpen(live) ? undefined : live;
-      if (closed) return undefined;
-      const counted = tally.countOf(writer);
+      if (closed && countIn(live, writer) >= tally.opened) return undefined;
+      const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
       const more = counted.count - tally.written;
       return {
         next: withCount(live.status, counted),
@@ -187,13 +193,14 @@ export class Occurrences {
         },
       };
     });
-    return updated ?? this.#move(tally, closed);
+    if (updated && (!closed || tally.unwritten === 0)) return updated;
+    return this.#move(tally, updated ?? closed);
   }
 
   /** The incident was closed, or is gone: what it does not have belongs to the next one. */
   async #move(tally: Tally, closed: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
     const { writer, readmit } = this.#options;
-    const has = closed?.status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
+    const has = closed ? countIn(closed, writer) : 0;
     let moved: RemediationRequest | undefined;
     tally.wrote({ count: has, firing: new Map() });
     while (tally.unwritten > 0) {
@@ -238,6 +245,11 @@ export class Occurrences {
     }
     throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
   }
+}
+
+/** How many of `writer` the status has. */
+function countIn({ status }: RemediationRequest, writer: string): number {
+  return status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
 }
 
 interface Change {

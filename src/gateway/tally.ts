@@ -9,6 +9,8 @@ export interface KeptTally {
   readonly count: number;
   /** How many of them are in the incident's status, or in that of another incident. */
   readonly written: number;
+  /** How many of them it was opened with, if this gateway did that. */
+  readonly opened?: number;
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
   readonly firing: readonly (readonly [key: string, firingAt: string])[];
@@ -23,6 +25,7 @@ export class Tally {
   #count: number;
   /** How many of them the incident's status is known to have. */
   #written: number;
+  #opened: number;
   #firstSeenAt: string;
   #lastSeenAt: string;
   /** Series that the status may not know of. */
@@ -35,11 +38,12 @@ export class Tally {
   #edition = 1;
   writing: Promise<unknown> | undefined;
 
-  constructor({ uid, name, count, written, firstSeenAt, lastSeenAt, firing, report }: KeptTally) {
+  constructor({ uid, name, count, written, opened = 0, firstSeenAt, lastSeenAt, firing, report }: KeptTally) {
     this.uid = uid;
     this.name = name;
     this.#count = count;
     this.#written = written;
+    this.#opened = opened;
     this.#firstSeenAt = firstSeenAt;
     this.#lastSeenAt = lastSeenAt;
     this.#firing = new Map(firing);
@@ -60,6 +64,11 @@ export class Tally {
 
   get written(): number {
     return this.#written;
+  }
+
+  /** What the incident was opened with stays its own, also if it was closed before that was written. */
+  get opened(): number {
+    return this.#opened;
   }
 
   get report(): Report {
@@ -93,6 +102,12 @@ export class Tally {
     this.#edition++;
   }
 
+  /** The incident was opened with so many of those that follow. */
+  openedWith(occurrences: number): void {
+    this.#opened = occurrences;
+    this.#edition++;
+  }
+
   countOf(writer: string): Count {
     return {
       writer,
@@ -115,6 +130,7 @@ export class Tally {
       name: this.name,
       count: this.#count,
       written: this.#written,
+      opened: this.#opened,
       firstSeenAt: this.#firstSeenAt,
       lastSeenAt: this.#lastSeenAt,
       firing: [...this.#firing],

@@ -105,6 +105,29 @@ describe("a gateway with a journal", () => {
     expect(counts).toEqual([1, 3]);
   });
 
+  it("opens no second incident for the signal that opened one which was closed before it was counted", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    await gateway.admit(signal());
+    await world.close(await world.only());
+
+    await world.flush();
+    await world.flush();
+
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
+  });
+
+  it("opens none after a crash, either", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer, client: deaf(world) });
+    await gateway.admit(signal());
+    await world.close(await world.only());
+    world.disk.cutPower();
+
+    await world.gateway({ journal: await world.journal(), writer });
+    await world.flush();
+
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
+  });
+
   it("admits it anew after a crash, too", async () => {
     const gateway = await world.gateway({ journal: await world.journal(), writer, client: deaf(world) });
     await Promise.all([1, 2, 3].map(() => gateway.admit(signal())));
@@ -115,7 +138,7 @@ describe("a gateway with a journal", () => {
     await world.flush();
 
     const counts = (await world.incidents()).map(({ status }) => status?.deduplication?.occurrenceCount);
-    expect(counts).toEqual([undefined, 3]);
+    expect(counts).toEqual([1, 2]);
   });
 
   it("opens nothing for what ended before its incident was closed", async () => {

@@ -1,4 +1,5 @@
-import type { Admission } from "../admission.ts";
+import type { RemediationRequestSpec } from "../../resources/index.ts";
+import type { Admission, Preview } from "../admission.ts";
 
 /** What a sender is told about one signal. */
 export interface SignalAnswer {
@@ -9,6 +10,10 @@ export interface SignalAnswer {
   readonly fingerprint?: string;
   readonly fix?: string;
   readonly problems?: readonly string[];
+  /** Of a dry run: what the signal names, what owns that, and the incident that it is or would be. */
+  readonly subject?: string;
+  readonly target?: string;
+  readonly spec?: RemediationRequestSpec;
 }
 
 export function answerTo(admission: Admission): SignalAnswer {
@@ -38,6 +43,13 @@ export function answerTo(admission: Admission): SignalAnswer {
     case "ignored":
       return { status, message: `There is nothing to do: ${admission.because}.`, fingerprint };
   }
+}
+
+/** For a signal that is only asked about. */
+export function answerToDryRun(preview: Preview): SignalAnswer {
+  if (preview.kind === "invalid") return unreadable(preview.problems);
+  const { kind: status, ...found } = preview;
+  return { status, ...found };
 }
 
 /** For a signal that is not yet durable. */

@@ -27,6 +27,14 @@ function postOf(source: string): object {
   return {
     summary: `Signals of ${source}`,
     security: [{ token: [] }],
+    parameters: [
+      {
+        name: "dryRun",
+        in: "query",
+        description: "true: say what would become of each signal, and change nothing. The answer is 200.",
+        schema: { enum: ["true"] },
+      },
+    ],
     requestBody: { required: true, content: { "application/json": { schema: bodies[source] ?? { type: "object" } } } },
     responses: {
       200: outcome("There was nothing to open: out of scope, with the reason and the fix, or nothing to do."),
@@ -128,9 +136,13 @@ const results = {
           fingerprint: text,
           fix: { ...text, description: "What to run so that it is not refused again." },
           problems: { type: "array", items: text },
+          subject: { ...text, description: "Of a dry run: what the signal names." },
+          target: { ...text, description: "Of a dry run: what owns that." },
+          spec: { type: "object", description: "Of a dry run: the incident that it is, or would be." },
         },
       },
     },
+    dryRun: { const: true },
     truncatedAlerts: { type: "integer" },
   },
 };

@@ -2,13 +2,13 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { CoordinationError } from "../../coordination/index.ts";
 import { KubeError } from "../../kube/index.ts";
 import { LedgerError } from "../../ledger/index.ts";
-import type { PayloadReading, SignalReading } from "../../resources/index.ts";
+import type { PayloadReading, Signal, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { answerTo, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
+import { answerTo, answerToDryRun, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemDocument } from "./problem.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -149,6 +149,7 @@ function serveSignals(app: FastifyInstance, options: ServerOptions) {
           const seconds = String(tooMany.waitSeconds);
           return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
         }
+        if (isDryRun(request)) return answerDryRun(reply, reading, gateway);
         return answer(reply, reading, options, reader.source);
       },
     });
@@ -185,6 +186,31 @@ async function answersTo(gateway: Gateway, readings: readonly SignalReading[]): 
     if (mayPass(admission.error)) return retry;
     throw admission.error;
   });
+}
+
+/** Says of each signal what would become of it, and changes nothing. */
+async function answerDryRun(reply: FastifyReply, { readings, truncated }: Signals, gateway: Gateway) {
+  const ask = async (signal: Signal) => answerToDryRun(await gateway.preview(signal));
+  const results = await Promise.all(readings.map((one) => tell(one, ask)));
+  const isRetry = results.some(({ status }) => status === "retry");
+  if (isRetry) reply.header("retry-after", "2");
+  const more = truncated > 0 ? { truncatedAlerts: truncated } : {};
+  return reply.code(isRetry ? 503 : 200).send({ dryRun: true, results, ...more });
+}
+
+function isDryRun({ query }: FastifyRequest): boolean {
+  return (query as { readonly dryRun?: string }).dryRun === "true";
+}
+
+/** What `say` answers to a signal that can be read; that it has to come again, if something does not answer. */
+async function tell(reading: SignalReading, say: (signal: Signal) => Promise<SignalAnswer>): Promise<SignalAnswer> {
+  if (reading.kind === "problems") return unreadable(reading.problems);
+  try {
+    return await say(reading.signal);
+  } catch (error) {
+    if (mayPass(error)) return retry;
+    throw error;
+  }
 }
 
 /** Something did not answer. Anything else is a mistake of ours, and must not be hidden behind a retry. */

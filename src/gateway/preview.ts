@@ -1,0 +1,60 @@
+import type { RemediationRequest } from "../resources/index.ts";
+import type { Preview } from "./admission.ts";
+import { decideFiring } from "./decide.ts";
+import { draftIncident, payloadProblem } from "./draft.ts";
+import { isOpen, type Report } from "./report.ts";
+import type { Scope } from "./scope.ts";
+
+/** What is known about a signal, all of it read and nothing written. */
+export interface Known {
+  readonly report: Report;
+  /** The latest incident of its fingerprint. */
+  readonly newest: RemediationRequest | undefined;
+  readonly scope: Scope;
+  /** Where incidents live. */
+  readonly namespace: string;
+}
+
+/** What would become of a signal. */
+export function previewOf(known: Known): Preview {
+  const { report } = known;
+  const { fingerprint, subject, owner, signal } = report;
+  const identity = { fingerprint, subject, target: owner.target };
+  const problem = payloadProblem(signal.payload);
+  if (problem) return { kind: "invalid", problems: [problem] };
+  return signal.status === "resolved" ? { ...identity, ...resolving(known) } : { ...identity, ...firing(known) };
+}
+
+type Outcome = Pick<Exclude<Preview, { kind: "invalid" }>, "kind" | "message" | "fix" | "incident" | "spec">;
+
+function firing({ report, newest, scope, namespace }: Known): Outcome {
+  const decision = decideFiring(newest, report);
+  switch (decision.do) {
+    case "ignore":
+      return { kind: "ignored", message: `There would be nothing to do: ${decision.because}.` };
+    case "count": {
+      const { metadata, spec } = decision.incident;
+      return {
+        kind: "counted",
+        message: "It would be counted on an open incident.",
+        incident: metadata.name ?? "",
+        spec,
+      };
+    }
+    case "open": {
+      if (!scope.in) return { kind: "refused", message: `Nothing would be opened: ${scope.because}.`, fix: scope.fix };
+      const { metadata, spec } = draftIncident(report, decision.n, namespace);
+      return { kind: "created", message: "A new incident would be opened.", incident: metadata.name ?? "", spec };
+    }
+  }
+}
+
+function resolving({ newest }: Known): Outcome {
+  if (!newest || !isOpen(newest)) return { kind: "ignored", message: "There is no open incident that it could end." };
+  return {
+    kind: "resolved",
+    message: "Its end would be noted.",
+    incident: newest.metadata.name ?? "",
+    spec: newest.spec,
+  };
+}
