@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
 import {
@@ -47,14 +48,25 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
   return shipped;
 }
 
+/** A person can wait longer for a database than an event loop. */
+export const patienceMs = 5_000;
+
+export type LedgerPlace = Pick<LedgerOptions, "loaded" | "directory">;
+
+/** Whether there is a ledger to be read from here. */
+export async function hasLedger(place: LedgerPlace): Promise<boolean> {
+  if (place.loaded.config.ledger.url) return true;
+  return (await stat(ledgerDirectory(place)).catch(() => undefined))?.isDirectory() ?? false;
+}
+
 /** Where the journals are, of this process and of those that share the directory. */
-export function ledgerDirectory({ loaded, directory }: Pick<LedgerOptions, "loaded" | "directory">): string {
+export function ledgerDirectory({ loaded, directory }: LedgerPlace): string {
   return loaded.config.ledger.dir ?? join(directory, "ledger");
 }
 
 /** The database that the configuration names. Nothing is connected or created before it is asked something. */
 export function openLedgerDatabase(
-  options: Pick<LedgerOptions, "loaded" | "directory">,
+  options: LedgerPlace,
   { waitMs }: { readonly waitMs?: number } = {},
 ): LedgerDatabase {
   const url = options.loaded.config.ledger.url?.reveal();

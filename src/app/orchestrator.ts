@@ -19,8 +19,13 @@ export interface OrchestratorProcessOptions {
   readonly metrics: Metrics;
 }
 
+export interface RunningOrchestrator extends Stage {
+  /** Names of the rules it began with. */
+  readonly rules: readonly string[];
+}
+
 /** Starts the orchestrator with the rules and locks that the configuration names. */
-export async function openOrchestrator(options: OrchestratorProcessOptions): Promise<Stage> {
+export async function openOrchestrator(options: OrchestratorProcessOptions): Promise<RunningOrchestrator> {
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { config } = loaded;
   const kinds = await kindsIn(client);
@@ -49,6 +54,7 @@ export async function openOrchestrator(options: OrchestratorProcessOptions): Pro
       return orchestrator.isReady;
     },
     ready: orchestrator.ready,
+    rules: analyzer.rules.map(({ name }) => name),
     async close() {
       await orchestrator.stop({ deadlineMs: 5_000 });
       analyzer.close();

@@ -24,6 +24,8 @@ export interface Up {
   readonly gateway: RunningGateway;
   /** Ids of the workflows that were read from files. */
   readonly workflows: readonly string[];
+  /** Names of the rules that were read from files. */
+  readonly rules: readonly string[];
   close(): Promise<void>;
 }
 
@@ -58,7 +60,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     await orchestrator.ready;
     await opening(openNotify({ ...options, loaded, client, ledger }));
     const gateway = await opening(openGateway({ ...options, loaded, client, ledger }));
-    return { api, gateway, workflows, close };
+    return { api, gateway, workflows, rules: orchestrator.rules, close };
   } catch (error) {
     await close();
     throw error;

@@ -10,7 +10,8 @@ import {
 } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
-import { isNamed, shortName } from "./short-name.ts";
+import { findIncident } from "./find-incident.ts";
+import { isNamed, shortNames } from "./short-name.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `interlock ack` */
@@ -19,8 +20,8 @@ export const ack: Command<Desk> = {
   about: "say that trying again is safe after a failure",
   usage: `interlock ack EXECUTION|INCIDENT --reason TEXT [--namespace NS]
 
-Says that somebody has looked at what a failed execution left behind, and that trying again is safe. For an incident: at
-what it waits for, which may also be a fix that does not last.`,
+Says that somebody has looked at what a failed execution left behind, and that trying again is safe. Of an incident, it is
+what the incident waits for: an execution that failed, or a fix that did not hold.`,
   perform: performAck,
 };
 
@@ -34,44 +35,36 @@ async function performAck(args: readonly string[], { client, terminal }: Desk): 
   const reason = values.reason?.trim();
   if (!name || !reason || positionals.length > 1) throw new CommandError(ack.usage);
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
+  const incident = await findIncident(client, name);
+  if (incident) return ackIncident(incident, annotations, client, terminal);
   const execution = await findExecution(client, name, values.namespace);
-  if (!execution) {
-    const incident = await findIncident(client, name);
-    if (incident) return ackIncident(incident, annotations, client, terminal);
-    return ackOnRecord(name, annotations, client, terminal);
-  }
+  if (!execution) return ackOnRecord(name, annotations, client, terminal);
   refuseUnended(execution);
 
-  const { namespace = "", resourceVersion } = execution.metadata;
+  const { name: wholeName = "", namespace = "", resourceVersion } = execution.metadata;
   const patch = { merge: { metadata: { resourceVersion, annotations } } };
-  const outcome = await client.patch(workflowExecutions, { name, namespace }, patch);
+  const outcome = await client.patch(workflowExecutions, { name: wholeName, namespace }, patch);
   if (outcome.kind !== "updated") throw new CommandError(`execution ${name} changed meanwhile; try again`);
   tell(name, execution.spec.workflowRef.workflowId, execution.spec.targetResource, terminal);
   return 0;
 }
 
-async function findIncident(client: KubeClient, name: string): Promise<RemediationRequest | undefined> {
-  const { items } = await client.list(remediationRequests);
-  return items.find(({ metadata }) => isNamed(name, metadata.name ?? ""));
-}
-
-/** The orchestrator hands it on to the record of the target, where it counts. */
+/** The orchestrator knows what the incident waits for, and acknowledges that. */
 async function ackIncident(
   { metadata, status }: RemediationRequest,
   annotations: Readonly<Record<string, string>>,
   client: KubeClient,
-  terminal: Terminal,
+  { print, user }: Terminal,
 ): Promise<number> {
-  const { name = "", namespace = "", resourceVersion } = metadata;
-  if (status?.phase !== "Blocked" || !status.requiresManualReview || !status.diagnosis) {
-    throw new CommandError(
-      `incident ${shortName(name)} does not wait for a person: see interlock why ${shortName(name)}`,
-    );
+  const name = shortNames(metadata.name ?? "");
+  if (status?.phase !== "Blocked" || !status.requiresManualReview) {
+    throw new CommandError(`incident ${name} does not wait for a person; see what it waits for: interlock why ${name}`);
   }
-  const patch = { merge: { metadata: { resourceVersion, annotations } } };
-  const outcome = await client.patch(remediationRequests, { name, namespace }, patch);
-  if (outcome.kind !== "updated") throw new CommandError(`incident ${shortName(name)} changed meanwhile; try again`);
-  tell(shortName(name), status.diagnosis.workflowId, status.diagnosis.target, terminal);
+  const ref = { name: metadata.name ?? "", namespace: metadata.namespace ?? "" };
+  const patch = { merge: { metadata: { resourceVersion: metadata.resourceVersion, annotations } } };
+  const outcome = await client.patch(remediationRequests, ref, patch);
+  if (outcome.kind !== "updated") throw new CommandError(`incident ${name} changed meanwhile; try again`);
+  print(`${name} is acknowledged by ${user}: ${status.block.reason} no longer stands in its way`);
   return 0;
 }
 
@@ -85,7 +78,9 @@ async function ackOnRecord(
   const { items } = await client.list(remediationTargets);
   for (const { metadata, spec, status } of items) {
     for (const { workflowId, lastFailure, lastExecutionFailure, recentEnds } of status?.workflows ?? []) {
-      const end = [lastExecutionFailure, lastFailure, ...recentEnds].find((end) => end?.executionName === name);
+      const end = [lastExecutionFailure, lastFailure, ...recentEnds].find(
+        (end) => end && isNamed(name, end.executionName),
+      );
       if (!end) continue;
       const all = { ...annotations, [annotationKeys.acknowledgedExecution]: end.executionUid };
       const ref = { name: metadata.name ?? "", namespace: metadata.namespace ?? "" };
@@ -94,7 +89,9 @@ async function ackOnRecord(
       return 0;
     }
   }
-  throw new CommandError(`there is no execution ${name}, and no target remembers one; see: interlock get executions`);
+  throw new CommandError(
+    `there is no incident and no execution ${name}, and no target remembers one; see: interlock get executions`,
+  );
 }
 
 function tell(name: string, workflowId: string, target: string, { print, user }: Terminal): void {

@@ -23,6 +23,13 @@ describe("the arguments of interlock api", () => {
     expect(readApiArguments([], { INTERLOCK_TOKEN: "0123456789" }).token).toBe("0123456789");
   });
 
+  it("take the directory from the environment too, and rather from an option", () => {
+    const env = { INTERLOCK_DATA: "elsewhere" };
+
+    expect(readApiArguments([], env).directory).toBe("elsewhere");
+    expect(readApiArguments(["--data", "here"], env).directory).toBe("here");
+  });
+
   it("refuse a token too short to be one, without repeating it", () => {
     expect(() => readApiArguments(["--token", "abc"], {})).toThrow(/^(?!.*abc).*at least 8/);
   });

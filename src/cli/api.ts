@@ -16,7 +16,7 @@ export function readApiArguments(
   const { values } = parseArgs({
     args: [...args],
     options: {
-      data: { type: "string", default: ".data" },
+      data: { type: "string", default: env["INTERLOCK_DATA"] || ".data" },
       listen: { type: "string", default: "127.0.0.1:7080" },
       token: { type: "string" },
       "kubeconfig-out": { type: "string" },

@@ -1,5 +1,6 @@
 import type { KubeClient } from "../kube/index.ts";
-import type { PolicySettings } from "../policy/index.ts";
+import type { LedgerEvent } from "../ledger/index.ts";
+import type { PolicySettings, Rule } from "../policy/index.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Something that can be typed behind `interlock`. */
@@ -23,6 +24,12 @@ export interface Desk {
   readonly incidentsIn: string;
   /** Where target records live. */
   readonly recordsIn: string;
+  /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */
+  rules(): Promise<readonly Rule[]>;
+  /** How long a fix is watched after a run, and how soon after it signals do not count. */
+  readonly verification: { readonly graceMs: number; readonly windowMs: number };
+  /** What the ledger has of an incident, oldest first. Nothing, if it cannot be read here. */
+  recorded(incident: string): Promise<readonly LedgerEvent[]>;
 }
 
 /** Takes one option out of the arguments of a command. */

@@ -1,16 +1,19 @@
 import type { KubeClient } from "../kube/index.ts";
 import { type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
 import { CommandError } from "./command.ts";
+import { isNamed } from "./short-name.ts";
 
-/** The execution of that name, in whichever namespace it is. */
+/** The execution that a name means, whole or cut short, in whichever namespace it is. */
 export async function findExecution(
   client: KubeClient,
-  name: string,
+  text: string,
   namespace?: string,
 ): Promise<WorkflowExecution | undefined> {
-  const query = { fieldSelector: `metadata.name=${name}`, ...(namespace ? { namespace } : {}) };
-  const { items } = await client.list(workflowExecutions, query);
-  if (items.length <= 1) return items[0];
-  const places = items.map(({ metadata }) => metadata.namespace).join(", ");
-  throw new CommandError(`there is an execution ${name} in each of ${places}: say which with --namespace`);
+  const { items } = await client.list(workflowExecutions, namespace ? { namespace } : {});
+  const found = items.filter(({ metadata }) => isNamed(text, metadata.name ?? ""));
+  if (found.length <= 1) return found[0];
+  const names = new Set(found.map(({ metadata }) => metadata.name));
+  if (names.size > 1) throw new CommandError(`${text} may be ${[...names].join(" or ")}: write more of it`);
+  const places = found.map(({ metadata }) => metadata.namespace).join(", ");
+  throw new CommandError(`there is an execution ${text} in each of ${places}: say which with --namespace`);
 }

@@ -1,6 +1,7 @@
 import type { KubeClient } from "../kube/index.ts";
 import { type WorkflowExecution, type WorkflowExecutionStatus, workflowExecutions } from "../resources/index.ts";
 import { CommandError } from "./command.ts";
+import { shortNames } from "./short-name.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Prints how an execution comes along, until it has ended. Returns the exit status. */
@@ -25,7 +26,7 @@ export async function follow(execution: WorkflowExecution, client: KubeClient, t
   }
 
   function tell(status: WorkflowExecutionStatus | undefined): number | undefined {
-    const line = lineOf(status);
+    const line = shortNames(lineOf(status));
     if (line !== last) terminal.print(line);
     last = line;
     return status && exitStatus[status.phase];

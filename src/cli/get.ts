@@ -12,7 +12,7 @@ import {
 } from "../resources/index.ts";
 import { table } from "./columns.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
-import { isNamed, shortName } from "./short-name.ts";
+import { isNamed, shortNames } from "./short-name.ts";
 
 /** What people call our kinds. */
 const kinds: Readonly<Record<string, Kind>> = {
@@ -60,7 +60,7 @@ async function performGet(args: readonly string[], { client, terminal }: Desk): 
   else if (items.length === 0) terminal.print(`there are no ${word}${namespace ? ` in ${namespace}` : ""}`);
   else {
     const wide = output === "wide";
-    const nameOf = wide ? (name: string) => name : shortName;
+    const nameOf = wide ? (name: string) => name : shortNames;
     const lines = table(kind, items, { nowMs: client.serverNowMs(), wide, nameOf });
     for (const line of lines) terminal.print(line);
   }

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Command, CommandError, type Desk } from "./command.ts";
-import { shortName } from "./short-name.ts";
+import { previewLines, type SignalResult } from "./preview-lines.ts";
+import { shortNames } from "./short-name.ts";
 
 /** Where the signals of a source are posted. */
 export interface SignalPath {
@@ -13,9 +14,10 @@ export interface SignalPath {
 /** `interlock receive`, for these sources. */
 export function receiving(paths: readonly SignalPath[]): Command<Desk> {
   const sources = paths.map(({ source }) => source).join("|");
-  const usage = `interlock receive ${sources} -p FILE [--gateway URL] [--token-file FILE]
+  const usage = `interlock receive ${sources} -p FILE [--dry-run] [--gateway URL] [--token-file FILE]
 
-Posts a saved payload to the gateway, as its sender would, and prints what became of each signal. FILE is - for what is
+Posts a saved payload to the gateway, as its sender would, and prints what became of each signal. With --dry-run nothing
+is changed: it says what would become of each, which rule applies, and what the policy says now. FILE is - for what is
 piped in. URL and token are those of the gateway that keeps its things in the data directory, unless said otherwise.
 Exit status 0 if everything was taken, 1 if not.`;
   return {
@@ -30,6 +32,7 @@ Exit status 0 if everything was taken, 1 if not.`;
           payload: { type: "string", short: "p" },
           gateway: { type: "string" },
           "token-file": { type: "string" },
+          "dry-run": { type: "boolean", default: false },
         },
       });
       const [source] = positionals;
@@ -38,7 +41,12 @@ Exit status 0 if everything was taken, 1 if not.`;
       const body = await readPayload(values.payload);
       const url = values.gateway ?? (await gatewayUrl(desk.directory));
       const token = await tokenIn(values["token-file"] ?? join(desk.directory, "gateway-tokens"));
-      return post({ url: `${url.replace(/\/$/, "")}${route.path}`, token, body }, desk);
+      const place = `${url.replace(/\/$/, "")}${route.path}`;
+      const isDry = values["dry-run"];
+      const { ok, answer } = await post({ url: isDry ? `${place}?dryRun=true` : place, token, body });
+      const lines = isDry && answer.results ? await previewLines(answer.results, desk) : linesOf(answer);
+      for (const line of lines) desk.terminal.print(line);
+      return ok ? 0 : 1;
     },
   };
 }
@@ -80,27 +88,19 @@ interface Posting {
   readonly body: string;
 }
 
-async function post({ url, token, body }: Posting, { terminal }: Desk): Promise<number> {
+async function post({ url, token, body }: Posting): Promise<{ readonly ok: boolean; readonly answer: Answer }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
-    throw new CommandError(
-      `no gateway answers at ${url} (${(error.cause as Error)?.message ?? error.message}): is it running?`,
-    );
+    const because = (error.cause as Error)?.message ?? error.message;
+    throw new CommandError(`no gateway answers at ${url} (${because}): is it running?`);
   });
-  const said = await response.json().catch(() => ({}));
-  for (const line of linesOf(said as Answer)) terminal.print(line);
-  return response.ok ? 0 : 1;
+  const answer = await response.json().catch(() => ({}));
+  return { ok: response.ok, answer: answer as Answer };
 }
 
 /** What the gateway answers: a result for each signal, or one refusal of them all. */
 interface Answer {
-  readonly results?: readonly {
-    readonly status: string;
-    readonly message: string;
-    readonly incident?: string;
-    readonly fix?: string;
-    readonly problems?: readonly string[];
-  }[];
+  readonly results?: readonly SignalResult[];
   readonly truncatedAlerts?: number;
   readonly title?: string;
   readonly detail?: string;
@@ -111,11 +111,11 @@ function linesOf({ results, truncatedAlerts, title, detail, problems = [] }: Ans
   if (!results)
     return [`refused: ${title ?? "no reason was given"}. ${detail ?? ""}`, ...problems.map((one) => `  ${one}`)];
   const lines = results.flatMap(({ status, message, incident, fix, problems = [] }) => [
-    `${status}${incident ? ` ${shortName(incident)}` : ""}: ${message}`,
+    `${status}${incident ? ` ${shortNames(incident)}` : ""}: ${message}`,
     ...(fix ? [`  to change that: ${fix}`] : []),
     ...problems.map((problem) => `  ${problem}`),
   ]);
-  const [first] = results.flatMap(({ incident }) => (incident ? [shortName(incident)] : []));
+  const [first] = results.flatMap(({ incident }) => (incident ? [shortNames(incident)] : []));
   return [
     ...lines,
     ...(truncatedAlerts ? [`its sender left ${truncatedAlerts} more out`] : []),

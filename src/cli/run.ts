@@ -7,12 +7,12 @@ import {
   kindsIn,
   labelKeys,
   type ParameterValue,
-  parseTarget,
   type RemediationWorkflow,
   remediationWorkflows,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
+import { readObjectTarget } from "./ask-policy.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { follow } from "./follow.ts";
 
@@ -70,14 +70,10 @@ async function readTarget(text: string, { spec }: RemediationWorkflow, client: K
     throw error;
   });
   if (!kinds) return text;
-  const read = parseTarget(text, kinds);
-  if (read.kind === "problem") throw new CommandError(`the target "${text}" ${read.problem}`);
-  if (read.target.type !== "object") {
-    throw new CommandError(`the target "${text}" is a repository: workflows run on Kubernetes objects`);
-  }
-  if (fitsTarget(spec, read.target, kinds)) return read.target.text;
+  const target = readObjectTarget(text, kinds);
+  if (fitsTarget(spec, target, kinds)) return target.text;
   const fits = spec.targetKinds?.join(", ");
-  throw new CommandError(`workflow ${spec.workflowId} is not for a ${read.target.kind}: it fits ${fits}`);
+  throw new CommandError(`workflow ${spec.workflowId} is not for a ${target.kind}: it fits ${fits}`);
 }
 
 /** `--param` values are text; what the workflow takes says what they mean. */

@@ -1,9 +1,12 @@
 /**
- * A name with a hash in it, such as an incident's, as people can read and type it: `rr-oiiu3npg-1` is
- * `rr-oiiu3npg5aespnb5m7ukp485e49fn35jd7ojul0j68nnbbkpn91g-1`.
+ * Names with a hash in them, such as an incident's, as people can read and type them: `rr-oiiu3npg-1` is
+ * `rr-oiiu3npg5aespnb5m7ukp485e49fn35jd7ojul0j68nnbbkpn91g-1`. All of them, wherever they stand in a text.
  */
-export function shortName(name: string): string {
-  return name.replace(/[0-9a-v]{52}/, (hash) => hash.slice(0, shown));
+export function shortNames(text: string): string {
+  return text.replace(
+    /\b([a-z]+-)([0-9a-v]{52})\b/g,
+    (_, before: string, hash: string) => before + hash.slice(0, shown),
+  );
 }
 
 const shown = 8;

@@ -60,7 +60,7 @@ describe("interlock why", () => {
 
   it.each([
     [["widget/one"], "widget"],
-    [["wfe-nobody"], "there is no execution wfe-nobody"],
+    [["wfe-nobody"], "there is no incident and no execution wfe-nobody"],
     [[], "interlock why TARGET"],
   ])("asked with %j says what is wrong", async (args, problem) => {
     const world = await cluster();

@@ -1,98 +1,62 @@
 import { parseArgs } from "node:util";
-import type { KubeClient } from "../kube/index.ts";
-import { type ActionRequest, type Decision, decide, explain, lastingPauses, workflowRules } from "../policy/index.ts";
-import {
-  automationPauses,
-  builtInKinds,
-  canonicalTarget,
-  currentEntry,
-  type ObjectTarget,
-  parseTarget,
-  remediationTargets,
-  remediationWorkflows,
-  targetHash,
-  type WorkflowExecution,
-} from "../resources/index.ts";
+import { explain } from "../policy/index.ts";
+import { kindsIn, type WorkflowExecution } from "../resources/index.ts";
+import { askPolicy, readObjectTarget } from "./ask-policy.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
+import { findIncident } from "./find-incident.ts";
+import { shortNames } from "./short-name.ts";
+import { explainIncident } from "./why-incident.ts";
 
 /** `interlock why` */
 export const why: Command<Desk> = {
   name: "why",
-  about: "whether a workflow may act on a target now, and if not, why",
-  usage: `interlock why TARGET [--workflow WORKFLOW] | interlock why EXECUTION    [--output json]
+  about: "why something happens or does not: an incident, an execution, or a target now",
+  usage: `interlock why INCIDENT | interlock why EXECUTION | interlock why TARGET [--workflow WORKFLOW]    [--output json]
 
-Says whether a workflow may act on a target now, and if not, why, until when, and what can be done: every check with what
-was found. For an execution also what was decided then.`,
+Of an incident: how far it has come, what was decided about it and by which checks, what it waits for, until when, and
+what can be done; then the same checks asked now. Of an execution: what became of it, and the checks now. Of a target:
+whether a workflow, or each of the catalog, may act on it now.`,
   perform: performWhy,
 };
-
-/** One workflow on one target, asked about now. */
-interface Answer {
-  readonly request: ActionRequest;
-  readonly decision: Decision;
-}
 
 async function performWhy(args: readonly string[], desk: Desk): Promise<number> {
   const { client, terminal } = desk;
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { workflow: { type: "string" }, output: { type: "string" }, namespace: { type: "string" } },
+    options: { workflow: { type: "string" }, output: { type: "string", short: "o" }, namespace: { type: "string" } },
   });
   const [subject] = positionals;
   const isJson = values.output === "json";
   if (!subject || positionals.length > 1 || (values.output && !isJson)) throw new CommandError(why.usage);
+  const say = (facts: object, text: readonly string[]) =>
+    terminal.print(isJson ? JSON.stringify(facts, null, 2) : shortNames(text.join("\n\n")));
 
-  const execution = subject.includes("/") ? undefined : await needExecution(client, subject, values.namespace);
-  const target = readTarget(execution?.spec.targetResource ?? subject);
+  const incident = subject.includes("/") ? undefined : await findIncident(client, subject);
+  if (incident) {
+    const { facts, text } = await explainIncident(incident, desk);
+    say(facts, text);
+    return 0;
+  }
+  const execution = subject.includes("/") ? undefined : await needExecution(subject, values.namespace, desk);
+  const kinds = await kindsIn(client);
+  const target = readObjectTarget(execution?.spec.targetResource ?? subject, kinds);
   const workflow = execution?.spec.workflowRef.workflowId ?? values.workflow;
-  const answers = await ask(target, workflow, desk);
-  if (isJson)
-    terminal.print(JSON.stringify({ target: target.text, recorded: execution?.status, now: answers }, null, 2));
-  else
-    terminal.print([...recorded(execution), ...answers.map((one) => explain(one.request, one.decision))].join("\n\n"));
+  const now = await askPolicy({ target, workflow }, kinds, desk);
+  say({ target: target.text, recorded: execution?.status, now }, [
+    ...recorded(execution),
+    ...now.map((one) => explain(one.request, one.decision)),
+  ]);
   return 0;
 }
 
-async function needExecution(client: KubeClient, name: string, namespace: string | undefined) {
+async function needExecution(name: string, namespace: string | undefined, { client }: Desk) {
   const found = await findExecution(client, name, namespace);
   if (found) return found;
-  throw new CommandError(`there is no execution ${name}. For a target write namespace/kind/name or kind/name.`);
-}
-
-function readTarget(text: string): ObjectTarget {
-  const read = parseTarget(text, builtInKinds);
-  if (read.kind === "problem") throw new CommandError(`${text} ${read.problem}`);
-  if (read.target.type === "object") return read.target;
-  throw new CommandError(`${text} is a repository: workflows run on Kubernetes objects`);
-}
-
-/** About one workflow, or about each that is in the catalog. */
-async function ask(
-  target: ObjectTarget,
-  workflow: string | undefined,
-  { client, settings, recordsIn }: Desk,
-): Promise<readonly Answer[]> {
-  const nowMs = client.serverNowMs();
-  const record = await client.get(remediationTargets, { namespace: recordsIn, name: targetHash(target) });
-  const { items: pauses } = await client.list(automationPauses);
-  const { items: entries } = await client.list(remediationWorkflows);
-  const ids = workflow === undefined ? [...new Set(entries.map(({ spec }) => spec.workflowId))].sort() : [workflow];
-  if (ids.length === 0) throw new CommandError("the catalog is empty: nothing could act on anything");
-
-  return ids.map((workflowId) => {
-    const entry = currentEntry(entries.filter(({ spec }) => spec.workflowId === workflowId));
-    const request = { target: target.text, workflowId, ...(target.namespace && { namespace: target.namespace }) };
-    const situation = {
-      record: record?.status,
-      workflow: entry && workflowRules(entry),
-      pauses: lastingPauses(pauses, nowMs, canonicalTarget),
-      settings,
-      nowMs,
-    };
-    return { request, decision: decide(request, situation) };
-  });
+  throw new CommandError(
+    `there is no incident and no execution ${name}; see: interlock get incidents, interlock get executions. For a target write namespace/kind/name or kind/name`,
+  );
 }
 
 /** What became of the execution. */

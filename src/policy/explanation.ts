@@ -3,13 +3,28 @@ import type { ActionRequest } from "./request.ts";
 
 /** The decision for people: the verdict, every check with its evidence, when the answer changes, what to do. */
 export function explain({ target, workflowId }: ActionRequest, decision: Decision): string {
-  const lines = [`${workflowId} on ${target}: ${headline(decision)}`, ""];
-  for (const check of decision.checks) {
-    const mark = check.answer === "passes" ? "ok" : check.reason;
-    lines.push(`  ${check.number}  ${`${check.asks}?`.padEnd(66)} ${mark}`, `     ${check.evidence}`);
-    if (check.answer === "blocks") lines.push(`     clears ${check.clears}`, `     next: ${check.nextStep}`);
-  }
-  return lines.join("\n");
+  return [`${workflowId} on ${target}: ${headline(decision)}`, "", ...explainChecks(decision.checks)].join("\n");
+}
+
+/** A check as it was made, or as it was written down. */
+export interface ToldCheck {
+  readonly number: number;
+  readonly asks: string;
+  readonly answer: "passes" | "blocks";
+  readonly evidence: string;
+  readonly reason?: string;
+  readonly clears?: string;
+  readonly nextStep?: string;
+}
+
+/** Each check with what was found. */
+export function explainChecks(checks: readonly ToldCheck[]): readonly string[] {
+  return checks.flatMap(({ number, asks, answer, evidence, reason, clears, nextStep }) => [
+    `  ${number}  ${`${asks}?`.padEnd(66)} ${answer === "passes" ? "ok" : reason}`,
+    `     ${evidence}`,
+    ...(clears ? [`     clears ${clears}`] : []),
+    ...(nextStep ? [`     next: ${nextStep}`] : []),
+  ]);
 }
 
 function headline(decision: Decision): string {

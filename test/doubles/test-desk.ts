@@ -1,6 +1,7 @@
 import type { Desk } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
-import { defaultPolicy } from "../../src/policy/index.ts";
+import type { LedgerEvent } from "../../src/ledger/index.ts";
+import { defaultPolicy, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace } from "../../src/resources/index.ts";
 
 /** Somebody called kim at the command line, and what is printed there. */
@@ -12,9 +13,14 @@ export class TestDesk implements Desk {
   readonly incidentsIn = "kubernaut-system";
   readonly recordsIn: string;
   readonly terminal;
+  readonly #rules: readonly Rule[];
   #ids = 0;
 
-  constructor(client: KubeClient, { recordsIn = executionNamespace, directory = ".data" } = {}) {
+  constructor(
+    client: KubeClient,
+    { recordsIn = executionNamespace, directory = ".data", rules = [] as readonly Rule[] } = {},
+  ) {
+    this.#rules = rules;
     this.client = client;
     this.recordsIn = recordsIn;
     this.directory = directory;
@@ -23,6 +29,16 @@ export class TestDesk implements Desk {
       id: () => `id${++this.#ids}`,
       user: "kim",
     };
+  }
+
+  readonly verification = { graceMs: 120_000, windowMs: 900_000 };
+
+  async recorded(): Promise<readonly LedgerEvent[]> {
+    return [];
+  }
+
+  async rules(): Promise<readonly Rule[]> {
+    return this.#rules;
   }
 
   /** Everything that was printed since the last time it was asked for. */

@@ -37,10 +37,13 @@ export class UpProcess {
     this.#child = child;
   }
 
-  /** `settings` are more sections of the configuration. */
   static async start(
     workflows: Readonly<Record<string, SmallWorkflow | string>>,
-    settings: Readonly<Record<string, object>> = {},
+    given: {
+      /** More sections of the configuration. */
+      readonly settings?: Readonly<Record<string, object>>;
+      readonly rules?: readonly object[];
+    } = {},
   ): Promise<UpProcess> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-up-"));
     const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
@@ -48,12 +51,16 @@ export class UpProcess {
       writeWorkflow(join(directory, "workflows", id), id, typeof one === "string" ? { script: one } : one);
     }
     const config = join(directory, "config.yaml");
-    const { execution, gateway, ...more } = settings;
+    const rules = join(directory, "rules");
+    mkdirSync(rules);
+    writeFileSync(join(rules, "rules.yaml"), stringify({ rules: given.rules ?? [] }));
+    const { execution, gateway, ...more } = given.settings ?? {};
     writeFileSync(
       config,
       stringify({
         execution: { workflowsDir: join(directory, "workflows"), ...execution },
         gateway: { listen: "127.0.0.1:0", ...gateway },
+        rules: { dir: rules },
         ...more,
       }),
     );
@@ -65,7 +72,7 @@ export class UpProcess {
     child.stdout?.on("data", (chunk: Buffer) => {
       screen += chunk.toString();
     });
-    while (!/Next, in a second terminal:\n\n.+\n/.test(screen)) {
+    while (!/Next, in a second terminal:\n\n.+\n\n/s.test(screen)) {
       if (child.exitCode !== null) throw new Error(`interlock up ended with ${child.exitCode}:\n${screen}`);
       await Promise.race([once(child.stdout as NonNullable<typeof child.stdout>, "data"), once(child, "exit")]);
     }
@@ -81,6 +88,16 @@ export class UpProcess {
   /** A command with nothing but these words. */
   bare(...words: readonly string[]): Promise<Said> {
     return interlock(words, { program: this.#program });
+  }
+
+  /** Has a signal posted. Returns the short name of its incident. */
+  async signal(name: string, target: string, more: object = {}): Promise<string> {
+    const file = join(this.directory, "signal.json");
+    writeFileSync(file, JSON.stringify({ name, target, ...more }));
+    const { out, err } = await this.interlock("receive", "generic", "-p", file);
+    const [, incident] = /^\S+ (rr-\S+): /.exec(out) ?? [];
+    if (!incident) throw new Error(`no incident: ${out}${err}`);
+    return incident;
   }
 
   client(): Promise<KubeClient> {

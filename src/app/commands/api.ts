@@ -3,7 +3,7 @@ import { pinoLogger } from "../../telemetry/index.ts";
 import { startEmbeddedApi } from "../embedded-api.ts";
 import { closeOnSignal, type Surroundings } from "./surroundings.ts";
 
-export const apiOptions = `  --data DIR              where everything is kept (default .data)
+export const apiOptions = `  --data DIR              where everything is kept; default INTERLOCK_DATA, else .data
   --listen HOST:PORT      of the API server; default 127.0.0.1:7080; port 0 takes a free one
   --token TOKEN           the admin's token; better in INTERLOCK_TOKEN, where no process list shows it.
                           Without either, one is made and kept in the data directory

@@ -1,10 +1,13 @@
 import { join } from "node:path";
-import { type Command, type Desk, takeOption } from "../../cli/index.ts";
+import { type Command, CommandError, type Desk, takeOption } from "../../cli/index.ts";
+import { LedgerError, type LedgerEvent } from "../../ledger/index.ts";
 import { policySettings } from "../executor.ts";
+import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
 import { openClient } from "../open-client.ts";
-import { configFrom, type Surroundings } from "./surroundings.ts";
+import { readRulesFolder } from "../rules-folder.ts";
+import { configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
 
-const deskOptions = `  --data DIR              where "up" keeps its things (default .data)
+const deskOptions = `  --data DIR              where "up" keeps its things; default INTERLOCK_DATA, else .data
   --kubeconfig FILE       the API server; default DIR/kubeconfig, which up and api write
   --config FILE           settings in YAML, see docs/configuration.md`;
 
@@ -19,8 +22,9 @@ export function atDesk({ name, about, usage, perform }: Command<Desk>): Command<
       const data = takeOption(args, "data");
       const kubeconfig = takeOption(data.rest, "kubeconfig");
       const { value, rest } = takeOption(kubeconfig.rest, "config");
-      const { config } = await configFrom(value, around);
-      const directory = data.value ?? ".data";
+      const loaded = await configFrom(value, around);
+      const { config } = loaded;
+      const directory = data.value ?? dataDirectory(around);
       const status = await perform(rest, {
         client: await openClient(kubeconfig.value ?? join(directory, "kubeconfig"), { clock, random }),
         terminal,
@@ -28,9 +32,34 @@ export function atDesk({ name, about, usage, perform }: Command<Desk>): Command<
         settings: policySettings(config),
         incidentsIn: config.gateway.namespace,
         recordsIn: config.execution.namespace,
+        rules: () => rulesIn(config.rules.dir),
+        verification: config.verification,
+        recorded: (incident) => recordedOf(incident, { loaded, directory }),
       });
       // Connections to the API server would keep the process for a while.
       process.exit(status);
     },
   };
+}
+
+async function rulesIn(directory: string) {
+  const { rules, problems } = await readRulesFolder(directory);
+  if (problems.length === 0) return rules;
+  throw new CommandError(`the rules have to be put right first:\n  ${problems.join("\n  ")}`);
+}
+
+/** What is there, and can be read: why a thing did not happen can be told in part without the ledger. */
+async function recordedOf(incident: string, place: LedgerPlace): Promise<readonly LedgerEvent[]> {
+  if (!(await hasLedger(place))) return [];
+  const database = openLedgerDatabase(place, { waitMs: patienceMs });
+  try {
+    const events: LedgerEvent[] = [];
+    for await (const event of database.events({ incident })) events.push(event);
+    return events;
+  } catch (error) {
+    if (error instanceof LedgerError) return [];
+    throw error;
+  } finally {
+    await database.close();
+  }
 }

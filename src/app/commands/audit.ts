@@ -1,10 +1,7 @@
 import { stat } from "node:fs/promises";
 import { audit as auditAtArchive, type Command, CommandError, takeOption } from "../../cli/index.ts";
-import { ledgerDirectory, openLedgerDatabase } from "../ledger.ts";
-import { configFrom, type Surroundings } from "./surroundings.ts";
-
-/** A person can wait longer than an event loop. */
-const waitMs = 5_000;
+import { ledgerDirectory, openLedgerDatabase, patienceMs } from "../ledger.ts";
+import { configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
 
 /** `interlock audit` */
 export const audit: Command<Surroundings> = {
@@ -12,18 +9,18 @@ export const audit: Command<Surroundings> = {
   about: auditAtArchive.about,
   usage: `${auditAtArchive.usage}
 
-  --data DIR              of the process whose ledger it is (default .data)
+  --data DIR              of the process whose ledger it is (default INTERLOCK_DATA, else .data)
   --config FILE           settings in YAML, see docs/configuration.md`,
   async perform(args, around) {
     const data = takeOption(args, "data");
     const { value, rest } = takeOption(data.rest, "config");
-    const options = { loaded: await configFrom(value, around), directory: data.value ?? ".data" };
+    const options = { loaded: await configFrom(value, around), directory: data.value ?? dataDirectory(around) };
     const directory = ledgerDirectory(options);
     const journals = (await stat(directory).catch(() => undefined))?.isDirectory() ? directory : undefined;
     if (!journals && !options.loaded.config.ledger.url) {
       throw new CommandError(`there is no ledger in ${directory}: name the data directory of its process with --data`);
     }
-    const database = openLedgerDatabase(options, { waitMs });
+    const database = openLedgerDatabase(options, { waitMs: patienceMs });
     const archive = { terminal: around.terminal, database, journals, nowMs: around.clock.wallMs() };
     try {
       return await auditAtArchive.perform(rest, archive);

@@ -27,6 +27,11 @@ async function readConfig(path: string): Promise<string> {
   });
 }
 
+/** Where `up` keeps its things, unless a command is told otherwise. */
+export function dataDirectory({ env }: Pick<Surroundings, "env">): string {
+  return env["INTERLOCK_DATA"] || ".data";
+}
+
 /** Ends the process when somebody asks for it, after `close`. */
 export function closeOnSignal(close: () => Promise<void>): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

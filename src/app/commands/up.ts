@@ -1,4 +1,6 @@
+import { resolve } from "node:path";
 import { type Command, readApiArguments, takeOption } from "../../cli/index.ts";
+import type { Config } from "../../config/index.ts";
 import { pinoLogger } from "../../telemetry/index.ts";
 import { startUp, type Up } from "../up.ts";
 import { apiOptions } from "./api.ts";
@@ -21,31 +23,32 @@ ${apiOptions}
     const log = pinoLogger({ level: "warn", format: "text", clock });
     const given = readApiArguments(rest, env);
     const running = await startUp({ ...given, loaded, clock, random, log, metrics, print: terminal.print });
-    terminal.print(screen(running, given.directory, loaded.config.execution.workflowsDir));
+    terminal.print(screen(running, given.directory, loaded.config));
     closeOnSignal(running.close);
     return 0;
   },
 };
 
 /** What runs where, and what to type next. */
-function screen({ api, gateway, workflows }: Up, directory: string, workflowsDir: string): string {
-  const interlock = "npm run -s interlock --";
-  const data = directory === ".data" ? "" : ` --data ${directory}`;
-  const [first] = workflows;
-  const next = first
-    ? `${interlock} run ${first} --target node/worker-1${data}`
-    : `put a folder into ${workflowsDir}, see docs/workflows.md, and start again`;
+function screen(
+  { api, gateway, workflows, rules }: Up,
+  directory: string,
+  { execution, rules: { dir } }: Config,
+): string {
+  const place = directory === ".data" ? "" : `\n  export INTERLOCK_DATA=${resolve(directory)}`;
   return `Interlock is running. Everything is kept in ${directory}.
 
   API server   ${api.url}
   gateway      ${gateway.url}   takes signals; senders' tokens are in ${gateway.tokenFile ?? "the configuration"}
   metrics      ${gateway.url}/metrics
-  workflows    ${workflows.join(", ") || "none yet"}
+  rules        ${rules.join(", ") || `none yet: put files into ${dir}, see docs/rules.md`}
+  workflows    ${workflows.join(", ") || `none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`}
   kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
   stop         Ctrl-C; everything is still there at the next start
 
 Next, in a second terminal:
 
-  ${next}
+  alias interlock='npm run -s interlock --'${place}
+  interlock receive alertmanager -p examples/node-disk-pressure.json
 `;
 }

@@ -1,0 +1,62 @@
+import { type Decision, diagnose } from "../policy/index.ts";
+import { type Diagnosis, kindsIn, type RemediationRequestSpec } from "../resources/index.ts";
+import { askPolicy, readObjectTarget } from "./ask-policy.ts";
+import type { Desk } from "./command.ts";
+import { shortNames } from "./short-name.ts";
+
+/** What the gateway says of one signal. The last three are those of a dry run. */
+export interface SignalResult {
+  readonly status: string;
+  readonly message: string;
+  readonly incident?: string;
+  readonly fingerprint?: string;
+  readonly fix?: string;
+  readonly problems?: readonly string[];
+  readonly subject?: string;
+  readonly target?: string;
+  readonly spec?: RemediationRequestSpec;
+}
+
+/** What would become of each signal: at the gateway, by the rules, by the policy. */
+export async function previewLines(results: readonly SignalResult[], desk: Desk): Promise<readonly string[]> {
+  const rules = await desk.rules();
+  const kinds = await kindsIn(desk.client);
+  const lines: string[] = [];
+  for (const { status, subject, target, fingerprint, message, incident, fix, problems = [], spec } of results) {
+    lines.push(spec ? `${spec.signalName} (${spec.severity})` : status);
+    const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
+    say("subject", subject);
+    if (target !== subject) say("owner", target);
+    say("fingerprint", fingerprint);
+    say("gateway", incident ? `${message} ${shortNames(incident)}` : message);
+    say("to change it", fix);
+    for (const problem of problems) say("problem", problem);
+    if (!spec || status === "resolved") continue;
+
+    const analysis = diagnose(spec, rules, kinds);
+    if (analysis.kind === "no-match") {
+      say("rule", "none applies, so that nothing would be done");
+      for (const one of analysis.tried) say("", one);
+      continue;
+    }
+    say("rule", `${analysis.rule}: ${whatItDoes(analysis.diagnosis)}`);
+    const { target: text, workflowId: workflow } = analysis.diagnosis;
+    const question = { target: readObjectTarget(text, kinds), workflow, ...(fingerprint ? { fingerprint } : {}) };
+    for (const { decision } of await askPolicy(question, kinds, desk))
+      for (const line of verdict(decision)) say(...line);
+  }
+  return lines;
+}
+
+function whatItDoes({ target, workflowId, parameters }: Diagnosis): string {
+  const given = parameters && Object.keys(parameters).length > 0 ? ` with ${JSON.stringify(parameters)}` : "";
+  return `${workflowId} on ${target}${given}`;
+}
+
+function verdict(decision: Decision): readonly (readonly [string, string])[] {
+  if (decision.verdict === "allow") return [["policy", decision.message]];
+  return [
+    ["policy", `not now, ${decision.reason}: ${decision.message}`],
+    ["next", decision.nextStep],
+  ];
+}

@@ -1,0 +1,232 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../executor/processes/until.ts";
+import { UpProcess } from "../services/up-process.ts";
+
+const place = mkdtempSync(join(tmpdir(), "interlock-incidents-"));
+const go = join(place, "go");
+const broken = join(place, "broken");
+writeFileSync(broken, "");
+
+const workflows = {
+  clean: "true",
+  slow: `while [ ! -e ${go} ]; do sleep 0.05; done`,
+  other: "true",
+  break: `! [ -e ${broken} ]`,
+  ask: { script: "true", entry: { approval: { required: true } } },
+};
+const rules = Object.keys(workflows).map((workflow) => ({
+  name: `for-${workflow}`,
+  match: { signalName: `/${workflow}.*/` },
+  workflow,
+}));
+
+let up: UpProcess;
+beforeAll(async () => {
+  up = await UpProcess.start(workflows, { rules });
+}, 60_000);
+afterAll(async () => {
+  writeFileSync(go, "");
+  await up.stop();
+  rmSync(place, { recursive: true, force: true });
+});
+
+describe("interlock why, of an incident", { timeout: 60_000 }, () => {
+  it("says what was done about it, by which checks, and how long it is watched", async () => {
+    const incident = await up.signal("clean", "node/a");
+
+    const said = await why(incident, "Verifying");
+
+    expect(said).toMatch(/^rr-\S+: clean \(unknown\), about node\/a\n/);
+    expect(said).toContain("diagnosis    clean on node/a, by rule for-clean");
+    expect(said).toMatch(/execution {4}\S+ completed in/);
+    expect(said).toMatch(/verification it is closed when it resolves, or at \S+ if nothing is reported after/);
+    expect(said).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}is there a workflow for it\?/);
+    expect(said).toContain("Now: clean on node/a: not now, RecentlyRemediated (cooldown)");
+  });
+
+  it("names the rules that were tried when none applies", async () => {
+    const incident = await up.signal("nothing", "node/a");
+
+    const said = await why(incident, "Blocked");
+
+    expect(said).toContain("Decided at");
+    expect(said).toContain("no rule matches; tried for-clean (signalName is nothing)");
+    expect(said).toContain("next: add a rule that matches");
+  });
+
+  it("says for whom it waits, and that it follows who does the same", async () => {
+    const first = await up.signal("slow", "node/b");
+    await why(first, "Executing");
+    const follower = await up.signal("slow-too", "node/b");
+    const waiting = await up.signal("other", "node/b");
+
+    const following = await why(follower, "Executing");
+    const blocked = await why(waiting, "Blocked");
+
+    expect(following).toMatch(/follows +(\S+) runs since \S+; see what it does: interlock logs \1/);
+    expect(blocked).toMatch(/Decided at \S+: block, ResourceBusy/);
+    await works(/wait for it, or see what it does: interlock (logs) (\S+)/, blocked);
+    writeFileSync(go, "");
+    await why(follower, "Verifying");
+    expect(await why(waiting, "Verifying")).toMatch(/execution {4}\S+ completed/);
+  });
+
+  it("says the same in JSON", async () => {
+    const incident = await up.signal("clean", "node/c");
+    await why(incident, "Verifying");
+
+    const { out } = await up.interlock("why", incident, "--output", "json");
+
+    const facts = JSON.parse(out);
+    expect(facts).toMatchObject({
+      spec: { signalName: "clean" },
+      status: { phase: "Verifying", diagnosis: { workflowId: "clean", target: "node/c" } },
+      executions: [{ status: { phase: "Completed" } }],
+      approvals: [],
+      decided: { type: "incident.decided", facts: { verdict: "run" } },
+      now: [{ decision: { verdict: "block", reason: "RecentlyRemediated" } }],
+    });
+    expect(facts.decided.facts.checks).toHaveLength(8);
+  });
+});
+
+describe("the next step that why prints", { timeout: 60_000 }, () => {
+  it("ends a pause", async () => {
+    await up.interlock("pause", "target", "node/d", "--reason", "release");
+    const incident = await up.signal("clean", "node/d");
+    const said = await why(incident, "Blocked");
+
+    await works(/next: wait, or end it: interlock (resume) (\S+) (--reason) "…"/, said);
+
+    await why(incident, "Verifying");
+  });
+
+  it("agrees to a workflow that asks first", async () => {
+    const incident = await up.signal("ask", "node/e");
+    const said = await why(incident, "AwaitingApproval");
+
+    await works(/ {2}approval +interlock (approve) (\S+) (--reason) "…"/, said);
+
+    expect(await why(incident, "Verifying")).toMatch(/approval +\S+ was Approved by \S+ at \S+: a reason/);
+  });
+
+  it("says no to it", async () => {
+    const incident = await up.signal("ask", "node/f");
+    const said = await why(incident, "AwaitingApproval");
+
+    await works(/or interlock (reject) (\S+) (--reason) "…"/, said);
+
+    expect(await why(incident, "Failed")).toMatch(/outcome +ApprovalRejected, at/);
+  });
+
+  it("acknowledges a failure, of the execution that failed", async () => {
+    const said = await blockedByFailure("node/g");
+    writeFileSync(broken, "");
+
+    await works(/next: look at what \S+ left behind, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
+
+    expect(await why(said.incident, "Failed")).toContain("outcome      ExecutionFailed");
+  });
+
+  it("is understood of the incident too", async () => {
+    const { incident } = await blockedByFailure("node/h");
+    rmSync(broken);
+
+    const { status, out } = await up.interlock("ack", incident, "--reason", "looked at it");
+
+    expect(status).toBe(0);
+    expect(out).toContain(`${incident} is acknowledged by`);
+    await why(incident, "Verifying");
+    writeFileSync(broken, "");
+    const again = await up.interlock("ack", incident, "--reason", "once more");
+    expect(again.err).toContain(`incident ${incident} does not wait for a person`);
+  });
+
+  /** A second incident, blocked by the failure of the first one's execution. */
+  async function blockedByFailure(target: string) {
+    const failed = await up.signal("break", target);
+    await why(failed, "Failed");
+    const incident = await up.signal("break-again", target);
+    return { incident, text: await why(incident, "Blocked") };
+  }
+});
+
+describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
+  it("says what would become of a signal, by which rule, and what the policy says now", async () => {
+    const file = join(place, "alert.json");
+    const labels = { alertname: "clean", namespace: "payment", pod: "api-1", severity: "warning" };
+    const annotations = { interlock_target: "node/z" };
+    writeFileSync(file, JSON.stringify({ version: "4", alerts: [{ status: "firing", labels, annotations }] }));
+
+    const { status, out } = await up.interlock("receive", "alertmanager", "-p", file, "--dry-run");
+
+    expect(status).toBe(0);
+    expect(out).toMatch(/^clean \(warning\)\n {2}subject +node\/z\n {2}fingerprint +v1:[0-9a-f]{64}\n/);
+    expect(out).toMatch(/gateway +A new incident would be opened\. rr-/);
+    expect(out).toContain("rule         for-clean: clean on node/z\n  policy       may run now\n");
+    expect((await up.interlock("get", "incidents", "-o", "json")).out).not.toContain('"node/z"');
+  });
+
+  it("says which rules were tried, and why not now", async () => {
+    const file = join(place, "signals.json");
+    await up.interlock("run", "clean", "--target", "node/y");
+    const signals = [
+      { name: "clean", target: "node/y" },
+      { name: "unknown", target: "node/y" },
+    ];
+    writeFileSync(file, JSON.stringify(signals));
+
+    const { out } = await up.interlock("receive", "generic", "-p", file, "--dry-run");
+
+    expect(out).toMatch(/policy +not now, RecentlyRemediated: .* did the same with success/);
+    expect(out).toContain(
+      "rule         none applies, so that nothing would be done\n               for-clean (signalName is unknown)",
+    );
+  });
+
+  it.each([
+    [["receive", "alertmanager"], "interlock receive alertmanager|generic|kubernetes-events -p FILE"],
+    [["receive", "carrier-pigeon", "-p", "x"], "interlock receive alertmanager|generic"],
+    [["receive", "generic", "-p", "nowhere.json"], "the payload nowhere.json cannot be read (ENOENT)"],
+    [["receive", "generic", "-p", "README.md"], "the payload README.md is not JSON"],
+    [
+      ["receive", "generic", "-p", "package.json", "--gateway", "http://127.0.0.1:1"],
+      "no gateway answers at http://127.0.0.1:1",
+    ],
+    [["receive", "generic", "-p", "package.json", "--token-file", "nowhere"], "the token file nowhere cannot be read"],
+  ])("asked with %j says what to do", async (words, problem) => {
+    const { status, err } = await up.interlock(...words);
+
+    expect(status).toBe(1);
+    expect(err).toContain(problem);
+  });
+
+  it("prints every problem of a payload that is not understood", async () => {
+    const { status, out } = await up.interlock("receive", "alertmanager", "-p", "package.json");
+
+    expect(status).toBe(1);
+    expect(out).toContain("refused: This cannot be understood");
+    expect(out).toMatch(/\n {2}version is not 4/);
+  });
+});
+
+/** What `why` says of an incident once it is in a phase. */
+async function why(incident: string, phase: string): Promise<string> {
+  return until(`${incident} is ${phase}`, async () => {
+    const { out, err } = await up.interlock("why", incident);
+    if (err) throw new Error(err);
+    return new RegExp(`phase +${phase}`).test(out) ? out : undefined;
+  });
+}
+
+/** Types what `expected` finds in what was said, with a reason where one is wanted. */
+async function works(expected: RegExp, said: string): Promise<void> {
+  expect(said).toMatch(expected);
+  const [, ...words] = expected.exec(said) ?? [];
+  const { status, err } = await up.interlock(...words, ...(words.includes("--reason") ? ["a reason"] : []));
+  expect(err).toBe("");
+  expect(status).toBe(0);
+}
