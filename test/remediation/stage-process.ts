@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { plainEnv } from "../services/interlock.ts";
+
+/** One stage as a process that can be killed, and begins again with what it has on disk. */
+export class StageProcess {
+  readonly name: string;
+  readonly #args: readonly string[];
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #logFile: string;
+  #child: ChildProcess | undefined;
+
+  constructor(
+    name: string,
+    { args, env = {}, logFile }: { args: readonly string[]; env?: Readonly<Record<string, string>>; logFile: string },
+  ) {
+    this.name = name;
+    this.#args = args;
+    this.#env = env;
+    this.#logFile = logFile;
+  }
+
+  start(): void {
+    const child = spawn(process.execPath, this.#args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...plainEnv, ...this.#env },
+    });
+    const log = createWriteStream(this.#logFile, { flags: "a" });
+    child.stdout?.pipe(log, { end: false });
+    child.stderr?.pipe(log, { end: false });
+    // A test run that is cut short must not leave processes behind.
+    const killed = () => void child.kill("SIGKILL");
+    process.once("exit", killed);
+    child.once("exit", () => process.off("exit", killed));
+    this.#child = child;
+  }
+
+  /** SIGKILL: it has no time to say or save anything. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  }
+
+  /** Stands still for a while, as a machine that swaps does. */
+  pause(): void {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  get hasEnded(): boolean {
+    return this.#child?.exitCode !== null || this.#child.signalCode !== null;
+  }
+}

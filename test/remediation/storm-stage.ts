@@ -1,0 +1,149 @@
+import { setMaxListeners } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { openClient } from "../../src/app/index.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type Deed, deeds, StepWitness } from "../executor/processes/step-witness.ts";
+import { type ApiServer, startApiServer } from "../services/api-server.ts";
+import { bundle, interlockEntry } from "../services/bundle.ts";
+import { freePort } from "../services/free-port.ts";
+import { StageProcess } from "./stage-process.ts";
+
+export interface StormStageOptions {
+  readonly gateways: number;
+  readonly orchestrators: number;
+  readonly executors: number;
+  /** Environment of every stage: another lock backend, another ledger. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Gateway extends StageProcess {
+  readonly url: string;
+}
+
+export const token = "storm-token-of-many-characters";
+
+/** Which workflow a signal leads to. `Unheard` has no rule. */
+export const workflowOf: Readonly<Record<string, Deed | undefined>> = {
+  DiskFull: "succeed",
+  DiskSlow: "succeed",
+  DiskHot: "succeed",
+  MemoryHigh: "succeed",
+  Corrupt: "fail",
+  Unheard: undefined,
+};
+
+/** All stages on one `interlock api`, each replica a process of its own, and a witness that steps write to. */
+export class StormStage implements AsyncDisposable {
+  readonly directory: string;
+  readonly api: ApiServer;
+  readonly client: KubeClient;
+  readonly witness: StepWitness;
+  readonly gateways: readonly StageProcess[];
+  readonly urls: readonly string[];
+  readonly stages: readonly StageProcess[];
+
+  private constructor(
+    parts: Pick<StormStage, "directory" | "api" | "client" | "witness" | "gateways" | "urls" | "stages">,
+  ) {
+    this.directory = parts.directory;
+    this.api = parts.api;
+    this.client = parts.client;
+    this.witness = parts.witness;
+    this.gateways = parts.gateways;
+    this.urls = parts.urls;
+    this.stages = parts.stages;
+  }
+
+  static async open({ gateways: wanted, orchestrators, executors, env = {} }: StormStageOptions): Promise<StormStage> {
+    // Each process listens for our end.
+    setMaxListeners(0, process);
+    const directory = mkdtempSync(join(tmpdir(), "interlock-storm-"));
+    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
+    const witness = new StepWitness(join(directory, "witness"));
+    writeWorkflows(join(directory, "workflows"), witness);
+    writeRules(join(directory, "rules"));
+    writeFileSync(join(directory, "config.yaml"), stringify(configOf(directory)));
+    const api = await startApiServer({ program });
+    const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
+
+    const place = (stage: string, more: Readonly<Record<string, string>> = {}) => {
+      const args = [program, stage.replace(/-\d+$/, ""), "--kubeconfig", api.kubeconfigFile];
+      const own = ["--config", join(directory, "config.yaml"), "--data", join(directory, stage)];
+      const logFile = join(directory, `${stage}.log`);
+      return new StageProcess(stage, { args: [...args, ...own], env: { ...env, ...more }, logFile });
+    };
+    const ports = await Promise.all(Array.from({ length: wanted }, () => freePort()));
+    const gateways = ports.map((port, i) => place(`gateway-${i}`, { GATEWAY_LISTEN: `127.0.0.1:${port}` }));
+    const stages = [
+      ...gateways,
+      ...Array.from({ length: orchestrators }, (_, i) => place(`orchestrator-${i}`)),
+      ...Array.from({ length: executors }, (_, i) => place(`executor-${i}`)),
+    ];
+    const urls = ports.map((port) => `http://127.0.0.1:${port}/api/v1/signals/alertmanager`);
+    return new StormStage({ directory, api, client, witness, gateways, urls, stages });
+  }
+
+  /** What stages have logged, for a failure. */
+  logs(): string {
+    const files = readdirSync(this.directory).filter((name) => name.endsWith(".log"));
+    return files
+      .map((name) => `── ${name}\n${readFileSync(join(this.directory, name), "utf8").slice(-1_500)}`)
+      .join("\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stage of this.stages) {
+      stage.resume();
+      await stage.kill();
+    }
+    await this.api.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Everything that has to be waited for is short, so that much happens. */
+function configOf(directory: string) {
+  return {
+    execution: {
+      engines: "local",
+      engine: "local",
+      workflowsDir: join(directory, "workflows"),
+      localDir: join(directory, "local"),
+    },
+    resource_locking: { cooldown_period: "300ms" },
+    rules: { dir: join(directory, "rules") },
+    verification: { grace: "100ms", window: "400ms" },
+    ledger: { dir: join(directory, "ledger") },
+    gateway: { scope: "all", tokens: `storm ${token}`, flushInterval: "100ms" },
+  };
+}
+
+function writeRules(folder: string): void {
+  const rules = Object.entries(workflowOf).flatMap(([signalName, workflow]) =>
+    workflow ? [{ name: signalName, match: { signalName }, workflow }] : [],
+  );
+  mkdirSync(folder);
+  writeFileSync(join(folder, "storm.yaml"), stringify({ rules }));
+}
+
+function writeWorkflows(root: string, witness: StepWitness): void {
+  for (const workflowId of Object.keys(deeds) as Deed[]) {
+    const steps = [{ name: "run", script: witness.script(workflowId) }];
+    const pipeline = { apiVersion: "tekton.dev/v1", kind: "Pipeline", metadata: { name: "workflow" } };
+    const spec = { tasks: [{ name: "act", taskSpec: { steps } }] };
+    mkdirSync(join(root, workflowId), { recursive: true });
+    writeFileSync(join(root, workflowId, "pipeline.yaml"), stringify({ ...pipeline, spec }));
+    const entry = {
+      workflowId,
+      version: "1.0.0",
+      description: "For the storm.",
+      engine: "local",
+      targetKinds: ["node"],
+    };
+    writeFileSync(join(root, workflowId, "workflow.yaml"), stringify(entry));
+  }
+}

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { playStorm } from "./storm.ts";
+
+// The long version is `npm run storm`.
+it("what is accepted is recorded and decided while stages are killed, and nothing acts beside another", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const plan = { signals: 1_000, targets: 6, killEveryMs: 1_500, seed };
+
+  const { problems, figures } = await playStorm({ ...plan, gateways: 2, orchestrators: 2, executors: 2 });
+
+  expect(problems, `npm run storm -- --signals 1000 --targets 6 --replicas 2 --seed ${seed}`).toEqual([]);
+  expect(figures["kills"]).toBeGreaterThan(0);
+  expect(figures["executions Completed"]).toBeGreaterThan(0);
+}, 240_000);

@@ -1,0 +1,173 @@
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { readLedger, verifyLedger } from "../../src/ledger/index.ts";
+import {
+  closedIncidentPhases,
+  type RemediationRequest,
+  remediationRequests,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../src/resources/index.ts";
+import { Dice } from "../chaos/dice.ts";
+import { overlaps } from "../executor/processes/step-witness.ts";
+import { until } from "../executor/processes/until.ts";
+import { type Alert, Sender } from "./sender.ts";
+import { StormStage, type StormStageOptions, workflowOf } from "./storm-stage.ts";
+
+export interface StormPlan extends StormStageOptions {
+  readonly signals: number;
+  readonly targets: number;
+  /** The longest time between two kills. */
+  readonly killEveryMs: number;
+  readonly seed: number;
+}
+
+export interface StormResult {
+  readonly seconds: number;
+  readonly figures: Readonly<Record<string, number>>;
+  readonly problems: readonly string[];
+}
+
+/** Alerts of all kinds at once, while stages are killed and stopped all the time. When it is quiet again, everything has to add up. */
+export async function playStorm(plan: StormPlan): Promise<StormResult> {
+  const dice = new Dice(plan.seed);
+  await using stage = await StormStage.open(plan);
+  const startedAt = performance.now();
+  for (const one of stage.stages) one.start();
+  const calm = new AbortController();
+  const killing = killAtRandom(stage, plan, dice, calm.signal);
+  const sender = new Sender(stage.urls, dice);
+  await sendAll(sender, plan, dice);
+  calm.abort();
+  const kills = await killing;
+
+  const incidents = await until("every incident is decided", () => decidedIncidents(stage), {
+    withinMs: 180_000,
+  }).catch((error) => Promise.reject(new Error(`${error.message}\n${stage.logs()}`)));
+  const { items: executions } = await stage.client.list(workflowExecutions);
+  const problems = [
+    ...sender.refusals,
+    ...miscounted(sender, incidents),
+    ...overlaps(stage.witness.read()),
+    ...startedTwice(stage),
+    ...(await untold(stage, incidents)),
+    ...(await verifyLedger(join(stage.directory, "ledger"))).problems.map((problem) => JSON.stringify(problem)),
+  ];
+  return {
+    seconds: (performance.now() - startedAt) / 1_000,
+    figures: { ...figuresOf(incidents, executions), signals: plan.signals, kills },
+    problems,
+  };
+}
+
+/** Several senders at once, each waiting for its answers. */
+async function sendAll(sender: Sender, { signals, targets }: StormPlan, dice: Dice): Promise<void> {
+  let left = signals;
+  async function work() {
+    while (left > 0) {
+      const size = Math.min(left, dice.whole(1, 40));
+      left -= size;
+      await sender.send(Array.from({ length: size }, () => alertBy(dice, targets)));
+      await wait(dice.between(0, 30));
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, work));
+}
+
+function alertBy(dice: Dice, targets: number): Alert {
+  const name = dice.pick(Object.keys(workflowOf));
+  return { name, node: `worker-${dice.whole(1, targets)}`, isOver: dice.chance(0.02) };
+}
+
+/** Returns how many died. In the end all of them run. */
+async function killAtRandom(
+  { stages }: StormStage,
+  { killEveryMs }: StormPlan,
+  dice: Dice,
+  calm: AbortSignal,
+): Promise<number> {
+  let kills = 0;
+  while (!calm.aborted) {
+    await wait(dice.between(killEveryMs / 4, killEveryMs));
+    const victim = dice.pick(stages);
+    if (dice.chance(0.25)) {
+      // It believes that no time has passed.
+      victim.pause();
+      await wait(dice.between(0, killEveryMs));
+      victim.resume();
+      continue;
+    }
+    await victim.kill();
+    kills++;
+    await wait(dice.between(0, killEveryMs / 4));
+    victim.start();
+  }
+  for (const stage of stages) if (stage.hasEnded) stage.start();
+  return kills;
+}
+
+/** All incidents, once nothing is under way any more: each is closed, or waits for a person or for other rules. */
+async function decidedIncidents({ client }: StormStage): Promise<readonly RemediationRequest[] | undefined> {
+  const { items } = await client.list(remediationRequests);
+  return items.length > 0 && items.every(isDecided) ? items : undefined;
+}
+
+function isDecided({ status }: RemediationRequest): boolean {
+  if (status?.phase === "Blocked") return status.block.decision !== undefined && status.block.until === undefined;
+  const isClosed = closedIncidentPhases.some((phase) => phase === status?.phase);
+  return isClosed && (status?.conditions?.some(({ type }) => type === "Recorded") ?? false);
+}
+
+/** What was accepted has to be in the incidents; nothing may be there that nobody sent. */
+function miscounted({ accounts }: Sender, incidents: readonly RemediationRequest[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { spec, status } of incidents) {
+    const key = `${spec.signalName} ${spec.targetResource.name}`;
+    counts.set(key, (counts.get(key) ?? 0) + (status?.deduplication?.occurrenceCount ?? 0));
+  }
+  return [...accounts].flatMap(([key, { accepted, sent }]) => {
+    const counted = counts.get(key) ?? 0;
+    return accepted <= counted && counted <= sent
+      ? []
+      : [`${key}: accepted ${accepted}, counted ${counted}, sent ${sent}`];
+  });
+}
+
+function startedTwice({ witness }: StormStage): readonly string[] {
+  const seen = new Set<string>();
+  const starts = witness.read().filter(({ said }) => said === "start");
+  return starts.flatMap(({ executionUid }) => {
+    if (seen.has(executionUid)) return [`${executionUid} began twice`];
+    seen.add(executionUid);
+    return [];
+  });
+}
+
+/** Every incident has a decision, or an end, in the ledger; and the one that its status names. */
+async function untold({ directory }: StormStage, incidents: readonly RemediationRequest[]): Promise<readonly string[]> {
+  const ids = new Set<string>();
+  const told = new Set<string>();
+  for await (const { id, type } of readLedger(join(directory, "ledger"))) {
+    ids.add(id);
+    if (type === "incident.decided" || type === "incident.closed") told.add(id.split("/")[0] ?? "");
+  }
+  return incidents.flatMap(({ metadata, status }) => {
+    if (!told.has(metadata.uid ?? "")) return [`${metadata.name} was decided, but the ledger does not say so`];
+    const named = status?.phase === "Blocked" ? status.block.decision : undefined;
+    return named === undefined || ids.has(named) ? [] : [`${metadata.name} names a decision that is not recorded`];
+  });
+}
+
+function figuresOf(incidents: readonly RemediationRequest[], executions: readonly WorkflowExecution[]) {
+  const figures: Record<string, number> = { incidents: incidents.length, executions: executions.length };
+  for (const { status } of incidents) {
+    const end =
+      status && "outcome" in status ? status.outcome : status?.phase === "Blocked" ? status.block.reason : "open";
+    figures[end] = (figures[end] ?? 0) + 1;
+  }
+  for (const { status } of executions) {
+    const end = `executions ${status?.phase}`;
+    figures[end] = (figures[end] ?? 0) + 1;
+  }
+  return figures;
+}
