@@ -1,5 +1,5 @@
 /** What is deployed, each any number of times. */
-export const stages = ["gateway", "orchestrator", "executor"] as const;
+export const stages = ["gateway", "orchestrator", "executor", "notify"] as const;
 export type StageName = (typeof stages)[number];
 
 /** Where something may be done: anywhere, or in the namespace of incidents, of Leases, or of runs. */
@@ -93,5 +93,13 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: "batch", resources: ["jobs"], verbs: [...follow, "create", "patch", "delete"], where: "runs" },
     { group: "", resources: ["pods"], verbs: follow, where: "runs" },
     { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "runs" },
+  ],
+  notify: [
+    ...look,
+    // One of all replicas delivers: the one that holds the lock.
+    locks,
+    // It makes digests itself, and deletes nothing: notices go with the incident that they belong to.
+    { group: ours, resources: ["notificationrequests"], verbs: [...follow, "create"], where: "anywhere" },
+    { group: ours, resources: ["notificationrequests/status"], verbs: ["update"], where: "anywhere" },
   ],
 };

@@ -13,6 +13,7 @@ const configMaps: Readonly<Record<StageName, string>> = {
   gateway: "gateway-config",
   orchestrator: "remediationorchestrator-config",
   executor: "workflowexecution-config",
+  notify: "notification-config",
 };
 
 const signalPort = 8_080;
@@ -133,6 +134,7 @@ function configOf(stage: StageName, { locks, incidents, runs }: Places): string 
       "resource_locking:",
       "  cooldown_period: 5m",
     ],
+    notify: [...common, ...metrics],
   };
   return `${lines[stage].join("\n")}\n`;
 }

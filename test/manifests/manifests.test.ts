@@ -68,7 +68,8 @@ describe("the deployments", () => {
     expect(found("PodDisruptionBudget", `interlock-${stage}`)).toMatchObject({ spec: { minAvailable: 1 } });
   });
 
-  it("have the ConfigMap that people know", () => {
+  it("have the ConfigMaps that people know", () => {
+    expect(found("ConfigMap", "notification-config")).toBeDefined();
     expect(found("ConfigMap", "workflowexecution-config")).toMatchObject({
       data: { "interlock.yaml": expect.stringContaining("resource_locking:\n  cooldown_period: 5m") },
     });

@@ -11,6 +11,7 @@ import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
 import { installCrds, type NotificationRequest, notificationRequests } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
@@ -290,7 +291,17 @@ async function start(env: Record<string, string>) {
   const loaded = loadConfig({ env });
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
   const print = (text: string) => void printed.push(text);
-  const stage = await openNotify({ loaded, client, ledger, clock, random, log, metrics: promMetrics(), print });
+  const stage = await openNotify({
+    loaded,
+    // Delivers with no more rights than the shipped roles give.
+    client: permittedClient(client, "notify"),
+    ledger,
+    clock,
+    random,
+    log,
+    metrics: promMetrics(),
+    print,
+  });
   let isClosed = false;
   const once = {
     async close() {
