@@ -2,10 +2,18 @@ import { existsSync, readdirSync } from "node:fs";
 import { isInstalled, run } from "./run.ts";
 
 /** What the tests need besides npm packages: the program they start, and Debian's package that has it. */
-const services = [
+const services: readonly Service[] = [
   { program: "redis-server", debianPackage: "redis-server", isThere: () => isInstalled("redis-server") },
   { program: "initdb", debianPackage: "postgresql", isThere: hasPostgres },
+  // Of Prometheus only the program that plays its rules.
+  { program: "promtool", debianPackage: "prometheus", isThere: () => isInstalled("promtool") },
 ];
+
+interface Service {
+  readonly program: string;
+  readonly debianPackage: string;
+  isThere(): Promise<boolean>;
+}
 
 /**
  * Installs what is missing where we may, and says exactly what to install where we may not. The tests start these
@@ -35,9 +43,10 @@ async function aptInstall(debianPackage: string): Promise<boolean> {
   console.log(`installing ${debianPackage} …`);
   const quiet = { DEBIAN_FRONTEND: "noninteractive" };
   if ((await run("apt-get", ["update", "-qq"], quiet)) !== 0) return false;
-  // The package would start a server of its own; the tests bring theirs.
   const policy = ["-o", "Dpkg::Options::=--force-confold"];
-  return (
-    (await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...policy, debianPackage], quiet)) === 0
-  );
+  const args = ["install", "-y", "-qq", "--no-install-recommends", ...policy, debianPackage];
+  if ((await run("apt-get", args, quiet)) !== 0) return false;
+  // The package may have started a server of its own, which nobody asked for: the tests bring theirs.
+  if (existsSync("/run/systemd/system")) await run("systemctl", ["disable", "--now", debianPackage]);
+  return true;
 }
