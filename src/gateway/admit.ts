@@ -23,7 +23,7 @@ import { previewOf } from "./preview.ts";
 import { isOpen, type Report } from "./report.ts";
 import type { ScopeOf } from "./scope.ts";
 import { SingleFlight } from "./single-flight.ts";
-import type { Tally } from "./tally.ts";
+import type { Share, Tally } from "./tally.ts";
 
 export interface IntakeOptions {
   readonly client: KubeClient;
@@ -75,7 +75,7 @@ export class Intake {
       if (!report) isAnybodysGuess = true;
       const incident = report && !others.has(report.fingerprint) ? this.#repeated(report) : undefined;
       if (!report || !incident) return void (report && others.add(report.fingerprint));
-      tallies.add(occurrences.add(incident, report));
+      tallies.add(occurrences.add(incident, report, { occurrences: 1 }));
       return { kind: "counted", fingerprint: report.fingerprint, incident } as const;
     });
     return { admissions, kept: tallies.size === 0 ? Promise.resolve() : occurrences.keep(tallies) };
@@ -85,13 +85,14 @@ export class Intake {
   async admit(signal: Signal): Promise<Admission> {
     const report = await this.#identify(signal);
     if ("kind" in report) return this.#recorded(report, undefined);
-    const admission = signal.status === "resolved" ? await this.#resolve(report) : await this.#fire(report, 1);
+    const admission =
+      signal.status === "resolved" ? await this.#resolve(report) : await this.#fire(report, { occurrences: 1 });
     return this.#recorded(admission, report);
   }
 
   /** Admits what was counted on an incident that is closed. Resolves to the incident that has it, if there is one. */
-  async readmit(report: Report, occurrences: number): Promise<RemediationRequest | undefined> {
-    const admission = await this.#recorded(await this.#fire(report, occurrences), report);
+  async readmit(report: Report, share: Share): Promise<RemediationRequest | undefined> {
+    const admission = await this.#recorded(await this.#fire(report, share), report);
     return "incident" in admission ? admission.incident : undefined;
   }
 
@@ -141,7 +142,7 @@ export class Intake {
     return known && isOpen(known) && decideFiring(known, report).do === "count" ? known : undefined;
   }
 
-  async #fire(report: Report, occurrences: number): Promise<Admission> {
+  async #fire(report: Report, share: Share): Promise<Admission> {
     const { incidents, endings } = this.#options;
     const { fingerprint, signal } = report;
     const endedAt = endings.endOf(report);
@@ -152,9 +153,9 @@ export class Intake {
       if (known && isOpen(known)) {
         const decision = decideFiring(known, report);
         if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
-        return this.#count(known, report, occurrences);
+        return this.#count(known, report, share);
       }
-      const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, occurrences));
+      const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, share));
       if (isMine && result.kind !== "exists") return result;
       // What was true of another signal of this fingerprint need not be of this one, but out of scope is out of scope.
       if (result.kind === "refused") return result;
@@ -162,15 +163,15 @@ export class Intake {
     throw new GatewayError("unavailable", `the incidents of ${fingerprint} change too often`);
   }
 
-  async #count(known: RemediationRequest, report: Report, occurrences: number): Promise<Admission> {
+  async #count(known: RemediationRequest, report: Report, share: Share): Promise<Admission> {
     const { fingerprint } = report;
-    const incident = await this.#options.occurrences.count(known, report, occurrences);
+    const incident = await this.#options.occurrences.count(known, report, share);
     if (incident) return { kind: "counted", fingerprint, incident };
     return { kind: "ignored", fingerprint, because: "its incident was closed, and it calls for no other" };
   }
 
   /** Takes the fingerprint's lock first, so that gateways do not race; without it they race, and one of them wins. */
-  async #open(report: Report, occurrences: number): Promise<Opened> {
+  async #open(report: Report, share: Share): Promise<Opened> {
     const { locks, lockWaitMs, log } = this.#options;
     const { fingerprint } = report;
     const options = { waitMs: lockWaitMs, purpose: "open an incident" };
@@ -179,13 +180,13 @@ export class Intake {
       return undefined;
     });
     try {
-      return await this.#openNow(report, occurrences);
+      return await this.#openNow(report, share);
     } finally {
       await lease?.release();
     }
   }
 
-  async #openNow(report: Report, occurrences: number): Promise<Opened> {
+  async #openNow(report: Report, share: Share): Promise<Opened> {
     const { client, incidents, scopeOf, kinds, namespace } = this.#options;
     const { fingerprint, owner, signal } = report;
     const decision = decideFiring(await incidents.read(fingerprint), report);
@@ -209,7 +210,7 @@ export class Intake {
     // Somebody was faster, or our reading was old: look again.
     if (outcome.kind === "already-exists") return { kind: "exists" };
     incidents.learn(outcome.object);
-    await this.#options.occurrences.open(outcome.object, report, occurrences);
+    await this.#options.occurrences.open(outcome.object, report, share);
     return { kind: "created", fingerprint, incident: outcome.object };
   }
 

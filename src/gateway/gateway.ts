@@ -99,7 +99,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     random,
     flushMs: settings.flushMs,
     log,
-    readmit: (report, count) => intake.readmit(report, count),
+    readmit: (report, share) => intake.readmit(report, share),
     wrote(incident, count, total) {
       metrics.written(count);
       if (count > 0) tell(countedEvent(incident, { writer, occurrences: count, total, at: now() }));

@@ -7,7 +7,7 @@ import { GatewayError } from "./gateway-error.ts";
 import type { Incidents } from "./incidents.ts";
 import type { OccurrenceJournal } from "./occurrence-journal.ts";
 import { isOpen, type Report } from "./report.ts";
-import { Tally } from "./tally.ts";
+import { type Share, Tally } from "./tally.ts";
 
 export interface OccurrencesOptions {
   readonly client: KubeClient;
@@ -23,7 +23,7 @@ export interface OccurrencesOptions {
   readonly flushMs: number;
   readonly log: Logger;
   /** Admits signals anew that were counted on an incident which was closed by then. */
-  readonly readmit: (report: Report, occurrences: number) => Promise<RemediationRequest | undefined>;
+  readonly readmit: (report: Report, share: Share) => Promise<RemediationRequest | undefined>;
   /** The status of `incident` has `occurrences` more. */
   readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
 }
@@ -46,19 +46,25 @@ export class Occurrences {
   }
 
   /** The same for what `incident` was opened with a moment ago: it is never admitted anew, however soon that is closed. */
-  open(incident: RemediationRequest, report: Report, occurrences: number): Promise<RemediationRequest | undefined> {
-    this.#tallyOf(incident, report).openedWith(occurrences);
-    return this.count(incident, report, occurrences);
+  open(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
+    this.#tallyOf(incident, report).openedWith(share.occurrences);
+    return this.count(incident, report, share);
   }
 
   /**
    * Resolves when it is durable that `incident` was reported so often more: to the incident that has it, which is another
    * one if this was closed; to undefined if nothing had to be opened for it.
    */
-  async count(incident: RemediationRequest, report: Report, occurrences = 1): Promise<RemediationRequest | undefined> {
-    const tally = this.add(incident, report, occurrences);
-    if (!this.keepsJournal) return this.#write(tally, incident);
+  async count(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
+    const tally = this.add(incident, report, share);
+    const handOver = () => share.from && this.#settle(share.from.tally, share.from.counted);
+    if (!this.keepsJournal) {
+      handOver();
+      return this.#write(tally, incident);
+    }
     await this.keep([tally]);
+    // Not before, and not much later: the journal forgets what has nothing left to be written.
+    handOver();
     return incident;
   }
 
@@ -68,9 +74,9 @@ export class Occurrences {
   }
 
   /** Adds to what was counted of `incident`. Nobody may be told before `keep`. */
-  add(incident: RemediationRequest, report: Report, occurrences = 1): Tally {
+  add(incident: RemediationRequest, report: Report, share: Share): Tally {
     const tally = this.#tallyOf(incident, report);
-    tally.add(report, occurrences);
+    tally.add(report, share);
     return tally;
   }
 
@@ -95,6 +101,8 @@ export class Occurrences {
   flush(): Promise<void> {
     this.#flushing ??= this.#flushAll().finally(() => {
       this.#flushing = undefined;
+      // What was counted meanwhile, when it was too late for this one and too early for the next.
+      if (this.keepsJournal && [...this.#tallies.values()].some(({ unwritten }) => unwritten > 0)) this.#flushLater();
     });
     return this.#flushing;
   }
@@ -158,7 +166,10 @@ export class Occurrences {
     if (!current) return this.#startWrite(tally, incident);
     const before = tally.count;
     return current
-      .catch(() => {})
+      .catch((error: unknown) => {
+        // It was handed over to another incident, whose status does not have it.
+        if (tally.written >= before) throw error;
+      })
       .then(() => {
         const running = tally.writing as Promise<RemediationRequest | undefined> | undefined;
         if (running && running !== current) return running;
@@ -204,9 +215,10 @@ export class Occurrences {
     let moved: RemediationRequest | undefined;
     tally.wrote({ count: has, firing: new Map() });
     while (tally.unwritten > 0) {
-      const { count, firing } = tally.countOf(writer);
-      moved = await readmit(tally.report, tally.unwritten);
-      this.#settle(tally, { count, firing });
+      const counted = tally.countOf(writer);
+      moved = await readmit(tally.report, { occurrences: tally.unwritten, from: { tally, counted } });
+      // Also if it calls for no other incident.
+      this.#settle(tally, counted);
     }
     this.#tallies.delete(tally.uid);
     return moved;

@@ -14,7 +14,15 @@ export interface KeptTally {
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
   readonly firing: readonly (readonly [key: string, firingAt: string])[];
+  /** How many of another incident's tally, by uid, were moved to this one. Absent if none were. */
+  readonly moved?: readonly (readonly [uid: string, count: number])[];
   readonly report: Report;
+}
+
+/** What is added to a tally: one signal, or what another incident was told before it was closed. */
+export interface Share {
+  readonly occurrences: number;
+  readonly from?: { readonly tally: Tally; readonly counted: Pick<Count, "count" | "firing"> };
 }
 
 /** How often this gateway has heard of one incident. Its figures only grow, so that writing them twice is harmless. */
@@ -34,11 +42,23 @@ export class Tally {
   readonly #told = new Map<string, string>();
   /** The latest signal that said something new: the one to open another incident with. */
   #report: Report;
+  readonly #moved: Map<string, number>;
   /** Goes up with each `report`, so that whoever keeps it knows whether it has to be kept again. */
   #edition = 1;
   writing: Promise<unknown> | undefined;
 
-  constructor({ uid, name, count, written, opened = 0, firstSeenAt, lastSeenAt, firing, report }: KeptTally) {
+  constructor({
+    uid,
+    name,
+    count,
+    written,
+    opened = 0,
+    firstSeenAt,
+    lastSeenAt,
+    firing,
+    moved = [],
+    report,
+  }: KeptTally) {
     this.uid = uid;
     this.name = name;
     this.#count = count;
@@ -47,6 +67,7 @@ export class Tally {
     this.#firstSeenAt = firstSeenAt;
     this.#lastSeenAt = lastSeenAt;
     this.#firing = new Map(firing);
+    this.#moved = new Map(moved);
     this.#report = report;
   }
 
@@ -88,8 +109,9 @@ export class Tally {
     return this.#count - this.#written;
   }
 
-  add(report: Report, occurrences: number): void {
+  add(report: Report, { occurrences, from }: Share): void {
     this.#count += occurrences;
+    if (from) this.#takeOver(from);
     if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
     const { series, firingAt } = report.signal;
     if (this.#told.get(series) === firingAt) return;
@@ -105,6 +127,12 @@ export class Tally {
   /** The incident was opened with so many of those that follow. */
   openedWith(occurrences: number): void {
     this.#opened = occurrences;
+    this.#edition++;
+  }
+
+  /** Kept in one line with our own count: after a crash in between they would be counted twice, or not at all. */
+  #takeOver({ tally, counted }: NonNullable<Share["from"]>) {
+    this.#moved.set(tally.uid, counted.count);
     this.#edition++;
   }
 
@@ -134,6 +162,7 @@ export class Tally {
       firstSeenAt: this.#firstSeenAt,
       lastSeenAt: this.#lastSeenAt,
       firing: [...this.#firing],
+      ...(this.#moved.size > 0 && { moved: [...this.#moved] }),
       report: this.#report,
     };
   }

@@ -3,6 +3,8 @@ import { failOpen, kubernetesClaimBackend, redisClaimBackend, settlesRegardless 
 import { simulateClaims } from "./claim-sim.ts";
 import * as executors from "./executor-mutants.ts";
 import { type MutateTools, simulateExecutor } from "./executor-sim.ts";
+import * as gateways from "./gateway-mutants.ts";
+import { type MutateGateway, simulateGateway } from "./gateway-sim.ts";
 import { type KubernetesBackendOptions, kubernetesBackend } from "./kube-network.ts";
 import * as mutants from "./lock-mutants.ts";
 import { type SimResult, simulateLocks } from "./lock-sim.ts";
@@ -93,6 +95,14 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "cooldown-is-the-run": executor(executors.cooldownIsTheRun),
     },
   },
+  gateway: {
+    run: gateway(),
+    mutants: {
+      "answers-before-it-is-durable": gateway(gateways.answersEarly),
+      "forgets-its-journal": gateway(gateways.forgetsItsJournal),
+      "names-incidents-by-chance": gateway(gateways.namesByChance),
+    },
+  },
   "redis-order": {
     run: (seed) => simulateOrder(seed, (world) => redisBackend(world, { calm: true })),
     mutants: {
@@ -115,6 +125,10 @@ function redis(options?: RedisBackendOptions): Run {
 
 function kubernetes(options?: KubernetesBackendOptions): Run {
   return (seed, faults) => simulateLocks(seed, (world) => kubernetesBackend(world, options), faults);
+}
+
+function gateway(mutate?: MutateGateway): Run {
+  return (seed, faults) => simulateGateway(seed, faults, mutate);
 }
 
 function executor(mutate?: MutateTools): Run {

@@ -35,8 +35,15 @@ function take(said: KeptTally | CountLine, tallies: Map<string, KeptTally>) {
   const known = tallies.get(said.uid);
   if ("report" in said) {
     const firing = new Map([...(known?.firing ?? []), ...said.firing]);
-    tallies.set(said.uid, { ...said, firing: [...firing] });
+    tallies.set(said.uid, { ...said, written: Math.max(known?.written ?? 0, said.written), firing: [...firing] });
+    for (const [uid, count] of said.moved ?? []) moveAway(tallies, uid, count);
   } else if (known) {
-    tallies.set(said.uid, { ...known, ...said });
+    // A line about other signals may not know yet what was moved away.
+    tallies.set(said.uid, { ...known, ...said, written: Math.max(known.written, said.written) });
   }
+}
+
+function moveAway(tallies: Map<string, KeptTally>, uid: string, count: number) {
+  const known = tallies.get(uid);
+  if (known) tallies.set(uid, { ...known, written: Math.max(known.written, count) });
 }
