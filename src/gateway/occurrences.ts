@@ -2,7 +2,7 @@ import type { KubeClient } from "../kube/index.ts";
 import { type RemediationRequest, remediationRequests, type Signal } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type Clock, type Random, sleep, type Timer } from "../time/index.ts";
-import { type CountedStatus, withCount, withEnd } from "./decide.ts";
+import { type Count, type CountedStatus, withCount, withEnd } from "./decide.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Incidents } from "./incidents.ts";
 import type { OccurrenceJournal } from "./occurrence-journal.ts";
@@ -217,11 +217,21 @@ export class Occurrences {
     while (tally.unwritten > 0) {
       const counted = tally.countOf(writer);
       moved = await readmit(tally.report, { occurrences: tally.unwritten, from: { tally, counted } });
-      // Also if it calls for no other incident.
+      // It calls for no other incident: it was reported before the end of this one, and belongs to it.
+      if (!moved && closed) await this.#addLate(closed, { ...counted, count: counted.count - tally.written });
       this.#settle(tally, counted);
     }
     this.#tallies.delete(tally.uid);
     return moved;
+  }
+
+  /** `late.count` more on an incident that is closed. What fired then is over, so nothing else is said of it. */
+  async #addLate(closed: RemediationRequest, late: Count): Promise<void> {
+    const { writer, wrote } = this.#options;
+    await this.#change(closed, (live) => ({
+      next: withCount(live.status, { ...late, count: countIn(live, writer) + late.count, firing: new Map() }),
+      done: (object) => wrote(object, late.count, object.status?.deduplication?.occurrenceCount ?? 0),
+    }));
   }
 
   #settle(tally: Tally, counted: Parameters<Tally["wrote"]>[0]) {

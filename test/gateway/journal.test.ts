@@ -155,6 +155,20 @@ describe("a gateway with a journal", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(3);
   });
 
+  it("counts what was reported before an end that another gateway heard of, although the incident is closed", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const other = await world.gateway();
+    for (let i = 0; i < 3; i++) await gateway.admit(signal());
+    await other.admit(resolved());
+    await world.close(await world.only());
+
+    await world.flush();
+
+    const { status } = await world.only();
+    expect(status?.deduplication?.occurrenceCount).toBe(3);
+    expect(status?.resolvedAt).toBeDefined();
+  });
+
   it("does not bring back an incident that was deleted after all was written", async () => {
     const gateway = await world.gateway({ journal: await world.journal(), writer });
     await gateway.admit(signal());

@@ -13,6 +13,7 @@ const { values } = parseArgs({
     targets: { type: "string", default: "40" },
     replicas: { type: "string", default: "3" },
     seed: { type: "string" },
+    "kill-every": { type: "string", default: "1500" },
     locks: { type: "string", default: "kubernetes" },
     ledger: { type: "string", default: "sqlite" },
   },
@@ -21,7 +22,12 @@ const { values } = parseArgs({
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const replicas = Number(values.replicas);
-const plan = { signals: Number(values.signals), targets: Number(values.targets), killEveryMs: 1_500, seed };
+const plan = {
+  signals: Number(values.signals),
+  targets: Number(values.targets),
+  killEveryMs: Number(values["kill-every"]),
+  seed,
+};
 console.log(`seed ${seed}`);
 const redis = values.locks === "redis" ? await startRedis({ persistence: "always" }) : undefined;
 const postgres = values.ledger === "postgres" ? await startPostgres() : undefined;
