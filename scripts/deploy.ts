@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
-import { manifests } from "../src/manifests/index.ts";
+import { grafanaDashboard, manifests, prometheusRules } from "../src/manifests/index.ts";
 import { crdOf, resourceKinds } from "../src/resources/index.ts";
 
 // npx tsx scripts/deploy.ts           writes deploy
@@ -18,7 +18,12 @@ function deployFiles(): ReadonlyMap<string, string> {
   const resources = [...crds, ...parts].map(([path]) => path);
   const kustomization = { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources };
   const files = [...crds, ...parts, ["kustomization.yaml", yamlOf(kustomization)] as const];
-  return new Map(files.map(([path, text]) => [path, header + text]));
+  return new Map([
+    ...[...files, ["prometheus/rules.yaml", yamlOf(prometheusRules())] as const].map(
+      ([path, text]): [string, string] => [path, header + text],
+    ),
+    ["grafana/interlock.json", `${JSON.stringify(grafanaDashboard(), undefined, 2)}\n`],
+  ]);
 }
 
 function yamlOf(value: object): string {
@@ -40,7 +45,9 @@ export function staleDeployFiles(): string[] {
 
 function leftovers(): string[] {
   if (!existsSync(folder)) return [];
-  const found = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".yaml"));
+  const found = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+    /\.(yaml|json)$/.test(path),
+  );
   return found.filter((path) => !deployFiles().has(path));
 }
 
@@ -55,8 +62,10 @@ if (import.meta.filename === process.argv[1]) {
       process.exitCode = 1;
     }
   } else {
-    mkdirSync(at("crds/"), { recursive: true });
     for (const path of leftovers()) rmSync(at(path));
-    for (const [path, text] of deployFiles()) writeFileSync(at(path), text);
+    for (const [path, text] of deployFiles()) {
+      mkdirSync(new URL(".", at(path)), { recursive: true });
+      writeFileSync(at(path), text);
+    }
   }
 }

@@ -108,10 +108,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
     runs,
   };
   const recorder = eventRecorder(client, log);
+  const followed = { executions, records, entries, nowMs: () => client.serverNowMs() };
   const hands = {
     sight,
     ledger,
-    announce: announcer({ log, metrics: executorMetrics(options.metrics, { records, entries }), recorder }),
+    announce: announcer({ log, metrics: executorMetrics(options.metrics, followed), recorder }),
     told: new Set<string>(),
   };
 

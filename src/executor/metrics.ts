@@ -5,6 +5,7 @@ import {
   failureReasons,
   type RemediationTarget,
   type RemediationWorkflow,
+  type WorkflowExecution,
 } from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import type { Announcement } from "./announcement.ts";
@@ -19,11 +20,28 @@ const phases = ["Pending", "Running", "Completed", "Failed", "Skipped"] as const
 const skipReasons = Object.keys(blockReasons) as BlockReason[];
 const engines = ["tekton", "job", "local"] as const;
 
+const openPhases = ["Pending", "Running"] as const;
+
+/** What is looked up whenever the metrics are read. */
+export interface Followed {
+  readonly executions: Pick<Informer<WorkflowExecution>, "list">;
+  readonly records: Pick<Informer<RemediationTarget>, "list">;
+  readonly entries: Pick<Informer<RemediationWorkflow>, "list">;
+  /** By the API server's clock, which wrote the times in them. */
+  nowMs(): number;
+}
+
 /** Declares the executor's metrics. */
-export function executorMetrics(
-  metrics: Metrics,
-  { records, entries }: { records: Informer<RemediationTarget>; entries: Informer<RemediationWorkflow, "workflowId"> },
-): ExecutorMetrics {
+export function executorMetrics(metrics: Metrics, { executions, records, entries, nowMs }: Followed): ExecutorMetrics {
+  metrics.gauge({
+    name: "workflowexecution_oldest_seconds",
+    help: "For how long the oldest execution has been Pending, and Running; 0 if none is.",
+    labels: { phase: openPhases },
+    collect(gauge) {
+      const since = sinceOf(executions.list());
+      for (const phase of openPhases) gauge.with({ phase }).set(Math.max(0, nowMs() - since[phase]) / 1_000);
+    },
+  });
   metrics.rows({
     name: "workflowexecution_consecutive_failures",
     help: "Failures in a row before acting, of the target where a workflow has most.",
@@ -85,6 +103,18 @@ export function executorMetrics(
       }
     },
   };
+}
+
+/** Since when the oldest of each phase is in it. */
+function sinceOf(executions: readonly WorkflowExecution[]) {
+  const since = { Pending: Number.POSITIVE_INFINITY, Running: Number.POSITIVE_INFINITY };
+  for (const { metadata, status } of executions) {
+    if (status?.phase === "Running") since.Running = Math.min(since.Running, Date.parse(status.startTime));
+    else if (!status || status.phase === "Pending") {
+      since.Pending = Math.min(since.Pending, Date.parse(metadata.creationTimestamp ?? ""));
+    }
+  }
+  return since;
 }
 
 /** Only for workflows of the catalog: an execution may name any. */

@@ -8,12 +8,13 @@ export interface OrchestratorMetrics {
   count(what: Announcement): void;
 }
 
+const reasons = Object.keys(blockReasons) as BlockReason[];
 const openPhases = ["Pending", "Analyzing", "AwaitingApproval", "Executing", "Verifying", "Blocked"] as const;
 
 /** Declares the orchestrator's metrics. */
 export function orchestratorMetrics(
   metrics: Metrics,
-  incidents: Informer<RemediationRequest, "target" | "fingerprint">,
+  incidents: Pick<Informer<RemediationRequest>, "list">,
 ): OrchestratorMetrics {
   metrics.gauge({
     name: "ro_open_incidents",
@@ -26,6 +27,17 @@ export function orchestratorMetrics(
       }
     },
   });
+  metrics.gauge({
+    name: "ro_blocked_incidents",
+    help: "Incidents that wait now, by the check that said no.",
+    labels: { reason: reasons },
+    collect(gauge) {
+      const waiting = incidents
+        .list()
+        .map(({ status }) => (status?.phase === "Blocked" ? status.block?.reason : undefined));
+      for (const reason of reasons) gauge.with({ reason }).set(waiting.filter((one) => one === reason).length);
+    },
+  });
   const decisions = metrics.counter({
     name: "ro_decisions_total",
     help: "Decisions about incidents.",
@@ -34,7 +46,7 @@ export function orchestratorMetrics(
   const blocks = metrics.counter({
     name: "ro_blocks_total",
     help: "Decisions that an incident has to wait, by the check that said no.",
-    labels: { reason: Object.keys(blockReasons) as BlockReason[] },
+    labels: { reason: reasons },
   });
   const closed = metrics.counter({
     name: "ro_incidents_closed_total",

@@ -1,0 +1,143 @@
+/** Something that somebody should hear of. All texts are fixed, so that they can be compared in tests. */
+export interface Alert {
+  readonly name: string;
+  /** PromQL. */
+  readonly when: string;
+  /** For how long it has to be so. */
+  readonly for: string;
+  readonly severity: "warning" | "critical";
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly summary: string;
+  /** The heading in docs/operations.md that says what to do. */
+  readonly runbook: string;
+}
+
+/** Those who take a lock for each piece of work. Notify's is a lead: it is waited for as long as another delivers. */
+const locking = { gateway: "gateway", orchestrator: "ro" } as const;
+
+/** What needs an acknowledgement; all other blocks clear by themselves, or when rules change. */
+const needsPerson = ["PreviousExecutionFailed", "ExhaustedRetries", "Ineffective"];
+
+/** When to call somebody. The objectives of the locks are those of ADR-052. */
+export const alerts: readonly Alert[] = [
+  ...Object.entries(locking).flatMap(([stage, prefix]) => lockAlerts(stage, prefix)),
+  {
+    name: "InterlockNeedsAPerson",
+    when: `max by (reason) (ro_blocked_incidents{reason=~"${needsPerson.join("|")}"}) > 0`,
+    for: "5m",
+    severity: "warning",
+    summary: "Incidents are blocked until a person acknowledges a failure.",
+    runbook: "blocked-until-a-person-acknowledges",
+  },
+  {
+    name: "InterlockApprovalWaits",
+    when: 'max(ro_open_incidents{phase="AwaitingApproval"}) > 0',
+    for: "15m",
+    severity: "warning",
+    summary: "An incident waits for somebody to approve or reject a workflow.",
+    runbook: "blocked-until-a-person-acknowledges",
+  },
+  {
+    name: "InterlockExecutionStuck",
+    when: 'max(workflowexecution_oldest_seconds{phase="Pending"}) > 300 or max(workflowexecution_oldest_seconds{phase="Running"}) > 3600',
+    for: "5m",
+    severity: "critical",
+    summary: "An execution has been Pending for 5 minutes or Running for an hour.",
+    runbook: "a-run-is-stuck",
+  },
+  {
+    name: "InterlockSignalsTurnedBack",
+    when: 'sum(increase(gateway_signals_total{outcome="unavailable"}[5m])) > 0',
+    for: "5m",
+    severity: "critical",
+    summary: "The gateway has been answering 503: signals are not taken, and senders have to come again.",
+    runbook: "the-api-server-is-away",
+  },
+  {
+    name: "InterlockLedgerLags",
+    when: "max(ledger_database_lag_seconds) > 300",
+    for: "5m",
+    severity: "warning",
+    summary: "Events have waited in a journal for 5 minutes, because the ledger's database does not take them.",
+    runbook: "postgresql-is-away-or-frozen",
+  },
+  {
+    name: "InterlockLedgerKeepsNothing",
+    when: 'sum(increase(ledger_append_failures_total{reason=~"full|failed"}[5m])) > 0',
+    for: "0m",
+    severity: "critical",
+    summary: "A journal takes no events: stages stand still.",
+    runbook: "a-disk-is-full",
+  },
+  {
+    name: "InterlockNoticesUndelivered",
+    when:
+      'sum by (channel) (increase(notify_deliveries_total{status!="success"}[30m])) > 0 ' +
+      'unless sum by (channel) (increase(notify_deliveries_total{status="success"}[30m])) > 0',
+    for: "15m",
+    severity: "warning",
+    summary: "A channel takes no notices, however often they are tried.",
+    runbook: "notifications-fail",
+  },
+  {
+    name: "InterlockNoticesGivenUp",
+    when: 'sum(increase(notify_notices_total{phase=~"Failed|PartiallySent"}[1h])) > 0',
+    for: "0m",
+    severity: "warning",
+    summary: "Notices were given up: nobody, or not everybody, was told.",
+    runbook: "notifications-fail",
+  },
+  {
+    name: "InterlockNobodyDelivers",
+    when: "(sum(notify_locks_held) or vector(0)) == 0",
+    for: "5m",
+    severity: "warning",
+    summary: "No process delivers notices.",
+    runbook: "notifications-fail",
+  },
+];
+
+function lockAlerts(stage: string, prefix: string): readonly Alert[] {
+  const rate = (metric: string, labels = "") => `sum(rate(${prefix}_${metric}${labels}[5m]))`;
+  const granted = rate("lock_acquisition_successes_total");
+  const refused = rate("lock_acquisition_failures_total", '{reason!~"contention|aborted"}');
+  const asked = rate("lock_acquisition_attempts_total");
+  const buckets = `sum by (le) (rate(${prefix}_lock_acquisition_duration_seconds_bucket[5m]))`;
+  const common = { for: "5m", labels: { stage }, severity: "warning" } as const;
+  return [
+    {
+      ...common,
+      name: "InterlockLocksFail",
+      when: `${granted} / (${granted} + ${refused}) < 0.999`,
+      severity: "critical",
+      summary: "Less than 99.9 % of locks are granted, those not counted that met another holder.",
+      runbook: "locks-fail-or-are-slow",
+    },
+    {
+      ...common,
+      name: "InterlockLocksContended",
+      when: `${rate("lock_contentions_total")} / ${asked} > 0.05`,
+      summary: "More than 5 % of those who ask for a lock meet another holder.",
+      runbook: "locks-are-contended",
+    },
+    {
+      ...common,
+      name: "InterlockLocksSlow",
+      when: `histogram_quantile(0.95, ${buckets}) > 0.02`,
+      summary: "One lock in twenty takes longer than 20 ms to get.",
+      runbook: "locks-fail-or-are-slow",
+    },
+  ];
+}
+
+/** The same as a file of rules for Prometheus. */
+export function prometheusRules(): object {
+  const rules = alerts.map((alert) => ({
+    alert: alert.name,
+    expr: alert.when,
+    for: alert.for,
+    labels: { severity: alert.severity, ...alert.labels },
+    annotations: { summary: alert.summary, runbook: `docs/operations.md#${alert.runbook}` },
+  }));
+  return { groups: [{ name: "interlock", rules }] };
+}

@@ -1,0 +1,243 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { alerts, panels, prometheusRules } from "../../src/manifests/index.ts";
+import { UpProcess } from "../services/up-process.ts";
+import { exposedIn, namedIn } from "./promql.ts";
+
+/** Series by name, as promtool writes them: `0+5x30` starts at 0 and grows by 5, 30 times, once a minute. */
+type Series = Readonly<Record<string, string>>;
+
+interface Case {
+  readonly fires: Series;
+  readonly isQuiet: Series;
+  /** Labels that come from the series. */
+  readonly with?: Readonly<Record<string, string>>;
+}
+
+const held = { notify_locks_held: "1x120" };
+
+/** Both sides of every alert: what calls somebody, and what is still all right. */
+const cases: Readonly<Record<string, Case>> = {
+  ...Object.fromEntries(["gateway", "ro"].flatMap((prefix) => Object.entries(lockCases(prefix)))),
+  InterlockNeedsAPerson: {
+    fires: { ...held, 'ro_blocked_incidents{reason="ExhaustedRetries"}': "0x10 2x110" },
+    with: { reason: "ExhaustedRetries" },
+    // These clear by themselves.
+    isQuiet: { ...held, 'ro_blocked_incidents{reason="ResourceBusy"}': "9x120" },
+  },
+  InterlockApprovalWaits: {
+    fires: { ...held, 'ro_open_incidents{phase="AwaitingApproval"}': "1x120" },
+    isQuiet: {
+      ...held,
+      'ro_open_incidents{phase="AwaitingApproval"}': "0x110 1x10",
+      'ro_open_incidents{phase="Executing"}': "5x120",
+    },
+  },
+  InterlockExecutionStuck: {
+    fires: { ...held, 'workflowexecution_oldest_seconds{phase="Pending"}': "0+60x120" },
+    isQuiet: {
+      ...held,
+      'workflowexecution_oldest_seconds{phase="Pending"}': "20x120",
+      'workflowexecution_oldest_seconds{phase="Running"}': "1700x120",
+    },
+  },
+  InterlockSignalsTurnedBack: {
+    fires: { ...held, 'gateway_signals_total{outcome="unavailable",source="alertmanager"}': "0+3x120" },
+    isQuiet: {
+      ...held,
+      'gateway_signals_total{outcome="unavailable",source="alertmanager"}': "7x120",
+      'gateway_signals_total{outcome="refused",source="alertmanager"}': "0+9x120",
+    },
+  },
+  InterlockLedgerLags: {
+    fires: { ...held, ledger_database_lag_seconds: "0+60x120" },
+    isQuiet: { ...held, ledger_database_lag_seconds: "290x120" },
+  },
+  InterlockLedgerKeepsNothing: {
+    fires: { ...held, 'ledger_append_failures_total{reason="full"}': "0x115 4x5" },
+    isQuiet: { ...held, 'ledger_append_failures_total{reason="closed"}': "0+5x120" },
+  },
+  InterlockNoticesUndelivered: {
+    fires: {
+      ...held,
+      'notify_deliveries_total{channel="slack",status="failed"}': "0+1x120",
+      'notify_deliveries_total{channel="slack",status="success"}': "5x120",
+      'notify_deliveries_total{channel="console",status="success"}': "0+1x120",
+    },
+    with: { channel: "slack" },
+    isQuiet: {
+      ...held,
+      'notify_deliveries_total{channel="slack",status="failed"}': "0+1x120",
+      'notify_deliveries_total{channel="slack",status="success"}': "0+1x120",
+    },
+  },
+  InterlockNoticesGivenUp: {
+    fires: { ...held, 'notify_notices_total{phase="Failed"}': "0x100 1x20" },
+    isQuiet: {
+      ...held,
+      'notify_notices_total{phase="Sent"}': "0+9x120",
+      'notify_notices_total{phase="Failed"}': "3x120",
+    },
+  },
+  InterlockNobodyDelivers: {
+    fires: { notify_locks_held: "1x60 0x60" },
+    isQuiet: { 'notify_locks_held{pod="one"}': "0x120", 'notify_locks_held{pod="two"}': "1x120" },
+  },
+};
+
+/** Cases of a stage's locks have its prefix in their names. */
+function lockCases(prefix: string): Record<string, Case> {
+  const lock = `${prefix}_lock`;
+  const duration = (le: string) => `${lock}_acquisition_duration_seconds_bucket{le="${le}"}`;
+  return {
+    [`${prefix} InterlockLocksFail`]: {
+      fires: {
+        ...held,
+        [`${lock}_acquisition_successes_total`]: "0+500x120",
+        [`${lock}_acquisition_failures_total{reason="api_error"}`]: "0+1x120",
+      },
+      // However many meet another holder, locking works.
+      isQuiet: {
+        ...held,
+        [`${lock}_acquisition_successes_total`]: "0+5000x120",
+        [`${lock}_acquisition_failures_total{reason="api_error"}`]: "0+1x120",
+        [`${lock}_acquisition_failures_total{reason="contention"}`]: "0+5000x120",
+      },
+    },
+    [`${prefix} InterlockLocksContended`]: {
+      fires: {
+        ...held,
+        [`${lock}_contentions_total`]: "0+6x120",
+        [`${lock}_acquisition_attempts_total`]: "0+100x120",
+      },
+      isQuiet: {
+        ...held,
+        [`${lock}_contentions_total`]: "0+4x120",
+        [`${lock}_acquisition_attempts_total`]: "0+100x120",
+      },
+    },
+    [`${prefix} InterlockLocksSlow`]: {
+      fires: {
+        ...held,
+        [duration("0.02")]: "0+90x120",
+        [duration("0.05")]: "0+100x120",
+        [duration("+Inf")]: "0+100x120",
+      },
+      isQuiet: {
+        ...held,
+        [duration("0.02")]: "0+96x120",
+        [duration("0.05")]: "0+100x120",
+        [duration("+Inf")]: "0+100x120",
+      },
+    },
+  };
+}
+
+const stagePrefix: Readonly<Record<string, string>> = { gateway: "gateway", orchestrator: "ro" };
+const caseName = ({ name, labels }: (typeof alerts)[number]) =>
+  labels?.["stage"] ? `${stagePrefix[labels["stage"]]} ${name}` : name;
+
+describe("the alerts", () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "interlock-rules-"));
+    writeFileSync(join(folder, "rules.yaml"), stringify(prometheusRules()));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("each have a case of both sides", () => {
+    expect(Object.keys(cases).sort()).toEqual(alerts.map(caseName).sort());
+  });
+
+  it.each(alerts.map((alert) => [caseName(alert), alert] as const))(
+    "%s fires, and only when it must",
+    (name, alert) => {
+      const { fires = {}, isQuiet = {}, with: found } = cases[name] ?? {};
+      const expected = {
+        exp_labels: { severity: alert.severity, ...alert.labels, ...found },
+        exp_annotations: { summary: alert.summary, runbook: `docs/operations.md#${alert.runbook}` },
+      };
+      const played = (series: Series, exp_alerts: readonly object[]) => ({
+        interval: "1m",
+        input_series: Object.entries(series).map(([series, values]) => ({ series, values })),
+        alert_rule_test: [{ eval_time: "118m", alertname: alert.name, exp_alerts }],
+      });
+      const file = join(folder, `${name.replace(" ", "-")}.yaml`);
+      const tests = [played(fires, [expected]), played(isQuiet, []), played(held, [])];
+      writeFileSync(file, stringify({ rule_files: ["rules.yaml"], evaluation_interval: "1m", tests }));
+
+      const { status, stdout, stderr, error } = spawnSync("promtool", ["test", "rules", file], { encoding: "utf8" });
+
+      if (error) throw new Error("promtool is missing. Install it with: sudo apt-get install prometheus");
+      expect(`${stdout}${stderr}`).not.toContain("FAILED");
+      expect(status).toBe(0);
+    },
+  );
+
+  it("each name a heading of the operations page", () => {
+    const page = readFileSync(fileURLToPath(new URL("../../docs/operations.md", import.meta.url)), "utf8");
+    const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9 -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+
+    for (const { runbook } of alerts) expect(headings).toContain(runbook);
+  });
+});
+
+describe("alerts and dashboard", () => {
+  let up: UpProcess;
+  let exposed: ReturnType<typeof exposedIn>;
+
+  beforeAll(async () => {
+    up = await UpProcess.start({ restart: "true" });
+    const [url = ""] = /http:\S+\/metrics/.exec(up.screen) ?? [];
+    exposed = exposedIn(await (await fetch(url)).text());
+  });
+
+  afterAll(() => up.stop());
+
+  const expressions = [
+    ...alerts.map((alert) => [`alert ${caseName(alert)}`, alert.when] as const),
+    ...panels.flatMap(({ title, lines }) => Object.values(lines).map((line) => [`panel ${title}`, line] as const)),
+  ];
+
+  it.each(expressions)("%s asks for what the stages expose", (_, expression) => {
+    const { metrics, grouped } = namedIn(expression);
+
+    expect(metrics.length).toBeGreaterThan(0);
+    for (const { name, matchers } of metrics) {
+      expect([...exposed.keys()]).toContain(name);
+      for (const { label, values } of matchers) {
+        expect([...(exposed.get(name)?.get(label) ?? [])]).toEqual(expect.arrayContaining([...values]));
+      }
+    }
+    const labels = metrics.flatMap(({ name }) => [...(exposed.get(name)?.keys() ?? [])]);
+    expect(labels).toEqual(expect.arrayContaining([...grouped]));
+  });
+
+  it("are noticed when they ask for something else", () => {
+    const { metrics, grouped } = namedIn('sum by (le, pod) (rate(ro_nothing_total{reason=~"a|b",x!="c"}[5m]))');
+
+    expect(metrics).toEqual([
+      {
+        name: "ro_nothing_total",
+        matchers: [
+          { label: "reason", values: ["a", "b"] },
+          { label: "x", values: ["c"] },
+        ],
+      },
+    ]);
+    expect(grouped).toEqual(["le", "pod"]);
+    expect(exposed.has("ro_nothing_total")).toBe(false);
+  });
+});
