@@ -32,6 +32,7 @@ const megabyte = 1024 * 1024;
 /** Opens this process' part of the ledger, as configured. Its rows go to the database by themselves. */
 export async function openLedger({ loaded, directory, clock, random, log, metrics }: LedgerOptions): Promise<Ledger> {
   const { maxJournalBytes } = loaded.config.ledger;
+  warnOfVolume({ loaded, directory, log });
   const database = openLedgerDatabase({ loaded, directory });
   const ledger = await openFileLedger({
     directory: ledgerDirectory({ loaded, directory }),
@@ -57,6 +58,21 @@ export type LedgerPlace = Pick<LedgerOptions, "loaded" | "directory">;
 export async function hasLedger(place: LedgerPlace): Promise<boolean> {
   if (place.loaded.config.ledger.url) return true;
   return (await stat(ledgerDirectory(place)).catch(() => undefined))?.isDirectory() ?? false;
+}
+
+/** Nobody should learn of it when the node is gone. */
+function warnOfVolume({ loaded, directory, log }: Pick<LedgerOptions, "loaded" | "directory" | "log">): void {
+  const { volume, url } = loaded.config.ledger;
+  if (volume === "persistent") return;
+  log.warn("ledger on a volume that may vanish", {
+    directory: ledgerDirectory({ loaded, directory }),
+    lost: url
+      ? "events that have not reached the database when the pod or its node is lost"
+      : "everything that this process has recorded, its database file included, when the pod or its node is lost",
+    next: url
+      ? "if that matters, give each pod a persistent volume, and set ledger.volume to persistent"
+      : "set LEDGER_URL to a PostgreSQL database, or give each pod a persistent volume and set ledger.volume to persistent",
+  });
 }
 
 /** Where the journals are, of this process and of those that share the directory. */

@@ -443,6 +443,13 @@ const schema = {
       about:
         "The largest journal, in bytes, while the database is away. When it is reached, nothing is done that cannot be recorded.",
     }),
+    volume: setting({
+      kind: oneOf("persistent", "ephemeral"),
+      default: "persistent",
+      env: "LEDGER_VOLUME",
+      about:
+        "What the journal is on: `ephemeral` if it vanishes with its pod or node, as an emptyDir does. Then start-up says what may be lost.",
+    }),
   },
   metrics: {
     listen: optional<{ readonly host: string; readonly port: number }>({

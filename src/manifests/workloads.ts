@@ -71,7 +71,7 @@ function podOf(stage: StageName, image: string) {
   const probe = (path: string) => ({ httpGet: { path, port: port.name }, periodSeconds: 5 });
   const volumes = [
     { name: "config", configMap: { name: configMaps[stage] } },
-    // The ledger's journal: it outlives the container, not the node. See docs/operations.md for a volume that does.
+    // The ledger's journal: it outlives the container, not the node. docs/cluster.md says how to have one that does.
     { name: "data", emptyDir: {} },
     ...(stage === "gateway" ? [{ name: "tokens", secret: { secretName: "interlock-gateway-tokens" } }] : []),
     ...(stage === "orchestrator" ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }] : []),
@@ -111,7 +111,15 @@ function podOf(stage: StageName, image: string) {
 }
 
 function configOf(stage: StageName, { locks, incidents, runs }: Places): string {
-  const common = ["objects:", "  server: in-cluster", "locks:", `  namespace: ${locks}`];
+  const common = [
+    "objects:",
+    "  server: in-cluster",
+    "locks:",
+    `  namespace: ${locks}`,
+    "ledger:",
+    "  # /data is an emptyDir. With a volume of its own for each pod: persistent.",
+    "  volume: ephemeral",
+  ];
   const metrics = ["metrics:", `  listen: 0.0.0.0:${metricsPort}`];
   const execution = ["execution:", `  namespace: ${runs}`];
   const lines: Readonly<Record<StageName, readonly string[]>> = {

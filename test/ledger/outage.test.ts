@@ -88,6 +88,30 @@ describe("settings", () => {
     expect(readdirSync(join(directory, "one", "ledger"))).toContain("ledger.sqlite");
   });
 
+  it.each([
+    ["", "everything that this process has recorded"],
+    ["postgres://interlock@127.0.0.1:1/ledger", "events that have not reached the database"],
+  ])("ledger.volume: start-up says what an ephemeral one loses, with the URL '%s'", async (url, lost) => {
+    const { ledger } = await open("one", url, { LEDGER_VOLUME: "ephemeral" });
+    await ledger.close();
+
+    expect(log.events).toContainEqual({
+      level: "warn",
+      event: "ledger on a volume that may vanish",
+      fields: expect.objectContaining({
+        directory: join(directory, "one", "ledger"),
+        lost: expect.stringContaining(lost),
+      }),
+    });
+  });
+
+  it("ledger.volume: nothing is said of a persistent one, which is the default", async () => {
+    const { ledger } = await open("one");
+    await ledger.close();
+
+    expect(log.events.filter(({ event }) => event.includes("may vanish"))).toEqual([]);
+  });
+
   it("the journal stops at ledger.maxJournalBytes while the database is away", async () => {
     const url = `postgres://interlock:${postgres.password}@127.0.0.1:1/ledger`;
     const { ledger } = await open("one", url, { LEDGER_MAX_JOURNAL_BYTES: "20000" });

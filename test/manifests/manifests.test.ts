@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/index.ts";
 import type { KubeObject } from "../../src/kube/index.ts";
 import { manifests, permissions, stages, usualManifests } from "../../src/manifests/index.ts";
 import { executionNamespace, installCrds, remediationRequests, resourceKinds } from "../../src/resources/index.ts";
@@ -73,6 +74,19 @@ describe("the deployments", () => {
     expect(found("ConfigMap", "workflowexecution-config")).toMatchObject({
       data: { "interlock.yaml": expect.stringContaining("resource_locking:\n  cooldown_period: 5m") },
     });
+  });
+});
+
+describe("the configuration of each stage", () => {
+  it.each(stages)("of the %s is understood, and does not call an emptyDir persistent", (stage) => {
+    const deployment = JSON.stringify(found("Deployment", `interlock-${stage}`));
+    const [, configMap = ""] = /"configMap":\{"name":"([^"]+)"/.exec(deployment) ?? [];
+    const { data } = found("ConfigMap", configMap) as unknown as { data: Record<string, string> };
+
+    const loaded = loadConfig({ yaml: { path: "interlock.yaml", text: data["interlock.yaml"] ?? "" }, env: {} });
+
+    expect(loaded).toMatchObject({ kind: "loaded", config: { ledger: { volume: "ephemeral" } } });
+    expect(deployment).toContain('{"name":"data","emptyDir":{}}');
   });
 });
 
