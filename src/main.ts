@@ -21,6 +21,9 @@ const around: Surroundings = {
   },
 };
 
+// Whoever read our words has gone, as in `interlock up | head`: that is no reason to stop working.
+process.stdout.on("error", () => {});
+
 const [name = "help", ...args] = process.argv.slice(2);
 try {
   process.exitCode = await perform(name, args);

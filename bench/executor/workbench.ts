@@ -6,7 +6,7 @@ import { frozenJson } from "../../src/kube/embedded/json/frozen-json.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
-import { openFileLedger } from "../../src/ledger/index.ts";
+import { type Ledger, openFileLedger } from "../../src/ledger/index.ts";
 import { defaultPolicy } from "../../src/policy/index.ts";
 import {
   builtInKinds,
@@ -26,6 +26,7 @@ export const clock = systemClock();
 export interface Workbench {
   readonly client: KubeClient;
   readonly store: ObjectStore;
+  readonly ledger: Ledger;
   readonly tekton: InstantTekton;
   /** What the executor asks of the API server. */
   readonly calls: Counted;
@@ -52,6 +53,7 @@ export async function openWorkbench(folder: string): Promise<Workbench> {
   return {
     client,
     store,
+    ledger,
     tekton,
     calls: calls.counted,
     async start() {

@@ -6,6 +6,7 @@ import { median } from "../locks/quantile.ts";
 import { type Load, Senders } from "./load.ts";
 import { plans } from "./plans.ts";
 import { bareServer, gatewayServer } from "./servers.ts";
+import { signalToRunMs } from "./signal-to-run.ts";
 import { targets } from "./targets.ts";
 
 // npm run bench:gateway -- --quick
@@ -25,6 +26,7 @@ try {
   const paced = await senders.send({ port: gateway.port, ...at1000 });
   const pacedBare = await senders.send({ port: bare.port, ...at1000 });
   const rssGrowthMb = await growth();
+  const toRun = await signalToRunMs(join(folder, "remediation"), plan.remediations);
   conclude(
     [
       {
@@ -34,6 +36,7 @@ try {
           batchSignalsPerSecond: 50 * batch.ours,
           p99MsAt1000: paced.p99Ms,
           rssGrowthMb,
+          signalToRunMs: toRun,
         },
         calibration: {
           bareSinglesPerSecond: single.bare,

@@ -1,30 +1,45 @@
 import { join } from "node:path";
 import Fastify from "fastify";
-import { memoryLocks } from "../../src/coordination/index.ts";
+import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
 import { openFileJournal, Senders, serveGateway, startGateway } from "../../src/gateway/index.ts";
 import { openApi } from "../../src/kube/embedded/api/open-api.ts";
 import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
-import { embeddedClient, namespaces } from "../../src/kube/index.ts";
-import { memoryLedger } from "../../src/ledger/index.ts";
+import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
+import { type Ledger, memoryLedger } from "../../src/ledger/index.ts";
 import { builtInKinds, defaultFingerprintFields, installCrds } from "../../src/resources/index.ts";
 import { alertmanager } from "../../src/sources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { path, token } from "./webhook.ts";
 
-const namespace = "kubernaut-system";
+export const namespace = "kubernaut-system";
+
+const [clock, random, log] = [systemClock(), systemRandom(), silentLogger];
 
 /** A gateway with its journal in `folder`, on objects in memory: duplicates hardly touch them. */
 export async function gatewayServer(folder: string) {
-  const [clock, random, log] = [systemClock(), systemRandom(), silentLogger];
   const client = embeddedClient(await openApi({ store: volatileStore({ keptChanges: 1_000 }), clock, random }));
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   await installCrds(client);
+  const locks = memoryLocks({ clock, random, who: "bench" });
+  return await gatewayOn({ client, locks, ledger: { ...memoryLedger(), append: async () => {} }, folder });
+}
+
+export interface Grounds {
+  readonly client: KubeClient;
+  readonly locks: Locks;
+  readonly ledger: Ledger;
+  /** Of its journal. */
+  readonly folder: string;
+}
+
+/** A gateway that listens, on what it is given. */
+export async function gatewayOn({ client, locks, ledger, folder }: Grounds) {
   const metrics = promMetrics();
   const gateway = startGateway({
     client,
-    locks: memoryLocks({ clock, random, who: "bench" }),
-    ledger: { ...memoryLedger(), append: async () => {} },
+    locks,
+    ledger,
     kinds: builtInKinds,
     journal: await openFileJournal({ directory: join(folder, "journal"), clock, log }),
     writer: "bench",
