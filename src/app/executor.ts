@@ -4,10 +4,12 @@ import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } f
 import { startExecutor } from "../executor/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
+import type { Places } from "../manifests/index.ts";
 import type { PolicySettings } from "../policy/index.ts";
 import { kindsIn } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { acknowledgersKnownSince } from "./acknowledgers.ts";
 
 export interface ExecutorProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config">;
@@ -31,7 +33,8 @@ export interface Stage {
 /** Starts the executor with the engines that the configuration names. */
 export async function openExecutor(options: ExecutorProcessOptions): Promise<Stage> {
   const { client, ledger, clock, random, log, metrics } = options;
-  const { execution } = options.loaded.config;
+  const { config } = options.loaded;
+  const { execution } = config;
   const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
   const executor = startExecutor({
     client,
@@ -46,6 +49,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
       cooldownMs: execution.cooldownMs,
     },
     settings: { ...policySettings(options.loaded.config), runTtlMs: execution.runTtlMs },
+    acknowledgersKnownSince: (signal) => acknowledgersKnownSince({ client, places: placesIn(config), log }, signal),
     concurrency: execution.concurrency,
     clock,
     random,
@@ -62,6 +66,10 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
       await runner?.stop();
     },
   };
+}
+
+function placesIn({ locks, gateway, execution }: Config): Places {
+  return { locks: locks.namespace, incidents: gateway.namespace, runs: execution.namespace };
 }
 
 /** What the policy is told, by whoever asks it. */

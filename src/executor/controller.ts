@@ -31,7 +31,7 @@ import type { Clock, Random } from "../time/index.ts";
 import { announcer } from "./announce.ts";
 import { eventRecorder } from "./kube-events.ts";
 import { executorMetrics } from "./metrics.ts";
-import type { Sight } from "./observe.ts";
+import type { AcknowledgersKnownSince, Sight } from "./observe.ts";
 import type { PlanDefaults } from "./plan.ts";
 import { reconcile } from "./reconcile.ts";
 import type { ExecutorSettings } from "./seen.ts";
@@ -46,6 +46,8 @@ export interface ExecutorOptions {
   readonly namespace: string;
   readonly defaults: Omit<PlanDefaults, "engines">;
   readonly settings: ExecutorSettings;
+  /** Since when nobody can acknowledge in another's name. Without it no name counts as verified. */
+  readonly acknowledgersKnownSince?: AcknowledgersKnownSince;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

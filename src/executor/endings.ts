@@ -128,15 +128,24 @@ export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | u
 export function acknowledgementOf(
   { metadata }: KubeObject,
   { executionUid, completedAt }: ExecutionEnd,
-  nowMs = Date.parse(completedAt),
+  {
+    nowMs = Date.parse(completedAt),
+    knownSinceMs,
+  }: { readonly nowMs?: number; readonly knownSinceMs?: number | undefined },
 ): Acknowledgement | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();
   if (!reason) return undefined;
-  // Whoever may change the object may write any name: it is what they say, not who they are.
-  const by = annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown";
-  return { executionUid, coversUntil: completedAt, by, verified: false, reason, at: iso(nowMs) };
+  const named = annotations[annotationKeys.acknowledgedBy]?.trim();
+  // Whoever may change the object may write any name, unless the API server compared it with who they are. It did if it
+  // had begun to before there was anything to acknowledge.
+  const wasCompared = knownSinceMs !== undefined && knownSinceMs + takesEffectMs <= Date.parse(completedAt);
+  const verified = wasCompared && named !== undefined && named !== "";
+  return { executionUid, coversUntil: completedAt, by: named || "unknown", verified, reason, at: iso(nowMs) };
 }
+
+/** An admission policy is in force on every API server a moment after it was written. */
+const takesEffectMs = 60_000;
 
 /** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */
 function historyAfter({ record, settings }: Seen, execution: WorkflowExecution): Partial<Failed> {

@@ -35,7 +35,11 @@ export interface Sight {
   readonly namespace: string;
   readonly defaults: PlanDefaults;
   readonly settings: ExecutorSettings;
+  /** Since when nobody can acknowledge in another's name; undefined if anybody can. */
+  readonly acknowledgersKnownSince?: AcknowledgersKnownSince | undefined;
 }
+
+export type AcknowledgersKnownSince = (signal: AbortSignal) => Promise<number | undefined>;
 
 /** Everything the next step of `execution` depends on. */
 export async function observe(
@@ -54,8 +58,14 @@ export async function observe(
     record: await recordOf(execution, plan, sight, { signal, fresh }),
     run: await runOf(execution, plan, sight, { signal, fresh }),
     pauses: lastingPauses(sight.pauses.list(), nowMs, (text) => canonicalTarget(text, kinds)),
+    ...(isAcknowledged(execution) && { acknowledgersKnownSinceMs: await sight.acknowledgersKnownSince?.(signal) }),
     settings,
   };
+}
+
+/** By a person's annotation, whatever it is worth. */
+export function isAcknowledged({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[annotationKeys.acknowledge] !== undefined;
 }
 
 function entryOf({ spec }: WorkflowExecution, { catalog }: Sight): RemediationWorkflow | undefined {
@@ -93,11 +103,7 @@ function holds({ metadata }: WorkflowExecution, record: RemediationTarget): bool
 /** Most executions are long over: whoever starts with a hundred thousand of them does not read a record for each. */
 function concernsRecord(execution: WorkflowExecution): boolean {
   const { metadata } = execution;
-  return (
-    !isRecorded(execution) ||
-    metadata.deletionTimestamp !== undefined ||
-    metadata.annotations?.[annotationKeys.acknowledge] !== undefined
-  );
+  return !isRecorded(execution) || metadata.deletionTimestamp !== undefined || isAcknowledged(execution);
 }
 
 /** One replica may have admitted it at the moment at which another skipped it, and told so: then it has to give back. */

@@ -16,7 +16,7 @@ import {
   workflowExecutions,
 } from "../resources/index.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
-import type { Sight } from "./observe.ts";
+import { isAcknowledged, type Sight } from "./observe.ts";
 import type { Seen } from "./seen.ts";
 
 /**
@@ -41,7 +41,8 @@ export async function rebuildRecord(
   const { items } = await client.list(workflowExecutions, selector, { signal });
   const runs = await runsOn(plan.target, sight, signal);
   const holder = holderIn(items, runs, (run) => isGoingOn(run, plan.target?.text, sight));
-  const history = historyIn(items, settings);
+  const knownSinceMs = items.some(isAcknowledged) ? await sight.acknowledgersKnownSince?.(signal) : undefined;
+  const history = historyIn(items, settings, knownSinceMs);
   const status = holder ? withHolder(history, holder) : history;
   const written = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   return written.kind === "updated" ? written.object : undefined;
@@ -65,14 +66,18 @@ export async function runsOn(target: Target, sight: Sight, signal: AbortSignal):
 }
 
 /** What the record of a target has to say of the past, according to its executions. */
-function historyIn(executions: readonly WorkflowExecution[], { backoff }: Seen["settings"]): RemediationTargetStatus {
+function historyIn(
+  executions: readonly WorkflowExecution[],
+  { backoff }: Seen["settings"],
+  knownSinceMs: number | undefined,
+): RemediationTargetStatus {
   let status: RemediationTargetStatus = { workflows: [] };
   for (const execution of executions) {
     const { workflowId } = execution.spec.workflowRef;
     const end = endOf(execution);
     if (!end) continue;
     status = foldEnd(status, { workflowId, end, backoff });
-    const ack = acknowledgementOf(execution, end);
+    const ack = acknowledgementOf(execution, end, { knownSinceMs });
     if (ack) status = foldAck(status, { workflowId, ack, backoff });
   }
   return status;

@@ -19,6 +19,8 @@ export interface Seen {
   readonly refusal?: { readonly reason: FailureReason; readonly message: string };
   /** Why it was skipped, a moment ago. After a crash only what its status says is known of that. */
   readonly decision?: Blocked;
+  /** Since when nobody can acknowledge in another's name, by the API server's clock. Asked when somebody acknowledged. */
+  readonly acknowledgersKnownSinceMs?: number | undefined;
   readonly settings: ExecutorSettings;
 }
 

@@ -100,7 +100,8 @@ function giveBack(seen: Seen): Turn | undefined {
 /** A person said that trying again is safe. */
 function acknowledge(seen: Seen, end: ExecutionEnd | undefined): Turn | undefined {
   const { execution, plan, record, settings } = seen;
-  const ack = end && acknowledgementOf(execution, end, seen.nowMs);
+  const ack =
+    end && acknowledgementOf(execution, end, { nowMs: seen.nowMs, knownSinceMs: seen.acknowledgersKnownSinceMs });
   if (!end || !ack || !plan.target) return undefined;
   // One that is being made again has to be whole before anything is added: without its holder it would pass for free.
   if (!record?.status) return act({ do: "create-record" });

@@ -55,8 +55,11 @@ export interface TargetHands extends Hands {
 async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, signal: AbortSignal): Promise<boolean> {
   const uid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
   const found = uid === undefined ? undefined : findEnd(record, uid);
-  const ack = found && acknowledgementOf(record, found.end, sight.client.serverNowMs());
-  if (!found || !ack || covers(found.history.ack, found.end)) return false;
+  if (!found || covers(found.history.ack, found.end)) return false;
+  const nowMs = sight.client.serverNowMs();
+  const knownSinceMs = await sight.acknowledgersKnownSince?.(signal);
+  const ack = acknowledgementOf(record, found.end, { nowMs, knownSinceMs });
+  if (!ack) return false;
 
   const { workflowId } = found.history;
   const { at, by, reason, verified } = ack;

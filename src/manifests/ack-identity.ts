@@ -7,7 +7,8 @@ const name = "interlock-ack-identity";
 /** Lets nobody acknowledge a failure in another's name, whatever tool they use. */
 export function ackIdentity({ locks }: Places): readonly KubeObject[] {
   const by = annotationKeys.acknowledgedBy;
-  const was = (key: string) => `oldObject.metadata.?annotations[?'${key}'].orValue('')`;
+  // Nothing was there before it was created, and nobody may be named in advance either.
+  const was = (key: string) => `(oldObject == null ? '' : oldObject.metadata.?annotations[?'${key}'].orValue(''))`;
   const is = (key: string) => `object.metadata.?annotations[?'${key}'].orValue('')`;
   const unchanged = [annotationKeys.acknowledge, by, annotationKeys.acknowledgedExecution]
     .map((key) => `${is(key)} == ${was(key)}`)
@@ -26,7 +27,7 @@ export function ackIdentity({ locks }: Places): readonly KubeObject[] {
             {
               apiGroups: ["kubernaut.ai"],
               apiVersions: ["*"],
-              operations: ["UPDATE"],
+              operations: ["CREATE", "UPDATE"],
               resources: ["workflowexecutions", "remediationtargets", "remediationrequests"],
             },
           ],

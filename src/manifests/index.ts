@@ -1,3 +1,4 @@
+export { ackIdentity } from "./ack-identity.ts";
 export { type Alert, alerts, prometheusRules } from "./alerts.ts";
 export { grafanaDashboard, panels } from "./dashboard.ts";
 export { type ManifestOptions, manifests, usualManifests } from "./manifests.ts";

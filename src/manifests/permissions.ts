@@ -93,6 +93,13 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: "batch", resources: ["jobs"], verbs: [...follow, "create", "patch", "delete"], where: "runs" },
     { group: "", resources: ["pods"], verbs: follow, where: "runs" },
     { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "runs" },
+    // Whether the API server sees to it that nobody acknowledges in another's name.
+    {
+      group: "admissionregistration.k8s.io",
+      resources: ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
+      verbs: ["get"],
+      where: "anywhere",
+    },
   ],
   notify: [
     ...look,

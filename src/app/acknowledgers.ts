@@ -1,0 +1,84 @@
+import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
+import { ackIdentity, type Places } from "../manifests/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+
+export interface AcknowledgersOptions {
+  readonly client: KubeClient;
+  readonly places: Places;
+  readonly log: Logger;
+}
+
+const types = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].map(
+  (kind): ResourceType => ({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind,
+    plural: kind === "ValidatingAdmissionPolicy" ? "validatingadmissionpolicies" : "validatingadmissionpolicybindings",
+    namespaced: false,
+  }),
+);
+
+/**
+ * Since when the API server lets nobody acknowledge in another's name: since the shipped policy and its binding are what
+ * they are. Undefined if one of them is missing, is not the one that is shipped, or may not be looked at.
+ */
+export async function acknowledgersKnownSince(
+  { client, places, log }: AcknowledgersOptions,
+  signal?: AbortSignal,
+): Promise<number | undefined> {
+  const since: number[] = [];
+  for (const wanted of ackIdentity(places)) {
+    const found = await lookUp(wanted, client, log, signal);
+    if (!found || !isAsShipped(specOf(found), specOf(wanted))) return undefined;
+    since.push(lastChangeOf(found));
+  }
+  return Math.max(...since);
+}
+
+async function lookUp({ kind, metadata }: KubeObject, client: KubeClient, log: Logger, signal?: AbortSignal) {
+  const type = types.find((type) => type.kind === kind);
+  if (!type) throw new TypeError(`${kind} is looked up nowhere`);
+  try {
+    return await client.get(type, { name: metadata.name ?? "" }, signal ? { signal } : {});
+  } catch (error) {
+    // What cannot be looked up may not be there. An outage is no answer, and is asked again.
+    if (!(error instanceof KubeError) || (error.code !== "forbidden" && error.code !== "invalid")) throw error;
+    log.warn("acknowledgements cannot be verified", { error });
+    return undefined;
+  }
+}
+
+function specOf(object: KubeObject): unknown {
+  return (object as { readonly spec?: unknown }).spec;
+}
+
+/** Fields that the API server fills in. Any other that we do not ship could narrow what the policy sees. */
+const filledIn: Readonly<Record<string, unknown>> = { matchPolicy: "Equivalent", scope: "*" };
+
+function isAsShipped(found: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== "object" || wanted === null) return found === wanted;
+  if (typeof found !== "object" || found === null || Array.isArray(found) !== Array.isArray(wanted)) return false;
+  const [theirs, ours] = [found, wanted] as Readonly<Record<string, unknown>>[] as [
+    Readonly<Record<string, unknown>>,
+    Readonly<Record<string, unknown>>,
+  ];
+  const isAllThere = Object.keys(ours).every((key) => isAsShipped(theirs[key], ours[key]));
+  const isNoMore = Object.keys(theirs).every(
+    (key) => key in ours || isEmpty(theirs[key]) || filledIn[key] === theirs[key],
+  );
+  return isAllThere && isNoMore;
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+/** Its status is none of this. */
+function lastChangeOf({ metadata }: KubeObject): number {
+  const { managedFields = [] } = metadata as {
+    readonly managedFields?: readonly { readonly time?: string; readonly subresource?: string }[];
+  };
+  const times = managedFields.filter(({ subresource }) => !subresource).map(({ time }) => time);
+  return Math.max(
+    ...[metadata.creationTimestamp, ...times].map((time) => Date.parse(time ?? "")).filter(Number.isFinite),
+  );
+}

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { acknowledgersKnownSince } from "../../src/app/index.ts";
+import type { KubeObject, ResourceType } from "../../src/kube/index.ts";
+import { ackIdentity, usualManifests } from "../../src/manifests/index.ts";
+import { annotationKeys, customResourceDefinitions, remediationTargets } from "../../src/resources/index.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
+import { ExecutorWorld } from "./executor-world.ts";
+
+const { places } = usualManifests;
+const [policy, binding] = ackIdentity(places) as [KubeObject, KubeObject];
+const minute = 60_000;
+
+let world: ExecutorWorld;
+
+beforeEach(async () => {
+  world = await ExecutorWorld.open();
+  for (const kind of [policy.kind, binding.kind])
+    await world.client.create(customResourceDefinitions, definitionOf(kind) as never);
+});
+
+afterEach(() => world.close());
+
+describe("an acknowledgement", () => {
+  it("is verified where the shipped policy and its binding are", async () => {
+    await put(policy, binding);
+
+    expect(await acknowledged()).toMatchObject({ by: "kim", verified: true });
+  });
+
+  it.each<[string, readonly KubeObject[]]>([
+    ["there is neither policy nor binding", []],
+    ["the binding is missing", [policy]],
+    ["the policy is missing", [binding]],
+    ["the binding only warns", [policy, changed(binding, { validationActions: ["Warn"] })]],
+    [
+      "the binding sees only some namespaces",
+      [policy, changed(binding, { matchResources: { namespaceSelector: { matchLabels: { a: "b" } } } })],
+    ],
+    ["the policy is another one of that name", [changed(policy, { validations: [{ expression: "true" }] }), binding]],
+    ["the policy ignores what it cannot judge", [changed(policy, { failurePolicy: "Ignore" }), binding]],
+  ])("is not verified where %s", async (_, objects) => {
+    await put(...objects);
+
+    expect(await acknowledged()).toMatchObject({ by: "kim", verified: false });
+  });
+
+  it("is not verified when the policy came after what is acknowledged", async () => {
+    await failed();
+    await put(policy, binding);
+
+    expect(await acknowledge()).toMatchObject({ verified: false });
+  });
+
+  it("is not verified without a name", async () => {
+    await put(policy, binding);
+    await failed();
+
+    expect(await acknowledge({})).toMatchObject({ by: "unknown", verified: false });
+  });
+
+  it("is not verified when nobody may look at policies, and the log says so", async () => {
+    await put(policy, binding);
+    world.cluster.forbid("get", "validatingadmissionpolicies");
+
+    expect(await acknowledged()).toMatchObject({ verified: false });
+    expect(world.log.events).toContainEqual(
+      expect.objectContaining({ level: "warn", event: "acknowledgements cannot be verified" }),
+    );
+  });
+
+  it("of an execution that is gone, on the target's record, is verified alike", async () => {
+    await put(policy, binding);
+    await failed();
+    const { uid = "" } = (await world.seen("first")).metadata;
+    await world.delete("first");
+    const { name = "", namespace = "" } = (await world.record()).metadata;
+    const annotations = { ...inNameOf("kim"), [annotationKeys.acknowledgedExecution]: uid };
+    await world.client.patch(remediationTargets, { name, namespace }, { merge: { metadata: { annotations } } });
+    await world.settle();
+
+    expect(recorded()).toMatchObject({ by: "kim", verified: true });
+  });
+});
+
+it("a server without admission policies verifies nobody", async () => {
+  const bare = await ExecutorWorld.open();
+
+  expect(await acknowledgersKnownSince({ client: bare.client, places, log: bare.log })).toBeUndefined();
+
+  await bare.close();
+});
+
+async function acknowledged() {
+  await failed();
+  return acknowledge();
+}
+
+async function failed() {
+  await world.passTime(10 * minute);
+  const client = permittedClient(world.client, "executor");
+  await world.executor({
+    acknowledgersKnownSince: (signal) => acknowledgersKnownSince({ client, places, log: world.log }, signal),
+  });
+  await world.execution("first");
+  await world.report("Unknown");
+  await world.deleteRun();
+  await world.passTime(10 * minute);
+}
+
+async function acknowledge(by: Readonly<Record<string, string>> = inNameOf("kim")) {
+  await world.annotate("first", { [annotationKeys.acknowledge]: "checked", ...by });
+  return recorded();
+}
+
+function inNameOf(name: string) {
+  return { [annotationKeys.acknowledge]: "checked", [annotationKeys.acknowledgedBy]: name };
+}
+
+function recorded() {
+  return world.ledger.events().find(({ type }) => type === "failure.acknowledged")?.facts;
+}
+
+async function put(...objects: readonly KubeObject[]) {
+  for (const object of objects) await world.client.create(typeOf(object.kind ?? ""), object);
+}
+
+function changed(object: KubeObject, spec: object): KubeObject {
+  return { ...object, spec: { ...(object as unknown as { spec: object }).spec, ...spec } } as KubeObject;
+}
+
+function typeOf(kind: string): ResourceType {
+  const plural =
+    kind === "ValidatingAdmissionPolicy" ? "validatingadmissionpolicies" : "validatingadmissionpolicybindings";
+  return { apiVersion: "admissionregistration.k8s.io/v1", kind, plural, namespaced: false };
+}
+
+/** The embedded server keeps such objects once they are defined; it does not enforce them. */
+function definitionOf(kind = ""): KubeObject {
+  const { plural } = typeOf(kind);
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.admissionregistration.k8s.io` },
+    spec: {
+      group: "admissionregistration.k8s.io",
+      scope: "Cluster",
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  } as KubeObject;
+}
