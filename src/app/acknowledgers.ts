@@ -40,8 +40,9 @@ async function lookUp({ kind, metadata }: KubeObject, client: KubeClient, log: L
   try {
     return await client.get(type, { name: metadata.name ?? "" }, signal ? { signal } : {});
   } catch (error) {
-    // What cannot be looked up may not be there. An outage is no answer, and is asked again.
-    if (!(error instanceof KubeError) || (error.code !== "forbidden" && error.code !== "invalid")) throw error;
+    // A server that knows no such kinds has none. An outage is no answer, and is asked again.
+    if (error instanceof KubeError && error.code === "invalid") return undefined;
+    if (!(error instanceof KubeError && error.code === "forbidden")) throw error;
     log.warn("acknowledgements cannot be verified", { error });
     return undefined;
   }

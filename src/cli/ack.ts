@@ -11,6 +11,7 @@ import {
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
 import { findIncident } from "./find-incident.ts";
+import { ownName } from "./own-name.ts";
 import { isNamed, shortNames } from "./short-name.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -25,7 +26,7 @@ what the incident waits for: an execution that failed, or a fix that did not hol
   perform: performAck,
 };
 
-async function performAck(args: readonly string[], { client, terminal }: Desk): Promise<number> {
+async function performAck(args: readonly string[], { client, terminal: given }: Desk): Promise<number> {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -34,6 +35,8 @@ async function performAck(args: readonly string[], { client, terminal }: Desk): 
   const [name] = positionals;
   const reason = values.reason?.trim();
   if (!name || !reason || positionals.length > 1) throw new CommandError(ack.usage);
+  // The API server may let nobody write another name than the one it knows them by.
+  const terminal = { ...given, user: (await ownName(client)) ?? given.user };
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const incident = await findIncident(client, name);
   if (incident) return ackIncident(incident, annotations, client, terminal);

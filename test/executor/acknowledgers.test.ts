@@ -86,6 +86,7 @@ it("a server without admission policies verifies nobody", async () => {
   const bare = await ExecutorWorld.open();
 
   expect(await acknowledgersKnownSince({ client: bare.client, places, log: bare.log })).toBeUndefined();
+  expect(bare.log.events).toEqual([]);
 
   await bare.close();
 });

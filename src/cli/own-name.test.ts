@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { testCluster } from "../../test/doubles/test-cluster.ts";
+import { type KubeClient, KubeError } from "../kube/index.ts";
+import { systemClock, systemRandom } from "../time/index.ts";
+import { ownName } from "./own-name.ts";
+
+const embedded = testCluster({ clock: systemClock(), random: systemRandom() }).client();
+
+describe("who we are", () => {
+  it("is what the API server calls us", async () => {
+    const knowing: KubeClient = {
+      ...embedded,
+      create: async (type, object) =>
+        type.kind === "SelfSubjectReview"
+          ? { kind: "created", object: { ...object, status: { userInfo: { username: "kim@example.com" } } } }
+          : { kind: "already-exists" },
+    };
+
+    expect(await ownName(knowing)).toBe("kim@example.com");
+  });
+
+  it("is not known to a server that cannot be asked", async () => {
+    expect(await ownName(embedded)).toBeUndefined();
+  });
+
+  it("is not guessed while the server does not answer", async () => {
+    const away: KubeClient = { ...embedded, create: () => Promise.reject(new KubeError("unavailable", "it is away")) };
+
+    await expect(ownName(away)).rejects.toThrow("it is away");
+  });
+});
