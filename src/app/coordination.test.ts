@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { recordingLogger } from "../../test/doubles/recording-logger.ts";
+import { ManualClock, settle } from "../../test/doubles/manual-clock.ts";
+import { type RecordingLogger, recordingLogger } from "../../test/doubles/recording-logger.ts";
 import { testCluster } from "../../test/doubles/test-cluster.ts";
 import { startRedis } from "../../test/services/redis.ts";
 import { loadConfig } from "../config/index.ts";
 import { keyOf, openWatermark } from "../coordination/index.ts";
+import { leases } from "../kube/index.ts";
 import { promMetrics } from "../telemetry/index.ts";
-import { systemClock, systemRandom } from "../time/index.ts";
+import { type Clock, systemClock, systemRandom } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
 
 describe("coordination as configured", () => {
@@ -46,20 +48,103 @@ describe("coordination as configured", () => {
 
   it("fails at start when Redis is not there, without telling the password", async () => {
     const log = recordingLogger();
-    const opening = open({ STATE_BACKEND: "redis", REDIS_URL: "redis://user:hunter2@127.0.0.1:1" }, log);
+    const opening = open({ STATE_BACKEND: "redis", REDIS_URL: "redis://user:hunter2@127.0.0.1:1" }, { log });
 
     await expect(opening).rejects.toThrow();
     expect(JSON.stringify(log.events)).not.toContain("hunter2");
   });
 });
 
-async function open(env: Record<string, string>, log = recordingLogger()) {
-  const loaded = loadConfig({ env });
+describe("the setting", () => {
+  it("locks.ttl is how long a lock outlives its holder", async () => {
+    const { coordination } = await open({ STATE_BACKEND: "kubernetes" }, { yaml: "locks:\n  ttl: 11s\n" });
+
+    const lease = await coordination.locks.acquire(keyOf("a"));
+
+    expect(lease.remainingMs()).toBeGreaterThan(10_000);
+    expect(lease.remainingMs()).toBeLessThanOrEqual(11_000);
+    await coordination.close();
+  });
+
+  it("locks.wait is the longest wait for one", async () => {
+    const clock = new ManualClock();
+    const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "locks:\n  wait: 3s\n", clock });
+    await coordination.locks.acquire(keyOf("a"));
+    const waiting = coordination.locks.acquire(keyOf("a")).catch((error: Error) => error.message);
+
+    await clock.advance(2_999);
+    expect(await Promise.race([waiting, settle().then(() => "waits")])).toBe("waits");
+    await clock.advance(1);
+
+    expect(await waiting).toContain("3000 ms");
+    await coordination.close();
+  });
+
+  it("locks.namespace is where Leases are", async () => {
+    const { coordination, kube } = await open(
+      { STATE_BACKEND: "kubernetes" },
+      { yaml: "locks:\n  namespace: other\n" },
+    );
+
+    await coordination.locks.acquire(keyOf("a"));
+
+    expect((await kube.list(leases, { namespace: "other" })).items).toHaveLength(1);
+    await coordination.close();
+  });
+
+  it("claims.lease is how long a claim outlives whoever works on it", async () => {
+    const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "claims:\n  lease: 5s\n" });
+
+    const claim = await coordination.claims.claim(keyOf("a"));
+
+    expect(claim.state === "new" && claim.remainingMs()).toBeGreaterThan(4_000);
+    expect(claim.state === "new" && claim.remainingMs()).toBeLessThanOrEqual(5_000);
+    await coordination.close();
+  });
+
+  it("claims.doneTtl is how long it is remembered that something was done", async () => {
+    const clock = new ManualClock();
+    const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "claims:\n  doneTtl: 20s\n", clock });
+    const { claims } = coordination;
+    const claim = await claims.claim(keyOf("a"));
+    if (claim.state === "new") await claim.complete();
+
+    await clock.advance(19_999);
+    expect((await claims.claim(keyOf("a"))).state).toBe("done");
+    await clock.advance(1);
+
+    expect((await claims.claim(keyOf("a"))).state).toBe("new");
+    await coordination.close();
+  });
+
+  it("claims.memoryEntries is how many are remembered", async () => {
+    const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "claims:\n  memoryEntries: 1\n" });
+    const { claims } = coordination;
+    for (const key of ["a", "b"]) {
+      const claim = await claims.claim(keyOf(key));
+      if (claim.state === "new") await claim.complete();
+    }
+
+    expect([(await claims.claim(keyOf("b"))).state, (await claims.claim(keyOf("a"))).state]).toEqual(["done", "new"]);
+    await coordination.close();
+  });
+});
+
+interface Special {
+  readonly log?: RecordingLogger;
+  readonly yaml?: string;
+  readonly clock?: Clock;
+}
+
+async function open(
+  env: Record<string, string>,
+  { log = recordingLogger(), yaml, clock = systemClock() }: Special = {},
+) {
+  const loaded = loadConfig({ env, ...(yaml && { yaml: { path: "interlock.yaml", text: yaml } }) });
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
-  const clock = systemClock();
   const random = systemRandom();
   const metrics = promMetrics();
-  const kube = testCluster({ clock, random, namespaces: ["kubernaut-system"] }).client();
+  const kube = testCluster({ clock, random, namespaces: ["kubernaut-system", "other"] }).client();
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube });
-  return { coordination, log, metrics };
+  return { coordination, log, metrics, kube };
 }

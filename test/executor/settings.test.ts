@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openExecutor, type Stage } from "../../src/app/index.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { jobs } from "../../src/engines/job/job.ts";
+import { pipelineRuns } from "../../src/engines/tekton/pipeline-run.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { workflowExecutions } from "../../src/resources/index.ts";
+import { promMetrics } from "../../src/telemetry/index.ts";
+import { systemRandom } from "../../src/time/index.ts";
+import { ExecutorWorld } from "./executor-world.ts";
+
+const minute = 60_000;
+/** An engine that no executor here has: it is refused before anything is done. */
+const broken = { workflowRef: { workflowId: "cleanup", containerImage: "x", engine: "local" } } as const;
+
+let world: ExecutorWorld;
+let stage: Stage | undefined;
+beforeEach(async () => {
+  world = await ExecutorWorld.open();
+});
+afterEach(async () => {
+  void stage?.close();
+  await world.close();
+});
+
+/** An executor with these lines below `execution:`, and more sections. */
+async function open(lines: readonly string[] = [], more: readonly string[] = [], client: KubeClient = world.client) {
+  const usual = ["engines: tekton, job", "engine: tekton"];
+  const own = usual.filter((line) => !lines.some((other) => other.split(":")[0] === line.split(":")[0]));
+  const text = ["execution:", ...[...own, ...lines].map((line) => `  ${line}`), ...more].join("\n");
+  const loaded = loadConfig({ yaml: { path: "interlock.yaml", text }, env: {} });
+  if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
+  const { ledger, clock, log } = world;
+  const tools = { ledger, clock, random: systemRandom(), log, metrics: promMetrics() };
+  stage = await openExecutor({ loaded, client, directory: "/nowhere", ...tools });
+  await world.settle();
+}
+
+describe("the setting", () => {
+  it("execution.engine runs what does not say what runs it", async () => {
+    await open(["engine: job"]);
+
+    await world.execution("first");
+
+    expect((await world.client.list(jobs)).items).toHaveLength(1);
+    expect(await world.run()).toBeUndefined();
+  });
+
+  it("execution.engines are those that may be asked for", async () => {
+    await open(["engines: tekton"]);
+
+    await world.execution("first", { workflowRef: { workflowId: "cleanup", containerImage: "x", engine: "job" } });
+
+    expect(await world.status("first")).toMatchObject({ phase: "Failed", consecutiveFailures: 1 });
+  });
+
+  it("execution.namespace is where runs are", async () => {
+    await open(["namespace: kubernaut-system"]);
+
+    await world.execution("first");
+
+    expect((await world.client.list(pipelineRuns, { namespace: "kubernaut-system" })).items).toHaveLength(1);
+  });
+
+  it("execution.serviceAccount and execution.timeout are in the run", async () => {
+    await open(["serviceAccount: cleaner", "timeout: 7m"]);
+    const account = { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true } as const;
+    const metadata = { name: "cleaner", namespace: "kubernaut-workflows" };
+    await world.client.create(account, { apiVersion: "v1", kind: "ServiceAccount", metadata });
+
+    await world.execution("first");
+
+    const [run] = (await world.client.list(pipelineRuns)).items;
+    expect(run?.spec.taskRunTemplate?.serviceAccountName).toBe("cleaner");
+    expect(JSON.stringify(run?.spec.timeouts)).toContain("7m");
+  });
+
+  it("execution.runTtl is how long the run of a failed execution is kept", async () => {
+    await open(["runTtl: 20m"], ["resource_locking:", "  cooldown_period: 1s"]);
+    await world.execution("first");
+    await world.report("False");
+
+    await world.passTime(19 * minute);
+    expect(await world.run()).toBeDefined();
+    await world.passTime(2 * minute);
+
+    expect(await world.run()).toBeUndefined();
+  });
+
+  it("resource_locking.cooldown_period is how long the same is not done again", async () => {
+    await open([], ["resource_locking:", "  cooldown_period: 9m"]);
+    await world.execution("first");
+    await world.report("True");
+
+    await world.passTime(9 * minute - 1_000);
+    await world.execution("early");
+    await world.passTime(1_000);
+    await world.execution("again");
+
+    expect(await world.status("early")).toMatchObject({ phase: "Skipped" });
+    expect(await world.status("again")).toMatchObject({ phase: "Running" });
+  });
+
+  it.each([
+    [["backoff:", "  base: 3m"], [3]],
+    [
+      ["backoff:", "  max: 90s"],
+      [1, 1.5],
+    ],
+    [
+      ["backoff:", "  maxExponent: 1"],
+      [1, 2, 2],
+    ],
+  ])("execution.%j makes failures before acting wait so many minutes: %j", async (lines, minutes) => {
+    await open(lines);
+
+    const waits = [];
+    for (const [i, wait] of minutes.entries()) {
+      await world.execution(`try-${i}`, broken);
+      waits.push(await waitAfter(`try-${i}`));
+      await world.passTime(wait * minute);
+    }
+
+    expect(waits).toEqual(minutes.map((wait) => wait * minute));
+  });
+
+  it("execution.backoff.jitter makes them differ", async () => {
+    await open(["backoff:", "  jitter: 0.5"]);
+    const targets = Array.from({ length: 8 }, (_, i) => `node/worker-${i}`);
+
+    const waits = new Set<number>();
+    for (const [i, targetResource] of targets.entries()) {
+      await world.execution(`try-${i}`, { ...broken, targetResource });
+      waits.add(await waitAfter(`try-${i}`));
+    }
+
+    expect(waits.size).toBeGreaterThan(1);
+  });
+
+  it("execution.maxConsecutiveFailures is how many are too many", async () => {
+    await open(["maxConsecutiveFailures: 2"]);
+    for (const name of ["one", "two"]) {
+      await world.execution(name, broken);
+      await world.passTime(10 * minute);
+    }
+
+    await world.execution("three");
+
+    expect(await world.status("three")).toMatchObject({
+      phase: "Skipped",
+      skipDetails: { reason: "ExhaustedRetries" },
+    });
+  });
+
+  it("execution.observe decides, and starts nothing", async () => {
+    await open(["observe: true"]);
+
+    await world.execution("first");
+
+    expect(await world.run()).toBeUndefined();
+    expect((await world.status("first")).phase).not.toBe("Running");
+  });
+
+  it("execution.concurrency is how many are worked on at a time", async () => {
+    let atOnce = 0;
+    let most = 0;
+    const patch: KubeClient["patch"] = async (type, ...rest) => {
+      if (type.plural !== workflowExecutions.plural) return world.client.patch(type, ...rest);
+      most = Math.max(most, ++atOnce);
+      await new Promise((resolve) => world.clock.after(10, () => resolve(undefined)));
+      atOnce--;
+      return world.client.patch(type, ...rest);
+    };
+    await open(["concurrency: 2"], [], { ...world.client, patch });
+
+    for (let i = 0; i < 5; i++) await world.execution(`e-${i}`, { targetResource: `node/worker-${i}` });
+    for (let i = 0; i < 10; i++) await world.passTime(10);
+
+    expect(most).toBe(2);
+  });
+});
+
+async function waitAfter(name: string): Promise<number> {
+  const { nextAllowedExecution = "", completionTime = "" } = await world.status(name);
+  return Date.parse(nextAllowedExecution) - Date.parse(completionTime);
+}
