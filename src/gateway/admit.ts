@@ -40,8 +40,11 @@ export interface IntakeOptions {
   /** The longest wait for the fingerprint's lock before going on without it. */
   readonly lockWaitMs: number;
   readonly log: Logger;
-  /** Told of each admission, before anybody else is; whoever depends on it waits. */
-  readonly record: (admission: Admission, report: Report | undefined) => Promise<void>;
+  /**
+   * Told of each admission, before anybody else is; whoever depends on it waits. `moved`: so many were counted before, on
+   * an incident that was closed by then.
+   */
+  readonly record: (admission: Admission, report: Report | undefined, moved?: number) => Promise<void>;
 }
 
 /** How often the world may change under us before the sender has to come again. */
@@ -92,7 +95,7 @@ export class Intake {
 
   /** Admits what was counted on an incident that is closed. Resolves to the incident that has it, if there is one. */
   async readmit(report: Report, share: Share): Promise<RemediationRequest | undefined> {
-    const admission = await this.#recorded(await this.#fire(report, share), report);
+    const admission = await this.#recorded(await this.#fire(report, share), report, share.occurrences);
     return "incident" in admission ? admission.incident : undefined;
   }
 
@@ -189,7 +192,8 @@ export class Intake {
   async #openNow(report: Report, share: Share): Promise<Opened> {
     const { client, incidents, scopeOf, kinds, namespace } = this.#options;
     const { fingerprint, owner, signal } = report;
-    const decision = decideFiring(await incidents.read(fingerprint), report);
+    const [newest, ...earlier] = await incidents.readAll(fingerprint);
+    const decision = decideFiring(newest, report, earlier);
     if (decision.do === "count") return { kind: "exists" };
     if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
 
@@ -239,8 +243,8 @@ export class Intake {
     return newest && occurrences.end(newest, signal, receivedAt);
   }
 
-  async #recorded(admission: Admission, report: Report | undefined): Promise<Admission> {
-    await this.#options.record(admission, report);
+  async #recorded(admission: Admission, report: Report | undefined, moved?: number): Promise<Admission> {
+    await this.#options.record(admission, report, moved);
     return admission;
   }
 }

@@ -8,10 +8,19 @@ export type FiringDecision =
   | { readonly do: "open"; readonly n: number }
   | { readonly do: "ignore"; readonly because: string };
 
-/** `newest` is the incident of this fingerprint with the largest number. */
-export function decideFiring(newest: RemediationRequest | undefined, report: Report): FiringDecision {
+/**
+ * `newest` is the incident of this fingerprint with the largest number. The series may have ended in one of the `earlier`
+ * ones, and the newest was opened by another.
+ */
+export function decideFiring(
+  newest: RemediationRequest | undefined,
+  report: Report,
+  earlier: readonly RemediationRequest[] = [],
+): FiringDecision {
   if (!newest) return { do: "open", n: 1 };
-  const endedAt = endOfSeries(newest.status?.deduplication?.series, report.signal);
+  const endedAt = [newest, ...(isOpen(newest) ? [] : earlier)]
+    .map(({ status }) => endOfSeries(status?.deduplication?.series, report.signal))
+    .find((end) => end !== undefined);
   if (endedAt !== undefined) {
     return { do: "ignore", because: `it had ended at ${endedAt}, which is not before it began to fire` };
   }

@@ -105,10 +105,10 @@ export function startGateway(options: GatewayOptions): Gateway {
       if (count > 0) tell(countedEvent(incident, { writer, occurrences: count, total, at: now() }));
     },
   });
-  const record = async (admission: Admission, report: Report | undefined) => {
+  const record = async (admission: Admission, report: Report | undefined, moved?: number) => {
     if (!report) return;
     say(log, admission, report);
-    const event = admissionEvent(admission, report);
+    const event = admissionEvent(admission, report, moved);
     if (event) await ledger.append(event);
   };
   const intake: Intake = new Intake({

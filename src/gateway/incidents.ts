@@ -12,8 +12,6 @@ export interface IncidentsOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly informer: Informer<RemediationRequest>;
-  /** Told of an incident that is gone. */
-  readonly gone?: (uid: string) => void;
 }
 
 /**
@@ -23,6 +21,8 @@ export interface IncidentsOptions {
 export class Incidents {
   readonly #options: IncidentsOptions;
   readonly #newest = new Map<string, RemediationRequest>();
+  /** The number of the newest of a fingerprint, if that is known to be over: none before it is open, either. */
+  readonly #over = new Map<string, number>();
   readonly #stop: () => void;
 
   constructor(options: IncidentsOptions) {
@@ -40,14 +40,19 @@ export class Incidents {
 
   /** Asks the server. */
   async read(fingerprint: string): Promise<RemediationRequest | undefined> {
+    return (await this.readAll(fingerprint))[0];
+  }
+
+  /** Asks the server for all that are still there, the newest first. */
+  async readAll(fingerprint: string): Promise<readonly RemediationRequest[]> {
     const { client, namespace } = this.#options;
     const labelSelector = `${labelKeys.fingerprintHash}=${nameHash(fingerprint)}`;
     const { items } = await client.list(remediationRequests, { namespace, labelSelector });
-    let newest: RemediationRequest | undefined;
-    for (const incident of items) if (!newest || numberOf(incident) > numberOf(newest)) newest = incident;
+    const all = [...items].sort((one, other) => numberOf(other) - numberOf(one));
+    const [newest] = all;
     if (newest) this.learn(newest);
     else this.#newest.delete(fingerprint);
-    return newest;
+    return all;
   }
 
   /** Asks the server for the latest incident that began with a signal about `subject`. */
@@ -72,18 +77,29 @@ export class Incidents {
     const { signalFingerprint } = incident.spec;
     const known = this.#newest.get(signalFingerprint);
     if (known && !isLater(incident, known)) return;
+    if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
+    this.#over.delete(signalFingerprint);
     this.#newest.set(signalFingerprint, incident);
+  }
+
+  /** It is closed or gone, whatever the watch says: until a later one is known, none is. */
+  isOver(fingerprint: string, name: string): void {
+    const number = incidentNumber(fingerprint, name) ?? 0;
+    const known = this.#newest.get(fingerprint);
+    if (known && numberOf(known) > number) return;
+    this.#newest.delete(fingerprint);
+    this.#over.set(fingerprint, number);
   }
 
   stop(): void {
     this.#stop();
   }
 
-  #forget(incident: RemediationRequest) {
-    const { signalFingerprint } = incident.spec;
-    const { uid = "" } = incident.metadata;
-    if (this.#newest.get(signalFingerprint)?.metadata.uid === uid) this.#newest.delete(signalFingerprint);
-    this.#options.gone?.(uid);
+  #forget({ spec, metadata }: RemediationRequest) {
+    const { signalFingerprint } = spec;
+    if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) this.#newest.delete(signalFingerprint);
+    if (this.#over.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))
+      this.#over.delete(signalFingerprint);
   }
 }
 

@@ -4,8 +4,11 @@ import type { Admission } from "./admission.ts";
 import { seriesKey } from "./decide.ts";
 import type { Report } from "./report.ts";
 
-/** What is recorded of an admission. A signal that was counted is recorded with the others, when they are written. */
-export function admissionEvent(admission: Admission, report: Report): LedgerEvent | undefined {
+/**
+ * What is recorded of an admission. A signal that was counted is recorded with the others, when they are written; `moved`
+ * of them were before, on an incident that was closed by then.
+ */
+export function admissionEvent(admission: Admission, report: Report, moved?: number): LedgerEvent | undefined {
   const { fingerprint, receivedAt: at } = report;
   switch (admission.kind) {
     case "created":
@@ -34,10 +37,17 @@ export function admissionEvent(admission: Admission, report: Report): LedgerEven
     }
     case "ignored":
       return {
-        id: `${fingerprint}/signal.ignored/${at}`,
+        // Signals of several series may come in the same moment.
+        id: [fingerprint, "signal.ignored", seriesKey(report.signal), report.signal.firingAt, at, moved ?? ""].join(
+          "/",
+        ),
         type: "signal.ignored",
         at,
-        facts: { ...facts(report), because: admission.because },
+        facts: {
+          ...facts(report),
+          because: admission.because,
+          ...(moved === undefined ? {} : { occurrences: moved }),
+        },
       };
     case "counted":
     case "invalid":

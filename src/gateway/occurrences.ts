@@ -102,7 +102,7 @@ export class Occurrences {
     this.#flushing ??= this.#flushAll().finally(() => {
       this.#flushing = undefined;
       // What was counted meanwhile, when it was too late for this one and too early for the next.
-      if (this.keepsJournal && [...this.#tallies.values()].some(({ unwritten }) => unwritten > 0)) this.#flushLater();
+      if (this.keepsJournal && [...this.#tallies.values()].some(({ hasNews }) => hasNews)) this.#flushLater();
     });
     return this.#flushing;
   }
@@ -146,7 +146,7 @@ export class Occurrences {
 
   async #flushOne(tally: Tally) {
     const { incidents, log } = this.#options;
-    if (tally.unwritten === 0) {
+    if (!tally.hasNews) {
       const newest = incidents.newest(tally.report.fingerprint);
       // Nothing more will be counted on an incident that is closed.
       if (newest?.metadata.uid !== tally.uid || !isOpen(newest)) this.#tallies.delete(tally.uid);
@@ -210,18 +210,32 @@ export class Occurrences {
 
   /** The incident was closed, or is gone: what it does not have belongs to the next one. */
   async #move(tally: Tally, closed: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
-    const { writer, readmit } = this.#options;
+    const { writer } = this.#options;
     const has = closed ? countIn(closed, writer) : 0;
     let moved: RemediationRequest | undefined;
     tally.wrote({ count: has, firing: new Map() });
     while (tally.unwritten > 0) {
       const counted = tally.countOf(writer);
-      moved = await readmit(tally.report, { occurrences: tally.unwritten, from: { tally, counted } });
+      moved = await this.#readmit(tally, counted);
       // It calls for no other incident: it was reported before the end of this one, and belongs to it.
       if (!moved && closed) await this.#addLate(closed, { ...counted, count: counted.count - tally.written });
       this.#settle(tally, counted);
     }
     this.#tallies.delete(tally.uid);
+    return moved;
+  }
+
+  /** With the first of its series that is not over by now, if there is one; the others only say that they fire. */
+  async #readmit(tally: Tally, counted: Count): Promise<RemediationRequest | undefined> {
+    const { readmit, incidents } = this.#options;
+    let moved: RemediationRequest | undefined;
+    for (const report of tally.reports) {
+      // A watch that lags behind would have it counted on the same incident, again and again.
+      if (!moved) incidents.isOver(report.fingerprint, tally.name);
+      const all = { occurrences: tally.unwritten, from: { tally, counted } };
+      const taken = await readmit(report, moved ? { occurrences: 0 } : all);
+      moved ??= taken;
+    }
     return moved;
   }
 

@@ -16,8 +16,14 @@ export interface KeptTally {
   readonly firing: readonly (readonly [key: string, firingAt: string])[];
   /** How many of another incident's tally, by uid, were moved to this one. Absent if none were. */
   readonly moved?: readonly (readonly [uid: string, count: number])[];
+  /** The latest signal that said something new. */
   readonly report: Report;
+  /** Those of other series before it, the oldest first. */
+  readonly others?: readonly Report[];
 }
+
+/** Of so many series it is known how to open another incident with them. */
+const mostReports = 16;
 
 /** What is added to a tally: one signal, or what another incident was told before it was closed. */
 export interface Share {
@@ -38,9 +44,9 @@ export class Tally {
   #lastSeenAt: string;
   /** Series that the status may not know of. */
   readonly #firing: Map<string, string>;
-  /** Since when each series fires, as it was last told: nearly every signal tells the same again. */
-  readonly #told = new Map<string, string>();
-  /** The latest signal that said something new: the one to open another incident with. */
+  /** The signal that told since when each series fires, the latest last: nearly every signal tells the same again. */
+  readonly #told: Map<string, Report>;
+  /** The latest signal that said something new. */
   #report: Report;
   readonly #moved: Map<string, number>;
   /** Goes up with each `report`, so that whoever keeps it knows whether it has to be kept again. */
@@ -58,6 +64,7 @@ export class Tally {
     firing,
     moved = [],
     report,
+    others = [],
   }: KeptTally) {
     this.uid = uid;
     this.name = name;
@@ -69,6 +76,7 @@ export class Tally {
     this.#firing = new Map(firing);
     this.#moved = new Map(moved);
     this.#report = report;
+    this.#told = new Map(others.map((other) => [other.signal.series, other]));
   }
 
   /** Goes on from what the status says that this gateway, before a restart perhaps, has counted. */
@@ -96,6 +104,12 @@ export class Tally {
     return this.#report;
   }
 
+  /** What another incident can be opened with: the latest signal of each series, and of all of them first. */
+  get reports(): readonly Report[] {
+    const others = [...this.#told.values()].filter((report) => report !== this.#report);
+    return [this.#report, ...others.reverse()].slice(0, mostReports);
+  }
+
   get edition(): number {
     return this.#edition;
   }
@@ -109,16 +123,24 @@ export class Tally {
     return this.#count - this.#written;
   }
 
+  /** Whether the incident's status does not have all that is known: how often, or which series. */
+  get hasNews(): boolean {
+    return this.unwritten > 0 || this.#firing.size > 0;
+  }
+
   add(report: Report, { occurrences, from }: Share): void {
     this.#count += occurrences;
     if (from) this.#takeOver(from);
     if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
     const { series, firingAt } = report.signal;
-    if (this.#told.get(series) === firingAt) return;
+    const told = this.#told.get(series)?.signal.firingAt;
+    // What comes late says nothing new, either.
+    if (told !== undefined && told >= firingAt) return;
     // Beyond the most that a status has, series are counted and not told apart.
     if (this.#told.size >= mostSeries) this.#told.clear();
     if (this.#firing.size >= mostSeries) return;
-    this.#told.set(series, firingAt);
+    this.#told.delete(series);
+    this.#told.set(series, report);
     this.#firing.set(seriesKey(report.signal), firingAt);
     this.#report = report;
     this.#edition++;
@@ -153,6 +175,7 @@ export class Tally {
   }
 
   kept(): KeptTally {
+    const [report = this.#report, ...others] = this.reports;
     return {
       uid: this.uid,
       name: this.name,
@@ -163,7 +186,8 @@ export class Tally {
       lastSeenAt: this.#lastSeenAt,
       firing: [...this.#firing],
       ...(this.#moved.size > 0 && { moved: [...this.#moved] }),
-      report: this.#report,
+      report,
+      ...(others.length > 0 ? { others: others.reverse() } : {}),
     };
   }
 }

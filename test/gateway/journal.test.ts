@@ -141,6 +141,28 @@ describe("a gateway with a journal", () => {
     expect(counts).toEqual([1, 2]);
   });
 
+  it.each(["as it is", "after a crash"])(
+    "admits every series anew, whichever of them is over by then, %s",
+    async (how) => {
+      const journal = await world.journal();
+      const first = await world.gateway({ journal, writer });
+      await first.admit(signal({ series: "goes-on" }));
+      await first.admit(signal({ series: "ends" }));
+      const incident = await world.only();
+      await world.close(incident);
+      await world.gateway().then((other) => other.admit(resolved({ series: "ends" })));
+
+      if (how === "after a crash") await world.gateway({ journal: await world.journal(), writer });
+      await world.flush();
+      await world.flush();
+
+      const [opened] = (await world.incidents()).filter(({ metadata }) => metadata.uid !== incident.metadata.uid);
+      expect(Object.values(opened?.status?.deduplication?.series ?? {})).toEqual([{ firingAt: signal().firingAt }]);
+      const ignored = world.ledger.events().filter(({ type }) => type === "signal.ignored");
+      expect(ignored.flatMap(({ facts }) => facts["occurrences"] ?? [])).toEqual([1]);
+    },
+  );
+
   it("opens nothing for what ended before its incident was closed", async () => {
     const gateway = await world.gateway({ journal: await world.journal(), writer });
     await gateway.admit(signal());

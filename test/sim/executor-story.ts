@@ -14,8 +14,8 @@ import {
   workflowExecutions,
 } from "../../src/resources/index.ts";
 import type { ExecutorHistory } from "./executor-history.ts";
-import type { ExecutorServer } from "./executor-server.ts";
 import { runResources, runStage } from "./run-actors.ts";
+import type { SimServer } from "./sim-server.ts";
 import type { World } from "./world.ts";
 
 const allTargets = ["node/worker-1", "payment/deployment/api", "payment/configmap/settings", "node/worker-2"] as const;
@@ -29,7 +29,7 @@ const allResources = ["workflowexecutions.kubernaut.ai", "remediationtargets.kub
 
 interface Stage {
   readonly world: World;
-  readonly server: ExecutorServer;
+  readonly server: SimServer;
   readonly history: ExecutorHistory;
   readonly troubleMs: number;
 }

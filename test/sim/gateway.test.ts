@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
 
 const faults = [
+  "clock skew and drift",
   "delayed message",
   "request lost",
   "reply lost",
@@ -11,12 +12,22 @@ const faults = [
   "history compacted",
   "store silent",
   "store restart, data kept",
+  "ledger overloaded",
+  "disk error",
+  "power cut",
   "pause",
   "crash",
+  "signal sent again",
+  "old signal told late",
   "incident closed",
+  "old incident removed",
 ];
 
-describe("the gateway", () => {
-  holdsInSimulation({ protocol: "gateway", from: 1, seeds: 300 }, faults);
-  mutantsAreCaught("gateway", 300);
+describe("gateways", () => {
+  holdsInSimulation({ protocol: "gateway", from: 1, seeds: 200 }, faults);
+  mutantsAreCaught("gateway", 200);
+});
+
+describe("a hundred gateways", () => {
+  holdsInSimulation({ protocol: "gateway-100", from: 1, seeds: 3 }, []);
 });

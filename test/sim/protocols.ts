@@ -4,7 +4,7 @@ import { simulateClaims } from "./claim-sim.ts";
 import * as executors from "./executor-mutants.ts";
 import { type MutateTools, simulateExecutor } from "./executor-sim.ts";
 import * as gateways from "./gateway-mutants.ts";
-import { type MutateGateway, simulateGateway } from "./gateway-sim.ts";
+import { type GatewayMutation, simulateGateway } from "./gateway-sim.ts";
 import { type KubernetesBackendOptions, kubernetesBackend } from "./kube-network.ts";
 import * as mutants from "./lock-mutants.ts";
 import { type SimResult, simulateLocks } from "./lock-sim.ts";
@@ -98,10 +98,19 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   gateway: {
     run: gateway(),
     mutants: {
-      "answers-before-it-is-durable": gateway(gateways.answersEarly),
-      "forgets-its-journal": gateway(gateways.forgetsItsJournal),
-      "names-incidents-by-chance": gateway(gateways.namesByChance),
+      "counts-before-it-is-durable": gateway(gateways.countsBeforeDurable),
+      "forgets-the-journal": gateway(gateways.forgetsTheJournal),
+      "already-exists-is-success": gateway(gateways.alreadyExistsIsSuccess),
+      "takes-any-name": gateway(gateways.takesAnyName),
+      "status-without-version": gateway(gateways.statusWithoutVersion),
+      "counts-on-closed-incidents": gateway(gateways.countsOnClosed),
+      "resolved-opens": gateway(gateways.resolvedOpens),
+      "answers-before-the-ledger": gateway(gateways.answersBeforeTheLedger),
     },
+  },
+  "gateway-100": {
+    run: (seed, faults) => simulateGateway(seed, faults, { replicas: 100, troubleMs: 15_000 }),
+    mutants: {},
   },
   "redis-order": {
     run: (seed) => simulateOrder(seed, (world) => redisBackend(world, { calm: true })),
@@ -127,10 +136,10 @@ function kubernetes(options?: KubernetesBackendOptions): Run {
   return (seed, faults) => simulateLocks(seed, (world) => kubernetesBackend(world, options), faults);
 }
 
-function gateway(mutate?: MutateGateway): Run {
-  return (seed, faults) => simulateGateway(seed, faults, mutate);
-}
-
 function executor(mutate?: MutateTools): Run {
   return (seed, faults) => simulateExecutor(seed, faults, mutate);
+}
+
+function gateway(mutation?: GatewayMutation): Run {
+  return (seed, faults) => simulateGateway(seed, faults, mutation ? { mutation } : {});
 }

@@ -2,7 +2,7 @@ import { type Job, jobs } from "../../src/engines/job/job.ts";
 import { type PipelineRun, pipelineRuns } from "../../src/engines/tekton/pipeline-run.ts";
 import type { Change } from "../../src/kube/embedded/object-store.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
-import type { ExecutorServer } from "./executor-server.ts";
+import type { SimServer } from "./sim-server.ts";
 import type { World } from "./world.ts";
 
 /** Where a run is, as its own controller would say. */
@@ -78,10 +78,10 @@ export function runStage(run: KubeObject): RunStage {
 /** Plays the controllers of Tekton and of Jobs: each run that was started begins after a while, goes on, and ends. */
 export class RunActors {
   readonly #world: World;
-  readonly #server: ExecutorServer;
+  readonly #server: SimServer;
   readonly #client: KubeClient;
 
-  constructor(world: World, server: ExecutorServer) {
+  constructor(world: World, server: SimServer) {
     this.#world = world;
     this.#server = server;
     this.#client = server.cluster.client("engines");

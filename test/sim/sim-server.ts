@@ -9,11 +9,11 @@ import { Network } from "./network.ts";
 import { Process, type World } from "./world.ts";
 
 /** The API server and the ledger's disks, and the bad way that leads to them. */
-export class ExecutorServer {
+export class SimServer {
   readonly cluster: TestCluster;
   readonly clock: Clock;
   readonly ledger: MemoryLedger = memoryLedger();
-  readonly #world: World;
+  readonly world: World;
   readonly #network: Network;
   readonly #odds: { readonly staleWatch: number; readonly fullLedger: number };
   #healed = false;
@@ -21,7 +21,7 @@ export class ExecutorServer {
   calls = 0;
 
   constructor(world: World) {
-    this.#world = world;
+    this.world = world;
     const { chance } = world;
     this.clock = new Process(world, "api", { offsetMs: chance.between(-1e6, 1e6), rate: 1 }).clock;
     const namespaces = ["default", executionNamespace];
@@ -43,7 +43,7 @@ export class ExecutorServer {
 
   /** A fault of the server itself, which loses nothing. */
   falter(): void {
-    falter(this.#world, this.cluster, this.#network);
+    falter(this.world, this.cluster, this.#network);
   }
 
   /** The server as `process` reaches it. What it knows of the server's clock it learns from the answers. */
@@ -76,14 +76,14 @@ export class ExecutorServer {
 
   /** The ledger as `process` writes it: an event is kept a moment later, and sometimes not at all. */
   ledgerOf(process: Process): Ledger {
-    const { chance } = this.#world;
+    const { chance } = this.world;
     return {
       append: (event) =>
         new Promise((resolve, reject) => {
-          this.#world.in(chance.between(0.1, 10), () => {
+          this.world.in(chance.between(0.1, 10), () => {
             if (process.dead) return;
             if (!this.#healed && chance.happens(this.#odds.fullLedger)) {
-              this.#world.struck("ledger overloaded");
+              this.world.struck("ledger overloaded");
               process.handle(() => reject(new LedgerError("overloaded", "too many events wait already")));
               return;
             }
@@ -96,15 +96,15 @@ export class ExecutorServer {
 
   async *#watch<T>(process: Process, events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {
     for await (const event of events) {
-      await new Promise<void>((resolve) => this.#world.in(this.#lag(), () => process.handle(resolve)));
+      await new Promise<void>((resolve) => this.world.in(this.#lag(), () => process.handle(resolve)));
       yield event;
     }
   }
 
   #lag(): number {
-    const { chance } = this.#world;
+    const { chance } = this.world;
     if (this.#healed || !chance.happens(this.#odds.staleWatch)) return this.#network.delay();
-    this.#world.struck("stale watch");
+    this.world.struck("stale watch");
     return chance.between(100, 15_000);
   }
 }

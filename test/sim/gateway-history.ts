@@ -1,0 +1,243 @@
+import { seriesKey } from "../../src/gateway/decide.ts";
+import type { Admission } from "../../src/gateway/index.ts";
+import { isOpen } from "../../src/gateway/report.ts";
+import type { Change } from "../../src/kube/embedded/object-store.ts";
+import type { LedgerEvent } from "../../src/ledger/index.ts";
+import type { RemediationRequest, Signal } from "../../src/resources/index.ts";
+import { Violation } from "./lock-history.ts";
+import type { World } from "./world.ts";
+
+/** What was told about one kind of problem, which is one fingerprint. */
+interface Problem {
+  readonly incidents: Map<string, RemediationRequest>;
+  readonly gone: Set<string>;
+  /** When one was last closed. */
+  closedAt: number;
+  /** Firing signals that were handed to a gateway. */
+  attempts: number;
+  /** The same by process. */
+  readonly attemptsBy: Map<string, number>;
+  /** What may be counted twice: it was being moved from one incident to the next when something went wrong. */
+  doubtful: number;
+  /** Of these, those that were answered with `created` or `counted`. */
+  acknowledged: number;
+  readonly series: Map<string, Series>;
+}
+
+interface Series {
+  /** When a beginning was first handed to a gateway. */
+  readonly firstTold: Map<string, number>;
+  /** Beginnings that were answered with `created` or `counted`, and when such a one was last told. */
+  readonly acknowledged: Map<string, number>;
+  /** Ends that were handed to a gateway. */
+  readonly ends: string[];
+  /** Ends that a gateway said are written into an incident, and when it said so. */
+  readonly written: { readonly endedAt: string; readonly at: number }[];
+}
+
+/** What senders were answered and what the server wrote, checked as it happens against what must never be. */
+export class GatewayHistory {
+  readonly #world: World;
+  readonly #problems = new Map<string, Problem>();
+  readonly #ignored: Signal[] = [];
+  #violation: Violation | undefined;
+  acknowledged = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Throws what was found wrong. */
+  check(): void {
+    if (this.#violation) throw this.#violation;
+  }
+
+  attempted(signal: Signal, by: string): void {
+    const series = this.#seriesOf(signal);
+    if (signal.status === "resolved") return void series.ends.push(endOf(signal));
+    const problem = this.#problemOf(signal.name);
+    problem.attempts++;
+    problem.attemptsBy.set(by, (problem.attemptsBy.get(by) ?? 0) + 1);
+    if (!series.firstTold.has(signal.firingAt)) series.firstTold.set(signal.firingAt, this.#world.now);
+  }
+
+  /** This process was interrupted, and nobody knows what it has done. */
+  interrupted(by: string): void {
+    for (const problem of this.#problems.values()) problem.doubtful += problem.attemptsBy.get(by) ?? 0;
+  }
+
+  /** `toldAt`: when it was handed over. */
+  answered(signal: Signal, admission: Admission, toldAt: number): void {
+    this.acknowledged++;
+    const problem = this.#problemOf(signal.name);
+    const series = this.#seriesOf(signal);
+    switch (admission.kind) {
+      case "created":
+      case "counted":
+        if (signal.status !== "firing") this.#fail("G3 resolved never opens", `an end was answered ${admission.kind}`);
+        problem.acknowledged++;
+        series.acknowledged.set(signal.firingAt, Math.max(toldAt, series.acknowledged.get(signal.firingAt) ?? 0));
+        return this.#known(admission.incident);
+      case "resolved":
+      case "still-firing":
+        series.written.push({ endedAt: endOf(signal), at: this.#world.now });
+        return this.#known(admission.incident);
+      case "ignored":
+        return void this.#ignored.push(signal);
+      case "refused":
+      case "invalid":
+        return this.#fail("G6 answers", `${signal.name} was ${admission.kind}`);
+    }
+  }
+
+  incident({ do: what, entry, previous }: Change): void {
+    const incident = entry.object as RemediationRequest;
+    const before = previous?.object as RemediationRequest | undefined;
+    const problem = this.#problemOf(incident.spec.signalName);
+    if (what === "delete") return void problem.gone.add(incident.metadata.uid ?? "");
+    problem.incidents.set(incident.metadata.uid ?? "", incident);
+    if (!before) this.#opened(incident, problem);
+    if (before && isOpen(before) && !isOpen(incident)) problem.closedAt = this.#world.now;
+    const open = [...problem.incidents.values()].filter(isOpen);
+    if (open.length > 1) this.#fail("G1 one incident", `${open.map(nameOf).join(" and ")} are open`);
+    this.#countedRight(incident, before, problem);
+  }
+
+  /** After everything has healed: nothing that was accepted is lost, and what was refused is recorded. */
+  atRest(events: readonly LedgerEvent[]): void {
+    for (const [name, problem] of this.#problems) {
+      const counted = sumOf(problem);
+      const ignored = ignoredAmong(events, name);
+      if (counted + ignored < problem.acknowledged) {
+        const figures = `${problem.acknowledged} were acknowledged, ${counted} are counted, ${ignored} ignored`;
+        this.#fail("G4 nothing lost", `${name}: ${figures}`);
+      }
+      for (const [key, series] of problem.series) this.#seriesKept(name, key, series, problem);
+    }
+    for (const signal of this.#ignored) {
+      if (!events.some((event) => isIgnoring(event, signal)))
+        this.#fail("G5 recorded", `${signal.name} since ${signal.firingAt} was ignored, and the ledger does not know`);
+    }
+    this.check();
+  }
+
+  #opened({ metadata, spec }: RemediationRequest, { series: all, incidents, gone }: Problem) {
+    const series = spec.signalLabels?.["series"] ?? "";
+    const own = all.get(series);
+    const toldAt = own?.firstTold.get(spec.firingTime);
+    if (!own || toldAt === undefined)
+      return this.#fail("G3 resolved never opens", `${metadata.name} was opened for what nobody said fires`);
+    const end = own.written.find(({ endedAt, at }) => endedAt >= spec.firingTime && at < toldAt);
+    // With an incident what it knows is forgotten.
+    const isKnown = [...incidents].some(([uid, { status }]) => {
+      const ended = status?.deduplication?.series?.[seriesKey({ series })]?.resolvedAt;
+      return !gone.has(uid) && ended !== undefined && ended >= spec.firingTime;
+    });
+    if (end && isKnown)
+      this.#fail(
+        "G3 resolved never opens",
+        `${metadata.name} was opened for what began at ${spec.firingTime}; that it ended at ${end.endedAt} was written before`,
+      );
+  }
+
+  #countedRight(incident: RemediationRequest, before: RemediationRequest | undefined, problem: Problem) {
+    const { occurrenceCount = 0, occurrencesByWriter = {} } = incident.status?.deduplication ?? {};
+    let sum = 0;
+    for (const count of Object.values(occurrencesByWriter)) sum += count;
+    if (sum !== occurrenceCount)
+      this.#fail("G2 figures", `${nameOf(incident)} says ${occurrenceCount} instead of ${sum}`);
+    const earlier = before?.status?.deduplication?.occurrenceCount ?? 0;
+    if (occurrenceCount < earlier)
+      this.#fail("G2 figures", `${nameOf(incident)} went from ${earlier} to ${occurrenceCount}`);
+    if (before && !isOpen(before) && isOpen(incident))
+      this.#fail("G1 one incident", `${nameOf(incident)} was opened again`);
+    const all = sumOf(problem);
+    if (all > problem.attempts + problem.doubtful)
+      this.#fail("G2 figures", `${incident.spec.signalName}: ${all} are counted, ${problem.attempts} were told`);
+  }
+
+  /** A beginning that was acknowledged and never ended is in an incident; so is every end that was said to be written. */
+  #seriesKept(name: string, key: string, { acknowledged, ends, written }: Series, { incidents, closedAt }: Problem) {
+    const kept = [...incidents.values()].flatMap(
+      ({ status }) => status?.deduplication?.series?.[seriesKey({ series: key })] ?? [],
+    );
+    const isAnyOpen = [...incidents.values()].some(isOpen);
+    for (const [firingAt, toldAt] of acknowledged) {
+      if (ends.some((end) => end >= firingAt)) continue;
+      if (!isAnyOpen && toldAt > closedAt)
+        this.#fail(
+          "G4 nothing lost",
+          `${name}: series ${key} was told of after all incidents were closed, none is open`,
+        );
+      if (kept.some((one) => one.firingAt >= firingAt)) continue;
+      this.#fail("G4 nothing lost", `${name}: series ${key} fires since ${firingAt}, and no incident says so`);
+    }
+    for (const { endedAt } of written) {
+      if (kept.some((one) => (one.resolvedAt ?? one.firingAt) >= endedAt)) continue;
+      this.#fail("G4 nothing lost", `${name}: series ${key} ended at ${endedAt}, and no incident says so`);
+    }
+  }
+
+  #known(incident: RemediationRequest) {
+    const { uid = "" } = incident.metadata;
+    if (!this.#problemOf(incident.spec.signalName).incidents.has(uid))
+      this.#fail("G6 answers", `${nameOf(incident)} was named, who never was`);
+  }
+
+  #problemOf(name: string): Problem {
+    const known = this.#problems.get(name);
+    if (known) return known;
+    const problem: Problem = {
+      incidents: new Map(),
+      gone: new Set(),
+      closedAt: 0,
+      attempts: 0,
+      attemptsBy: new Map(),
+      doubtful: 0,
+      acknowledged: 0,
+      series: new Map(),
+    };
+    this.#problems.set(name, problem);
+    return problem;
+  }
+
+  #seriesOf({ name, series: key }: Signal): Series {
+    const { series } = this.#problemOf(name);
+    const known = series.get(key);
+    if (known) return known;
+    const one: Series = { firstTold: new Map(), acknowledged: new Map(), ends: [], written: [] };
+    series.set(key, one);
+    return one;
+  }
+
+  #fail(what: string, why: string) {
+    this.#violation ??= new Violation(what, `${why} (at ${Math.round(this.#world.now)} ms)`);
+  }
+}
+
+/** In all incidents, those that are gone included. */
+function sumOf({ incidents }: Problem): number {
+  let sum = 0;
+  for (const { status } of incidents.values()) sum += status?.deduplication?.occurrenceCount ?? 0;
+  return sum;
+}
+
+/** What was counted first, and ignored when its incident turned out to be closed. */
+function ignoredAmong(events: readonly LedgerEvent[], name: string): number {
+  let sum = 0;
+  for (const { type, facts } of events)
+    if (type === "signal.ignored" && facts["signal_name"] === name) sum += Number(facts["occurrences"] ?? 0);
+  return sum;
+}
+
+function isIgnoring({ type, facts }: LedgerEvent, { name, firingAt }: Signal): boolean {
+  return type === "signal.ignored" && facts["signal_name"] === name && facts["firing_at"] === firingAt;
+}
+
+function endOf({ endedAt = "" }: Signal): string {
+  return endedAt;
+}
+
+function nameOf({ metadata }: RemediationRequest): string {
+  return metadata.name ?? "";
+}
