@@ -18,6 +18,6 @@ export interface Measured {
 
 /** `quick` ends within 50 s on two cores. */
 export const plans: { readonly quick: Plan; readonly full: Plan } = {
-  quick: { rounds: 3, journalEvents: 30_000, drainEvents: 10_000, catchUpEvents: 50_000, questions: 100 },
+  quick: { rounds: 3, journalEvents: 15_000, drainEvents: 8_000, catchUpEvents: 30_000, questions: 100 },
   full: { rounds: 7, journalEvents: 100_000, drainEvents: 50_000, catchUpEvents: 1_000_000, questions: 1_000 },
 };

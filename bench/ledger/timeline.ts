@@ -19,18 +19,19 @@ export async function measureTimeline(folder: string, plan: Plan, postgres: Post
   const url = await postgres.newDatabase();
   await fill(folder, url);
   const database = ledgerDatabase(postgresStore({ url }));
-  const ours = await timelineMs(database, plan.questions);
+  const { usual, slowest } = await timelineMs(database, plan.questions);
   await database.close();
   const bare = await bareMs(url, plan.questions);
   printTable(
     `One target's ${rows / targetCount} events among ${rows.toLocaleString("en")}`,
     ["", "ms"],
     [
-      ["every event once, in order, read and checked", ours],
+      ["every event once, in order, read and checked", usual],
+      ["  the slowest of all questions", slowest],
       ["bare: the lines of the target", bare],
     ],
   );
-  return { figures: { query100kMs: ours }, calibration: { bareQueryMs: bare } };
+  return { figures: { query100kMs: usual, query100kSlowestMs: slowest }, calibration: { bareQueryMs: bare } };
 }
 
 /** All rows, brought to the database as always. */
@@ -43,7 +44,7 @@ async function fill(folder: string, url: string): Promise<void> {
   await shipped.close();
 }
 
-async function timelineMs(database: LedgerDatabase, questions: number): Promise<number> {
+async function timelineMs(database: LedgerDatabase, questions: number) {
   const took: number[] = [];
   for (let i = 0; i < questions; i++) {
     const startedAt = machineMs();
@@ -52,7 +53,8 @@ async function timelineMs(database: LedgerDatabase, questions: number): Promise<
     took.push(machineMs() - startedAt);
     if (found !== rows / targetCount) throw new Error(`${found} events of a target instead of ${rows / targetCount}`);
   }
-  return median(took);
+  // Without its own statistics a database may plan the first questions badly: a median alone would hide that.
+  return { usual: median(took), slowest: Math.max(...took) };
 }
 
 async function bareMs(url: string, questions: number): Promise<number> {

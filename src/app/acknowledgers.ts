@@ -56,21 +56,21 @@ function specOf(object: KubeObject): unknown {
 const filledIn: Readonly<Record<string, unknown>> = { matchPolicy: "Equivalent", scope: "*" };
 
 function isAsShipped(found: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null) return found === wanted;
-  if (typeof found !== "object" || found === null || Array.isArray(found) !== Array.isArray(wanted)) return false;
-  const [theirs, ours] = [found, wanted] as Readonly<Record<string, unknown>>[] as [
-    Readonly<Record<string, unknown>>,
-    Readonly<Record<string, unknown>>,
-  ];
-  const isAllThere = Object.keys(ours).every((key) => isAsShipped(theirs[key], ours[key]));
-  const isNoMore = Object.keys(theirs).every(
-    (key) => key in ours || isEmpty(theirs[key]) || filledIn[key] === theirs[key],
+  if (!isTree(wanted) || !isTree(found)) return found === wanted;
+  const isAllThere = Object.keys(wanted).every((key) => isAsShipped(found[key], wanted[key]));
+  const isNoMore = Object.keys(found).every(
+    (key) => key in wanted || isEmpty(found[key]) || (key in filledIn && filledIn[key] === found[key]),
   );
   return isAllThere && isNoMore;
 }
 
+/** An object, or a list, whose members are numbered. */
+function isTree(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
 function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return isTree(value) && Object.keys(value).length === 0;
 }
 
 /** Its status is none of this. */

@@ -133,12 +133,12 @@ const place = (row: string) => `(${row}.at_ms, ${row}.writer, ${row}.seq)`;
 async function* events(filter: EventFilter, query: Query): AsyncGenerator<LedgerRow> {
   const { conditions, values } = conditionsOf(filter);
   const [atMs, writer, seq] = [1, 2, 3].map((i) => `$${values.length + i}`);
-  // Asked for each row by itself, by the index: "not exists" would be planned as a join with the whole table as long as
-  // PostgreSQL has not counted its rows, which is when a long outage has just been caught up with.
+  // Looked up for each row by itself, by the index of ids. As long as PostgreSQL has no statistics, which is when a long
+  // outage has just been caught up with, it plans "not exists" as a join with the whole table, the first by time as a walk
+  // through the index of times, and takes a count for so expensive that it compiles it first.
   const sql = `SELECT r.at_ms, r.writer, r.seq, r.line FROM ledger_rows r
     WHERE ${[...conditions, `${place("r")} > (${atMs}, ${writer}, ${seq})`].join(" AND ")}
-    AND ${place("r")} = (SELECT e.at_ms, e.writer, e.seq FROM ledger_rows e WHERE e.id = r.id
-      ORDER BY e.at_ms, e.writer, e.seq LIMIT 1)
+    AND (SELECT 1 FROM ledger_rows e WHERE e.id = r.id AND ${place("e")} < ${place("r")} LIMIT 1) IS NULL
     ORDER BY r.at_ms, r.writer, r.seq LIMIT ${pageRows}`;
   for (let after: readonly SqlValue[] = [Number.MIN_SAFE_INTEGER, "", 0], isMore = true; isMore; ) {
     const page = await query(sql, [...values, ...after]);
