@@ -30,14 +30,18 @@ export interface Decided {
   readonly nowMs: number;
 }
 
-/** What was decided, with every check. Only one decision about a version of the incident can be written into it. */
+/**
+ * What was decided, with every check. Replicas that see the targets differently may decide otherwise about one version of
+ * the incident, and only one of them can write that into it; whatever they do is on record all the same.
+ */
 export function decided(
   incident: RemediationRequest,
   { verdict, decision, execution, message, nowMs }: Decided,
 ): LedgerEvent {
   const blocked = decision?.verdict === "block" ? decision : undefined;
+  const what = blocked?.reason ?? execution?.metadata.name;
   return event(incident, "incident.decided", iso(nowMs), {
-    part: versionOf(incident),
+    part: [versionOf(incident), verdict, ...(what === undefined ? [] : [what])].join("/"),
     facts: {
       verdict,
       message: message ?? decision?.message ?? "",

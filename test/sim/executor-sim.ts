@@ -26,7 +26,7 @@ export interface Tools {
 /** `truth` is the server without the network between: only for what a mutant needs to know. */
 export type MutateTools = (tools: Tools, truth: KubeClient) => Tools;
 
-const rules = {
+export const rules = {
   cooldownMs: 8_000,
   backoffMs: 3_000,
   longestBackoffMs: 8_000,
@@ -34,14 +34,14 @@ const rules = {
   clockErrorMs: 1_500,
 };
 /** The same, as executors and orchestrators are told. */
-const policy: PolicySettings = {
+export const policy: PolicySettings = {
   cooldownMs: rules.cooldownMs,
   backoff: { baseMs: rules.backoffMs, maxMs: rules.longestBackoffMs, maxExponent: 4, jitter: 0 },
   maxConsecutiveFailures: rules.mostFailures,
   ineffective: defaultPolicy.ineffective,
   observe: false,
 };
-const executorResources = [
+export const executorResources = [
   "workflowexecutions.kubernaut.ai",
   "remediationtargets.kubernaut.ai",
   ...runResources,
@@ -103,7 +103,7 @@ async function runsLeft(truth: KubeClient) {
 }
 
 /** What starts an executor in a process. */
-function executorOn(server: SimServer, mutate: (tools: Tools) => Tools = (tools) => tools) {
+export function executorOn(server: SimServer, mutate: (tools: Tools) => Tools = (tools) => tools) {
   return (process: Process): undefined => {
     const client = server.clientOf(process);
     const engines = [tektonEngine(client), jobEngine(client)];

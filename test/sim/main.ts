@@ -16,7 +16,7 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run sim -- [--protocol NAME] [--from N] [--seeds N] [--seed N] [--mutant NAME]
 
-Runs coordination protocols, gateways and executors in deterministic simulation. One seed is one run: clocks that are wrong, pauses, crashes,
+Runs coordination protocols and whole stages in deterministic simulation. One seed is one run: clocks that are wrong, pauses, crashes,
 lost, late and doubled messages, stores that restart. Without --protocol all are run.
 
 Protocols: ${Object.keys(protocols).join(", ")}`);

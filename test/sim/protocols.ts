@@ -9,6 +9,8 @@ import { type KubernetesBackendOptions, kubernetesBackend } from "./kube-network
 import * as mutants from "./lock-mutants.ts";
 import { type SimResult, simulateLocks } from "./lock-sim.ts";
 import { lruLocks, simulateMemoryLocks } from "./memory-sim.ts";
+import * as orchestrators from "./orchestrator-mutants.ts";
+import { type MutateOrchestrator, simulateOrchestrator } from "./orchestrator-sim.ts";
 import { simulateOrder } from "./order-sim.ts";
 import { type RedisBackendOptions, redisBackend } from "./redis-network.ts";
 import {
@@ -112,6 +114,21 @@ export const protocols: Readonly<Record<string, Protocol>> = {
     run: (seed, faults) => simulateGateway(seed, faults, { replicas: 100, troubleMs: 15_000 }),
     mutants: {},
   },
+  orchestrator: {
+    run: orchestrator(),
+    mutants: {
+      "follows-a-failure": orchestrator(orchestrators.followsAFailure),
+      "makes-a-second-execution": orchestrator(orchestrators.makesASecondExecution),
+      "never-looks-again": orchestrator(orchestrators.neverLooksAgain),
+      "status-without-version": orchestrator(orchestrators.statusWithoutVersion),
+      "acts-before-it-is-recorded": orchestrator(orchestrators.actsBeforeItIsRecorded),
+      "youngest-first": orchestrator(orchestrators.youngestFirst),
+    },
+  },
+  "orchestrator-100": {
+    run: (seed, faults) => simulateOrchestrator(seed, faults, { replicas: 100, troubleMs: 8_000 }),
+    mutants: {},
+  },
   "redis-order": {
     run: (seed) => simulateOrder(seed, (world) => redisBackend(world, { calm: true })),
     mutants: {
@@ -142,4 +159,8 @@ function executor(mutate?: MutateTools): Run {
 
 function gateway(mutation?: GatewayMutation): Run {
   return (seed, faults) => simulateGateway(seed, faults, mutation ? { mutation } : {});
+}
+
+function orchestrator(mutate?: MutateOrchestrator): Run {
+  return (seed, faults) => simulateOrchestrator(seed, faults, mutate ? { mutate } : {});
 }

@@ -1,0 +1,24 @@
+import { describe } from "vitest";
+import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+
+const faults = [
+  "clock skew and drift",
+  "delayed message",
+  "request lost",
+  "reply lost",
+  "request duplicated",
+  "stale watch",
+  "pause",
+  "crash",
+  "signal resolved",
+  "failure acknowledged",
+];
+
+describe("orchestrators and executors", () => {
+  holdsInSimulation({ protocol: "orchestrator", from: 1, seeds: 40 }, faults);
+  mutantsAreCaught("orchestrator", 40);
+});
+
+describe("a hundred orchestrators", () => {
+  holdsInSimulation({ protocol: "orchestrator-100", from: 1, seeds: 1 }, []);
+});
