@@ -158,14 +158,14 @@ const scenarios: readonly Scenario[] = [
     name: "primaries are killed under their holders",
     only: "sentinel",
     cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
-    play: (stage) => rounds(3, () => restartUnderHolder(stage)),
+    play: (stage) => rounds(2, () => restartUnderHolder(stage)),
   },
   {
     name: "holders and primaries are killed together",
     only: "sentinel",
     cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
     play: (stage) =>
-      rounds(3, async () => {
+      rounds(2, async () => {
         await Promise.all([killAndReplace(stage, "holder"), stage.restartServer()]);
         await sleepMs(stage.dice.between(200, 800));
       }),

@@ -21,7 +21,7 @@ export interface Server {
   kill(): Promise<void>;
   start(): Promise<void>;
   pause(): void | Promise<void>;
-  resume(): void;
+  resume(): void | Promise<void>;
   /** Takes a lock away behind its holder's back. */
   deleteLock(key: string): Promise<void>;
   /** What is left of locks and queues, when nobody holds or waits. */
@@ -82,15 +82,20 @@ async function startSentinelServers(): Promise<Server> {
       struck = await sentinels.primary();
       await struck.kill();
     },
+    // A primary without a replica takes no writes, so the next one must not fall before the last is back.
     async start() {
       await sentinels.untilNot(struck);
       await struck.start();
+      await sentinels.rejoin(struck);
     },
     async pause() {
       struck = await sentinels.primary();
       struck.pause();
     },
-    resume: () => struck.resume(),
+    async resume() {
+      struck.resume();
+      await sentinels.rejoin(struck);
+    },
     stop: async () => await sentinels[Symbol.asyncDispose](),
   };
 }

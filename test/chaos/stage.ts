@@ -191,7 +191,7 @@ export class Stage {
     await this.#during({ fault: "server stopped" }, async () => {
       await this.server.pause();
       await sleepMs(forMs);
-      this.server.resume();
+      await this.server.resume();
     });
   }
 

@@ -10,6 +10,8 @@ export interface RedisSentinels extends AsyncDisposable {
   primary(): Promise<RedisService>;
   /** Resolves when the Sentinels agree that another one has taken over. */
   untilNot(former: RedisService): Promise<RedisService>;
+  /** Makes a former primary that is back a replica of the new one, as Sentinels do too, but take their time for. */
+  rejoin(former: RedisService): Promise<void>;
 }
 
 const name = "main";
@@ -34,18 +36,25 @@ export async function startSentinels(args: readonly string[] = []): Promise<Redi
     throw new Error("no Sentinel answers");
   }
 
+  async function untilNot(former: RedisService): Promise<RedisService> {
+    while (true) {
+      const now = await primary();
+      const info = String(await now.command("INFO", "replication").catch(() => ""));
+      if (now !== former && info.includes("role:master")) return now;
+      await wait(50);
+    }
+  }
+
   return {
     url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${name}`,
     sentinels,
     servers,
     primary,
-    async untilNot(former) {
-      while (true) {
-        const now = await primary();
-        const info = String(await now.command("INFO", "replication").catch(() => ""));
-        if (now !== former && info.includes("role:master")) return now;
-        await wait(50);
-      }
+    untilNot,
+    async rejoin(former) {
+      const { port } = await untilNot(former);
+      await former.command("REPLICAOF", "127.0.0.1", `${port}`);
+      await untilLinked([former]);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...sentinels, ...servers].map((server) => server.stop()));
