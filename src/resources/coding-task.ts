@@ -25,6 +25,10 @@ const project = z.strictObject({
   path: text.describe("Its path, for people."),
 });
 
+/** What a comment can ask for; all but `do` are built in and need no coding agent, or only a review of it. */
+const verbs = ["do", "review", "retry", "cancel", "status", "help"] as const;
+export type CodingVerb = (typeof verbs)[number];
+
 const mergeRequest = z.strictObject({
   iid: positive.describe("Number of the merge request within its project."),
   headSha: sha.describe("Its head when the task was made."),
@@ -36,7 +40,10 @@ const mergeRequest = z.strictObject({
 const note = z.strictObject({
   id: positive.describe("Id of the comment."),
   discussionId: z.string().describe("Id of its discussion, in which the reply goes.").optional(),
-  body: z.string().describe("The command as it was written."),
+  authorId: positive.describe("Id of the user who wrote it. Whether they may ask for it is looked up."),
+  body: z.string().max(65_536).describe("The comment as it was written."),
+  verb: z.enum(verbs).describe("What it asks for. `do` is anything that is not built in."),
+  instruction: z.string().max(65_536).describe("What follows the name of the bot."),
 });
 
 const issue = z.strictObject({
@@ -45,7 +52,9 @@ const issue = z.strictObject({
     .string()
     .regex(/^[A-Z][A-Z0-9_]+-[0-9]+$/, { error: "must be an issue's key such as PROJ-123" })
     .describe("Key of the issue."),
-  updated: timestamp.describe("When it was last changed; a later change is a new task."),
+  since: timestamp.describe(
+    "Since when it stands in the status that asks for work; moved back there, it is a new task.",
+  ),
   summary: z.string().describe("Its title."),
   description: z.string().describe("Its description, in Markdown.").optional(),
 });
@@ -64,7 +73,12 @@ const merge = mergeRequest.describe("The merge request it is about.");
 
 const spec = z
   .discriminatedUnion("type", [
-    z.strictObject({ type: z.literal("Review").describe("What is to be done."), ...common, mergeRequest: merge }),
+    z.strictObject({
+      type: z.literal("Review").describe("What is to be done."),
+      ...common,
+      mergeRequest: merge,
+      again: z.boolean().describe("A person asked for it: this commit is reviewed even if it was before.").optional(),
+    }),
     z.strictObject({
       type: z.literal("Command"),
       ...common,

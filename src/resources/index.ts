@@ -8,12 +8,15 @@ export { type BlockReason, blockReasons, type RecentCause, type SkipReason } fro
 export { type Catalog, catalogOf } from "./catalog.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
+export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";
+export { claimKeys, type MergeRequestPlace } from "./coding/keys.ts";
 export {
   type CodingTask,
   type CodingTaskPhase,
   type CodingTaskSpec,
   type CodingTaskStatus,
   type CodingTaskStep,
+  type CodingVerb,
   codingTasks,
 } from "./coding-task.ts";
 export {

@@ -263,11 +263,16 @@ const specs = new Map<Kind, readonly object[]>([
     codingTasks,
     [
       { type: "Review", ...task, mergeRequest },
-      { type: "Command", ...task, mergeRequest, note: { id: 9, discussionId: "d", body: "/copilot fix it" } },
+      {
+        type: "Command",
+        ...task,
+        mergeRequest,
+        note: { id: 9, discussionId: "d", authorId: 7, body: "/copilot fix it", verb: "do", instruction: "fix it" },
+      },
       {
         type: "Issue",
         ...task,
-        issue: { site: "x.atlassian.net", key: "PROJ-123", updated: at, summary: "Fix it" },
+        issue: { site: "x.atlassian.net", key: "PROJ-123", since: at, summary: "Fix it" },
         branch: "agent/PROJ-123",
         targetBranch: "main",
       },
