@@ -34,6 +34,11 @@ export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
   };
 }
 
+/** Where locks, claims and watermarks can live. */
+export function backend() {
+  return oneOf("memory", "redis", "kubernetes");
+}
+
 interface DurationLimits {
   /** Shorter is refused. */
   readonly atLeast?: string;

@@ -1,0 +1,10 @@
+import { duration } from "../kinds.ts";
+import { setting } from "../setting.ts";
+
+export const approval = {
+  expiresAfterMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "1h",
+    about: "How long an approval is waited for, unless the workflow says otherwise. No answer is a no.",
+  }),
+};

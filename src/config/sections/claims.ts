@@ -1,0 +1,25 @@
+import { count, duration } from "../kinds.ts";
+import { setting } from "../setting.ts";
+
+export const claims = {
+  leaseMs: setting({
+    kind: duration({ atLeast: "500ms" }),
+    default: "1m",
+    about: "How long claimed work may take without a sign of life before somebody else may claim it.",
+  }),
+  doneTtlMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "1h",
+    about: "How long finished work is remembered, and so not done again.",
+  }),
+  reviewDoneTtlMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "24h",
+    about: "The same for reviews and notes, which sources report again for longer.",
+  }),
+  memoryEntries: setting({
+    kind: count(),
+    default: "10000",
+    about: "How many claims are remembered when they live in memory.",
+  }),
+};

@@ -1,0 +1,90 @@
+import { count, directory, duration, namespace, oneOf, share, someOf, yesOrNo } from "../kinds.ts";
+import { optional, setting } from "../setting.ts";
+
+export const execution = {
+  engine: setting({
+    kind: oneOf("tekton", "job", "local"),
+    default: "local",
+    about: "What runs a workflow that does not say so itself.",
+  }),
+  engines: setting({
+    kind: someOf("tekton", "job", "local"),
+    default: "local",
+    about: "The engines that are set up here.",
+  }),
+  namespace: setting({
+    kind: namespace(),
+    default: "kubernaut-workflows",
+    about: "The namespace of runs and target records.",
+  }),
+  serviceAccount: optional<string>({
+    kind: namespace(),
+    about: "The service account of runs whose workflow names none.",
+  }),
+  workflowsDir: setting({
+    kind: directory(),
+    default: "workflows",
+    env: "WORKFLOWS_DIR",
+    about: "The folder with the catalog's workflows, one folder each.",
+  }),
+  localDir: optional<string>({
+    kind: directory(),
+    about:
+      "Where the local engine keeps its runs. Replicas that share it take turns; in the data directory unless set.",
+  }),
+  runTtlMs: setting({
+    kind: duration({ atLeast: "1m" }),
+    default: "1h",
+    about: "How long the run of a failed execution is kept, for people to look at. Never shortens a cooldown.",
+  }),
+  timeoutMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "30m",
+    about: "How long a run may take, unless its workflow says otherwise.",
+  }),
+  cooldownMs: setting({
+    kind: duration(),
+    default: "5m",
+    path: "resource_locking.cooldown_period",
+    about: "How long a workflow waits after a success on the same target, unless it says otherwise itself.",
+  }),
+  backoffBaseMs: setting({
+    kind: duration(),
+    default: "1m",
+    path: "execution.backoff.base",
+    about: "The wait after the first failure before acting. It doubles with each further one.",
+  }),
+  backoffMaxMs: setting({
+    kind: duration(),
+    default: "10m",
+    path: "execution.backoff.max",
+    about: "The longest wait after failures before acting.",
+  }),
+  backoffMaxExponent: setting({
+    kind: count(),
+    default: "4",
+    path: "execution.backoff.maxExponent",
+    about: "How often the wait doubles at most.",
+  }),
+  backoffJitter: setting({
+    kind: share(),
+    default: "0",
+    path: "execution.backoff.jitter",
+    about: "Share of the wait that chance may add or take away.",
+  }),
+  maxConsecutiveFailures: setting({
+    kind: count({ atMost: 20 }),
+    default: "5",
+    about: "After so many failures in a row before acting, a person has to look.",
+  }),
+  observe: setting({
+    kind: yesOrNo(),
+    default: "false",
+    about: "Decide and record everything, start nothing.",
+  }),
+  concurrency: setting({
+    kind: count(),
+    default: "64",
+    about: "How many executions are worked on at a time.",
+  }),
+};

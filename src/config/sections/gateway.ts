@@ -1,0 +1,71 @@
+import { address, count, directory, duration, fingerprintFields, namespace, oneOf, senderTokens } from "../kinds.ts";
+import type { Secret } from "../secret.ts";
+import { optional, setting } from "../setting.ts";
+
+export const gateway = {
+  listen: setting({
+    kind: address(),
+    default: "127.0.0.1:8080",
+    env: "GATEWAY_LISTEN",
+    about: "Where the gateway takes signals.",
+  }),
+  tokens: optional<Secret>({
+    kind: senderTokens(),
+    env: "GATEWAY_TOKENS",
+    about: "Who may post signals. Without this and `gateway.tokenFile` a token is made once, in the data directory.",
+  }),
+  tokenFile: optional<string>({
+    kind: directory(),
+    env: "GATEWAY_TOKEN_FILE",
+    about: "A file with one sender per line, read again every few seconds so that tokens can be replaced.",
+  }),
+  namespace: setting({
+    kind: namespace(),
+    default: "kubernaut-system",
+    about: "The namespace of incidents. The same for all gateways.",
+  }),
+  scope: setting({
+    kind: oneOf("labels", "all"),
+    default: "labels",
+    env: "GATEWAY_SCOPE",
+    about:
+      "What incidents are opened for: `labels` is what has the label `kubernaut.ai/managed=true`, itself or by its namespace. `interlock up` has an API server of its own, without such objects: there it is `all` unless set.",
+  }),
+  fingerprint: setting({
+    kind: fingerprintFields(),
+    default: "source, name, target",
+    about: "What makes two signals the same incident. The same for all gateways; a change makes new incidents.",
+  }),
+  durability: setting({
+    kind: oneOf("journal", "status"),
+    default: "journal",
+    about:
+      "Where a count is durable before its sender is told: in the data directory, or, for a pod without a volume, in the incident's status.",
+  }),
+  flushIntervalMs: setting({
+    kind: duration({ atLeast: "10ms" }),
+    default: "1s",
+    env: "GATEWAY_FLUSH_INTERVAL",
+    about: "How long counts are collected in the journal before they are written to the incident's status.",
+  }),
+  lockWaitMs: setting({
+    kind: duration(),
+    default: "2s",
+    about: "The longest wait for the lock of a fingerprint; after it the gateway goes on without.",
+  }),
+  lookupTimeoutMs: setting({
+    kind: duration({ atLeast: "10ms" }),
+    default: "2s",
+    about: "The longest wait for one read of the object that a signal is about.",
+  }),
+  maxBodyBytes: setting({
+    kind: count({ atMost: 67_108_864 }),
+    default: "1048576",
+    about: "The largest request, in bytes.",
+  }),
+  signalsPerSecond: setting({
+    kind: count(),
+    default: "10000",
+    about: "How many signals one sender may post in the long run; ten times as many at once.",
+  }),
+};

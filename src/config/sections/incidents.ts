@@ -1,0 +1,27 @@
+import { duration, durations } from "../kinds.ts";
+import { setting } from "../setting.ts";
+
+export const incidents = {
+  staleAfterMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "15m",
+    about: "An incident that waits is withdrawn when it was not reported again for so long.",
+  }),
+  staleAfterBySource: setting({
+    kind: durations(),
+    default: "alertmanager=5h, kubernetes-nodes=24h",
+    about: "The same for sources that repeat themselves more rarely, or say themselves when it is over.",
+  }),
+  executionTimeoutMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "1h",
+    about:
+      "How long an execution may take for an incident, from its making. Then it is cancelled. Never shorter than its workflow's own timeout.",
+  }),
+  retentionMs: setting({
+    kind: duration({ atLeast: "1m" }),
+    default: "24h",
+    about:
+      "How long closed incidents are kept, with their executions. The newest of each fingerprint stays, and so does what a check still needs.",
+  }),
+};

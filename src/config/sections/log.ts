@@ -1,0 +1,16 @@
+import { oneOf } from "../kinds.ts";
+import { setting } from "../setting.ts";
+
+export const log = {
+  level: setting({
+    kind: oneOf("debug", "info", "warn", "error"),
+    default: "info",
+    env: "LOG_LEVEL",
+    about: "The least important events that are logged.",
+  }),
+  format: setting({
+    kind: oneOf("json", "text"),
+    default: "json",
+    about: "`json` for machines, one object per line; `text` for people at a terminal.",
+  }),
+};

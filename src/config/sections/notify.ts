@@ -1,0 +1,86 @@
+import { count, duration, file, secret, yesOrNo } from "../kinds.ts";
+import { networks, noticeRoutes, secretUrl } from "../notice-kinds.ts";
+import type { Secret } from "../secret.ts";
+import { optional, setting } from "../setting.ts";
+
+export const notify = {
+  console: setting({
+    kind: yesOrNo(),
+    default: "true",
+    env: "NOTIFY_CONSOLE",
+    about: "Whether notices are printed by the process that delivers them.",
+  }),
+  file: optional<string>({
+    kind: file(),
+    env: "NOTIFY_FILE",
+    about: "A file that notices are appended to, one line of JSON each.",
+  }),
+  webhookUrl: optional<Secret>({
+    kind: secretUrl(),
+    env: "NOTIFY_WEBHOOK_URL",
+    about: "Where notices are posted to as JSON.",
+  }),
+  webhookSecret: optional<Secret>({
+    kind: secret("a text"),
+    env: "NOTIFY_WEBHOOK_SECRET",
+    about: "Signs what is posted there (HMAC-SHA256).",
+  }),
+  webhookSecretFile: optional<string>({
+    kind: file(),
+    env: "NOTIFY_WEBHOOK_SECRET_FILE",
+    about: "A file with that secret, instead.",
+  }),
+  slackUrl: optional<Secret>({
+    kind: secretUrl(),
+    env: "NOTIFY_SLACK_URL",
+    about: "The incoming webhook of a Slack channel.",
+  }),
+  slackUrlFile: optional<string>({
+    kind: file(),
+    env: "NOTIFY_SLACK_URL_FILE",
+    about: "A file with that URL, instead.",
+  }),
+  routes: setting({
+    kind: noticeRoutes(),
+    default: "any -> all",
+    env: "NOTIFY_ROUTES",
+    about: "Which notices go to which channels.",
+  }),
+  allowedNetworks: optional<readonly string[]>({
+    kind: networks(),
+    env: "NOTIFY_ALLOWED_NETWORKS",
+    about: "Private networks that notices may be posted to. Others, and this machine, are refused.",
+  }),
+  digestWindowMs: setting({
+    kind: duration(),
+    default: "5m",
+    env: "NOTIFY_DIGEST_WINDOW",
+    about: "How long skips on one target are collected, to be told of together. `0s`: each by itself, at once.",
+  }),
+  maxAttempts: setting({
+    kind: count({ atMost: 20 }),
+    default: "8",
+    env: "NOTIFY_MAX_ATTEMPTS",
+    about: "How often a notice is tried on one channel.",
+  }),
+  backoffBaseMs: setting({
+    kind: duration({ atLeast: "10ms" }),
+    default: "5s",
+    path: "notify.backoff.base",
+    env: "NOTIFY_BACKOFF_BASE",
+    about: "The wait before the second try. It doubles with each further one.",
+  }),
+  backoffMaxMs: setting({
+    kind: duration({ atLeast: "10ms" }),
+    default: "10m",
+    path: "notify.backoff.max",
+    env: "NOTIFY_BACKOFF_MAX",
+    about: "The longest wait between two tries.",
+  }),
+  timeoutMs: setting({
+    kind: duration({ atLeast: "10ms" }),
+    default: "10s",
+    env: "NOTIFY_TIMEOUT",
+    about: "How long one try on a channel may take.",
+  }),
+};

@@ -1,0 +1,22 @@
+import { file, oneOf, text } from "../kinds.ts";
+import { optional, setting } from "../setting.ts";
+
+export const objects = {
+  server: setting({
+    kind: oneOf("embedded", "kubeconfig", "in-cluster"),
+    default: "embedded",
+    env: "OBJECTS_SERVER",
+    about:
+      "The API server that keeps all objects: our own in this process, the one of `objects.kubeconfig`, or that of the cluster this pod runs in.",
+  }),
+  kubeconfig: optional<string>({
+    kind: file(),
+    env: "INTERLOCK_KUBECONFIG",
+    about: "The kubeconfig file to use when `objects.server` is `kubeconfig`.",
+  }),
+  context: optional<string>({
+    kind: text("the name of a context"),
+    env: "INTERLOCK_KUBE_CONTEXT",
+    about: "The context of that file, if not its current one.",
+  }),
+};

@@ -1,0 +1,28 @@
+import type { Kind } from "./kinds.ts";
+
+/** One setting: how it is written, what it is when nobody writes it, and what it means. */
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  /** As a user would write it. Absent: not set. */
+  readonly default?: string;
+  /** Path of the setting whose value this one takes when nobody writes it. */
+  readonly sameAs?: string;
+  /** Environment variable that overrides the file. */
+  readonly env?: string;
+  /** How it is called in a file, where that is not section and field: `execution.backoff.base`. */
+  readonly path?: string;
+  /** One plain sentence for the documentation. */
+  readonly about: string;
+}
+
+/** A setting that always has a value. */
+export function setting<T>(
+  setting: Setting<T> & ({ readonly default: string } | { readonly sameAs: string }),
+): Setting<T> {
+  return setting;
+}
+
+/** A setting that may stay unset. */
+export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
+  return setting;
+}
