@@ -264,11 +264,13 @@ export function secret(expects: string): Kind<Secret> {
 
 /** The address of something that is asked over HTTP. */
 export function httpUrl(): Kind<string> {
-  const expects = "a URL such as https://host/path";
+  const expects = "a URL such as https://host/path, without a user or password";
   return {
     expects,
     read(text) {
-      const isUrl = URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+      const { protocol = "", username, password } = URL.canParse(text) ? new URL(text) : {};
+      // It is printed, so nothing secret may be in it.
+      const isUrl = ["http:", "https:"].includes(protocol) && !username && !password;
       return isUrl ? { kind: "value", value: text } : wrong(text, `is not ${expects}`, expects);
     },
     print: (value) => value,

@@ -50,6 +50,29 @@ describe("a configuration", () => {
       },
       sources: { kubernetes: false, eventReasons: expect.arrayContaining(["Evicted", "OOMKilling"]) },
       ledger: { dir: undefined },
+      gitlab: {
+        url: undefined,
+        projects: undefined,
+        poll: false,
+        pollIntervalMs: 30_000,
+        pollFrom: "now",
+        reviewDrafts: false,
+        minAccessLevel: "developer",
+      },
+      jira: {
+        projects: undefined,
+        triggerStatus: "AI Ready",
+        inProgressStatus: "In Progress",
+        inReviewStatus: "In Review",
+        pollIntervalMs: 30_000,
+      },
+      agent: {
+        namespace: "kubernaut-system",
+        concurrency: 4,
+        maxAttempts: 3,
+        backoffBaseMs: 30_000,
+        backoffMaxMs: 600_000,
+      },
       log: { level: "info", format: "json" },
     });
     expect(warnings).toEqual([]);
@@ -248,6 +271,104 @@ describe("the settings of the gateway", () => {
     expect(problems({ file: ["gateway:", "  fingerprint: target, pod"] })).toEqual([
       expect.stringContaining("gateway.fingerprint"),
     ]);
+  });
+});
+
+describe("the settings of the coding agent", () => {
+  const gitlab = { GITLAB_URL: "https://gitlab.example.com" };
+  const jira = { JIRA_URL: "https://example.atlassian.net", JIRA_EMAIL: "bot@example.com", JIRA_API_TOKEN: "hunter2" };
+
+  it.each([
+    [
+      { GITLAB_WEBHOOK_SECRET: "s" },
+      ["env GITLAB_WEBHOOK_SECRET: gitlab.webhookSecret is set, but gitlab.url is not."],
+    ],
+    [
+      { ...gitlab, GITLAB_POLL: "true" },
+      [
+        "env GITLAB_POLL: gitlab.poll is set, but gitlab.token is not. Set GITLAB_TOKEN to a token of GitLab.",
+        "env GITLAB_POLL: gitlab.poll is set, but gitlab.projects is not.",
+      ],
+    ],
+    [{ ...gitlab, GITLAB_POLL: "true", GITLAB_PROJECTS: "a/b", GITLAB_TOKEN_FILE: "/token" }, []],
+    [
+      { ...gitlab, ...jira },
+      ["env JIRA_URL: jira.url is set, but jira.projects is not. Set JIRA_PROJECT_MAP to projects"],
+    ],
+    [{ ...jira, JIRA_PROJECT_MAP: "SHOP -> a/b" }, ["env JIRA_URL: jira.url is set, but gitlab.url is not."]],
+  ])("are complete: %o", (env, expected) => {
+    expect(problems({ env })).toEqual(expected.map((sentence) => expect.stringContaining(sentence)));
+  });
+
+  it.each([
+    ["SHOP -> group/shop@main", [{ project: "SHOP", repository: "group/shop", targetBranch: "main" }]],
+    ["SHOP->4711", [{ project: "SHOP", repository: "4711" }]],
+    [
+      "SHOP -> a/b; OPS -> a/c@dev, trigger=Ready for AI, inProgress=Doing, inReview=Look at it;",
+      [
+        { project: "SHOP", repository: "a/b" },
+        {
+          project: "OPS",
+          repository: "a/c",
+          targetBranch: "dev",
+          triggerStatus: "Ready for AI",
+          inProgressStatus: "Doing",
+          inReviewStatus: "Look at it",
+        },
+      ],
+    ],
+    [
+      '{"mappings": {"SHOP": {"gitlab_project_id": 1, "clone_url": "https://t:hunter2@host/a.git", "target_branch": "main"}}}',
+      [{ project: "SHOP", repository: "1", targetBranch: "main" }],
+    ],
+  ])("map projects of Jira: %s", (text, expected) => {
+    const outcome = loaded({ env: { ...gitlab, ...jira, JIRA_PROJECT_MAP: text } });
+
+    expect(outcome.config.jira.projects).toEqual(expected);
+    const printed = describeConfig(outcome).find(({ setting }) => setting === "jira.projects")?.value ?? "";
+    const again = loaded({ env: { ...gitlab, ...jira, JIRA_PROJECT_MAP: printed } });
+    expect(again.config.jira.projects).toEqual(expected);
+    expect(JSON.stringify([printed, outcome.config])).not.toContain("hunter2");
+  });
+
+  it.each([
+    "SHOP",
+    "shop -> a/b",
+    "SHOP -> a b",
+    "SHOP -> a/b; SHOP -> a/c",
+    "SHOP -> a/b, status=x",
+    "{",
+    '{"mappings": {"SHOP": 1}}',
+    '{"mappings": {}}',
+    "SHOP -> https://u:hunter2@host/a",
+  ])("do not take %s for a mapping, and repeat none of it", (text) => {
+    const found = problems({ env: { ...gitlab, ...jira, JIRA_PROJECT_MAP: text } });
+
+    expect(found).toEqual([expect.stringMatching(/^env JIRA_PROJECT_MAP: jira\.projects /)]);
+    expect(found.join()).not.toContain("hunter2");
+  });
+
+  it("take no password in an address, and do not print it", () => {
+    const found = problems({ env: { GITLAB_URL: "https://oauth2:hunter2@gitlab.example.com" } });
+
+    expect(found).toEqual([expect.stringMatching(/^env GITLAB_URL: gitlab\.url is not a URL .*without a user/)]);
+    expect(found.join()).not.toContain("hunter2");
+  });
+
+  it.each([
+    ["GITLAB_PROJECTS", "group/app, 4711", ["group/app", "4711"]],
+    ["GITLAB_PROJECTS", "group", undefined],
+    ["GITLAB_PROJECTS", "a/b,", undefined],
+    ["GITLAB_POLL_FROM", "2h", 7_200_000],
+    ["GITLAB_POLL_FROM", "yesterday", undefined],
+    ["GITLAB_SKIP_LABELS", "no review, bot::off", ["no review", "bot::off"]],
+    ["GITLAB_SKIP_LABELS", "a,,b", undefined],
+  ])("read %s=%s", (name, text, expected) => {
+    const outcome = loadConfig({ env: { [name]: text } });
+
+    const { projects, pollFrom, skipLabels } = outcome.kind === "loaded" ? outcome.config.gitlab : {};
+    const values = { GITLAB_PROJECTS: projects, GITLAB_POLL_FROM: pollFrom, GITLAB_SKIP_LABELS: skipLabels };
+    expect(values[name as keyof typeof values]).toEqual(expected);
   });
 });
 

@@ -1,4 +1,5 @@
 import { readYaml, type Written, type YamlFile, type YamlReading } from "./read-yaml.ts";
+import { missingRequirements } from "./requirements.ts";
 import { type Config, type NamedSetting, settings } from "./schema.ts";
 
 export interface ConfigSources {
@@ -40,7 +41,8 @@ export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | Invalid
     file.readable && !["state.backend", "locks.backend", ...objectPaths].some((path) => unreadable.has(path));
   const objects = knowsObjects ? checkObjects(chosen) : { problems: [], warnings: [] };
 
-  const problems = [...file.problems, ...wrong, ...objects.problems];
+  const missing = file.readable ? missingRequirements(chosen, unreadable) : [];
+  const problems = [...file.problems, ...wrong, ...objects.problems, ...missing];
   if (redis?.problem) problems.push(redis.problem);
   if (problems.length > 0) return { kind: "invalid", problems };
 

@@ -1,10 +1,13 @@
+import { agent } from "./sections/agent.ts";
 import { approval } from "./sections/approval.ts";
 import { azure } from "./sections/azure.ts";
 import { claims } from "./sections/claims.ts";
 import { execution } from "./sections/execution.ts";
 import { gateway } from "./sections/gateway.ts";
+import { gitlab } from "./sections/gitlab.ts";
 import { incidents } from "./sections/incidents.ts";
 import { ineffective } from "./sections/ineffective.ts";
+import { jira } from "./sections/jira.ts";
 import { ledger } from "./sections/ledger.ts";
 import { locks } from "./sections/locks.ts";
 import { log } from "./sections/log.ts";
@@ -42,6 +45,9 @@ const schema = {
   ledger,
   metrics,
   notify,
+  gitlab,
+  jira,
+  agent,
   log,
 };
 

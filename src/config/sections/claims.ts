@@ -15,7 +15,8 @@ export const claims = {
   reviewDoneTtlMs: setting({
     kind: duration({ atLeast: "1s" }),
     default: "24h",
-    about: "The same for reviews and notes, which sources report again for longer.",
+    about:
+      "The same for coding tasks and webhooks, which sources report again for longer. Finished tasks are kept so long.",
   }),
   memoryEntries: setting({
     kind: count(),

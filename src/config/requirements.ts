@@ -1,0 +1,41 @@
+import { settings } from "./schema.ts";
+
+/** A setting that means nothing without others. Of each list of paths, one is enough. */
+interface Requirement {
+  readonly of: string;
+  readonly needs: readonly (readonly string[])[];
+}
+
+const jira = ["jira.url", "jira.email", "jira.apiToken", "jira.projects"];
+
+const requirements: readonly Requirement[] = [
+  { of: "gitlab.webhookSecret", needs: [["gitlab.url"]] },
+  { of: "gitlab.poll", needs: [["gitlab.url"], ["gitlab.token", "gitlab.tokenFile"], ["gitlab.projects"]] },
+  ...jira.map((of) => ({ of, needs: [...jira.filter((path) => path !== of).map((path) => [path]), ["gitlab.url"]] })),
+];
+
+interface Chosen {
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+/** What is set for nothing because something else is missing, a sentence each. `unreadable` may well be what is missing. */
+export function missingRequirements(
+  chosen: ReadonlyMap<string, Chosen>,
+  unreadable: ReadonlySet<string>,
+): readonly string[] {
+  const isKnown = (path: string) => Boolean(chosen.get(path)?.value) || unreadable.has(path);
+  const told = new Set<string>();
+  return requirements.flatMap(({ of, needs }) => {
+    if (!chosen.get(of)?.value) return [];
+    const missing = needs.filter((paths) => !paths.some(isKnown)).map(([first = ""]) => first);
+    const fresh = missing.filter((path) => !told.has(path));
+    for (const path of fresh) told.add(path);
+    return fresh.map((path) => `${chosen.get(of)?.origin}: ${of} is set, but ${path} is not. ${fix(path)}`);
+  });
+}
+
+function fix(path: string): string {
+  const { env, kind } = settings.find((setting) => setting.path === path) ?? {};
+  return `Set ${env} to ${kind?.expects}.`;
+}

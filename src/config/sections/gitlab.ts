@@ -1,0 +1,78 @@
+import { beginning, gitlabProjects, names } from "../agent-kinds.ts";
+import { duration, file, httpUrl, oneOf, secret, text, yesOrNo } from "../kinds.ts";
+import { networks } from "../notice-kinds.ts";
+import type { Secret } from "../secret.ts";
+import { optional, setting } from "../setting.ts";
+
+export const gitlab = {
+  url: optional<string>({
+    kind: httpUrl(),
+    env: "GITLAB_URL",
+    about: "The GitLab server that the coding agent works with. Its host is part of the names of tasks.",
+  }),
+  token: optional<Secret>({
+    kind: secret("a token of GitLab"),
+    env: "GITLAB_TOKEN",
+    about: "The token of the agent's user, with the scopes `api` and `write_repository`.",
+  }),
+  tokenFile: optional<string>({
+    kind: file(),
+    env: "GITLAB_TOKEN_FILE",
+    about: "A file with that token, instead.",
+  }),
+  webhookSecret: optional<Secret>({
+    kind: secret("the secret token of the webhooks"),
+    env: "GITLAB_WEBHOOK_SECRET",
+    about: "The secret token of the webhooks. Without it the gateway takes none.",
+  }),
+  webhookNetworks: optional<readonly string[]>({
+    kind: networks(),
+    env: "GITLAB_WEBHOOK_NETWORKS",
+    about: "Where webhooks may come from, as the gateway sees their address; from anywhere unless set.",
+  }),
+  projects: optional<readonly string[]>({
+    kind: gitlabProjects(),
+    env: "GITLAB_PROJECTS",
+    about: "The projects to work for. Those that are polled; from webhooks, all unless set.",
+  }),
+  username: optional<string>({
+    kind: text("the user name of the agent"),
+    env: "AGENT_GITLAB_USERNAME",
+    about: "The agent's user name: comments that say `@name` are for it, and its own are not.",
+  }),
+  poll: setting({
+    kind: yesOrNo(),
+    default: "false",
+    env: "GITLAB_POLL",
+    about: "Whether to ask GitLab what is new, with webhooks or instead of them.",
+  }),
+  pollIntervalMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "30s",
+    env: "GITLAB_POLL_INTERVAL",
+    about: "How often each project is asked.",
+  }),
+  pollFrom: setting({
+    kind: beginning(),
+    default: "now",
+    env: "GITLAB_POLL_FROM",
+    about: "Where a project begins that was never polled before.",
+  }),
+  reviewDrafts: setting({
+    kind: yesOrNo(),
+    default: "false",
+    env: "GITLAB_REVIEW_DRAFTS",
+    about: "Whether drafts are reviewed before they are ready.",
+  }),
+  skipLabels: optional<readonly string[]>({
+    kind: names("labels"),
+    env: "GITLAB_SKIP_LABELS",
+    about: "Merge requests with one of these labels are not reviewed by themselves. Case does not count.",
+  }),
+  minAccessLevel: setting({
+    kind: oneOf("guest", "reporter", "developer", "maintainer", "owner"),
+    default: "developer",
+    env: "GITLAB_MIN_ACCESS_LEVEL",
+    about: "Who may tell the agent what to do: members of the project with this role, or a higher one.",
+  }),
+};
