@@ -111,6 +111,16 @@ describe("the next step of an incident", () => {
       "Completed Remediated",
     ],
 
+    ["to which one comes back that it went on without is to remove that", late(undefined), "delete-execution"],
+    ["to which one comes back that was not admitted yet is to remove that", late("Pending"), "delete-execution"],
+    ["to which one comes back that acts already is to let it be", late("Running"), "look again in 59m"],
+    ["to which one comes back that is on its way out is to let it go", late("Pending", at(0)), "look again in 59m"],
+    [
+      "is never to remove what it knows",
+      { ...running({ phase: "Pending" }), unfinished: [execution({ phase: "Pending" })] },
+      "look again in 59m",
+    ],
+
     ["that is closed is to tell it", { incident: closed({}, false) }, "record, set-status"],
     [
       "that is closed, with a run that goes on, is to stop that",
@@ -280,6 +290,14 @@ function execution(status: object | undefined): WorkflowExecution {
 function running(status: object | undefined, more: object = {}): Partial<Seen> {
   const refs = { diagnosis: diagnosis(), executionRefs: [ref("run")] };
   return { incident: incident("Executing", { ...refs, ...more }), execution: execution(status) };
+}
+
+/** It goes on with its second execution; the first was deleted, and is there again. */
+function late(phase: string | undefined, deletionTimestamp?: string): Partial<Seen> {
+  const again = execution(phase ? { phase } : undefined);
+  const metadata = { ...again.metadata, uid: "again", ...(deletionTimestamp ? { deletionTimestamp } : {}) };
+  const refs = { executionRefs: [ref("first"), ref("run")] };
+  return { ...running({ phase: "Running" }, refs), unfinished: [{ ...again, metadata }] };
 }
 
 function deletedRun(): Partial<Seen> {

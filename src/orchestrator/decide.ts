@@ -3,6 +3,7 @@ import type { RemediationApprovalRequest } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { act, nothing, type Turn, waitUntil } from "./action.ts";
 import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
+import { lateExecution } from "./late.ts";
 import * as events from "./ledger-events.ts";
 import type { Seen } from "./seen.ts";
 import { blocked, diagnosed, diagnosisOf, isRecorded, recorded } from "./statuses.ts";
@@ -22,6 +23,8 @@ export function decide(seen: Seen): Turn {
   const { incident } = seen;
   const { status, metadata } = incident;
   if (metadata.deletionTimestamp) return nothing;
+  const late = lateExecution(incident, seen.unfinished);
+  if (late) return act({ do: "delete-execution", execution: late });
   switch (status?.phase) {
     case undefined:
     case "Pending":

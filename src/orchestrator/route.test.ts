@@ -39,6 +39,26 @@ describe("in its target's turn, an incident", () => {
       "create rr-1-1",
     ],
 
+    [
+      "does not take over one that it has gone on without",
+      wentOn(2),
+      { executions: [numbered(1, "Skipped"), numbered(2, "Failed")] },
+      "create rr-1-3",
+    ],
+    [
+      "waits until one that it has gone on without is removed",
+      wentOn(2),
+      { executions: [numbered(2, "Pending")] },
+      "nothing",
+    ],
+    [
+      "follows one that it has gone on without, and that runs",
+      wentOn(2),
+      { executions: [numbered(1, "Running")] },
+      "Executing follows back-1",
+    ],
+    ["takes over the next one that was made for it", wentOn(2), { executions: [numbered(3, "Pending")] }, "Executing"],
+
     ["follows one that does the same", waiting(), { executions: [execution("a", undefined)] }, "Executing follows a"],
     [
       "follows the holder before one that waits",
@@ -229,6 +249,18 @@ function blocked(reason: string, nextStep: string, untilMinutes?: number): Remed
 function acknowledged(): RemediationRequest {
   const incident = waiting();
   return { ...incident, metadata: { ...incident.metadata, annotations: { [annotationKeys.acknowledge]: "looked" } } };
+}
+
+/** It had executions already, which are gone. */
+function wentOn(times: number): RemediationRequest {
+  const refs = Array.from({ length: times }, (_, i) => ({ name: `rr-1-${i + 1}`, namespace: "default", uid: `${i}` }));
+  return waiting({ executionRefs: refs });
+}
+
+/** One of ours whose uid the incident does not know. */
+function numbered(n: number, phase: string): WorkflowExecution {
+  const made = execution(`back-${n}`, phase, {}, "rr-uid");
+  return { ...made, metadata: { ...made.metadata, name: `rr-1-${n}` } };
 }
 
 function skipped(times: number): RemediationRequest {

@@ -24,6 +24,7 @@ import { act, nothing, type Turn, waitUntil } from "./action.ts";
 import { approvalName, draftApproval } from "./draft-approval.ts";
 import { draftExecution } from "./draft-execution.ts";
 import { close, mayStillAct, startOver, succeeded } from "./ending.ts";
+import { isOutnumbered, lateExecution } from "./late.ts";
 import * as events from "./ledger-events.ts";
 import { acknowledgementOn, approvalRequired, needsPerson } from "./notices.ts";
 import type { OrchestratorSettings } from "./settings.ts";
@@ -63,9 +64,11 @@ export function route(incident: RemediationRequest, view: TargetView): Turn {
   if (follows) return followOn(incident, follows, view);
 
   const { nowMs, settings } = view;
-  // Made by us, or by somebody who died before writing it down.
   const own = ownExecutions(incident, view);
-  const unknown = own.find(({ metadata }) => !refs(incident).some(({ uid }) => uid === metadata.uid));
+  // It is being removed: see `decide`.
+  if (lateExecution(incident, own)) return nothing;
+  // Made by us, or by somebody who died before writing it down.
+  const unknown = own.find((execution) => !isKnown(incident, execution) && !isOutnumbered(incident, execution));
   if (unknown) return act({ do: "set-status", status: executing(incident, unknown) });
 
   const answeredMs = answerMs(incident, view);
@@ -293,6 +296,10 @@ function ownExecutions({ metadata }: RemediationRequest, { executions }: TargetV
 /** By uid: a name can be used again. */
 export function isOwnedBy({ metadata }: Pick<WorkflowExecution, "metadata">, uid: string | undefined): boolean {
   return metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) ?? false;
+}
+
+function isKnown(incident: RemediationRequest, { metadata }: WorkflowExecution): boolean {
+  return refs(incident).some(({ uid }) => uid === metadata.uid);
 }
 
 function refs({ status }: RemediationRequest) {

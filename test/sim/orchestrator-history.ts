@@ -36,6 +36,8 @@ export class OrchestratorHistory {
   readonly #serverNowMs: () => number;
   readonly #events: () => readonly LedgerEvent[];
   readonly #incidents = new Map<string, { object: RemediationRequest; since: number; isGone: boolean }>();
+  /** Executions that came back after their incident had gone on, by uid. */
+  readonly #late = new Set<string>();
   readonly #executions = new Map<string, Execution>();
   readonly #holders = new Map<string, { uid: string | undefined; since: number }>();
   #peaceSince = Number.POSITIVE_INFINITY;
@@ -138,6 +140,12 @@ export class OrchestratorHistory {
         facts["execution"] === `${namespace}/${name}`,
     );
     if (!isDecided) this.#fail("O6 recorded first", `${name} was made, and the ledger does not say why`);
+    // A create that came late, or twice, and that the incident has gone on without. It must not be taken over.
+    const known = this.#incidents.get(incident)?.object.status?.executionRefs ?? [];
+    if (Number(name.slice(name.lastIndexOf("-") + 1)) <= known.length) {
+      this.#late.add(metadata.uid ?? "");
+      return;
+    }
     for (const other of this.#executions.values()) {
       const isUnfinished = !["Completed", "Failed", "Skipped"].includes(other.object.status?.phase ?? "");
       const { deletionTimestamp } = other.object.metadata;
@@ -170,6 +178,8 @@ export class OrchestratorHistory {
     const lost = before?.executionRefs?.find(({ uid }) => !refs.some((ref) => ref.uid === uid));
     if (lost) this.#fail("O9 nothing forgotten", `${name} no longer knows of ${lost.name}`);
     const uids = refs.map(({ uid }) => uid);
+    const late = uids.find((uid) => this.#late.has(uid));
+    if (late) this.#fail("O7 one execution per attempt", `${name} took over ${late}, which it had gone on without`);
     if (new Set(uids).size !== uids.length) this.#fail("O7 one execution per attempt", `${name} names one twice`);
   }
 
