@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../executor/processes/until.ts";
 import { UpProcess } from "../services/up-process.ts";
+import { nextStepWorks, whyOf } from "./next-step.ts";
 
 const place = mkdtempSync(join(tmpdir(), "interlock-incidents-"));
 const go = join(place, "go");
@@ -213,20 +213,5 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
   });
 });
 
-/** What `why` says of an incident once it is in a phase. */
-async function why(incident: string, phase: string): Promise<string> {
-  return until(`${incident} is ${phase}`, async () => {
-    const { out, err } = await up.interlock("why", incident);
-    if (err) throw new Error(err);
-    return new RegExp(`phase +${phase}`).test(out) ? out : undefined;
-  });
-}
-
-/** Types what `expected` finds in what was said, with a reason where one is wanted. */
-async function works(expected: RegExp, said: string): Promise<void> {
-  expect(said).toMatch(expected);
-  const [, ...words] = expected.exec(said) ?? [];
-  const { status, err } = await up.interlock(...words, ...(words.includes("--reason") ? ["a reason"] : []));
-  expect(err).toBe("");
-  expect(status).toBe(0);
-}
+const why = (incident: string, phase: string) => whyOf(up, incident, phase);
+const works = (expected: RegExp, said: string) => nextStepWorks(up, expected, said);

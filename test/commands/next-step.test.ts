@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { UpProcess } from "../services/up-process.ts";
+import { nextStepWorks, whyOf } from "./next-step.ts";
+
+const workflows = { clean: "true", broken: "true" };
+const rules = Object.keys(workflows).map((workflow) => ({ name: workflow, match: { signalName: workflow }, workflow }));
+const settings = {
+  execution: { maxConsecutiveFailures: 1 },
+  resource_locking: { cooldown_period: "0s" },
+  verification: { grace: "0s" },
+  ineffective: { times: 1 },
+};
+
+let up: UpProcess;
+beforeAll(async () => {
+  up = await UpProcess.start(workflows, { rules, settings });
+}, 60_000);
+afterAll(() => up.stop());
+
+describe("the next step that why prints", { timeout: 60_000 }, () => {
+  it("tries again what failed too often before acting", async () => {
+    const pipeline = join(up.directory, "workflows", "broken", "pipeline.yaml");
+    const right = readFileSync(pipeline, "utf8");
+    writeFileSync(pipeline, "spec: 5\n");
+    const incident = await up.signal("broken", "node/a");
+    const said = await why(incident, "Blocked: 1 failures in a row before acting");
+
+    expect(said).toMatch(/Decided at \S+: block, ExhaustedRetries/);
+    writeFileSync(pipeline, right);
+    await works(/next: remove the cause, then: interlock (ack) (\S+) (--reason) "…"/, said);
+
+    expect(await why(incident, "Verifying")).toMatch(/execution {4}\S+ completed/);
+  });
+
+  it("tries again what succeeded without lasting", async () => {
+    const incident = await up.signal("clean", "node/b");
+    await why(incident, "Verifying");
+    await up.signal("clean", "node/b");
+    const said = await why(incident, "Blocked: clean succeeded 1 times");
+
+    expect(said).toMatch(/Decided at \S+: block, Ineffective/);
+    await works(/next: find the cause behind it, then: interlock (ack) (\S+) (--reason) "…"/, said);
+
+    expect(await why(incident, "Verifying")).toMatch(/(execution {4}\S+ completed[\s\S]*){2}/);
+  });
+});
+
+const why = (incident: string, phase: string) => whyOf(up, incident, phase);
+const works = (expected: RegExp, said: string) => nextStepWorks(up, expected, said);
