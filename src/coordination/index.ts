@@ -18,6 +18,13 @@ export { type Beginning, type Cursor, lag, type PolledItem } from "./cursor.ts";
 export { CoordinationError, type CoordinationErrorCode, isCoordinationError } from "./errors.ts";
 export { type FencedPush, type FencedPushOutcome, fencedPush, type Git } from "./fencing/git.ts";
 export {
+  type GitEnvironment,
+  type GitOutput,
+  type GitProcess,
+  type GitProcessOptions,
+  gitProcess,
+} from "./fencing/git-process.ts";
+export {
   type Fence,
   type FencedCreateOutcome,
   type FencedDeleteOutcome,
