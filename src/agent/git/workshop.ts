@@ -65,7 +65,9 @@ export type PatchRefusal =
   | "Symlink"
   | "Submodule"
   | "BadPath"
-  | "BadMode";
+  | "BadMode"
+  /** A patch that was made elsewhere is not one that git writes. */
+  | "Unreadable";
 
 /** A change that was checked. */
 export interface Patch {

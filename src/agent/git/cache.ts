@@ -1,0 +1,78 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitProcess } from "../../coordination/index.ts";
+import { RemoteError } from "../remote-error.ts";
+import { expectOutput } from "./hardened-git.ts";
+import { remoteFailure } from "./remote-failure.ts";
+import type { Repository } from "./workshop.ts";
+
+/** A bare repository that holds what was fetched of one on the server. */
+export interface Cache {
+  readonly directory: string;
+  /** Settles when nobody exchanges objects with the server any more: doing so changes the same files of it. */
+  turn: Promise<unknown>;
+}
+
+/** What attributes of a repository would do to files, undone: every file is the bytes that were committed. */
+const noAttributes =
+  "* -text !eol !crlf -ident !filter !working-tree-encoding !diff !merge !whitespace !conflict-marker-size\n";
+
+export async function makeCache(directory: string, git: GitProcess): Promise<Cache> {
+  await mkdir(directory, { recursive: true });
+  await expectOutput("init", git(["init", "--quiet", "--bare", "--template="], { cwd: directory }));
+  await mkdir(join(directory, "info"), { recursive: true });
+  await writeFile(join(directory, "info", "attributes"), noAttributes);
+  return { directory, turn: Promise.resolve() };
+}
+
+export interface Fetching {
+  readonly git: GitProcess;
+  readonly cache: Cache;
+  readonly repository: Repository;
+  readonly signal: AbortSignal;
+}
+
+const everything = 2 ** 31 - 1;
+
+/** Brings a commit here, alone if the server gives it by its hash, else with as much of the ref's history as it takes. */
+export async function fetchCommit(fetching: Fetching, sha: string, ref: string): Promise<void> {
+  if (await has(fetching, sha)) return;
+  const byHash = await fetch(fetching, sha, 1);
+  if (!byHash || (byHash.kind === "missing" && (await fetchByRef(fetching, sha, ref)))) return;
+  if (byHash.kind !== "missing") throw byHash;
+  throw new RemoteError("missing", `commit ${sha} is not on ${ref}; it may have been replaced by a force push`);
+}
+
+async function fetchByRef(fetching: Fetching, sha: string, ref: string): Promise<boolean> {
+  for (const depth of [100, everything]) {
+    const failure = await fetch(fetching, ref, depth);
+    if (failure) throw failure;
+    if (await has(fetching, sha)) return true;
+  }
+  return false;
+}
+
+/** Runs `work` when those who came before are done. */
+export function inTurn<T>(cache: Cache, work: () => Promise<T>): Promise<T> {
+  const turn = cache.turn.then(work);
+  cache.turn = turn.catch(() => {});
+  return turn;
+}
+
+/** Brings the commit and as many before it as `depth` says. */
+export async function fetchHistory(fetching: Fetching, sha: string, depth: number): Promise<void> {
+  const failure = await fetch(fetching, sha, depth);
+  if (failure) throw failure;
+}
+
+async function has({ git, cache, signal }: Fetching, sha: string): Promise<boolean> {
+  const { code } = await git(["cat-file", "-e", `${sha}^{commit}`], { cwd: cache.directory, signal });
+  return code === 0;
+}
+
+async function fetch({ git, cache, repository, signal }: Fetching, what: string, depth: number) {
+  const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance"];
+  const args = ["fetch", ...options, "--refmap=", `--depth=${depth}`, "--", repository.cloneUrl, what];
+  const { code, stderr } = await inTurn(cache, () => git(args, { cwd: cache.directory, signal }));
+  return code === 0 ? undefined : remoteFailure("fetch", stderr);
+}

@@ -1,0 +1,96 @@
+import { copyFile, mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitProcess } from "../../coordination/index.ts";
+import { expectOutput } from "./hardened-git.ts";
+import { outsideLinks } from "./outside-links.ts";
+import type { WorkTree } from "./workshop.ts";
+
+/** A folder that was handed out, and what we need to see later what became of it; that is kept beside it. */
+export interface Checkout {
+  readonly directory: string;
+  readonly sha: string;
+  readonly cache: string;
+  /** Ours: index, new objects. */
+  readonly state: string;
+  /** Submodules of the commit: empty folders. */
+  readonly submodules: readonly string[];
+}
+
+export interface CheckoutOrder {
+  readonly git: GitProcess;
+  readonly cache: string;
+  readonly sha: string;
+  /** A new folder for this checkout alone. */
+  readonly place: string;
+  readonly signal: AbortSignal;
+}
+
+export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
+  const { git, cache, sha, place, signal } = order;
+  await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
+  await mkdir(join(place, "state", "objects"), { recursive: true, mode: 0o700 });
+  // Links are judged by where they lead, so the folder's own path must not go through one.
+  const directory = await realpath(join(place, "files"));
+  const checkout = { directory, sha, cache, state: join(place, "state") };
+  const run = (args: readonly string[], input?: string) =>
+    expectOutput(args[0] ?? "", git(args, { cwd: directory, env: ours(checkout), signal, ...(input && { input }) }));
+
+  await run(["read-tree", sha]);
+  await run(["checkout-index", "--all", "--force", "--index", "--quiet"]);
+  const entries = entriesOf(await run(["ls-files", "--stage", "-z"]));
+  await removeLinks(entries.filter(({ mode }) => mode === "120000").map(({ path }) => path));
+  await makeThrowawayGit(order, checkout);
+  return { ...checkout, submodules: entries.filter(({ mode }) => mode === "160000").map(({ path }) => path) };
+
+  /** A link out of the folder would show the agent, and through it everybody, what is on this machine. */
+  async function removeLinks(links: readonly string[]) {
+    const outside = await outsideLinks(directory, links);
+    if (outside.length === 0) return;
+    for (const path of outside) await rm(join(directory, path), { force: true });
+    await run(["update-index", "-z", "--skip-worktree", "--stdin"], outside.map((path) => `${path}\0`).join(""));
+  }
+}
+
+/** Our repository and our index with the folder as work tree: nothing in the folder can change what git does. */
+export function ours({ cache, state, directory }: Omit<Checkout, "submodules">): Record<string, string> {
+  return {
+    GIT_DIR: cache,
+    GIT_WORK_TREE: directory,
+    GIT_INDEX_FILE: join(state, "index"),
+    // What the folder brings in is forgotten with it.
+    GIT_OBJECT_DIRECTORY: join(state, "objects"),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(cache, "objects"),
+  };
+}
+
+export function asWorkTree({ directory, sha }: Checkout, remove: () => Promise<void>): WorkTree {
+  return { directory, sha, [Symbol.asyncDispose]: remove };
+}
+
+function entriesOf(output: Buffer): { mode: string; path: string }[] {
+  const lines = output.toString().split("\0").filter(Boolean);
+  return lines.map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf("\t") + 1) }));
+}
+
+/** For the agent to look around with: this one commit, no remote, and nothing that leads to our repository. */
+async function makeThrowawayGit(
+  { git, cache, sha, signal }: CheckoutOrder,
+  { directory, state }: Omit<Checkout, "submodules">,
+) {
+  const gitDirectory = join(directory, ".git");
+  await expectOutput("init", git(["init", "--quiet", "--template=", directory], { cwd: state, signal }));
+  const objects = await expectOutput(
+    "rev-list",
+    git(["rev-list", "--objects", "--no-walk", "--no-object-names", sha], {
+      cwd: cache,
+      signal,
+      maxBytes: 256 * 1024 * 1024,
+    }),
+  );
+  await mkdir(join(gitDirectory, "objects", "pack"), { recursive: true });
+  const pack = join(gitDirectory, "objects", "pack", "pack");
+  await expectOutput("pack-objects", git(["pack-objects", "--quiet", pack], { cwd: cache, signal, input: objects }));
+  await writeFile(join(gitDirectory, "shallow"), `${sha}\n`);
+  await writeFile(join(gitDirectory, "HEAD"), `${sha}\n`);
+  await copyFile(join(state, "index"), join(gitDirectory, "index"));
+}

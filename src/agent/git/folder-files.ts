@@ -1,0 +1,53 @@
+import type { Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What stands at a path of a work tree. Nothing is ever read through a symbolic link. */
+export type FolderEntry =
+  | { readonly kind: "missing" }
+  | { readonly kind: "file"; readonly mode: "100644" | "100755"; readonly size: number }
+  | { readonly kind: "symlink" }
+  | { readonly kind: "folder" }
+  | { readonly kind: "other" };
+
+/** Looks at paths of the folder, and remembers which of its folders are real ones. */
+export function folderReader(root: string): (path: string) => Promise<FolderEntry> {
+  const folders = new Map<string, Promise<boolean>>();
+
+  function isRealFolder(path: string): Promise<boolean> {
+    const known = folders.get(path) ?? lookUp(path);
+    folders.set(path, known);
+    return known;
+  }
+  async function lookUp(path: string): Promise<boolean> {
+    if (!(await hasRealParent(path))) return false;
+    return (await statsOf(join(root, path)))?.isDirectory() ?? false;
+  }
+  async function hasRealParent(path: string): Promise<boolean> {
+    const slash = path.lastIndexOf("/");
+    return slash < 0 || (await isRealFolder(path.slice(0, slash)));
+  }
+
+  return async (path) => {
+    if (!(await hasRealParent(path))) return { kind: "missing" };
+    return entryOf(await statsOf(join(root, path)));
+  };
+}
+
+function entryOf(stats: Stats | undefined): FolderEntry {
+  if (!stats) return { kind: "missing" };
+  if (stats.isSymbolicLink()) return { kind: "symlink" };
+  if (stats.isDirectory()) return { kind: "folder" };
+  if (!stats.isFile()) return { kind: "other" };
+  return { kind: "file", mode: stats.mode & 0o100 ? "100755" : "100644", size: stats.size };
+}
+
+async function statsOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}

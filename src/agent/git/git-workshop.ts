@@ -1,0 +1,153 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fencedPush, type Git, type GitEnvironment, isCoordinationError } from "../../coordination/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import { type Cache, type Fetching, fetchCommit, fetchHistory, inTurn, makeCache } from "./cache.ts";
+import { asWorkTree, type Checkout, checkOut } from "./checkout.ts";
+import { expectOutput, type HardenedGitOptions, hardenedGit } from "./hardened-git.ts";
+import { makeCommit } from "./make-commit.ts";
+import { ownFolder } from "./own-folder.ts";
+import { readPatch } from "./read-patch.ts";
+import { remoteFailure } from "./remote-failure.ts";
+import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
+import type { PushOutcome, Repository, Workshop } from "./workshop.ts";
+
+export interface GitWorkshopOptions {
+  /** Where repositories and work trees are kept; several processes may share it. */
+  readonly directory: string;
+  readonly server: GitServer;
+  /** The longest that one run of git may take. */
+  readonly timeLimitMs: number;
+  readonly env: GitEnvironment;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A workshop with the git of this machine. Its folder goes when it is disposed of, or with the next one to start. */
+export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop & AsyncDisposable> {
+  const { server, random } = options;
+  const folder = await ownFolder(options.directory, random);
+  const home = join(folder.path, "home");
+  await mkdir(home);
+  const protocols = protocolsOf(server);
+  const git = hardenedGit({ ...options, home, protocols });
+  const remoteGit = gitOnServer(git, server, protocols);
+  const caches = new Map<string, Promise<Cache>>();
+  const checkouts = new Map<string, Checkout>();
+  const newPlace = (kind: string) => join(folder.path, kind, random.id());
+
+  /** Made once; a failure is not remembered. */
+  function cacheOf(repository: Repository): Promise<Cache> {
+    checkAddress(repository, server);
+    const { cloneUrl, projectId } = repository;
+    const known = caches.get(cloneUrl) ?? makeCache(join(folder.path, "cache", `${projectId}-${caches.size}`), git);
+    caches.set(cloneUrl, known);
+    known.catch(() => caches.delete(cloneUrl));
+    return known;
+  }
+  async function fetching(repository: Repository, signal: AbortSignal): Promise<Fetching> {
+    return { git: remoteGit, cache: await cacheOf(repository), repository, signal };
+  }
+
+  return {
+    async branchHead(repository, branch, signal) {
+      checkAddress(repository, server);
+      const ref = `refs/heads/${branch}`;
+      const args = ["ls-remote", "--", repository.cloneUrl, ref];
+      const { code, stdout, stderr } = await remoteGit(args, { cwd: home, signal });
+      if (code !== 0) throw remoteFailure("ls-remote", stderr);
+      const line = stdout
+        .toString()
+        .split("\n")
+        .find((each) => each.endsWith(`\t${ref}`));
+      return line?.split("\t")[0];
+    },
+
+    async fetchCommit(repository, sha, ref, signal) {
+      checkSha(sha);
+      checkRef(ref);
+      await fetchCommit(await fetching(repository, signal), sha, ref);
+    },
+
+    async findTask(repository, { head, taskUid, depth }, signal) {
+      checkSha(head);
+      const order = await fetching(repository, signal);
+      await fetchHistory(order, head, depth);
+      const format = "--format=%H %(trailers:key=Interlock-Task,valueonly,separator=%x20)";
+      const args = ["log", `--max-count=${depth}`, format, "--end-of-options", head];
+      const log = (await expectOutput("log", git(args, { cwd: order.cache.directory, signal }))).toString();
+      const line = log.split("\n").find((each) => each.split(" ").slice(1).includes(taskUid));
+      return line?.split(" ")[0];
+    },
+
+    async checkout(repository, sha, signal) {
+      checkSha(sha);
+      const place = newPlace("trees");
+      const remove = () => rm(place, { recursive: true, force: true });
+      try {
+        const { directory: cache } = await cacheOf(repository);
+        const checkout = await checkOut({ git, cache, sha, place, signal });
+        checkouts.set(checkout.directory, checkout);
+        return asWorkTree(checkout, async () => {
+          checkouts.delete(checkout.directory);
+          await remove();
+        });
+      } catch (error) {
+        await remove();
+        throw error;
+      }
+    },
+
+    async patchOf({ directory }, limits, signal) {
+      const checkout = checkouts.get(directory);
+      if (!checkout) throw new TypeError(`not a work tree of this workshop: ${directory}`);
+      return await readPatch({ git, checkout, limits, signal });
+    },
+
+    async commit(repository, draft, signal) {
+      checkSha(draft.parent);
+      const { directory: cache } = await cacheOf(repository);
+      return await makeCommit({ git, cache, draft, place: newPlace("commits"), signal });
+    },
+
+    async push(repository, { branch, expectedSha, commit, lease }, signal) {
+      const cache = await cacheOf(repository);
+      const order = { workTree: cache.directory, remote: repository.cloneUrl, branch, expectedSha, commit, lease };
+      const pushing = inTurn(cache, () => fencedPush({ ...order, git: asText(remoteGit), signal }));
+      return outcomeOf(await pushing.catch(translated));
+    },
+
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+function protocolsOf({ origin }: GitServer): HardenedGitOptions["protocols"] {
+  const protocol = origin.split(":")[0];
+  if (protocol === "https" || protocol === "http" || protocol === "file") return [protocol];
+  throw new TypeError(`git cannot talk ${JSON.stringify(protocol)} to a server`);
+}
+
+function checkSha(sha: string): void {
+  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)) throw new TypeError(`not a full sha: ${JSON.stringify(sha)}`);
+}
+
+function checkRef(ref: string): void {
+  if (!/^refs\/[^\s:?*[\\^~+]+$/.test(ref)) throw new TypeError(`not a full ref: ${JSON.stringify(ref)}`);
+}
+
+function asText(git: ReturnType<typeof hardenedGit>): Git {
+  return async (args, options) => {
+    const { code, stdout, stderr } = await git(args, options);
+    return { code, stdout: stdout.toString(), stderr };
+  };
+}
+
+function translated(error: unknown): never {
+  if (isCoordinationError(error, "unavailable"))
+    throw remoteFailure("push", error.message.replace(/^git [\w-]+ failed: /, ""));
+  throw error;
+}
+
+function outcomeOf(outcome: Awaited<ReturnType<typeof fencedPush>>): PushOutcome {
+  return outcome.kind === "stale" ? { kind: "stale" } : outcome;
+}

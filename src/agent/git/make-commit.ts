@@ -1,0 +1,78 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitProcess, GitProcessOptions } from "../../coordination/index.ts";
+import { RemoteError } from "../remote-error.ts";
+import { expectOutput } from "./hardened-git.ts";
+import { refusalOf, type TreeChange } from "./tree-change.ts";
+import { treeChanges } from "./tree-changes.ts";
+import type { CommitDraft, CommitOutcome } from "./workshop.ts";
+
+export interface CommitOrder {
+  readonly git: GitProcess;
+  readonly cache: string;
+  readonly draft: CommitDraft;
+  /** A new folder for this commit alone. */
+  readonly place: string;
+  readonly signal: AbortSignal;
+}
+
+type Run = (args: readonly string[], options?: Partial<GitProcessOptions>) => ReturnType<GitProcess>;
+
+/** The commit, made from the patch and an index: no file of it is ever written out. */
+export async function makeCommit({ git, cache, draft, place, signal }: CommitOrder): Promise<CommitOutcome> {
+  const env = { GIT_DIR: cache, GIT_INDEX_FILE: join(place, "index") };
+  const run: Run = (args, options) => git(args, { cwd: place, signal, ...options, env: { ...env, ...options?.env } });
+  await mkdir(place, { recursive: true });
+  try {
+    await expectOutput("read-tree", run(["read-tree", draft.parent]));
+    const files = await conflicts(run, draft);
+    if (files) return { kind: "conflict", files };
+    const tree = (await expectOutput("write-tree", run(["write-tree"]))).toString().trim();
+    checkTree(await treeChanges(run, draft.parent, tree), draft);
+    return { kind: "committed", sha: await commitTree(run, tree, draft) };
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+/** Applies the patch to the index. What stands in the way of it, if anything does. */
+async function conflicts(run: Run, { patch }: CommitDraft): Promise<readonly string[] | undefined> {
+  const apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "--allow-empty", "-"];
+  const { code, stderr } = await run(apply, { input: patch.bytes });
+  const listed = (await expectOutput("ls-files", run(["ls-files", "--unmerged", "-z"]))).toString();
+  const unmerged = listed
+    .split("\0")
+    .filter(Boolean)
+    .map((line) => line.slice(line.indexOf("\t") + 1));
+  if (unmerged.length > 0) return [...new Set(unmerged)];
+  if (code === 0) return undefined;
+  const named = patch.files.filter((file) => stderr.includes(file));
+  return named.length > 0 ? named : patch.files;
+}
+
+/**
+ * Whoever checked the patch read it as we do; git reads it as git does. What came of it must be what was checked, or
+ * the two disagree and one of them was fooled.
+ */
+function checkTree(changes: readonly TreeChange[], { patch }: CommitDraft): void {
+  const announced = new Set(patch.files);
+  const surprise = changes.find(({ path }) => !announced.has(path));
+  if (surprise) throw new RemoteError("refused", `the patch changes ${JSON.stringify(surprise.path)}, unannounced`);
+  const refusal = refusalOf(changes, { maxBytes: Infinity, maxFiles: Infinity, protectedPaths: [] });
+  if (refusal) throw new RemoteError("refused", refusal.message);
+}
+
+async function commitTree(
+  run: Run,
+  tree: string,
+  { parent, message, author, atSeconds }: CommitDraft,
+): Promise<string> {
+  const date = `@${atSeconds} +0000`;
+  const { name, email } = author;
+  const env = {
+    ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+    ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_DATE: date },
+  };
+  const made = run(["commit-tree", tree, "-p", parent, "-F", "-"], { input: message, env });
+  return (await expectOutput("commit-tree", made)).toString().trim();
+}

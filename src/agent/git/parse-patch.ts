@@ -1,0 +1,153 @@
+import type { TreeChange } from "./tree-change.ts";
+
+export type ParsedPatch =
+  | { readonly kind: "patch"; readonly changes: readonly TreeChange[] }
+  | { readonly kind: "problem"; readonly problem: string };
+
+class Unreadable extends Error {}
+
+/**
+ * What a patch of `git diff --binary --full-index --no-renames` changes. It is read strictly: whatever git would skip,
+ * guess or forgive is a problem, so that git cannot find a change in it that we did not.
+ */
+export function parsePatch(bytes: Uint8Array): ParsedPatch {
+  const lines = new Lines(bytes);
+  const changes = new Map<string, TreeChange>();
+  try {
+    while (!lines.atEnd) {
+      const change = parseFile(lines);
+      if (changes.has(change.path)) throw new Unreadable(`${JSON.stringify(change.path)} is in it twice`);
+      changes.set(change.path, change);
+    }
+    return { kind: "patch", changes: [...changes.values()] };
+  } catch (error) {
+    if (error instanceof Unreadable) return { kind: "problem", problem: `line ${lines.number}: ${error.message}` };
+    throw error;
+  }
+}
+
+/** The lines of a patch, each character a byte. */
+class Lines {
+  number = 0;
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get atEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** The next line, if it matches. */
+  take(pattern: RegExp): RegExpExecArray | undefined {
+    if (this.atEnd) return undefined;
+    const end = this.#bytes.indexOf(10, this.#at);
+    if (end < 0) throw new Unreadable("it ends within a line");
+    const match = pattern.exec(this.#bytes.toString("latin1", this.#at, end));
+    if (!match) return undefined;
+    this.#at = end + 1;
+    this.number++;
+    return match;
+  }
+
+  expect(pattern: RegExp, what: string): RegExpExecArray {
+    const match = this.take(pattern);
+    if (!match) throw new Unreadable(`${what} was expected`);
+    return match;
+  }
+}
+
+function parseFile(lines: Lines): TreeChange {
+  const [, names = ""] = lines.expect(/^diff --git (.*)$/s, "the head of a file");
+  const path = pathOf(names);
+  const modes = parseModes(lines);
+  const index = lines.take(/^index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})(?: (\d{6}))?$/);
+  const change = changeOf(path, modes, index?.[3]);
+  if (!index) return change;
+
+  if (lines.take(/^GIT binary patch$/)) parseBinary(lines);
+  // The file without content has no hunks and no names above them.
+  else if (lines.take(/^--- .*$/s)) parseText(lines);
+  return change;
+}
+
+interface Modes {
+  readonly old?: string | undefined;
+  readonly new?: string | undefined;
+  readonly created?: string | undefined;
+  readonly deleted?: string | undefined;
+}
+
+function parseModes(lines: Lines): Modes {
+  const old = lines.take(/^old mode (\d{6})$/)?.[1];
+  if (old) return { old, new: lines.expect(/^new mode (\d{6})$/, "the new mode")[1] };
+  const created = lines.take(/^new file mode (\d{6})$/)?.[1];
+  if (created) return { created };
+  return { deleted: lines.take(/^deleted file mode (\d{6})$/)?.[1] };
+}
+
+function changeOf(path: string, modes: Modes, kept: string | undefined): TreeChange {
+  if (modes.created) return { path, oldMode: undefined, newMode: modes.created };
+  if (modes.deleted) return { path, oldMode: modes.deleted, newMode: undefined };
+  if (modes.old) return { path, oldMode: modes.old, newMode: modes.new };
+  if (!kept) throw new Unreadable(`nothing says what ${JSON.stringify(path)} is`);
+  return { path, oldMode: kept, newMode: kept };
+}
+
+/** The path of `a/path b/path`; both must be the same, as nothing is renamed. */
+function pathOf(names: string): string {
+  const half = (names.length - 1) / 2;
+  const [before, after] = [names.slice(0, half), names.slice(half + 1)].map(unquoted);
+  if (before?.startsWith("a/") && after?.startsWith("b/") && before.slice(2) === after.slice(2)) {
+    return Buffer.from(before.slice(2), "latin1").toString();
+  }
+  throw new Unreadable("the file has two names; a patch without renames was expected");
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  ...{ a: "\x07", b: "\b", t: "\t", n: "\n", v: "\v", f: "\f", r: "\r", '"': '"', "\\": "\\" },
+};
+
+function unquoted(name: string): string {
+  if (!name.startsWith('"')) return name;
+  if (!/^"(?:[^"\\]|\\[abtnvfr"\\]|\\[0-3][0-7]{2})*"$/.test(name)) throw new Unreadable("a name is quoted badly");
+  return name.slice(1, -1).replace(/\\([0-7]{3}|.)/g, (_, code: string) => {
+    return escapes[code] ?? String.fromCharCode(Number.parseInt(code, 8));
+  });
+}
+
+function parseBinary(lines: Lines): void {
+  // Forward and backward.
+  for (let i = 0; i < 2; i++) {
+    lines.expect(/^(literal|delta) \d+$/, "a binary change");
+    while (lines.take(/^[A-Za-z][!-~]+$/));
+    lines.expect(/^$/, "the end of a binary change");
+  }
+}
+
+function parseText(lines: Lines): void {
+  lines.expect(/^\+\+\+ .*$/s, "the new name of the file");
+  let hunks = 0;
+  for (let head = nextHunk(lines); head; head = nextHunk(lines)) {
+    parseHunk(lines, Number(head[1] ?? 1), Number(head[2] ?? 1));
+    hunks++;
+  }
+  if (hunks === 0) throw new Unreadable("a change was expected");
+}
+
+function nextHunk(lines: Lines): RegExpExecArray | undefined {
+  return lines.take(/^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@.*$/s);
+}
+
+function parseHunk(lines: Lines, oldLines: number, newLines: number): void {
+  let [before, after] = [oldLines, newLines];
+  while (before > 0 || after > 0) {
+    const [sign] = lines.expect(/^[ +-]/, "a line of the change");
+    if (sign !== "+") before--;
+    if (sign !== "-") after--;
+    if (before < 0 || after < 0) throw new Unreadable("the change has more lines than it says");
+    lines.take(/^\\ No newline at end of file$/);
+  }
+}

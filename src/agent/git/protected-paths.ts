@@ -1,0 +1,67 @@
+/**
+ * Tells whether a path is under one of the patterns, which read as in a `.gitignore`: the last one that fits decides, `!`
+ * takes out again, and what is below a protected folder stays protected. Case makes no difference: it makes none on
+ * some systems.
+ */
+export function protectedBy(patterns: readonly string[]): (path: string) => boolean {
+  const rules = patterns.map(ruleOf).filter((rule) => rule !== undefined);
+  return (path) => {
+    const parts = path.split("/");
+    return parts.some((_, i) => decision(parts.slice(0, i + 1).join("/"), i + 1 < parts.length, rules));
+  };
+}
+
+interface Rule {
+  readonly matches: RegExp;
+  readonly foldersOnly: boolean;
+  readonly protects: boolean;
+}
+
+function decision(path: string, isFolder: boolean, rules: readonly Rule[]): boolean {
+  const last = rules.findLast((rule) => (isFolder || !rule.foldersOnly) && rule.matches.test(path));
+  return last?.protects ?? false;
+}
+
+function ruleOf(line: string): Rule | undefined {
+  const text = line.replace(/(?<!\\) +$/, "");
+  if (text === "" || text.startsWith("#")) return undefined;
+  const protects = !text.startsWith("!");
+  const pattern = protects ? text : text.slice(1);
+  const foldersOnly = pattern.endsWith("/");
+  const body = foldersOnly ? pattern.slice(0, -1) : pattern;
+  // With a slash that is not its last character, a pattern starts at the root.
+  const anchored = body.includes("/") ? body.replace(/^\//, "") : `**/${body}`;
+  return { matches: new RegExp(`^${expressionOf(anchored)}$`, "iu"), foldersOnly, protects };
+}
+
+const pieces = /\*\*\/|\/\*\*$|\*+|\?|\[!?\]?(?:\\.|[^\]\\/])*\]|\\.|./gsu;
+
+function expressionOf(pattern: string): string {
+  return (pattern.match(pieces) ?? []).map(pieceOf).join("");
+}
+
+function pieceOf(piece: string): string {
+  if (piece === "**/") return "(?:[^/]+/)*";
+  if (piece === "/**") return "/.+";
+  if (piece.startsWith("*")) return "[^/]*";
+  if (piece === "?") return "[^/]";
+  if (piece.startsWith("[") && piece.length > 2) return classOf(piece);
+  return escaped(piece.length === 2 && piece.startsWith("\\") ? piece.slice(1) : piece);
+}
+
+/** A set of characters; one that makes no sense stands for itself. */
+function classOf(piece: string): string {
+  const negated = /^\[[!^]/.test(piece);
+  const inner = piece.slice(negated ? 2 : 1, -1).replace(/\\(.)/g, "$1");
+  const set = `[${negated ? "^/" : ""}${inner.replace(/[\\\][^]/g, "\\$&")}]`;
+  try {
+    new RegExp(set, "u");
+    return set;
+  } catch {
+    return escaped(piece);
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}

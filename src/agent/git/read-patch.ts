@@ -1,0 +1,132 @@
+import { copyFile, readFile, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitProcess } from "../../coordination/index.ts";
+import { type Checkout, ours } from "./checkout.ts";
+import { type FolderEntry, folderReader } from "./folder-files.ts";
+import { expectOutput } from "./hardened-git.ts";
+import { badPath, type Refused, refusalOf, refused, shown, tooLarge, tooManyFiles } from "./tree-change.ts";
+import { treeChanges } from "./tree-changes.ts";
+import type { PatchLimits, PatchReading } from "./workshop.ts";
+
+export interface PatchOrder {
+  readonly git: GitProcess;
+  readonly checkout: Checkout;
+  readonly limits: PatchLimits;
+  readonly signal: AbortSignal;
+}
+
+/** Diffs are smaller than the files they are of, but not by any factor: this much is looked at per byte of a patch. */
+const filesPerPatchByte = 20;
+/** Larger lists of names are not read; nobody changes so many files. */
+const maxListBytes = 32 * 1024 * 1024;
+
+/** The change that the folder holds. Git sees it as files alone: whatever they mean to git is not looked at. */
+export async function readPatch(order: PatchOrder): Promise<PatchReading> {
+  await copyIndex(order.checkout);
+  const found = (await submoduleProblem(order)) ?? (await changedPaths(order));
+  if ("kind" in found) return found;
+  if (found.length === 0) return { kind: "nothing" };
+  const entries = await readEntries(order, found);
+  if ("kind" in entries) return entries;
+
+  const tree = await writeTree(order, entries);
+  return await diff(order, tree);
+}
+
+/** What is read can be read again: our index stays as it was. */
+async function copyIndex({ state }: Checkout): Promise<void> {
+  const { atime, mtimeMs } = await stat(join(state, "index"));
+  await copyFile(join(state, "index"), join(state, "patch-index"));
+  // By the age of its index git knows which files may have changed unseen; a younger one would hide them.
+  await utimes(join(state, "patch-index"), atime, new Date(Math.floor(mtimeMs)));
+}
+
+/** Git would run itself within a submodule that has become a repository, by the settings that it finds there. */
+async function submoduleProblem({ checkout }: PatchOrder): Promise<Refused | undefined> {
+  const read = folderReader(checkout.directory);
+  for (const path of checkout.submodules) {
+    const isEmpty = (await read(path)).kind === "folder" && (await read(`${path}/.git`)).kind === "missing";
+    if (!isEmpty) return refused("Submodule", `${shown(path)} is a submodule and changed: leave it as it is`);
+  }
+  return undefined;
+}
+
+async function changedPaths(order: PatchOrder): Promise<Refused | readonly string[]> {
+  const args = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"];
+  const running = run(order, args, { maxBytes: maxListBytes });
+  if ((await running).truncated) return tooManyFiles(order.limits);
+  const names = (await expectOutput("ls-files", running)).toString().split("\0").filter(Boolean);
+
+  const repository = names.find((name) => name.endsWith("/"));
+  if (repository) return refused("Submodule", `${shown(repository)} is a repository of its own: remove its .git`);
+  const paths = [...new Set(names)];
+  for (const path of paths) {
+    const refusal = badPath(path);
+    if (refusal) return refusal;
+  }
+  return paths.length > order.limits.maxFiles ? tooManyFiles(order.limits) : paths;
+}
+
+type Entries = ReadonlyMap<string, FolderEntry>;
+
+async function readEntries({ checkout, limits }: PatchOrder, paths: readonly string[]): Promise<Refused | Entries> {
+  const read = folderReader(checkout.directory);
+  const entries = new Map<string, FolderEntry>();
+  let size = 0;
+  for (const path of paths) {
+    const entry = await read(path);
+    if (entry.kind === "symlink") return refused("Symlink", `${shown(path)} is a symbolic link: leave it out`);
+    if (entry.kind === "other") return refused("BadMode", `${shown(path)} is no ordinary file: leave it out`);
+    if (entry.kind === "file") size += entry.size;
+    entries.set(path, entry);
+  }
+  return size > limits.maxBytes * filesPerPatchByte ? tooLarge(limits) : entries;
+}
+
+/** The tree that the commit would have. Files go in as their bytes: no filter, no line ends, no encoding. */
+async function writeTree(order: PatchOrder, entries: Entries): Promise<string> {
+  const files = [...entries].flatMap(([path, entry]) => (entry.kind === "file" ? [{ path, mode: entry.mode }] : []));
+  const input = files.map(({ path }) => `${path}\n`).join("");
+  const hash = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+  const hashes = (await expectOutput("hash-object", run(order, hash, { input }))).toString().split("\n");
+
+  const gone = [...entries].filter(([, { kind }]) => kind !== "file").map(([path]) => path);
+  const zero = "0".repeat(order.checkout.sha.length);
+  const lines = [
+    // What goes makes room for what comes: a file can be where a folder was.
+    ...gone.map((path) => `0 ${zero}\t${path}\0`),
+    ...files.map(({ path, mode }, i) => `${mode} ${hashes[i]}\t${path}\0`),
+  ];
+  const update = run(order, ["update-index", "-z", "--index-info"], { input: lines.join("") });
+  await expectOutput("update-index", update);
+  return (await expectOutput("write-tree", run(order, ["write-tree"]))).toString().trim();
+}
+
+async function diff(order: PatchOrder, tree: string): Promise<PatchReading> {
+  const { checkout, limits } = order;
+  const changes = await treeChanges((args) => run(order, args), checkout.sha, tree);
+  const refusal = refusalOf(changes, limits);
+  if (refusal) return refusal;
+  if (changes.length === 0) return { kind: "nothing" };
+
+  const file = join(checkout.state, "patch");
+  const shape = ["--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+  const args = ["diff-tree", "-r", "-p", ...shape, "--src-prefix=a/", "--dst-prefix=b/", `--output=${file}`];
+  await expectOutput("diff-tree", run(order, [...args, checkout.sha, tree]));
+  try {
+    if ((await stat(file)).size > limits.maxBytes) return tooLarge(limits);
+    const bytes = await readFile(file);
+    return { kind: "patch", patch: { base: checkout.sha, bytes, files: changes.map(({ path }) => path) } };
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+function run(
+  { git, checkout, signal }: PatchOrder,
+  args: readonly string[],
+  options: { input?: string; maxBytes?: number } = {},
+) {
+  const env = { ...ours(checkout), GIT_INDEX_FILE: join(checkout.state, "patch-index") };
+  return git(args, { cwd: checkout.directory, env, signal, ...options });
+}

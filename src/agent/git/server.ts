@@ -1,0 +1,42 @@
+import type { GitOutput, GitProcess } from "../../coordination/index.ts";
+import { RemoteError } from "../remote-error.ts";
+import { type HardenedGitOptions, settingsFor } from "./hardened-git.ts";
+import type { Repository } from "./workshop.ts";
+
+export interface GitServer {
+  /** Protocol, host and port of GitLab. No other server gets the token. */
+  readonly origin: string;
+  readonly token: () => string;
+}
+
+/** Git with our token, which it gets by its environment, for this server alone, and never repeats. */
+export function gitOnServer(
+  git: GitProcess,
+  server: GitServer,
+  protocols: HardenedGitOptions["protocols"],
+): GitProcess {
+  return async (args, options) => {
+    const token = server.token();
+    const basic = Buffer.from(`oauth2:${token}`).toString("base64");
+    const header = [`http.${server.origin}/.extraHeader`, `Authorization: Basic ${basic}`] as const;
+    const env = { ...options.env, ...settingsFor(protocols, [header]) };
+    return without([token, basic], await git(args, { ...options, env }));
+  };
+}
+
+/** Throws unless the repository is on this server: a clone URL comes from outside. */
+export function checkAddress({ cloneUrl }: Repository, { origin }: GitServer): void {
+  const url = URL.canParse(cloneUrl) ? new URL(cloneUrl) : undefined;
+  const sameServer = url?.protocol === "file:" ? origin === "file://" : url?.origin === origin;
+  if (!url || !sameServer) {
+    const where = url?.host || "an address that cannot be read";
+    throw new RemoteError("refused", `the repository is on ${where}, but the token is for ${origin}`);
+  }
+  if (url.username || url.password) throw new RemoteError("refused", "a clone URL must not carry credentials");
+}
+
+function without(secrets: readonly string[], output: GitOutput): GitOutput {
+  let { stderr } = output;
+  for (const secret of secrets) if (secret) stderr = stderr.replaceAll(secret, "***");
+  return { ...output, stderr };
+}

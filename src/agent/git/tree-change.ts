@@ -1,0 +1,77 @@
+import { protectedBy } from "./protected-paths.ts";
+import type { PatchLimits, PatchReading, PatchRefusal } from "./workshop.ts";
+
+/** What happens to one path. Modes are git's; `undefined`: it is not there. */
+export interface TreeChange {
+  readonly path: string;
+  readonly oldMode: string | undefined;
+  readonly newMode: string | undefined;
+}
+
+export type Refused = Extract<PatchReading, { kind: "refused" }>;
+
+/** The first rule that the changes break; undefined: they may be made. */
+export function refusalOf(changes: readonly TreeChange[], limits: PatchLimits): Refused | undefined {
+  const isProtected = protectedBy(limits.protectedPaths);
+  for (const change of changes) {
+    const refusal = badPath(change.path) ?? badMode(change);
+    if (refusal) return refusal;
+    if (isProtected(change.path)) {
+      return refused("ProtectedPath", `${shown(change.path)} is protected: a person has to change it`);
+    }
+  }
+  return changes.length > limits.maxFiles ? tooManyFiles(limits) : undefined;
+}
+
+export function refused(reason: PatchRefusal, message: string): Refused {
+  return { kind: "refused", reason, message };
+}
+
+export function tooManyFiles({ maxFiles }: PatchLimits): Refused {
+  return refused("TooManyFiles", `more than ${maxFiles} files changed: ask for less at once`);
+}
+
+export function tooLarge({ maxBytes }: PatchLimits): Refused {
+  return refused("TooLarge", `the change is larger than ${maxBytes} bytes: ask for less at once`);
+}
+
+/** A path as it may stand in a message. */
+export function shown(path: string): string {
+  return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
+}
+
+/** Paths that mean something else on some machine than on ours. */
+export function badPath(path: string): Refused | undefined {
+  const problem = problemOf(path);
+  return problem === undefined ? undefined : refused("BadPath", `${shown(path)} ${problem}: rename it`);
+}
+
+function problemOf(path: string): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(path)) return "has a control character in its name";
+  if (path.includes("\ufffd")) return "is not in UTF-8";
+  if (path.includes("\\")) return "has a backslash in its name";
+  if (Buffer.byteLength(path) > 4_000) return "is too long";
+  const parts = path.split("/");
+  if (parts.some((part) => part === "" || part === "." || part === "..")) return "is not a plain path";
+  if (parts.some(isDotGit)) return "would be part of git's own folder on some systems";
+  return undefined;
+}
+
+// Characters that some file systems leave out when they compare names.
+const unseen = /\p{Default_Ignorable_Code_Point}/gu;
+
+function isDotGit(part: string): boolean {
+  const plain = part.normalize("NFKC").replace(unseen, "").toLowerCase();
+  return /^(\.git|git~\d+)([ .]*|:.*)$/.test(plain);
+}
+
+function badMode({ path, oldMode, newMode }: TreeChange): Refused | undefined {
+  const modes = [oldMode, newMode];
+  if (modes.includes("160000")) return refused("Submodule", `${shown(path)} is another repository: take it out`);
+  if (newMode === undefined) return undefined;
+  if (modes.includes("120000"))
+    return refused("Symlink", `${shown(path)} is or was a symbolic link: leave it as it is`);
+  if (newMode === "100644" || newMode === "100755") return undefined;
+  return refused("BadMode", `${shown(path)} is no ordinary file (${newMode})`);
+}

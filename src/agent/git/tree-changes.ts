@@ -1,0 +1,21 @@
+import type { GitOutput } from "../../coordination/index.ts";
+import { expectOutput } from "./hardened-git.ts";
+import type { TreeChange } from "./tree-change.ts";
+
+type Run = (args: readonly string[]) => Promise<GitOutput>;
+
+/** Every path that is different in two trees. */
+export async function treeChanges(run: Run, from: string, to: string): Promise<readonly TreeChange[]> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
+  const fields = (await expectOutput("diff-tree", run(args))).toString().split("\0");
+  const changes: TreeChange[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const [oldMode, newMode] = (fields[i] ?? "").replace(/^:/, "").split(" ");
+    changes.push({ path: fields[i + 1] ?? "", oldMode: present(oldMode), newMode: present(newMode) });
+  }
+  return changes;
+}
+
+function present(mode: string | undefined): string | undefined {
+  return mode === "000000" ? undefined : mode;
+}
