@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { ServerTime } from "../web/server-time.ts";
+import type { MergeRequest, Note, Project, Push, Scope, User } from "./model.ts";
+import type { Happening } from "./webhook-bodies.ts";
+
+/** How this GitLab behaves; may be changed at any time. */
+export interface Settings {
+  version: string;
+  /** New merge requests made by REST tell nothing of their diff for so many reads. */
+  preparingReads: number;
+  /** Diffs of files beyond so many bytes are left out until somebody unfolds them, or altogether. */
+  collapsedBytes: number;
+  tooLargeBytes: number;
+  /** Whether refs other than branches and tags may be pushed. */
+  acceptsCustomRefs: boolean;
+  /** What every push is refused with. */
+  pushRefusal: string;
+}
+
+/** Everything that this GitLab knows. */
+export class World {
+  readonly time = new ServerTime();
+  readonly settings: Settings = {
+    version: "17.11.0-ee",
+    preparingReads: 0,
+    collapsedBytes: 20_480,
+    tooLargeBytes: 204_800,
+    acceptsCustomRefs: true,
+    pushRefusal: "",
+  };
+  readonly users: User[] = [];
+  readonly tokens = new Map<string, { user: User; scope: Scope; isRevoked: boolean }>();
+  readonly projects: Project[] = [];
+  readonly pushes: Push[] = [];
+  /** Where its repositories are, each under its project's path. */
+  readonly root: string;
+  /** Set once the server listens. */
+  url = "";
+  /** Who is told of what happens. */
+  tell: (happening: Happening) => void = () => {};
+  #lastId = 100;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  nextId(): number {
+    return ++this.#lastId;
+  }
+
+  nextDiscussionId(): string {
+    return createHash("sha1").update(`discussion ${this.nextId()}`).digest("hex");
+  }
+
+  /** By id or path. */
+  project(name: string): Project | undefined {
+    return this.projects.find(({ id, path }) => String(id) === name || path === name);
+  }
+
+  directoryOf(path: string): string {
+    return join(this.root, `${path}.git`);
+  }
+
+  addUser(username: string, { isAdmin = false, token = `glpat-${username}` } = {}): User {
+    const id = this.nextId();
+    const user = { id, username, name: username, email: `${username}@example.com`, isAdmin, token };
+    this.users.push(user);
+    this.addToken(user, "api", token);
+    return user;
+  }
+
+  addToken(user: User, scope: Scope, token = `glpat-${user.username}-${this.nextId()}`): string {
+    this.tokens.set(token, { user, scope, isRevoked: false });
+    return token;
+  }
+
+  /** What people wrote, and what GitLab did, oldest first; deleted notes too. */
+  notesOf(mr: MergeRequest): Note[] {
+    return mr.discussions.flatMap(({ notes }) => notes);
+  }
+}

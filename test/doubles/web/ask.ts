@@ -1,0 +1,22 @@
+/** A JSON API, asked as somebody. */
+export type Ask = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers field by field
+  readonly body: any;
+}
+
+export function asking(base: string, headers: Readonly<Record<string, string>>): Ask {
+  return async (method, path, body) => {
+    const response = await fetch(base + path, {
+      method,
+      headers: { ...headers, ...(body !== undefined && { "Content-Type": "application/json" }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json");
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+}
