@@ -8,8 +8,22 @@ export { type BlockReason, blockReasons, type RecentCause, type SkipReason } fro
 export { type Catalog, catalogOf } from "./catalog.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
+export { type Directive, parseDirective } from "./coding/directive.ts";
 export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";
 export { claimKeys, type MergeRequestPlace } from "./coding/keys.ts";
+export { reportedObjects, type TaskReader, type TaskReport } from "./coding/task-reader.ts";
+export {
+  commandOf,
+  type IgnoreReason,
+  ignored,
+  ignoreReasons,
+  type ReportedMergeRequest,
+  type ReportedNote,
+  type ReportOrigin,
+  type ReportOutcome,
+  type ReportRules,
+  reviewOf,
+} from "./coding/task-reports.ts";
 export {
   type CodingTask,
   type CodingTaskPhase,

@@ -1,4 +1,5 @@
 export { alertmanager } from "./alertmanager/alertmanager.ts";
 export { generic } from "./generic/generic.ts";
+export { type GitLabWebhookOptions, gitlabWebhooks } from "./gitlab/gitlab-webhooks.ts";
 export { type FollowOptions, followKubernetes } from "./kubernetes/follow.ts";
 export { kubernetesEvent } from "./kubernetes/kubernetes-event.ts";

@@ -1,0 +1,107 @@
+import {
+  commandOf,
+  ignored,
+  type ReportOrigin,
+  type ReportOutcome,
+  type ReportRules,
+  reviewOf,
+  type TaskReader,
+} from "../../resources/index.ts";
+import { isObject, type Json, shown } from "../json.ts";
+import { labelsIn, mergeRequestIn, noteIn, part, projectIn, timeIn } from "./payload.ts";
+
+export interface GitLabWebhookOptions extends ReportRules {
+  /** Name of the server's host, for keys: the one that is polled, however it calls itself in what it posts. */
+  readonly host: string;
+  /** The projects to work for, by path or id; all unless given. */
+  readonly projects?: readonly string[] | undefined;
+}
+
+/**
+ * Reads the webhooks of GitLab: merge requests that are opened or get new commits are reviewed, comments that tell us to
+ * do something are commands, and everything else is ignored, with a reason. GitLab switches a webhook off that answers
+ * with errors, so nothing that is posted is one.
+ */
+export function gitlabWebhooks(options: GitLabWebhookOptions): TaskReader {
+  return {
+    read(body, receivedAt) {
+      const json: Json = isObject(body) ? body : {};
+      const { object_kind } = json;
+      switch (object_kind) {
+        case "merge_request":
+          return { object: "merge_request", outcome: inProject(json, receivedAt, options, readMergeRequest) };
+        case "note":
+          return { object: "note", outcome: inProject(json, receivedAt, options, readNote) };
+        default: {
+          const kind = typeof object_kind === "string" ? `events of the kind ${shown(object_kind)}` : "this";
+          return { object: "other", outcome: ignored("NotHandled", `nothing is done about ${kind}`) };
+        }
+      }
+    },
+  };
+}
+
+type Read = (body: Json, origin: ReportOrigin, options: GitLabWebhookOptions) => ReportOutcome;
+
+function inProject(body: Json, receivedTime: string, options: GitLabWebhookOptions, read: Read): ReportOutcome {
+  const project = projectIn(body, options.host);
+  if (!project) return ignored("Unreadable", "project.id or project.path_with_namespace is missing");
+  if (!isAllowed(project, options.projects)) {
+    return ignored("ProjectNotAllowed", `the project ${shown(project.path)} is not one of gitlab.projects`);
+  }
+  const { username } = part(body, "user");
+  const requestedBy = typeof username === "string" ? username.slice(0, 253) : undefined;
+  return read(body, { project, source: "webhook", receivedTime, requestedBy }, options);
+}
+
+function isAllowed({ id, path }: ReportOrigin["project"], projects: readonly string[] | undefined): boolean {
+  return !projects || projects.some((one) => one === String(id) || one.toLowerCase() === path.toLowerCase());
+}
+
+function readMergeRequest(body: Json, origin: ReportOrigin, options: GitLabWebhookOptions): ReportOutcome {
+  const attributes = part(body, "object_attributes");
+  // Older servers have the labels beside the merge request alone.
+  const { action, labels = body["labels"] } = attributes;
+  if (action !== "open" && action !== "reopen" && action !== "update") {
+    return ignored(
+      "NotHandled",
+      `nothing is done about merge requests on ${typeof action === "string" ? shown(action) : "this"}`,
+    );
+  }
+  const mergeRequest = mergeRequestIn({ ...attributes, labels }, origin.project.id);
+  if (!mergeRequest) return ignored("Unreadable", "iid, source_branch or target_branch is missing");
+  if (action === "update" && !isWorthAReview(attributes, part(body, "changes"), options)) {
+    return ignored("NoNewCommits", "neither its commits changed nor what kept it from being reviewed");
+  }
+  return reviewOf(mergeRequest, origin, options);
+}
+
+/** New commits, or the end of what kept the last ones from a review. */
+function isWorthAReview({ oldrev }: Json, changes: Json, { skipLabels }: GitLabWebhookOptions): boolean {
+  if (typeof oldrev === "string" && oldrev !== "") return true;
+  const { current: isDraft } = part(changes, "draft");
+  if (isDraft === false) return true;
+  const { previous } = part(changes, "labels");
+  const skipped = new Set(skipLabels.map((label) => label.toLowerCase()));
+  return labelsIn(previous).some((label) => skipped.has(label.toLowerCase()));
+}
+
+function readNote(body: Json, origin: ReportOrigin, options: GitLabWebhookOptions): ReportOutcome {
+  const attributes = part(body, "object_attributes");
+  const { noteable_type } = attributes;
+  if (noteable_type !== "MergeRequest") {
+    return ignored("NotHandled", "nothing is done about comments on anything but merge requests");
+  }
+  const note = noteIn(body);
+  const mergeRequest = mergeRequestIn(part(body, "merge_request"), origin.project.id);
+  if (!note || !mergeRequest) return ignored("Unreadable", "the comment or its merge request is not complete");
+  if (isEdit(attributes)) return ignored("EditedNote", "it was edited; write a new comment");
+  return commandOf(note, mergeRequest, origin, options);
+}
+
+/** Servers before 16.11 do not say whether a comment is new, but when it was changed. */
+function isEdit({ action, created_at, updated_at }: Json): boolean {
+  if (typeof action === "string") return action !== "create";
+  const [created, updated] = [timeIn(created_at), timeIn(updated_at)];
+  return created !== undefined && updated !== undefined && updated > created;
+}
