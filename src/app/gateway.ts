@@ -11,11 +11,13 @@ import {
   type SignalRoute,
   serveGateway,
   startGateway,
+  type TaskRoute,
+  taskDesk,
 } from "../gateway/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { type Ledger, ledgerWriter } from "../ledger/index.ts";
 import { type FingerprintField, kindsIn, type Signal } from "../resources/index.ts";
-import { alertmanager, followKubernetes, generic, kubernetesEvent } from "../sources/index.ts";
+import { alertmanager, followKubernetes, generic, gitlabWebhooks, kubernetesEvent } from "../sources/index.ts";
 import type { Logger, PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
@@ -91,7 +93,8 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   await senders.refresh();
   await gateway.ready;
   const limits = { bodyBytes: config.maxBodyBytes, signalsPerSecond: config.signalsPerSecond };
-  const serving = serveGateway({ gateway, senders, routes, listen: config.listen, limits, clock, log, metrics });
+  const tasks = taskRoute(options, coordination);
+  const serving = serveGateway({ gateway, senders, routes, tasks, listen: config.listen, limits, clock, log, metrics });
   const server = await listening("gateway.listen (or GATEWAY_LISTEN)", config.listen, serving);
   const urlFile = join(directory, gatewayUrlFile);
   await writeDurably(urlFile, server.url);
@@ -110,6 +113,27 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
       await gateway.stop();
       await coordination.close();
     },
+  };
+}
+
+/** Where GitLab posts. The second path is where other agents take its webhooks. */
+function taskRoute(
+  { loaded, client, ledger, log, metrics }: GatewayProcessOptions,
+  { claims }: Coordination,
+): TaskRoute {
+  const { gitlab, agent, claims: remembered } = loaded.config;
+  const { namespace } = agent;
+  return {
+    paths: ["/api/v1/webhooks/gitlab", "/webhook"],
+    reader: gitlabWebhooks({
+      ...gitlab,
+      // Without an address there is no secret either, and nobody gets as far as this.
+      host: gitlab.url === undefined ? "gitlab" : new URL(gitlab.url).hostname,
+      skipLabels: gitlab.skipLabels ?? [],
+    }),
+    secret: gitlab.webhookSecret?.reveal(),
+    networks: gitlab.webhookNetworks ?? [],
+    desk: taskDesk({ client, claims, ledger, namespace, rememberMs: remembered.reviewDoneTtlMs, log, metrics }),
   };
 }
 

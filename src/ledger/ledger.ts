@@ -47,6 +47,7 @@ export const ledgerEventTypes = [
   "target.freed",
   "target.rebuilt",
   "failure.acknowledged",
+  "task.received",
   "notice.sent",
   "notice.failed",
   "notice.digested",

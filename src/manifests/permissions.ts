@@ -42,6 +42,8 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     locks,
     { group: ours, resources: ["remediationrequests"], verbs: [...follow, "create"], where: "incidents" },
     { group: ours, resources: ["remediationrequests/status"], verbs: ["patch"], where: "incidents" },
+    // What GitLab's webhooks ask of the coding agent.
+    { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
     // Watermarks of what it follows itself.
     { group: "", resources: ["configmaps"], verbs: ["get", "create", "update"], where: "locks" },
     // Who owns what a signal names, and whether that is in scope.

@@ -1,13 +1,18 @@
 import type { SignalRoute } from "./signal-route.ts";
 
 /** What the gateway serves, for machines. */
-export function openApiDocument(routes: readonly Pick<SignalRoute, "path" | "reader">[]): object {
+export function openApiDocument(
+  routes: readonly Pick<SignalRoute, "path" | "reader">[],
+  taskPaths: readonly string[] = [],
+): object {
   const signals = Object.fromEntries(routes.map(({ path, reader }) => [path, { post: postOf(reader.source) }]));
+  const tasks = Object.fromEntries(taskPaths.map((path) => [path, { post: postOfGitLab }]));
   return {
     openapi: "3.1.0",
     info: { title: "Interlock gateway", version: "1", description: "Takes signals and opens incidents for them." },
     paths: {
       ...signals,
+      ...tasks,
       "/healthz": { get: plain("The process runs.") },
       "/readyz": {
         get: { ...plain("It takes signals."), responses: { 200: said("It does."), 503: said("Not yet.") } },
@@ -16,14 +21,18 @@ export function openApiDocument(routes: readonly Pick<SignalRoute, "path" | "rea
       "/openapi.json": { get: plain("This document.") },
     },
     components: {
-      securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: { Results: results, Problem: problem },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer" },
+        gitlab: { type: "apiKey", in: "header", name: "X-Gitlab-Token" },
+      },
+      schemas: { Results: results, TaskResult: taskResult, Problem: problem },
     },
   };
 }
 
+const retryAfter = { headers: { "Retry-After": { schema: { type: "integer" } } } };
+
 function postOf(source: string): object {
-  const retryAfter = { headers: { "Retry-After": { schema: { type: "integer" } } } };
   return {
     summary: `Signals of ${source}`,
     security: [{ token: [] }],
@@ -157,6 +166,46 @@ const problem = {
     problems: { type: "array", items: text },
   },
 };
+
+const taskResult = {
+  type: "object",
+  required: ["status"],
+  properties: {
+    status: { enum: ["queued", "duplicate", "ignored"] },
+    task: { ...text, description: "Name of the task." },
+    namespace: text,
+    reason: { ...text, description: "Why it was ignored, in one word." },
+    message: text,
+  },
+};
+
+const postOfGitLab = {
+  summary: "Webhooks of GitLab",
+  security: [{ gitlab: [] }],
+  parameters: [
+    {
+      name: "Idempotency-Key",
+      in: "header",
+      description: "The same when a webhook is sent again. GitLab sends it.",
+      schema: text,
+    },
+  ],
+  requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
+  responses: {
+    200: taskOutcome("It was known already, or there is nothing to do; the answer says why."),
+    201: taskOutcome("A new task; its name is in the answer. It is durable."),
+    400: refused("The body is not JSON."),
+    401: refused("X-Gitlab-Token is missing or wrong."),
+    403: refused("No secret token is configured, or the address is not allowed."),
+    413: refused("The request is too large."),
+    415: refused("The body is not application/json."),
+    503: { ...refused("It may not have been kept. Sending it again is harmless."), ...retryAfter },
+  },
+};
+
+function taskOutcome(description: string): object {
+  return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/TaskResult" } } } };
+}
 
 function outcome(description: string): object {
   return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Results" } } } };

@@ -1,25 +1,24 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { CoordinationError } from "../../coordination/index.ts";
-import { KubeError } from "../../kube/index.ts";
-import { LedgerError } from "../../ledger/index.ts";
 import type { PayloadReading, Signal, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
-import { GatewayError } from "../gateway-error.ts";
 import { answerTo, answerToDryRun, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
 import { openApiDocument } from "./openapi.ts";
-import { problemDocument } from "./problem.ts";
 import { RateLimit } from "./rate-limit.ts";
+import { mayPass, say } from "./say.ts";
 import type { Sender, Senders } from "./senders.ts";
 import type { SignalRoute } from "./signal-route.ts";
+import { serveTasks, type TaskRoute } from "./task-route.ts";
 
 export interface ServerOptions {
   readonly gateway: Gateway;
   readonly senders: Senders;
   /** Which path takes whose payloads. */
   readonly routes: readonly SignalRoute[];
+  /** Where tasks for the coding agent are posted. */
+  readonly tasks?: TaskRoute | undefined;
   readonly listen: { readonly host: string; readonly port: number };
   readonly limits: ServerLimits;
   readonly clock: Clock;
@@ -56,6 +55,7 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   measure(app, options);
   serveInformation(app, options);
   serveSignals(app, options);
+  if (options.tasks) serveTasks(app, options.tasks, options.gateway.metrics);
   await app.listen({ host: options.listen.host, port: options.listen.port, backlog: 2_048 });
   const address = app.server.address();
   const port = typeof address === "object" && address ? address.port : options.listen.port;
@@ -101,8 +101,8 @@ function measure(app: FastifyInstance, { gateway, clock }: ServerOptions) {
   });
 }
 
-function serveInformation(app: FastifyInstance, { gateway, routes, metrics }: ServerOptions) {
-  const document = openApiDocument(routes);
+function serveInformation(app: FastifyInstance, { gateway, routes, tasks, metrics }: ServerOptions) {
+  const document = openApiDocument(routes, tasks?.paths);
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
     if (gateway.isReady) return { status: "ready" };
@@ -211,16 +211,4 @@ async function tell(reading: SignalReading, say: (signal: Signal) => Promise<Sig
     if (mayPass(error)) return retry;
     throw error;
   }
-}
-
-/** Something did not answer. Anything else is a mistake of ours, and must not be hidden behind a retry. */
-function mayPass(error: unknown): boolean {
-  return [GatewayError, KubeError, LedgerError, CoordinationError].some((kind) => error instanceof kind);
-}
-
-function say(reply: FastifyReply, status: number, detail: string, problems?: readonly string[]) {
-  return reply
-    .code(status)
-    .type("application/problem+json")
-    .send(problemDocument(status, detail, problems));
 }

@@ -1,0 +1,19 @@
+import type { FastifyReply } from "fastify";
+import { CoordinationError } from "../../coordination/index.ts";
+import { KubeError } from "../../kube/index.ts";
+import { LedgerError } from "../../ledger/index.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { problemDocument } from "./problem.ts";
+
+/** Answers with a problem. */
+export function say(reply: FastifyReply, status: number, detail: string, problems?: readonly string[]) {
+  return reply
+    .code(status)
+    .type("application/problem+json")
+    .send(problemDocument(status, detail, problems));
+}
+
+/** Something did not answer. Anything else is a mistake of ours, and must not be hidden behind a retry. */
+export function mayPass(error: unknown): boolean {
+  return [GatewayError, KubeError, LedgerError, CoordinationError].some((kind) => error instanceof kind);
+}

@@ -1,0 +1,98 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { BlockList, isIP } from "node:net";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { TaskReader } from "../../resources/index.ts";
+import type { GatewayMetrics } from "../metrics.ts";
+import type { TaskDesk } from "../task-desk.ts";
+import { mayPass, say } from "./say.ts";
+
+/** Where GitLab posts its webhooks, and who may. */
+export interface TaskRoute {
+  readonly paths: readonly string[];
+  readonly reader: TaskReader;
+  /** What `X-Gitlab-Token` has to be; undefined: nobody is let in. */
+  readonly secret: string | undefined;
+  /** Where requests may come from, such as `10.1.0.0/16`; from anywhere if empty. */
+  readonly networks: readonly string[];
+  readonly desk: TaskDesk;
+}
+
+/** GitLab posts no more than this. */
+const mostBytes = 25 * 1_024 * 1_024;
+
+/** Serves the paths that GitLab posts to. */
+export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: GatewayMetrics) {
+  const { reader, desk } = route;
+  const allowed = allowList(route.networks);
+  for (const url of route.paths) {
+    app.route({
+      method: "POST",
+      url,
+      bodyLimit: mostBytes,
+      // Before the body: a stranger has nothing read.
+      onRequest: async (request, reply) => {
+        if (!allowed(request.socket.remoteAddress)) {
+          metrics.turnedAway("not-allowed");
+          return say(reply, 403, "This address is in none of gitlab.webhookNetworks.");
+        }
+        return checkToken(request, reply, route.secret, metrics);
+      },
+      handler: async (request, reply) => {
+        try {
+          const admission = await desk.admit(reader.read(request.body, desk.now()), deliveryOf(request));
+          if (admission.kind === "ignored") {
+            const { reason, because } = admission;
+            return { status: "ignored", reason, message: `There is nothing to do: ${because}.` };
+          }
+          const { task } = admission;
+          return reply
+            .code(admission.kind === "queued" ? 201 : 200)
+            .send({ status: admission.kind, task, namespace: desk.namespace });
+        } catch (error) {
+          if (!mayPass(error)) throw error;
+          const detail = "It is not certain that this was kept. Send it again; that is harmless.";
+          return say(reply.header("retry-after", "2"), 503, detail);
+        }
+      },
+    });
+  }
+}
+
+function checkToken(request: FastifyRequest, reply: FastifyReply, secret: string | undefined, metrics: GatewayMetrics) {
+  if (secret === undefined) {
+    metrics.turnedAway("not-allowed");
+    const fix = "Set GITLAB_WEBHOOK_SECRET, or gitlab.webhookSecret, to the secret token of the webhook.";
+    return say(reply, 403, `This gateway takes no webhooks of GitLab. ${fix}`);
+  }
+  const token = request.headers["x-gitlab-token"];
+  // By their hashes, so that time tells nothing, not even the length.
+  const isRight = typeof token === "string" && timingSafeEqual(digest(token), digest(secret));
+  if (isRight) return undefined;
+  metrics.turnedAway(token === undefined ? "no-token" : "unknown-token");
+  return say(reply, 401, "X-Gitlab-Token is not the secret token that this gateway knows.");
+}
+
+function digest(text: string): Buffer {
+  return hash("sha256", text, "buffer");
+}
+
+/** What GitLab calls this request: the same when it sends it again. Anything odd counts as absent. */
+function deliveryOf({ headers }: FastifyRequest): string | undefined {
+  const names = ["idempotency-key", "x-gitlab-event-uuid"];
+  return names.map((name) => headers[name]).find((id): id is string => /^[\w.:=+-]{1,128}$/.test(String(id ?? "")));
+}
+
+/** Whether an address is in one of the networks. IPv4 that comes over IPv6 counts as IPv4. */
+function allowList(networks: readonly string[]): (address: string | undefined) => boolean {
+  if (networks.length === 0) return () => true;
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", bits = ""] = network.split("/");
+    list.addSubnet(address, Number(bits), isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+  return (written) => {
+    const address = written?.replace(/^::ffff:(?=\d+\.)/i, "") ?? "";
+    const version = isIP(address);
+    return version !== 0 && list.check(address, version === 6 ? "ipv6" : "ipv4");
+  };
+}
