@@ -1,5 +1,5 @@
 import type { KubeClient } from "../kube/index.ts";
-import type { LedgerEvent } from "../ledger/index.ts";
+import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { PolicySettings, Rule } from "../policy/index.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -28,8 +28,8 @@ export interface Desk {
   rules(): Promise<readonly Rule[]>;
   /** How long a fix is watched after a run, and how soon after it signals do not count. */
   readonly verification: { readonly graceMs: number; readonly windowMs: number };
-  /** What the ledger has of an incident, oldest first. Nothing, if it cannot be read here. */
-  recorded(incident: string): Promise<readonly LedgerEvent[]>;
+  /** What the ledger has of an incident or an execution, oldest first. Nothing, if it cannot be read here. */
+  recorded(subject: Pick<EventFilter, "incident" | "execution">): Promise<readonly LedgerEvent[]>;
 }
 
 /** Takes one option out of the arguments of a command. */

@@ -1,6 +1,6 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
-import { explain, explainChecks, type ToldCheck } from "../policy/index.ts";
+import { explain } from "../policy/index.ts";
 import {
   kindsIn,
   type RemediationApprovalRequest,
@@ -11,6 +11,7 @@ import {
 } from "../resources/index.ts";
 import { type Answer, askPolicy, readObjectTarget } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
+import { decisionOn, tellDecision } from "./recorded-decision.ts";
 
 /** Everything that is known about an incident: for machines, and in paragraphs for people. */
 export async function explainIncident(
@@ -18,7 +19,7 @@ export async function explainIncident(
   desk: Desk,
 ): Promise<{ readonly facts: object; readonly text: readonly string[] }> {
   const { metadata, spec, status } = incident;
-  const decided = (await desk.recorded(metadata.name ?? "")).filter(({ type }) => type === "incident.decided").at(-1);
+  const decided = decisionOn(incident, await desk.recorded({ incident: metadata.name ?? "" }));
   const seen: Seen = {
     incident,
     decided,
@@ -31,7 +32,7 @@ export async function explainIncident(
     facts: { incident: metadata.name, spec, status, decided, executions, approvals, now },
     text: [
       standing(seen, desk),
-      ...(decided ? [recordedDecision(decided)] : []),
+      ...(decided ? [tellDecision(decided)] : []),
       ...now.map(({ request, decision }) => `Now: ${explain(request, decision)}`),
     ],
   };
@@ -39,7 +40,7 @@ export async function explainIncident(
 
 interface Seen {
   readonly incident: RemediationRequest;
-  /** The latest decision, with every check as it was made. */
+  /** The decision that counts, with every check as it was made. */
   readonly decided: LedgerEvent | undefined;
   /** Those started for it, and the one it follows. */
   readonly executions: readonly WorkflowExecution[];
@@ -154,13 +155,4 @@ function watched({ status }: RemediationRequest, { graceMs, windowMs }: Desk["ve
   if (!executed) return undefined;
   const at = (ms: number) => new Date(Date.parse(executed.lastTransitionTime) + ms).toISOString();
   return `it is closed when it resolves, or at ${at(windowMs)} if nothing is reported after ${at(graceMs)}; else it is decided again`;
-}
-
-function recordedDecision({ at, facts }: LedgerEvent): string {
-  const { verdict, reason, message, checks, next_step: next } = facts;
-  const head = `Decided at ${at}: ${verdict}${reason ? `, ${reason}` : ""}`;
-  const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly ToldCheck[]) : [];
-  return [head, `  ${message}`, ...(next ? [`  next: ${next}`] : []), ...(told.length > 0 ? ["", ...told] : [])].join(
-    "\n",
-  );
 }

@@ -1,5 +1,5 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import type { Check } from "../policy/index.ts";
+import { toldCheck } from "../policy/index.ts";
 import type { Acknowledgement, SkipDetails, WorkflowExecutionStatus } from "../resources/index.ts";
 import type { CancelReason, Seen, SeenRun } from "./seen.ts";
 
@@ -58,7 +58,7 @@ function skipped(seen: Seen, details: SkipDetails): LedgerEvent {
     ...("recentRemediation" in details && details.recentRemediation
       ? { recent_remediation: details.recentRemediation }
       : {}),
-    ...(decision ? { checks: decision.checks.map(checkFacts) } : {}),
+    ...(decision ? { checks: decision.checks.map(toldCheck) } : {}),
   });
 }
 
@@ -100,10 +100,6 @@ function event(
       ...facts,
     },
   };
-}
-
-function checkFacts({ number, answer, evidence }: Check): Fact {
-  return { number, answer, evidence };
 }
 
 function runFacts({ object, uid }: SeenRun): Readonly<Record<string, Fact>> {

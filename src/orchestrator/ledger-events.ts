@@ -1,5 +1,5 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import type { Check, Decision } from "../policy/index.ts";
+import { type Decision, toldCheck } from "../policy/index.ts";
 import type {
   Diagnosis,
   RemediationApprovalRequest,
@@ -49,7 +49,7 @@ export function decided(
       ...(blocked?.cause === undefined ? {} : { cause: blocked.cause }),
       ...(blocked?.clearsAtMs === undefined ? {} : { clears_at: iso(blocked.clearsAtMs) }),
       ...(execution ? { execution: `${execution.metadata.namespace}/${execution.metadata.name}` } : {}),
-      ...(decision ? { checks: decision.checks.map(checkFacts) } : {}),
+      ...(decision ? { checks: decision.checks.map(toldCheck) } : {}),
     },
   });
 }
@@ -142,17 +142,6 @@ function event(incident: RemediationRequest, type: LedgerEventType, at: string, 
       ...(workflowId === undefined ? {} : { workflow_id: workflowId }),
       ...facts,
     },
-  };
-}
-
-function checkFacts(check: Check): Fact {
-  const { number, asks, answer, evidence } = check;
-  return {
-    number,
-    asks,
-    answer,
-    evidence,
-    ...(check.answer === "blocks" ? { reason: check.reason, clears: check.clears } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Check } from "./checks.ts";
 import type { Decision } from "./decide.ts";
 import type { ActionRequest } from "./request.ts";
 
@@ -7,14 +8,17 @@ export function explain({ target, workflowId }: ActionRequest, decision: Decisio
 }
 
 /** A check as it was made, or as it was written down. */
-export interface ToldCheck {
-  readonly number: number;
-  readonly asks: string;
-  readonly answer: "passes" | "blocks";
-  readonly evidence: string;
+export type ToldCheck = Pick<Check, "number" | "asks" | "answer" | "evidence"> & {
   readonly reason?: string;
   readonly clears?: string;
   readonly nextStep?: string;
+};
+
+/** A check to be written down. What to do is told once, with the decision. */
+export function toldCheck(check: Check): ToldCheck {
+  const { number, asks, answer, evidence } = check;
+  const blocks = check.answer === "blocks" ? { reason: check.reason, clears: check.clears } : {};
+  return { number, asks, answer, evidence, ...blocks };
 }
 
 /** Each check with what was found. */

@@ -8,7 +8,7 @@ export {
 } from "./expectations/check-expectation.ts";
 export type { Expectation } from "./expectations/expectation.ts";
 export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
-export { explain, explainChecks, type ToldCheck } from "./explanation.ts";
+export { explain, explainChecks, type ToldCheck, toldCheck } from "./explanation.ts";
 export { foldAck, foldEnd, freeHolder, historyOf, isFolded, withHolder } from "./fold.ts";
 export { lastingPauses, type Pause } from "./pauses.ts";
 export type { ActionRequest, Situation } from "./request.ts";

@@ -1,8 +1,16 @@
 import type { Desk } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
-import type { LedgerEvent } from "../../src/ledger/index.ts";
+import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace } from "../../src/resources/index.ts";
+
+interface TestDeskOptions {
+  readonly recordsIn?: string;
+  readonly directory?: string;
+  readonly rules?: readonly Rule[];
+  /** The ledger. */
+  readonly events?: () => readonly LedgerEvent[];
+}
 
 /** Somebody called kim at the command line, and what is printed there. */
 export class TestDesk implements Desk {
@@ -14,12 +22,14 @@ export class TestDesk implements Desk {
   readonly recordsIn: string;
   readonly terminal;
   readonly #rules: readonly Rule[];
+  readonly #events: () => readonly LedgerEvent[];
   #ids = 0;
 
   constructor(
     client: KubeClient,
-    { recordsIn = executionNamespace, directory = ".data", rules = [] as readonly Rule[] } = {},
+    { recordsIn = executionNamespace, directory = ".data", rules = [], events = () => [] }: TestDeskOptions = {},
   ) {
+    this.#events = events;
     this.#rules = rules;
     this.client = client;
     this.recordsIn = recordsIn;
@@ -33,8 +43,8 @@ export class TestDesk implements Desk {
 
   readonly verification = { graceMs: 120_000, windowMs: 900_000 };
 
-  async recorded(): Promise<readonly LedgerEvent[]> {
-    return [];
+  async recorded(subject: EventFilter): Promise<readonly LedgerEvent[]> {
+    return this.#events().filter((event) => isWanted(event, subject));
   }
 
   async rules(): Promise<readonly Rule[]> {

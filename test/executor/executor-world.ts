@@ -22,6 +22,7 @@ import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
+import { whyAgrees } from "../doubles/why-agrees.ts";
 
 /** An API server in memory, with what an executor needs in it, and time that moves when told. */
 export class ExecutorWorld {
@@ -160,6 +161,7 @@ export class ExecutorWorld {
 
   /** Does not wait for replicas that are dead: they never stop. */
   async close(): Promise<void> {
+    await whyAgrees({ client: this.client, events: () => this.ledger.events() });
     for (const executor of this.#executors) void executor.stop({ deadlineMs: 0 });
     await this.clock.advance(2_000);
   }

@@ -39,6 +39,7 @@ import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
+import { whyAgrees } from "../doubles/why-agrees.ts";
 
 export const minute = 60_000;
 const namespace = "kubernaut-system";
@@ -356,6 +357,7 @@ export class OrchestratorWorld {
   }
 
   async close(): Promise<void> {
+    await whyAgrees({ client: this.client, events: () => this.ledger.events() });
     const stopped = this.#stages.map((stage) => stage.stop({ deadlineMs: 0 }));
     if (this.clock instanceof ManualClock) await this.clock.advance(2_000);
     else await Promise.all(stopped);

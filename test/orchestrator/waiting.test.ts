@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ack } from "../../src/cli/index.ts";
+import { ack, why } from "../../src/cli/index.ts";
 import { workflowExecutions } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
@@ -10,6 +10,24 @@ beforeEach(async () => {
   await world.executor();
 });
 afterEach(() => world.close());
+
+describe("an incident whose execution is refused at admission", () => {
+  it("waits for the executor's reason, and why tells of that decision", async () => {
+    await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
+    const first = await world.incident("disk");
+    await world.reportRun("True");
+    await world.resolve(first);
+
+    const second = await world.incident("disk-too");
+
+    const { phase, block } = await world.status(second);
+    expect({ phase, reason: block?.reason }).toEqual({ phase: "Blocked", reason: "RecentlyRemediated" });
+    expect(block?.decision).toMatch(/\/execution\.skipped$/);
+    const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
+    await why.perform([second], desk);
+    expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*is it too early after a success\?/);
+  });
+});
 
 describe("a workflow that wants a person's agreement", () => {
   beforeEach(async () => {

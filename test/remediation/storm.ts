@@ -9,6 +9,7 @@ import {
   workflowExecutions,
 } from "../../src/resources/index.ts";
 import { Dice } from "../chaos/dice.ts";
+import { disagreements, eventsIn } from "../doubles/why-agrees.ts";
 import { overlaps } from "../executor/processes/step-witness.ts";
 import { until } from "../executor/processes/until.ts";
 import { type Alert, Sender } from "./sender.ts";
@@ -49,6 +50,7 @@ export async function playStorm(plan: StormPlan): Promise<StormResult> {
     ...overlaps(stage.witness.read()),
     ...startedTwice(stage),
     ...(await untold(stage, incidents)),
+    ...(await disagreements({ client: stage.client, events: await eventsIn(join(stage.directory, "ledger")) })),
     ...(await verifyLedger(join(stage.directory, "ledger"))).problems.map((problem) => JSON.stringify(problem)),
   ];
   return {

@@ -7,6 +7,8 @@ import { stringify } from "yaml";
 import { openClient } from "../../src/app/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { disagreements, eventsIn } from "../doubles/why-agrees.ts";
+import { until } from "../executor/processes/until.ts";
 import { bundle, interlockEntry } from "./bundle.ts";
 import { interlock, plainEnv, type Said } from "./interlock.ts";
 
@@ -104,7 +106,20 @@ export class UpProcess {
     return openClient(join(this.dataDir, "kubeconfig"), { clock: systemClock(), random: systemRandom() });
   }
 
+  /** What happened is over: `why` has to tell it as the ledger does. What goes on still may take a moment. */
+  async #whyAgrees(): Promise<void> {
+    const client = await this.client();
+    let found: readonly string[] = [];
+    await until("why agrees with what is recorded", async () => {
+      found = await disagreements({ client, events: await eventsIn(join(this.dataDir, "ledger")) });
+      return found.length === 0;
+    }).catch((error) => {
+      throw new Error([error.message, ...found].join("\n\n"));
+    });
+  }
+
   async stop(): Promise<void> {
+    await this.#whyAgrees();
     const exited = once(this.#child, "exit");
     this.#child.kill("SIGTERM");
     await exited;

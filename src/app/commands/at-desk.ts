@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Command, CommandError, type Desk, takeOption } from "../../cli/index.ts";
-import { LedgerError, type LedgerEvent } from "../../ledger/index.ts";
+import { type EventFilter, LedgerError, type LedgerEvent } from "../../ledger/index.ts";
 import { policySettings } from "../executor.ts";
 import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
 import { openClient } from "../open-client.ts";
@@ -34,7 +34,7 @@ export function atDesk({ name, about, usage, perform }: Command<Desk>): Command<
         recordsIn: config.execution.namespace,
         rules: () => rulesIn(config.rules.dir),
         verification: config.verification,
-        recorded: (incident) => recordedOf(incident, { loaded, directory }),
+        recorded: (subject) => recordedOf(subject, { loaded, directory }),
       });
       // Connections to the API server would keep the process for a while.
       process.exit(status);
@@ -49,12 +49,12 @@ async function rulesIn(directory: string) {
 }
 
 /** What is there, and can be read: why a thing did not happen can be told in part without the ledger. */
-async function recordedOf(incident: string, place: LedgerPlace): Promise<readonly LedgerEvent[]> {
+async function recordedOf(subject: EventFilter, place: LedgerPlace): Promise<readonly LedgerEvent[]> {
   if (!(await hasLedger(place))) return [];
   const database = openLedgerDatabase(place, { waitMs: patienceMs });
   try {
     const events: LedgerEvent[] = [];
-    for await (const event of database.events({ incident })) events.push(event);
+    for await (const event of database.events(subject)) events.push(event);
     return events;
   } catch (error) {
     if (error instanceof LedgerError) return [];

@@ -1,0 +1,57 @@
+import type { LedgerEvent } from "../ledger/index.ts";
+import { explain } from "../policy/index.ts";
+import { kindsIn, parseTarget, type WorkflowExecution } from "../resources/index.ts";
+import { type Answer, askPolicy } from "./ask-policy.ts";
+import type { Desk } from "./command.ts";
+import { tellDecision } from "./recorded-decision.ts";
+
+/** What became of an execution, by which decision, and what would be decided now. */
+export async function explainExecution(
+  execution: WorkflowExecution,
+  desk: Desk,
+): Promise<{ readonly facts: object; readonly text: readonly string[] }> {
+  const { spec, status } = execution;
+  const decided = await skipOf(execution, desk);
+  const now = await askNow(execution, desk);
+  return {
+    facts: { target: spec.targetResource, recorded: status, decided, now },
+    text: [
+      ...became(execution),
+      ...(decided ? [tellDecision(decided)] : []),
+      ...now.map(({ request, decision }) => explain(request, decision)),
+    ],
+  };
+}
+
+/** The decision not to run it, with every check. */
+async function skipOf({ metadata, status }: WorkflowExecution, desk: Desk): Promise<LedgerEvent | undefined> {
+  if (status?.phase !== "Skipped") return undefined;
+  const events = await desk.recorded({ execution: metadata.uid });
+  return events.find(({ type }) => type === "execution.skipped");
+}
+
+/** Nothing can be asked of a target that cannot be read; why it failed then says so. */
+async function askNow({ spec }: WorkflowExecution, desk: Desk): Promise<readonly Answer[]> {
+  const kinds = await kindsIn(desk.client);
+  const read = parseTarget(spec.targetResource, kinds);
+  if (read.kind === "problem" || read.target.type !== "object") return [];
+  return askPolicy({ target: read.target, workflow: spec.workflowRef.workflowId }, kinds, desk);
+}
+
+function became({ metadata: { name }, status }: WorkflowExecution): readonly string[] {
+  switch (status?.phase) {
+    case undefined:
+      return [];
+    case "Skipped": {
+      const { skippedAt, reason, message } = status.skipDetails;
+      return [`${name} was skipped at ${skippedAt}, ${reason}:\n  ${message}`];
+    }
+    case "Failed":
+      return [`${name} failed at ${status.completionTime}:\n  ${status.failureDetails.naturalLanguageSummary}`];
+    case "Completed":
+      return [`${name} completed at ${status.completionTime}, in ${status.duration}`];
+    case "Pending":
+    case "Running":
+      return [`${name} is ${status.phase}`];
+  }
+}

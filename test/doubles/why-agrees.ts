@@ -1,0 +1,131 @@
+import { why } from "../../src/cli/why.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { type LedgerEvent, readLedger } from "../../src/ledger/index.ts";
+import {
+  isRecorded,
+  type RemediationRequest,
+  remediationRequests,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../src/resources/index.ts";
+import { TestDesk } from "./test-desk.ts";
+
+interface Recorded {
+  readonly client: KubeClient;
+  /** The ledger. */
+  readonly events: () => readonly LedgerEvent[];
+}
+
+/** After a scenario: of everything that ended or is blocked, `interlock why` says what the status says, and the ledger. */
+export async function whyAgrees(recorded: Recorded): Promise<void> {
+  const found = await disagreements(recorded);
+  if (found.length > 0) throw new Error(found.join("\n\n"));
+}
+
+/** Where `interlock why`, the status and the ledger tell different stories. */
+export async function disagreements({ client, events }: Recorded): Promise<readonly string[]> {
+  const still = atRest(client);
+  const { items: incidents } = await still.list(remediationRequests);
+  const { items: executions } = await still.list(workflowExecutions);
+  const told = events();
+  const desk = new TestDesk(still, { events: () => told });
+  const found: string[] = [];
+  for (const { metadata } of incidents) found.push(...ofIncident(await ask(metadata.name ?? "", desk), told));
+  for (const execution of executions) found.push(...(await ofExecution(execution, desk, told)));
+  return found;
+}
+
+/** What is recorded in a directory. */
+export async function eventsIn(directory: string): Promise<() => readonly LedgerEvent[]> {
+  const events: LedgerEvent[] = [];
+  for await (const event of readLedger(directory)) events.push(event);
+  return () => events;
+}
+
+/** Nothing changes any more, or should not: everything is read once, however many questions are asked. */
+function atRest(client: KubeClient): KubeClient {
+  const known = new Map<string, unknown>();
+  const once = <T>(key: unknown, read: () => T): T => {
+    const text = JSON.stringify(key);
+    if (!known.has(text)) known.set(text, read());
+    return known.get(text) as T;
+  };
+  return {
+    ...client,
+    list: (type, query) => once(["list", type.kind, query], () => client.list(type, query)),
+    get: (type, ref) => once(["get", type.kind, ref], () => client.get(type, ref)),
+  };
+}
+
+interface Answer {
+  readonly text: string;
+  readonly facts: {
+    readonly incident: string;
+    readonly status?: RemediationRequest["status"];
+    readonly recorded?: WorkflowExecution["status"];
+    readonly decided?: LedgerEvent;
+  };
+}
+
+async function ask(name: string, desk: TestDesk, ...more: readonly string[]): Promise<Answer> {
+  await why.perform([name, ...more, "--output", "json"], desk);
+  const facts = JSON.parse(desk.read());
+  await why.perform([name, ...more], desk);
+  return { facts, text: desk.read() };
+}
+
+function ofIncident({ facts, text }: Answer, events: readonly LedgerEvent[]): readonly string[] {
+  const { incident, status, decided } = facts;
+  const differs = (what: string) => [`${incident}: ${what}\n${text}`];
+  if (status?.phase === "Blocked") {
+    const { reason, decision } = status.block;
+    const told = events.find(({ id }) => id === decision);
+    if (!told) return differs(`its block names ${decision}, which is not in the ledger`);
+    const recorded = told.facts["reason"] ?? told.facts["skip_reason"];
+    if (recorded !== reason) return differs(`blocked for ${reason}, and the ledger says ${recorded}`);
+    if (decided?.id !== decision) return differs(`why tells of ${decided?.id}, not of ${decision}`);
+    return new RegExp(`Decided at \\S+: \\w+, ${reason}\\b`).test(text) ? [] : differs(`why does not say ${reason}`);
+  }
+  if (!status || !("outcome" in status) || !status.conditions?.some(({ type }) => type === "Recorded")) return [];
+  const end = events.find(({ type, facts }) => type === "incident.closed" && facts["remediation_id"] === incident);
+  const { phase, outcome } = status;
+  if (end?.facts["phase"] !== phase || end.facts["outcome"] !== outcome)
+    return differs(`it is ${phase} ${outcome}, and the ledger says ${end?.facts["phase"]} ${end?.facts["outcome"]}`);
+  return text.includes(`outcome      ${outcome}, at ${status.completedAt}`)
+    ? []
+    : differs(`why does not say ${outcome}`);
+}
+
+async function ofExecution(
+  execution: WorkflowExecution,
+  desk: TestDesk,
+  events: readonly LedgerEvent[],
+): Promise<readonly string[]> {
+  const { name = "", namespace = "", uid } = execution.metadata;
+  const { status } = execution;
+  if (!status || !isRecorded(execution)) return [];
+  const { facts, text } = await ask(name, desk, "--namespace", namespace);
+  const differs = (what: string) => [`${name}: ${what}\n${text}`];
+  const told = (type: string) => events.find(({ id }) => id === `${uid}/execution.${type}`)?.facts;
+  switch (status.phase) {
+    case "Skipped": {
+      const { reason } = status.skipDetails;
+      const recorded = told("skipped")?.["skip_reason"];
+      if (recorded !== reason) return differs(`skipped for ${reason}, and the ledger says ${recorded}`);
+      if (facts.decided?.facts["skip_reason"] !== reason) return differs("why does not tell of the decision");
+      return text.includes(`${reason}:\n`) ? [] : differs(`why does not say ${reason}`);
+    }
+    case "Failed": {
+      const { reason, naturalLanguageSummary } = status.failureDetails;
+      const recorded = told("failed")?.["failure_reason"];
+      if (recorded !== reason) return differs(`failed with ${reason}, and the ledger says ${recorded}`);
+      return text.includes(naturalLanguageSummary.slice(0, 40)) ? [] : differs("why does not say how it failed");
+    }
+    case "Completed":
+      if (!told("completed")) return differs("completed, and the ledger does not say so");
+      return text.includes(`completed at ${status.completionTime}`) ? [] : differs("why does not say so");
+    case "Pending":
+    case "Running":
+      return [];
+  }
+}
