@@ -147,11 +147,12 @@ interface Following {
 async function follow(options: GatewayProcessOptions, { gateway, coordination, signal }: Following): Promise<void> {
   const { loaded, client, clock, random, log } = options;
   const { kubernetes, eventReasons: reasons } = loaded.config.sources;
+  const { overlapMs } = loaded.config.watermarks;
   if (!kubernetes) return;
   const { locks, watermarks } = coordination;
   const sink = (signal: Signal) => gateway.admit(signal);
   const work: LeaderWork = ({ fence }, signal) =>
-    followKubernetes({ client, reasons, sink, watermarks, fence, clock, random, log, signal });
+    followKubernetes({ client, reasons, sink, watermarks, overlapMs, fence, clock, random, log, signal });
   const failed = (error: unknown) => log.warn("kubernetes is not followed", { error });
   const purpose = "follow Events and nodes";
   await leading(locks, keyOf("kubernetes-source"), work, { clock, random, signal, purpose, events: { failed } });

@@ -121,6 +121,7 @@ describe("whoever follows Kubernetes", () => {
       reasons,
       sink,
       watermarks,
+      overlapMs: 10_000,
       fence: 0n,
       signal: stop.signal,
     });

@@ -206,6 +206,34 @@ describe("the setting", () => {
       { merge: { status: { conditions } } },
       { subresource: "status" },
     );
+    await evicted(at);
+    await passTime(4_000);
+
+    expect((await world.incidents()).map(({ spec }) => spec.signalName).sort()).toEqual(expected);
+    await closeInTime();
+  });
+
+  it.each([
+    ["1m", ["Evicted"]],
+    ["5s", []],
+  ])(
+    "watermarks.overlap: after a restart, with %s, Events that show up late are signals: %j",
+    async (overlap, told) => {
+      const more = ["sources:", "  kubernetes: true", "watermarks:", `  overlap: ${overlap}`];
+      await open([], undefined, more);
+      await passTime(120_000);
+      await closeInTime();
+      await evicted(new Date(world.clock.wallMs() - 30_000).toISOString().replace(/\.\d+Z/, "Z"));
+
+      await open([], undefined, more);
+      await passTime(20_000);
+
+      expect((await world.incidents()).map(({ spec }) => spec.signalName)).toEqual(told);
+      await closeInTime();
+    },
+  );
+
+  async function evicted(at: string): Promise<void> {
     await world.client.create(kubeEvents, {
       apiVersion: "v1",
       kind: "Event",
@@ -219,14 +247,18 @@ describe("the setting", () => {
       lastTimestamp: at,
       count: 1,
     });
-    for (let i = 0; i < 40; i++) await world.clock.advance(100);
+  }
 
-    expect((await world.incidents()).map(({ spec }) => spec.signalName).sort()).toEqual(expected);
+  async function passTime(ms: number): Promise<void> {
+    for (let i = 0; i < 40; i++) await world.clock.advance(ms / 40);
+  }
+
+  async function closeInTime(): Promise<void> {
     const closing = running?.close();
-    for (let i = 0; i < 40; i++) await world.clock.advance(100);
+    await passTime(4_000);
     await closing;
     running = undefined;
-  });
+  }
 
   it("signalsPerSecond is how much one sender may post", async () => {
     const gateway = await open(["signalsPerSecond: 1"]);

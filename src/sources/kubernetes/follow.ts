@@ -22,6 +22,8 @@ export interface FollowOptions {
   readonly sink: (signal: Signal) => Promise<unknown>;
   /** Remembers up to which Event everything was told, over restarts and changes of the leader. */
   readonly watermarks: WatermarkStore;
+  /** How far the watermark stays behind: Events carry the time of whoever saw them, and arrive a little later. */
+  readonly overlapMs: number;
   /** Of the lock under which this process follows. */
   readonly fence: bigint;
   readonly clock: Clock;
@@ -35,9 +37,6 @@ export interface FollowOptions {
 const events: ResourceType<WatchedEvent> = { apiVersion: "v1", kind: "Event", plural: "events", namespaced: true };
 const nodes: ResourceType<WatchedNode> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
-/** Events carry the time of whoever saw them, and arrive a little later. */
-const overlapMs = 10_000;
-
 /**
  * Tells `sink` of warnings and of what the conditions of nodes say, until `signal` aborts. Meant for one process at a
  * time. An Event is told once for each time it happens, and after a restart only if it is newer than the watermark; a
@@ -46,7 +45,7 @@ const overlapMs = 10_000;
 export async function followKubernetes(options: FollowOptions): Promise<void> {
   const { client, clock, random, log, signal, markEveryMs = 10_000 } = options;
   const serverDate = () => new Date(client.serverNowMs());
-  const { watermarks, fence } = options;
+  const { watermarks, overlapMs, fence } = options;
   const mark = await openWatermark(watermarks, keyOf("kubernetes-events"), {
     from: "now",
     serverDate: serverDate(),
