@@ -35,8 +35,7 @@ async function performAck(args: readonly string[], { client, terminal: given }: 
   const [name] = positionals;
   const reason = values.reason?.trim();
   if (!name || !reason || positionals.length > 1) throw new CommandError(ack.usage);
-  // The API server may let nobody write another name than the one it knows them by.
-  const terminal = { ...given, user: (await ownName(client)) ?? given.user };
+  const terminal = { ...given, user: await ownName({ client, terminal: given }) };
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const incident = await findIncident(client, name);
   if (incident) return ackIncident(incident, annotations, client, terminal);

@@ -25,10 +25,10 @@ describe("interlock approve and reject", () => {
   ] as const)("%s: the answer is on the question with who and why (%#)", async (decision, command, subject) => {
     await command.perform([subject, "--reason", "looked at it"], desk);
 
-    expect(desk.read()).toBe(`rar-1 is ${decision} by kim: cleanup on node/worker-1`);
+    expect(desk.read()).toBe(`rar-1 is ${decision} by kim (unverified): cleanup on node/worker-1`);
     expect((await question("rar-1"))?.status).toEqual({
       decision,
-      decidedBy: "kim",
+      decidedBy: "kim (unverified)",
       verified: false,
       decidedVia: "command line",
       decidedAt: new Date(desk.client.serverNowMs()).toISOString(),

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { type KubeClient, KubeError } from "../kube/index.ts";
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { ownName } from "./own-name.ts";
 import { isNamed } from "./short-name.ts";
 
 /** `interlock approve` */
@@ -29,10 +30,11 @@ decided again, so that it may still be refused. See: interlock get approvals`;
       const reason = values.reason?.trim();
       if (!subject || !reason || positionals.length > 1) throw new CommandError(usage);
       const question = await openQuestion(subject, client);
-      await answer(question, { decision, decidedBy: terminal.user, decisionMessage: reason }, client);
+      const decidedBy = await ownName({ client, terminal });
+      await answer(question, { decision, decidedBy, decisionMessage: reason }, client);
       const { recommendedWorkflow, targetResource } = question.spec;
       const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
-      terminal.print(`${question.metadata.name} is ${decision} by ${terminal.user}: ${what}`);
+      terminal.print(`${question.metadata.name} is ${decision} by ${decidedBy}: ${what}`);
       return 0;
     },
   };

@@ -1,4 +1,5 @@
 import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
+import type { Desk } from "./command.ts";
 
 interface SelfSubjectReview extends KubeObject {
   readonly status?: { readonly userInfo?: { readonly username?: string } };
@@ -12,8 +13,15 @@ const selfSubjectReviews: ResourceType<SelfSubjectReview> = {
   namespaced: false,
 };
 
-/** Who we are for the API server, which is what it compares an acknowledgement with; undefined if it cannot say. */
-export async function ownName(client: KubeClient): Promise<string | undefined> {
+/**
+ * Who types a command, to be written down. That is who they are for the API server, which may let nobody write another
+ * name; if it cannot say, whom the machine takes them for, marked as such.
+ */
+export async function ownName({ client, terminal }: Pick<Desk, "client" | "terminal">): Promise<string> {
+  return (await nameAt(client)) ?? `${terminal.user} (unverified)`;
+}
+
+async function nameAt(client: KubeClient): Promise<string | undefined> {
   const { apiVersion, kind } = selfSubjectReviews;
   try {
     const outcome = await client.create(selfSubjectReviews, { apiVersion, kind, metadata: {} });

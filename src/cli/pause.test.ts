@@ -54,7 +54,7 @@ describe("interlock pause", () => {
     await pause.perform(["all", "--reason", "release 4"], desk);
 
     const { items } = await desk.client.list(automationPauses);
-    expect(items).toMatchObject([{ spec: { scope: "All", reason: "release 4", requestedBy: "kim" } }]);
+    expect(items).toMatchObject([{ spec: { scope: "All", reason: "release 4", requestedBy: "kim (unverified)" } }]);
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe("interlock resume", () => {
 
     expect(await verdict("node/a")).toContain("may run now");
     const { items } = await desk.client.list(automationPauses);
-    expect(items).toMatchObject([{ status: { endedBy: "kim", endReason: "it is out" } }]);
+    expect(items).toMatchObject([{ status: { endedBy: "kim (unverified)", endReason: "it is out" } }]);
   });
 
   it("ends every pause of a scope, and no other", async () => {

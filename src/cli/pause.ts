@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { type AutomationPause, automationPauses } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { ownName } from "./own-name.ts";
 import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "./pause-scope.ts";
 
 /** `interlock pause` */
@@ -28,7 +29,7 @@ async function performPause(args: readonly string[], { client, terminal, inciden
   const until = lengthMs === undefined ? undefined : new Date(client.serverNowMs() + lengthMs).toISOString();
 
   const name = `pause-${terminal.id().toLowerCase()}`;
-  const spec = { ...scope, reason, requestedBy: terminal.user, ...(until ? { until } : {}) };
+  const spec = { ...scope, reason, requestedBy: await ownName({ client, terminal }), ...(until ? { until } : {}) };
   const created = await client.create(automationPauses, draft(name, incidentsIn, spec));
   if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
   terminal.print(

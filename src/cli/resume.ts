@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
 import { type AutomationPause, automationPauses } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { ownName } from "./own-name.ts";
 import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "./pause-scope.ts";
 
 /** `interlock resume` */
@@ -26,8 +27,10 @@ async function performResume(args: readonly string[], { client, terminal }: Desk
   const { items } = await client.list(automationPauses);
   const lasting = items.filter(({ spec, status }) => !status && (!spec.until || Date.parse(spec.until) > nowMs));
 
-  for (const pause of await wanted(positionals, lasting, client)) {
-    await end(pause, { endedAt: new Date(nowMs).toISOString(), endedBy: terminal.user, endReason: reason }, client);
+  const found = await wanted(positionals, lasting, client);
+  const endedBy = await ownName({ client, terminal });
+  for (const pause of found) {
+    await end(pause, { endedAt: new Date(nowMs).toISOString(), endedBy, endReason: reason }, client);
     terminal.print(`${pause.metadata.name} has ended, which covered ${pauseScopeText(pause.spec)}`);
   }
   return 0;

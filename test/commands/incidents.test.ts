@@ -23,6 +23,9 @@ const rules = Object.keys(workflows).map((workflow) => ({
   workflow,
 }));
 
+/** What the API server calls whoever has its token. */
+const serverName = "interlock-admin";
+
 let up: UpProcess;
 beforeAll(async () => {
   up = await UpProcess.start(workflows, { rules });
@@ -102,6 +105,8 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     await works(/next: wait, or end it: interlock (resume) (\S+) (--reason) "…"/, said);
 
     await why(incident, "Verifying");
+    const [pause] = JSON.parse((await up.interlock("get", "pauses", "-o", "json")).out);
+    expect(pause).toMatchObject({ spec: { requestedBy: serverName }, status: { endedBy: serverName } });
   });
 
   it("agrees to a workflow that asks first", async () => {
@@ -110,7 +115,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
 
     await works(/ {2}approval +interlock (approve) (\S+) (--reason) "…"/, said);
 
-    expect(await why(incident, "Verifying")).toMatch(/approval +\S+ was Approved by \S+ at \S+: a reason/);
+    expect(await why(incident, "Verifying")).toMatch(/approval +\S+ was Approved by interlock-admin at \S+: a reason/);
   });
 
   it("says no to it", async () => {
