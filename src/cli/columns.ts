@@ -3,7 +3,6 @@ import { printerColumn } from "../kube/index.ts";
 import type { Kind } from "../resources/index.ts";
 
 interface TableOptions {
-  readonly nowMs: number;
   /** With the columns that matter less. */
   readonly wide: boolean;
   /** How a name is shown. */
@@ -11,22 +10,41 @@ interface TableOptions {
 }
 
 /** Objects as `kubectl get` would show them, one line each below a line of headings. */
-export function table(kind: Kind, objects: readonly KubeObject[], { nowMs, wide, nameOf }: TableOptions) {
-  const columns = kind.columns.filter(({ priority }) => wide || !priority).map(printerColumn);
-  const rows = objects.map((object) => [
-    nameOf(object.metadata.name ?? ""),
-    ...columns.map((column) => String(column.cell(object, nowMs) ?? "")),
-  ]);
-  return aligned([["Name", ...columns.map(({ name }) => name)].map((name) => name.toUpperCase()), ...rows]);
-}
+export class Table {
+  readonly #columns;
+  readonly #nameOf;
+  /** Of the columns: as wide as their widest cell so far. */
+  #widths: readonly number[] = [];
 
-/** Every column as wide as its widest cell. */
-function aligned(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? [];
-  return rows.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join("   ")
-      .trimEnd(),
-  );
+  constructor(kind: Kind, { wide, nameOf }: TableOptions) {
+    this.#columns = kind.columns.filter(({ priority }) => wide || !priority).map(printerColumn);
+    this.#nameOf = nameOf;
+  }
+
+  lines(objects: readonly KubeObject[], nowMs: number): readonly string[] {
+    const head = ["Name", ...this.#columns.map(({ name }) => name)].map((name) => name.toUpperCase());
+    return this.#aligned([head, ...objects.map((object) => this.#row(object, nowMs))]);
+  }
+
+  /** One more line below those before. */
+  line(object: KubeObject, nowMs: number): string {
+    return this.#aligned([this.#row(object, nowMs)])[0] ?? "";
+  }
+
+  /** The same for two objects that differ in nothing that is shown, however much time has passed. */
+  looks(object: KubeObject): string {
+    return this.#row(object, 0).join("\n");
+  }
+
+  #row(object: KubeObject, nowMs: number): readonly string[] {
+    const cells = this.#columns.map((column) => String(column.cell(object, nowMs) ?? ""));
+    return [this.#nameOf(object.metadata.name ?? ""), ...cells];
+  }
+
+  #aligned(rows: readonly (readonly string[])[]): readonly string[] {
+    const widest = (i: number) => Math.max(this.#widths[i] ?? 0, ...rows.map((row) => row[i]?.length ?? 0));
+    this.#widths = rows[0]?.map((_, i) => widest(i)) ?? [];
+    const padded = (cell: string, i: number) => cell.padEnd(this.#widths[i] ?? 0);
+    return rows.map((row) => row.map(padded).join("   ").trimEnd());
+  }
 }

@@ -1,6 +1,7 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { PolicySettings, Rule } from "../policy/index.ts";
+import type { Clock, Random } from "../time/index.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Something that can be typed behind `interlock`. */
@@ -17,6 +18,10 @@ export interface Command<Context> {
 export interface Desk {
   readonly client: KubeClient;
   readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Aborts when somebody ends the command, with Ctrl-C. Only a command that asks outlives that. */
+  interrupted(): AbortSignal;
   /** Where `up` keeps its things. */
   readonly directory: string;
   readonly settings: PolicySettings;

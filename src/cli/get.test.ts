@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../../test/doubles/manual-clock.ts";
+import { ManualClock, settle } from "../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../test/doubles/test-desk.ts";
-import { automationPauses, incidentName, installCrds, remediationRequests } from "../resources/index.ts";
+import {
+  type AutomationPause,
+  automationPauses,
+  incidentName,
+  installCrds,
+  remediationRequests,
+} from "../resources/index.ts";
 import { systemRandom } from "../time/index.ts";
 import { get } from "./get.ts";
 
@@ -60,7 +66,25 @@ describe("interlock get", () => {
     expect(desk.read()).toBe("there are no incidents in default");
   });
 
+  it("shows each row that changes, and nothing else, until it is interrupted", async () => {
+    const desk = await deskWithIncident();
+    const watching = get.perform(["pauses", "--watch"], desk);
+    await settle();
+    expect(desk.read()).toMatch(/^NAME .*\nfreeze +All +kim/);
+
+    const ref = { namespace: "default", name: "freeze" };
+    await desk.client.patch(automationPauses, ref, { merge: { metadata: { labels: { nothing: "shown" } } } });
+    await desk.client.create(automationPauses, pauseNamed("other"));
+    await desk.client.delete(automationPauses, ref);
+    await settle();
+
+    expect(desk.read()).toMatch(/^other +All +kim.*\nfreeze .* \(deleted\)$/);
+    desk.stop.abort();
+    expect(await watching).toBe(0);
+  });
+
   it.each([
+    [["pauses", "-w", "-o", "json"], "--watch shows a table, not json"],
     [[], "interlock get incidents|executions"],
     [["cats"], 'there are no "cats" here; there are incidents, executions'],
     [["incidents", "rr-nobody-1"], "there is no incidents rr-nobody-1; see: interlock get incidents"],
@@ -94,11 +118,16 @@ async function deskWithIncident(): Promise<TestDesk> {
       receivedTime: time,
     },
   });
-  await client.create(automationPauses, {
-    apiVersion,
-    kind: automationPauses.kind,
-    metadata: { name: "freeze", namespace: "default" },
-    spec: { scope: "All", reason: "release", requestedBy: "kim" },
-  });
+  await client.create(automationPauses, pauseNamed("freeze"));
   return new TestDesk(client);
+}
+
+function pauseNamed(name: string): AutomationPause {
+  const { apiVersion, kind } = automationPauses;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, namespace: "default" },
+    spec: { scope: "All", reason: "release", requestedBy: "kim" },
+  };
 }

@@ -10,9 +10,10 @@ import {
   remediationWorkflows,
   workflowExecutions,
 } from "../resources/index.ts";
-import { table } from "./columns.ts";
+import { Table } from "./columns.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { isNamed, shortNames } from "./short-name.ts";
+import { watchTable } from "./watch-table.ts";
 
 /** What people call our kinds. */
 const kinds: Readonly<Record<string, Kind>> = {
@@ -31,39 +32,47 @@ const outputs = ["wide", "json", "name"] as const;
 export const get: Command<Desk> = {
   name: "get",
   about: `list ${Object.keys(kinds).join(", ")}`,
-  usage: `interlock get ${Object.keys(kinds).join("|")} [NAME] [--namespace NS] [--output ${outputs.join("|")}]
+  usage: `interlock get ${Object.keys(kinds).join("|")} [NAME] [--namespace NS] [--output ${outputs.join("|")}] [--watch]
 
-Lists what there is, oldest first, in all namespaces unless one is named. Names with a hash in them are shortened, and
+Lists what there is, oldest first, in all namespaces unless one is named; with --watch (-w) also each row that changes from
+then on, until Ctrl-C. Names with a hash in them are shortened, and
 are understood so by every command; with wide, json and name they are whole.`,
   perform: performGet,
 };
 
-async function performGet(args: readonly string[], { client, terminal }: Desk): Promise<number> {
+async function performGet(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal } = desk;
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { namespace: { type: "string" }, output: { type: "string", short: "o" } },
+    options: {
+      namespace: { type: "string" },
+      output: { type: "string", short: "o" },
+      watch: { type: "boolean", short: "w", default: false },
+    },
   });
   const [word = "", name, ...more] = positionals;
   const { output, namespace } = values;
   const isKnown = output === undefined || (outputs as readonly string[]).includes(output);
   if (!word || more.length > 0 || !isKnown) throw new CommandError(get.usage);
   const kind = kindOf(word);
+  const wide = output === "wide";
+  const table = new Table(kind, { wide, nameOf: wide ? (name) => name : shortNames });
+  const query = namespace ? { namespace } : {};
+  const pick = (objects: readonly KubeObject[]) =>
+    objects.filter(({ metadata }) => !name || isNamed(name, metadata.name ?? "")).sort(byAge);
+  if (values.watch) {
+    if (output !== undefined && !wide) throw new CommandError(`--watch shows a table, not ${output}`);
+    await watchTable(kind, table, { query, pick }, desk);
+    return 0;
+  }
 
-  const found = await client.list(kind, {
-    ...(namespace ? { namespace } : {}),
-  });
-  const items = found.items.filter(({ metadata }) => !name || isNamed(name, metadata.name ?? "")).sort(byAge);
+  const items = pick((await client.list<KubeObject>(kind, query)).items);
   if (name && items.length === 0) throw new CommandError(`there is no ${word} ${name}; see: interlock get ${word}`);
   if (output === "json") terminal.print(JSON.stringify(items, null, 2));
   else if (output === "name") for (const { metadata } of items) terminal.print(metadata.name ?? "");
   else if (items.length === 0) terminal.print(`there are no ${word}${namespace ? ` in ${namespace}` : ""}`);
-  else {
-    const wide = output === "wide";
-    const nameOf = wide ? (name: string) => name : shortNames;
-    const lines = table(kind, items, { nowMs: client.serverNowMs(), wide, nameOf });
-    for (const line of lines) terminal.print(line);
-  }
+  else for (const line of table.lines(items, client.serverNowMs())) terminal.print(line);
   return 0;
 }
 

@@ -3,6 +3,7 @@ import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace } from "../../src/resources/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 interface TestDeskOptions {
   readonly recordsIn?: string;
@@ -39,6 +40,15 @@ export class TestDesk implements Desk {
       id: () => `id${++this.#ids}`,
       user: "kim",
     };
+  }
+
+  readonly clock = systemClock();
+  readonly random = systemRandom();
+  /** Ends a command that goes on until somebody does. */
+  readonly stop = new AbortController();
+
+  interrupted(): ReturnType<Desk["interrupted"]> {
+    return this.stop.signal;
   }
 
   readonly verification = { graceMs: 120_000, windowMs: 900_000 };

@@ -28,6 +28,9 @@ export function atDesk({ name, about, usage, perform }: Command<Desk>): Command<
       const status = await perform(rest, {
         client: await openClient(kubeconfig.value ?? join(directory, "kubeconfig"), { clock, random }),
         terminal,
+        clock,
+        random,
+        interrupted,
         directory,
         settings: policySettings(config),
         incidentsIn: config.gateway.namespace,
@@ -40,6 +43,12 @@ export function atDesk({ name, about, usage, perform }: Command<Desk>): Command<
       process.exit(status);
     },
   };
+}
+
+function interrupted(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
 }
 
 async function rulesIn(directory: string) {

@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openClient } from "../../src/app/index.ts";
+import { type AutomationPause, automationPauses, installCrds } from "../../src/resources/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { until } from "../executor/processes/until.ts";
+import { startApiServer } from "../services/api-server.ts";
+import { bundle, interlockEntry } from "../services/bundle.ts";
+import { plainEnv } from "../services/interlock.ts";
+
+it("get --watch goes on when the API server comes back after a kill, and ends with Ctrl-C", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "interlock-watch-"));
+  const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
+  await using api = await startApiServer({ program });
+  const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
+  await installCrds(client);
+  await client.create(automationPauses, pause("before"));
+  const args = [program, "get", "pauses", "-w", "--kubeconfig", api.kubeconfigFile];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  await until("it shows what there is", () => said.includes("before "));
+
+  await api.kill();
+  await until("it says what is wrong", () => said.includes("still watching"));
+  await api.start();
+  await client.create(automationPauses, pause("after"));
+  await until("it shows what is new", () => said.includes("after "));
+
+  const exited = once(child, "exit");
+  child.kill("SIGINT");
+  expect(await exited).toEqual([0, null]);
+  expect(said.match(/^before /gm)).toHaveLength(1);
+  await rm(directory, { recursive: true, force: true });
+}, 60_000);
+
+function pause(name: string): AutomationPause {
+  const { apiVersion, kind } = automationPauses;
+  const spec = { scope: "All", reason: "release", requestedBy: "kim" } as const;
+  return { apiVersion, kind, metadata: { name, namespace: "default" }, spec };
+}
