@@ -15,3 +15,4 @@ export type {
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
 export { type PromMetrics, promMetrics } from "./prom-metrics.ts";
 export { isSecretName, withoutCredentials } from "./without-credentials.ts";
+export { withoutSecrets } from "./without-secrets.ts";

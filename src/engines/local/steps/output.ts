@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isSecretName, withoutCredentials } from "../../../telemetry/index.ts";
+import { isSecretName, withoutSecrets } from "../../../telemetry/index.ts";
 
 /** What a step said, as it may be shown: the beginning and the end, without secrets. */
 export async function shownOutput(folder: string, secrets: readonly string[]): Promise<string> {
@@ -17,16 +17,6 @@ export function secretsIn(named: Readonly<Record<string, string | readonly strin
   // A line of a key is as secret as the key. What is very short occurs in everything.
   const lines = values.flatMap((value) => [value, ...value.split("\n")]).map((value) => value.trim());
   return [...new Set(lines)].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
-}
-
-/** Well-known shapes of tokens: GitHub, GitLab, Slack, AWS, JWT, and what follows `Bearer`. */
-const tokens =
-  /\b(gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)|(?<=\bBearer )[\w.~+/-]{8,}=*/g;
-
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  let shown = text;
-  for (const secret of secrets) shown = shown.replaceAll(secret, "[redacted]");
-  return withoutCredentials(shown.replace(tokens, "[redacted]"));
 }
 
 async function textIn(file: string): Promise<string> {
