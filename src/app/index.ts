@@ -1,4 +1,5 @@
 export { type AcknowledgersOptions, acknowledgersKnownSince } from "./acknowledgers.ts";
+export { type CoderProcessOptions, openCoder } from "./coder.ts";
 export { commands, type Surroundings } from "./commands/index.ts";
 export { type Coordination, type CoordinationOptions, openCoordination } from "./coordination.ts";
 export { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";

@@ -67,7 +67,9 @@ export type PatchRefusal =
   | "BadPath"
   | "BadMode"
   /** A patch that was made elsewhere is not one that git writes. */
-  | "Unreadable";
+  | "Unreadable"
+  /** One of our own secrets is in it. */
+  | "Secret";
 
 /** A change that was checked. */
 export interface Patch {

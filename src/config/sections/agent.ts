@@ -1,5 +1,7 @@
-import { count, duration, namespace } from "../kinds.ts";
-import { setting } from "../setting.ts";
+import { names } from "../agent-kinds.ts";
+import { commandLine, harmlessVariables, size, userId } from "../coder-kinds.ts";
+import { count, directory, duration, namespace, oneOf } from "../kinds.ts";
+import { optional, setting } from "../setting.ts";
 
 export const agent = {
   namespace: setting({
@@ -30,5 +32,79 @@ export const agent = {
     default: "10m",
     path: "agent.backoff.max",
     about: "The longest wait between two tries.",
+  }),
+  command: optional<readonly string[]>({
+    kind: commandLine(),
+    env: "AGENT_COMMAND",
+    about:
+      "The coding agent: a command that reads a request on its standard input and edits the folder it is started in. `{workTree}` and `{requestFile}` are filled in. Without it no task is worked on.",
+  }),
+  executor: setting({
+    kind: oneOf("local"),
+    default: "local",
+    env: "AGENT_EXECUTOR",
+    about: "Where the coding agent runs: as processes of this machine.",
+  }),
+  timeoutMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "10m",
+    env: "AGENT_TIMEOUT",
+    about: "How long the coding agent may take for one task.",
+  }),
+  maxOutput: setting({
+    kind: size({ atMost: "100MB" }),
+    default: "10MB",
+    about: "How much it may write to its standard outputs.",
+  }),
+  maxDisk: setting({
+    kind: size(),
+    default: "2GB",
+    about: "How much it may add to its work tree, HOME and TMPDIR together.",
+  }),
+  maxDiskFiles: setting({
+    kind: count(),
+    default: "200000",
+    about: "How many files it may add there.",
+  }),
+  maxPatch: setting({
+    kind: size({ atMost: "50MB" }),
+    default: "1MB",
+    about: "The largest change that is taken from it.",
+  }),
+  maxFiles: setting({
+    kind: count(),
+    default: "200",
+    about: "How many files that change may touch.",
+  }),
+  protectedPaths: setting({
+    kind: names("paths as in a .gitignore"),
+    default: ".gitlab-ci.yml, .gitmodules, CODEOWNERS, .github/, .gitlab/",
+    about: "What it must not change, written as in a `.gitignore`.",
+  }),
+  passEnvironment: optional<readonly string[]>({
+    kind: harmlessVariables(),
+    env: "AGENT_PASS_ENVIRONMENT",
+    about: "Variables of our environment that it gets, such as the key of its model. All others it does not see.",
+  }),
+  user: optional<{ readonly uid: number; readonly gid: number }>({
+    kind: userId(),
+    env: "AGENT_USER",
+    about: "Who it is if we are root; `65534:65534` unless set.",
+  }),
+  network: setting({
+    kind: oneOf("host", "none"),
+    default: "host",
+    about: "Whether it reaches the network. A model elsewhere is reached that way.",
+  }),
+  isolation: setting({
+    kind: oneOf("best", "required"),
+    default: "best",
+    env: "AGENT_ISOLATION",
+    about:
+      "`required` does not start where it cannot have processes and mounts of its own; `best` says what is missing.",
+  }),
+  workDir: optional<string>({
+    kind: directory(),
+    about: "Where its folders are while it works; in the system's folder for temporary files unless set.",
   }),
 };

@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import { type Processes, systemProcesses } from "../../../engines/index.ts";
+import type { Logger } from "../../../telemetry/index.ts";
+import type { Clock } from "../../../time/index.ts";
+import type { PatchLimits, Workshop, WorkTree } from "../../git/workshop.ts";
+import { cleanText } from "../clean-text.ts";
+import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
+import { conclude, failed } from "../conclude.ts";
+import { fillCommand } from "../fill-command.ts";
+import { type AgentEnd, runAgent } from "./agent-process.ts";
+import { type DiskUse, diskUse } from "./disk-use.ts";
+import { endAll } from "./end-all.ts";
+import type { Isolation } from "./isolation.ts";
+import { abandoned, giveTo, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
+import { onStage, placeOfTree, type Stage } from "./stage.ts";
+
+export interface LocalCoderOptions {
+  readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
+  /** Program and arguments, in which `{workTree}` and `{requestFile}` are filled in. */
+  readonly command: readonly string[];
+  /** What the agent gets of our environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly limits: CoderLimits;
+  /** What must not be shown or pushed, longest first. */
+  readonly secrets: () => readonly string[];
+  /** For folders of runs. Outside of everything in `hidden`, and nobody else's. */
+  readonly directory: string;
+  /** Files and folders that the agent must not see, where it has mounts of its own. */
+  readonly hidden: readonly string[];
+  readonly isolation: Isolation;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface CoderLimits {
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  /** How much the agent may add to what is there: work tree, HOME and TMPDIR together. */
+  readonly maxAddedBytes: number;
+  readonly maxAddedFiles: number;
+  readonly patch: PatchLimits;
+}
+
+const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/**
+ * Runs the coding agent as processes of this machine, in a session, a HOME and a TMPDIR of its own, and apart from us
+ * as far as the isolation goes. What is left of runs that died with their process is ended first.
+ */
+export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder> {
+  refuseSecretValues(options);
+  const processes = systemProcesses();
+  for (const folder of await abandoned(options.directory)) {
+    options.log.warn("run of a coding agent was left behind", { folder });
+    await endAll({ folder, mark: markOf(folder.slice(folder.lastIndexOf("/") + 1)), processes, clock: options.clock });
+    await removeScratch(folder);
+  }
+  return { run: (order, signal) => runOrder(order, { options, processes, signal }) };
+}
+
+/** The names were checked with the settings; what a variable holds can only be seen here. */
+function refuseSecretValues({ environment, secrets }: LocalCoderOptions) {
+  for (const [name, value] of Object.entries(environment)) {
+    if (secrets().some((secret) => value.includes(secret))) {
+      throw new Error(`${name} holds a secret of Interlock's own: take it out of agent.passEnvironment`);
+    }
+  }
+}
+
+interface Setting {
+  readonly options: LocalCoderOptions;
+  readonly processes: Processes;
+  readonly signal: AbortSignal;
+}
+
+async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutcome> {
+  const { options, signal } = setting;
+  const { workshop, limits } = options;
+  await workshop.fetchCommit(order.repository, order.sha, order.ref, signal);
+  await using tree = await workshop.checkout(order.repository, order.sha, signal);
+  const request = JSON.stringify(order.request);
+  await using scratch = await makeScratch(options.directory, request, options.isolation.user);
+  if (options.isolation.user) await giveTo(options.isolation.user, tree.directory);
+
+  const end = await runIn(scratch, tree, request, setting);
+  const secrets = options.secrets();
+  if (end.how === "ended") return failed(end.why, `The coding agent was ended: ${end.message}.`);
+  if (end.how === "not-started") return failed("NotStarted", notStarted(end.message, options));
+  if (end.code !== 0) return failed("ExitCode", exited(end, secrets));
+  return await conclude(order.request.kind, end.stdout, {
+    secrets,
+    change: () => workshop.patchOf(tree, limits.patch, signal),
+  });
+}
+
+async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting: Setting): Promise<AgentEnd> {
+  const { options, processes, signal } = setting;
+  const { isolation, limits, clock } = options;
+  const { folder } = scratch;
+  const stage: Stage = {
+    folder,
+    workTree: tree.directory,
+    hidden: [options.directory, ...options.hidden],
+    maxFileBytes: limits.maxAddedBytes,
+  };
+  const workTree = placeOfTree(stage, isolation);
+  const argv = fillCommand(options.command, { workTree, requestFile: join(folder, "request.json") });
+  const mark = markOf(scratch.name);
+  const [markName = "", markValue = ""] = mark.split("=");
+  const folders = [tree.directory, join(folder, "home"), join(folder, "tmp")];
+  const before = await diskUse(folders);
+  const oversize = async () => oversizeOf(await diskUse(folders), before, limits);
+  const end = await runAgent(
+    {
+      argv: onStage(argv, stage, isolation),
+      env: {
+        ...{ PATH: usualPath, LANG: "C.UTF-8", ...options.environment },
+        ...{ HOME: join(folder, "home"), TMPDIR: join(folder, "tmp"), [markName]: markValue },
+      },
+      input: request,
+      timeoutMs: limits.timeoutMs,
+      maxOutputBytes: limits.maxOutputBytes,
+      oversize,
+      endAll: () => endAll({ folder, mark: isolation.namespaces ? undefined : mark, processes, clock }),
+      clock,
+    },
+    signal,
+  );
+  // What it wrote in its last moments counts, too.
+  const message = end.how === "exited" ? await oversize() : undefined;
+  return message === undefined ? end : { how: "ended", why: "WorkTreeTooLarge", message };
+}
+
+function markOf(name: string): string {
+  return `INTERLOCK_CODER_RUN=${name}`;
+}
+
+function oversizeOf(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFiles }: CoderLimits): string | undefined {
+  if (now.bytes - before.bytes > maxAddedBytes) return `it wrote more than ${maxAddedBytes} bytes to disk`;
+  if (now.files - before.files > maxAddedFiles) return `it made more than ${maxAddedFiles} files`;
+  return undefined;
+}
+
+function notStarted(message: string, { command, secrets }: LocalCoderOptions): string {
+  const said = cleanText(message, 500, secrets());
+  return `The coding agent could not be started (${command[0]}): ${said || "no reason given"}. See agent.command.`;
+}
+
+function exited({ code, stdout, stderr }: AgentEnd & { how: "exited" }, secrets: readonly string[]): string {
+  const said = cleanText((stderr.trim() || stdout.trim()).slice(-2_000), 500, secrets);
+  return `The coding agent ended with code ${code}${said ? `: ${said}` : " and said nothing"}`;
+}

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { openLocked } from "../../../disk/index.ts";
+import type { UserId } from "./isolation.ts";
+
+const run = promisify(execFile);
+
+/** A folder for one run. While it is there and we are alive, `owner` in it is locked; see `abandoned`. */
+export interface Scratch extends AsyncDisposable {
+  readonly folder: string;
+  /** What tells its processes from all others. */
+  readonly name: string;
+}
+
+/** A new folder with a lock for the agent's processes, the request, and what is the agent's own. */
+export async function makeScratch(directory: string, request: string, user: UserId | undefined): Promise<Scratch> {
+  // Its folders can be entered by whoever knows their names, and not be listed.
+  await mkdir(directory, { recursive: true, mode: 0o711 });
+  const folder = await mkdtemp(join(directory, "run-"));
+  await chmod(folder, 0o711);
+  await writeFile(join(folder, "owner"), "", { mode: 0o600 });
+  const owner = await openLocked(join(folder, "owner"));
+  await writeFile(join(folder, "lock"), "", { mode: 0o600 });
+  await writeFile(join(folder, "request.json"), request, { mode: 0o600 });
+  for (const name of ["home", "tmp", "work"]) await mkdir(join(folder, name), { mode: 0o700 });
+  if (user) {
+    for (const name of ["home", "tmp", "work", "request.json"]) await chown(join(folder, name), user.uid, user.gid);
+  }
+  return {
+    folder,
+    name: basename(folder),
+    async [Symbol.asyncDispose]() {
+      await removeScratch(folder);
+      await owner?.close();
+    },
+  };
+}
+
+/** Folders of runs whose process is gone. */
+export async function abandoned(directory: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const name of await readdir(directory).catch(() => [])) {
+    const owner = await openLocked(join(directory, name, "owner")).catch(() => undefined);
+    await owner?.close();
+    if (owner && name.startsWith("run-")) found.push(join(directory, name));
+  }
+  return found;
+}
+
+export async function removeScratch(folder: string): Promise<void> {
+  // The agent may have left folders that not even we may enter, unless we are root.
+  await run("chmod", ["-R", "u+rwX", "--", folder]).catch(() => {});
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** Gives the agent's user everything in the folder, links themselves and not what they point to. */
+export async function giveTo({ uid, gid }: UserId, folder: string): Promise<void> {
+  await run("chown", ["-hR", `${uid}:${gid}`, "--", folder]);
+}

@@ -1,0 +1,85 @@
+import { mkdir, readFile, realpath } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { type Coder, type CoderLimits, findIsolation, gapsOf, openLocalCoder, type Workshop } from "../agent/index.ts";
+import { type Config, Secret } from "../config/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { Clock } from "../time/index.ts";
+
+export interface CoderProcessOptions {
+  readonly config: Config;
+  readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What belongs to this process, and what else the coding agent must not see. */
+  readonly hidden: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The coding agent that the configuration names. Says what it is not kept from. */
+export async function openCoder({ config, workshop, env, hidden, clock, log }: CoderProcessOptions): Promise<Coder> {
+  const { command, passEnvironment = [], user, network, isolation: wanted, workDir } = config.agent;
+  if (!command)
+    throw new TypeError("agent.command is not set: say which coding agent to run. See docs/coding-agents.md");
+  const directory = await ownFolder(workDir ?? join(tmpdir(), `interlock-coder-${userInfo().uid}`));
+  const wish = { user, network: network === "host" };
+  const isolation = await findIsolation(wish, directory);
+  if (wanted === "required" && (!isolation.namespaces || isolation.network !== wish.network)) {
+    throw new TypeError("agent.isolation is required, but neither root nor user namespaces are allowed here");
+  }
+  for (const gap of gapsOf(isolation, wish)) log.warn("coding agent is not kept apart", { gap });
+  const secrets = await secretsOf(config);
+  return await openLocalCoder({
+    workshop,
+    command,
+    environment: chosen(env, passEnvironment),
+    limits: coderLimits(config),
+    secrets: () => secrets,
+    directory,
+    hidden: [...hidden, ...secretFiles(config), "/var/run/secrets", "/run/secrets"],
+    isolation,
+    clock,
+    log,
+  });
+}
+
+function coderLimits({ agent }: Config): CoderLimits {
+  const { timeoutMs, maxOutput, maxDisk, maxDiskFiles, maxPatch, maxFiles, protectedPaths } = agent;
+  return {
+    timeoutMs,
+    maxOutputBytes: maxOutput,
+    maxAddedBytes: maxDisk,
+    maxAddedFiles: maxDiskFiles,
+    patch: { maxBytes: maxPatch, maxFiles, protectedPaths },
+  };
+}
+
+async function ownFolder(path: string): Promise<string> {
+  await mkdir(path, { recursive: true, mode: 0o711 });
+  // What is mounted over it later is found by this name.
+  return await realpath(path);
+}
+
+function chosen(env: CoderProcessOptions["env"], names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
+
+function secretFiles({ gitlab, gateway, notify, azure, objects }: Config): readonly string[] {
+  const files = [gitlab.tokenFile, gateway.tokenFile, notify.webhookSecretFile, notify.slackUrlFile];
+  return [...files, azure.federatedTokenFile, objects.kubeconfig].filter((file) => file !== undefined);
+}
+
+/** Every secret that we were told, longest first: one may be part of another. */
+async function secretsOf(config: Config): Promise<readonly string[]> {
+  const values = Object.values(config).flatMap((section) => Object.values(section as object));
+  const told = values.flatMap((value) =>
+    value instanceof Secret ? [value.reveal(), ...passwordIn(value.reveal())] : [],
+  );
+  for (const file of secretFiles(config)) told.push((await readFile(file, "utf8").catch(() => "")).trim());
+  // What is very short occurs in everything.
+  return [...new Set(told)].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
+}
+
+function passwordIn(text: string): readonly string[] {
+  return URL.canParse(text) ? [decodeURIComponent(new URL(text).password)] : [];
+}

@@ -1,0 +1,103 @@
+import { type Kind, wrong } from "./kinds.ts";
+
+/** A program and its arguments: a list in JSON, or words as a shell would split them. No shell ever sees it. */
+export function commandLine(): Kind<readonly string[]> {
+  const expects = 'a command such as claude -p --output-format json, or ["claude", "-p"]';
+  return {
+    expects,
+    limits:
+      "A JSON list, or words with quotes where a word has spaces. Not run by a shell: variables, pipes and redirections mean nothing.",
+    read(text) {
+      const value = text.startsWith("[") ? wordsInJson(text) : wordsIn(text);
+      const isCommand = value?.[0] && !value.some((word) => word.includes("\0"));
+      return isCommand ? { kind: "value", value } : wrong(text, "is not a command", expects);
+    },
+    print: (value) => JSON.stringify(value),
+  };
+}
+
+function wordsInJson(text: string): readonly string[] | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    const areWords = Array.isArray(value) && value.every((word) => typeof word === "string");
+    return areWords ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined: a quote is not closed. */
+function wordsIn(text: string): readonly string[] | undefined {
+  const word = /(?:[^\s'"\\]|\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*")+/g;
+  if (text.replace(word, "").trim() !== "") return undefined;
+  return (text.match(word) ?? []).map((found) =>
+    found.replace(/\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"/g, (_, escaped, single, double) =>
+      escaped !== undefined ? escaped : single !== undefined ? single : double.replace(/\\(["\\$`])/g, "$1"),
+    ),
+  );
+}
+
+const units: Readonly<Record<string, number>> = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9 };
+
+/** An amount of data, in bytes once read. */
+export function size({ atMost }: { readonly atMost?: string } = {}): Kind<number> {
+  const expects = "a size such as 500KB, 10MB or 2GB";
+  return {
+    expects,
+    ...(atMost && { limits: `At most ${atMost}.` }),
+    read(text) {
+      const value = bytesIn(text);
+      if (!value) return wrong(text, "is not a size", expects);
+      if (atMost && value > (bytesIn(atMost) ?? 0)) return wrong(text, `is more than ${atMost}`, `${atMost} or less`);
+      return { kind: "value", value };
+    },
+    print(value) {
+      const unit = ["GB", "MB", "KB"].find((name) => value % (units[name] as number) === 0) ?? "B";
+      return `${value / (units[unit] as number)}${unit}`;
+    },
+  };
+}
+
+function bytesIn(text: string): number | undefined {
+  const [, digits, unit = ""] = /^(\d+)([KMG]?B)$/.exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits) * (units[unit] as number);
+}
+
+/** A user and group by their numbers. */
+export function userId(): Kind<{ readonly uid: number; readonly gid: number }> {
+  const expects = "a user id, or a user and a group id such as 1000:1000, but not root's";
+  return {
+    expects,
+    read(text) {
+      const [, uid = "0", gid = uid] = /^(\d{1,9})(?::(\d{1,9}))?$/.exec(text) ?? [];
+      if (Number(uid) === 0 || Number(gid) === 0) return wrong(text, `is not ${expects}`, expects);
+      return { kind: "value", value: { uid: Number(uid), gid: Number(gid) } };
+    },
+    print: ({ uid, gid }) => `${uid}:${gid}`,
+  };
+}
+
+/** What begins so is ours, or opens what is ours. */
+const ours =
+  /^(GITLAB|JIRA|REDIS|POSTGRES|PG|DATABASE|LEDGER|KUBE|AZURE|IDENTITY|GATEWAY|NOTIFY|INTERLOCK)|^(HOME|TMPDIR)$/i;
+
+/** Variables that somebody else may see. */
+export function harmlessVariables(): Kind<readonly string[]> {
+  const expects = "names of variables such as ANTHROPIC_API_KEY, with commas between them";
+  return {
+    expects,
+    limits: "With commas between several. Never those of GitLab, Jira, Redis, PostgreSQL, Kubernetes or Azure.",
+    read(text) {
+      const names = text.split(",").map((name) => name.trim());
+      if (!names.every((name) => /^[A-Za-z_]\w*$/.test(name))) return wrong(text, `is not ${expects}`, expects);
+      const forbidden = names.find((name) => ours.test(name));
+      if (forbidden === undefined) return { kind: "value", value: [...new Set(names)] };
+      return {
+        kind: "wrong",
+        wrong: `names ${forbidden}, which the coding agent must not see`,
+        instead: "other names",
+      };
+    },
+    print: (value) => value.join(", "),
+  };
+}

@@ -1,0 +1,87 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openCoder } from "../../../src/app/index.ts";
+import { loadConfig } from "../../../src/config/index.ts";
+import { systemClock } from "../../../src/time/index.ts";
+import { type RecordingLogger, recordingLogger } from "../../doubles/recording-logger.ts";
+import { makeRepository } from "./repository.ts";
+
+let root: string;
+let log: RecordingLogger;
+beforeEach(() => {
+  log = recordingLogger();
+  root = mkdtempSync(join(tmpdir(), "open-coder-"));
+  chmodSync(root, 0o711);
+  mkdirSync(join(root, "data"), { mode: 0o700 });
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe("the coding agent of the configuration", () => {
+  it("gets the variables that it may have, and no others", async () => {
+    const env = { MODEL_KEY: "key-of-the-model", OTHER: "no", GITLAB_TOKEN: "token-of-gitlab" };
+    const outcome = await run(`sh -c 'echo "$MODEL_KEY,$OTHER,$GITLAB_TOKEN."'`, "  passEnvironment: MODEL_KEY", env);
+
+    expect(outcome).toMatchObject({ kind: "edited", summary: "key-of-the-model,,." });
+  });
+
+  it("has what it says shown without any secret of the configuration", async () => {
+    writeFileSync(join(root, "file"), "token-in-a-file\n");
+    const outcome = await run(
+      "echo token-of-gitlab pass-word-of-redis token-in-a-file",
+      `gateway:\n  tokenFile: ${root}/file`,
+      { GITLAB_TOKEN: "token-of-gitlab", REDIS_URL: "redis://user:pass-word-of-redis@127.0.0.1:6379" },
+    );
+
+    expect(outcome).toMatchObject({ summary: "[redacted] [redacted] [redacted]" });
+  });
+
+  it.each([
+    ["timeout: 1s", "sleep 100", { kind: "failed", reason: "Timeout" }],
+    ["maxOutput: 1KB", "head -c 2000 /dev/zero", { kind: "failed", reason: "OutputTooLarge" }],
+    [
+      "maxDisk: 100KB",
+      `sh -c 'for i in 1 2 3 4; do head -c 50000 /dev/zero > $i; done'`,
+      { reason: "WorkTreeTooLarge" },
+    ],
+    ["maxDiskFiles: 3", "touch 1 2 3 4 5", { reason: "WorkTreeTooLarge" }],
+    ["maxPatch: 1KB", "sh -c 'seq 1000 > many'", { change: { kind: "refused", reason: "TooLarge" } }],
+    ["maxFiles: 2", "sh -c 'for i in 1 2 3; do echo $i > $i; done'", { change: { reason: "TooManyFiles" } }],
+    ["protectedPaths: docs/", "sh -c 'mkdir docs; echo > docs/x'", { change: { reason: "ProtectedPath" } }],
+    ["network: none", `sh -c 'tail -n +3 /proc/net/dev | cut -d: -f1 | xargs echo'`, { summary: "lo" }],
+  ])("keeps to agent.%s", async (setting, command, outcome) => {
+    expect(await run(command, `  ${setting}`)).toMatchObject(outcome);
+  });
+
+  it("is this user if we are root", async () => {
+    const outcome = await run("id -u", "  user: 4711:4711");
+
+    expect(outcome).toMatchObject({ summary: String(process.getuid?.() === 0 ? 4711 : process.getuid?.()) });
+  });
+
+  it("has its folders where it is told", async () => {
+    const outcome = await run(`sh -c 'echo "$HOME"'`, `  workDir: ${root}/work`);
+
+    expect(outcome).toMatchObject({ summary: expect.stringContaining(`${root}/work/run-`) });
+  });
+
+  it("has to be named", async () => {
+    await expect(open("")).rejects.toThrow("agent.command is not set");
+  });
+});
+
+async function run(command: string, settings = "", env = {}) {
+  const { coder, order, workshop } = await open(`agent:\n  command: ${JSON.stringify(command)}\n${settings}`, env);
+  await using _ = workshop;
+  return await coder.run(order(), new AbortController().signal);
+}
+
+async function open(yaml: string, env = {}) {
+  const loaded = loadConfig({ yaml: { path: "interlock.yaml", text: yaml || "{}" }, env });
+  if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
+  const { workshop, order } = await makeRepository(join(root, "data"), { README: "hello\n" });
+  const hidden = [join(root, "data")];
+  const coder = await openCoder({ config: loaded.config, workshop, env, hidden, clock: systemClock(), log });
+  return { coder, order, workshop };
+}
