@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import type { KubeObject } from "../kube/index.ts";
 import {
   automationPauses,
+  codingTasks,
   type Kind,
   notificationRequests,
   remediationApprovalRequests,
@@ -24,6 +25,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   pauses: automationPauses,
   approvals: remediationApprovalRequests,
   notices: notificationRequests,
+  tasks: codingTasks,
 };
 
 const outputs = ["wide", "json", "name"] as const;

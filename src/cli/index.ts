@@ -2,6 +2,7 @@ export { ack } from "./ack.ts";
 export { type ApiArguments, readApiArguments } from "./api.ts";
 export { approve, reject } from "./approve.ts";
 export { type Archive, audit } from "./audit.ts";
+export { cancel } from "./cancel.ts";
 export { type Command, CommandError, type Desk, takeOption } from "./command.ts";
 export { get } from "./get.ts";
 export { logs } from "./logs.ts";

@@ -8,16 +8,18 @@ import { findIncident } from "./find-incident.ts";
 import { shortNames } from "./short-name.ts";
 import { explainExecution } from "./why-execution.ts";
 import { explainIncident } from "./why-incident.ts";
+import { explainTasks } from "./why-task.ts";
 
 /** `interlock why` */
 export const why: Command<Desk> = {
   name: "why",
-  about: "why something happens or does not: an incident, an execution, or a target now",
-  usage: `interlock why INCIDENT | interlock why EXECUTION | interlock why TARGET [--workflow WORKFLOW]    [--output json]
+  about: "why something happens or does not: an incident, an execution, a coding task, or a target now",
+  usage: `interlock why INCIDENT | interlock why EXECUTION | interlock why TASK | interlock why TARGET [--workflow WORKFLOW]    [--output json]
 
 Of an incident: how far it has come, what was decided about it and by which checks, what it waits for, until when, and
 what can be done; then the same checks asked now. Of an execution: what became of it, by which checks it was skipped,
-and the checks now. Of a target: whether a workflow, or each of the catalog, may act on it now.`,
+and the checks now. Of a target: whether a workflow, or each of the catalog, may act on it now. Of a coding task: how
+far it has come, and what it waits for; of a branch, git:host/id@branch, all tasks on it.`,
   perform: performWhy,
 };
 
@@ -31,9 +33,11 @@ async function performWhy(args: readonly string[], desk: Desk): Promise<number> 
   const isJson = values.output === "json";
   if (!subject || positionals.length > 1 || (values.output && !isJson)) throw new CommandError(why.usage);
 
-  const { facts, text } = subject.includes("/")
-    ? await explainTarget(subject, values.workflow, desk)
-    : await explainNamed(subject, values.namespace, desk);
+  const { facts, text } =
+    (await explainTasks(subject, desk)) ??
+    (subject.includes("/")
+      ? await explainTarget(subject, values.workflow, desk)
+      : await explainNamed(subject, values.namespace, desk));
   desk.terminal.print(isJson ? JSON.stringify(facts, null, 2) : shortNames(text.join("\n\n")));
   return 0;
 }

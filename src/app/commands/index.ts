@@ -1,4 +1,17 @@
-import { ack, approve, type Command, get, logs, pause, receiving, reject, resume, run, why } from "../../cli/index.ts";
+import {
+  ack,
+  approve,
+  type Command,
+  cancel,
+  get,
+  logs,
+  pause,
+  receiving,
+  reject,
+  resume,
+  run,
+  why,
+} from "../../cli/index.ts";
 import { signalPaths } from "../gateway.ts";
 import { api } from "./api.ts";
 import { atDesk } from "./at-desk.ts";
@@ -18,5 +31,5 @@ export type { Surroundings } from "./surroundings.ts";
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
   Processes: [up, api, gateway, orchestrator, executor, notify, manifests],
   "Look at what happens": [...[get, why, logs].map(atDesk), audit, policy],
-  "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume].map(atDesk),
+  "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume, cancel].map(atDesk),
 };
