@@ -2,6 +2,7 @@ export type * from "./coder/coder.ts";
 export { findIsolation } from "./coder/local/find-isolation.ts";
 export { gapsOf, type Isolation, type IsolationWish } from "./coder/local/isolation.ts";
 export { type CoderLimits, type LocalCoderOptions, openLocalCoder } from "./coder/local/local-coder.ts";
+export { type Agent, type AgentOptions, startAgent } from "./controller.ts";
 export { checkPatch } from "./git/check-patch.ts";
 export { type GitWorkshopOptions, gitWorkshop } from "./git/git-workshop.ts";
 export type * from "./git/workshop.ts";

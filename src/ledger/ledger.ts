@@ -51,6 +51,8 @@ export const ledgerEventTypes = [
   "notice.sent",
   "notice.failed",
   "notice.digested",
+  "task.started",
+  "task.ended",
   "ledger.heads",
 ] as const;
 

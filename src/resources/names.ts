@@ -42,6 +42,8 @@ export const annotationKeys = {
   acknowledgedExecution: "kubernaut.ai/acknowledged-execution",
   /** On executions and target records: the reason with which a person acknowledges that it failed. */
   acknowledge: "kubernaut.ai/acknowledge",
+  /** On coding tasks: who wants the task to stop, and why. */
+  cancelRequested: "kubernaut.ai/cancel-requested",
   /** On executions and target records: who that person claims to be. */
   acknowledgedBy: "kubernaut.ai/acknowledged-by",
 } as const;

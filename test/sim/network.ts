@@ -1,5 +1,13 @@
 import type { Process, World } from "./world.ts";
 
+export interface NetworkOptions {
+  readonly timeoutMs: number;
+  /** Makes what a caller sees that got no answer. */
+  readonly timedOut: () => Error;
+  /** Whether a request may arrive twice though it was sent once. */
+  readonly doubles?: boolean;
+}
+
 type Fault = "slow" | "requestLost" | "replyLost" | "twice";
 
 /**
@@ -14,14 +22,13 @@ export class Network {
   #faulty = true;
   #silentUntil = 0;
 
-  /** `timedOut` makes what a caller sees that got no answer. */
-  constructor(world: World, { timeoutMs, timedOut }: { timeoutMs: number; timedOut: () => Error }) {
+  constructor(world: World, { timeoutMs, timedOut, doubles = true }: NetworkOptions) {
     this.world = world;
     this.#timeoutMs = timeoutMs;
     this.#timedOut = timedOut;
     const { chance } = world;
     const odds = (most: number) => (chance.happens(0.5) ? chance.between(0, most) : 0);
-    this.#odds = { slow: odds(0.1), requestLost: odds(0.06), replyLost: odds(0.06), twice: odds(0.1) };
+    this.#odds = { slow: odds(0.1), requestLost: odds(0.06), replyLost: odds(0.06), twice: doubles ? odds(0.1) : 0 };
   }
 
   /** The store takes nothing in for a while. */

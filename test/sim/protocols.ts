@@ -1,4 +1,6 @@
 import { memoryLocks } from "../../src/coordination/memory/memory-locks.ts";
+import * as agents from "./agent-mutants.ts";
+import { type MutateAgent, simulateAgent } from "./agent-sim.ts";
 import { failOpen, kubernetesClaimBackend, redisClaimBackend, settlesRegardless } from "./claim-backends.ts";
 import { simulateClaims } from "./claim-sim.ts";
 import * as executors from "./executor-mutants.ts";
@@ -129,6 +131,15 @@ export const protocols: Readonly<Record<string, Protocol>> = {
     run: (seed, faults) => simulateOrchestrator(seed, faults, { replicas: 100, troubleMs: 8_000 }),
     mutants: {},
   },
+  agent: {
+    run: agent(),
+    mutants: {
+      "says-it-again": agent(agents.saysItAgain),
+      "commits-again": agent(agents.commitsAgain),
+      "locks-of-its-own": agent(agents.locksOfItsOwn),
+      "keeps-no-journal": agent(agents.keepsNoJournal),
+    },
+  },
   "redis-order": {
     run: (seed) => simulateOrder(seed, (world) => redisBackend(world, { calm: true })),
     mutants: {
@@ -159,6 +170,10 @@ function executor(mutate?: MutateTools): Run {
 
 function gateway(mutation?: GatewayMutation): Run {
   return (seed, faults) => simulateGateway(seed, faults, mutation ? { mutation } : {});
+}
+
+function agent(mutate?: MutateAgent): Run {
+  return (seed, faults) => simulateAgent(seed, faults, mutate);
 }
 
 function orchestrator(mutate?: MutateOrchestrator): Run {

@@ -1,0 +1,79 @@
+import type { Ledger, LedgerEvent } from "../ledger/index.ts";
+import type { CodingTask, CodingTaskStatus } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { AgentMetrics } from "./metrics.ts";
+
+/** Tells the ledger, metrics and logs what became of tasks. */
+export interface Announce {
+  /** On record before the work begins. */
+  began(task: CodingTask): Promise<void>;
+  /** On record before it is written: what is closed is not looked at again. */
+  ending(task: CodingTask, status: CodingTaskStatus): Promise<void>;
+  /** It was written, by us. */
+  ended(task: CodingTask): void;
+}
+
+interface Audience {
+  readonly ledger: Ledger;
+  readonly metrics: AgentMetrics;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+}
+
+export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
+  return {
+    async began(task) {
+      await ledger.append(startedEvent(task));
+      metrics.began(task, nowMs());
+      log.info("task started", { ...fieldsOf(task), attempt: task.status?.attempts });
+    },
+    async ending(task, status) {
+      await ledger.append(endedEvent(task, status));
+    },
+    ended(task) {
+      const { status } = task;
+      metrics.ended(task);
+      log.info("task ended", { ...fieldsOf(task), phase: status?.phase, message: status?.message });
+    },
+  };
+}
+
+function startedEvent(task: CodingTask): LedgerEvent {
+  const { metadata, status } = task;
+  const attempt = status?.attempts ?? 1;
+  const at = status && "startTime" in status ? (status.startTime ?? "") : "";
+  return {
+    id: `${metadata.uid}/task.started/${attempt}`,
+    type: "task.started",
+    at,
+    facts: { ...factsOf(task), attempt },
+  };
+}
+
+function endedEvent(task: CodingTask, status: CodingTaskStatus): LedgerEvent {
+  const { phase, message = "" } = status;
+  const at = "completionTime" in status ? status.completionTime : "";
+  const reason = status.phase === "Failed" ? { reason: status.failure.reason } : {};
+  const id = `${task.metadata.uid}/task.ended/${phase}`;
+  return { id, type: "task.ended", at, facts: { ...factsOf(task), phase, message, ...reason } };
+}
+
+function factsOf({ metadata, spec }: CodingTask) {
+  return {
+    task: `${metadata.namespace}/${metadata.name}`,
+    task_type: spec.type,
+    target_resource: spec.targetResource,
+    claim_key: spec.claimKey,
+    ...(spec.requestedBy === undefined ? {} : { by: spec.requestedBy }),
+  };
+}
+
+function fieldsOf({ metadata, spec }: CodingTask) {
+  const { name, namespace } = metadata;
+  return {
+    task: `${namespace}/${name}`,
+    type: spec.type,
+    targetResource: spec.targetResource,
+    claimKey: spec.claimKey,
+  };
+}

@@ -1,0 +1,155 @@
+import { setMaxListeners } from "node:events";
+import { keyOf, type Locks } from "../coordination/index.ts";
+import { Controller, informer, type KubeObject, keysFrom, OwnWrites, type Problem } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import { type CodingTask, codingTasks } from "../resources/index.ts";
+import type { Metrics } from "../telemetry/index.ts";
+import { announcer } from "./announce.ts";
+import { cancelRequest, decide } from "./decide.ts";
+import { agentMetrics } from "./metrics.ts";
+import { perform } from "./perform.ts";
+import { isClosed, lineOf } from "./seen.ts";
+import type { Tools } from "./work/attempt.ts";
+import { runAttempt } from "./work/run-attempt.ts";
+import { Workers } from "./work/workers.ts";
+
+export interface AgentOptions extends Omit<Tools, "tasksOf"> {
+  readonly locks: Locks;
+  readonly ledger: Ledger;
+  readonly metrics: Metrics;
+}
+
+export interface Agent {
+  readonly ready: Promise<void>;
+  readonly isReady: boolean;
+  /** Begins nothing new, hands over what is under way, and stops following. */
+  stop(options: { readonly deadlineMs: number }): Promise<void>;
+}
+
+/** Somebody else works on it. If they vanish their lock is free within its ttl, and then it is our turn to see that. */
+const busyMs = 5_000;
+
+/** Somebody who has just closed a task is letting go of the lock, and is waited for; somebody at work is not. */
+const handOverMs = 500;
+
+/** Works on coding tasks, from now on until `stop`. Any number of replicas may do so. */
+export function startAgent(options: AgentOptions): Agent {
+  const { client, clock, random, log, ledger, settings, gitlab } = options;
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  const problem = (problem: Problem) => log.warn("agent problem", problem);
+  const tasks = informer<CodingTask, "line" | "subject">({
+    client,
+    clock,
+    random,
+    problem,
+    signal: stop.signal,
+    type: codingTasks,
+    query: { namespace: settings.namespace },
+    indexes: { line: (task) => [keyOf(...lineOf(task))], subject: subjectOf },
+  });
+  const ownWrites = new OwnWrites();
+  tasks.subscribe((event, task) => event === "DELETED" && ownWrites.forget(task));
+  const announce = announcer({
+    ledger,
+    log,
+    metrics: agentMetrics(options.metrics, tasks),
+    nowMs: () => client.serverNowMs(),
+  });
+  const tasksOf = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
+  const lineWith = (task: CodingTask) => tasks.byIndex("line", keyOf(...lineOf(task)));
+  /** Until when somebody else is supposed to work on a task, by our own clock. */
+  const busyUntil = new Map<string, number>();
+  tasks.subscribe((event, task) => {
+    // Whoever was in the way is not any more.
+    if (event === "DELETED" || isClosed(task))
+      for (const { metadata } of lineWith(task)) busyUntil.delete(metadata.uid ?? "");
+  });
+
+  const workers = new Workers({
+    size: settings.concurrency,
+    async work(task, interrupted) {
+      const uid = task.metadata.uid ?? "";
+      try {
+        const lockWaitMs = lineWith(task).some(isClosed) ? handOverMs : 0;
+        const outcome = await runAttempt(task, { ...options, tasksOf, announce, lockWaitMs }, interrupted);
+        if (outcome === "busy" || outcome === "left") busyUntil.set(uid, clock.now() + busyMs);
+      } catch (error) {
+        busyUntil.set(uid, clock.now() + busyMs);
+        log.warn("work on a task broke off; it is taken up again", { task: task.metadata.name, error });
+      }
+    },
+    over: (task) => controller.add(nameOf(task)),
+  });
+  const hands = { client, gitlab, workers, announce, ownWrites, log };
+
+  const controller = new Controller({
+    name: "tasks",
+    clock,
+    random,
+    problem,
+    concurrency: 8,
+    // Whoever ends, begins or waits moves the line.
+    sources: [keysFrom(tasks, (task) => [nameOf(task), ...lineWith(task).filter(isOpen).map(nameOf)])],
+    async reconcile(key, signal) {
+      const [namespace = "", name = ""] = key.split("/");
+      const task = tasks.get({ namespace, name });
+      if (!task || ownWrites.isOutdated(task)) return undefined;
+      const uid = task.metadata.uid ?? "";
+      if (workers.isRunning(uid)) return interruptIfNeeded(task);
+      const leftMs = (busyUntil.get(uid) ?? 0) - clock.now();
+      if (leftMs > 0 && !isClosed(task)) return leftMs;
+      busyUntil.delete(uid);
+      const line = lineWith(task).filter((other) => other.metadata.uid !== uid);
+      const { keepFinishedMs } = settings;
+      return perform(decide({ task, line, nowMs: client.serverNowMs(), keepFinishedMs }), task, hands, signal);
+    },
+  });
+
+  /** What we work on may be unwanted by now. */
+  async function interruptIfNeeded(task: CodingTask): Promise<undefined> {
+    const { uid = "" } = task.metadata;
+    const by = cancelRequest(task);
+    if (by !== undefined) workers.interrupt(uid, { kind: "cancelled", by });
+    const head = await newerHead(task);
+    if (head !== undefined) workers.interrupt(uid, { kind: "superseded", by: head });
+  }
+
+  /** Another commit waits for review: is it the head by now? Only GitLab knows which of two commits came later. */
+  async function newerHead(task: CodingTask): Promise<string | undefined> {
+    const { spec } = task;
+    if (spec.type !== "Review") return undefined;
+    const { iid, headSha } = spec.mergeRequest;
+    const others = lineWith(task).filter(isOpen);
+    const isOther = ({ spec }: CodingTask) => spec.type === "Review" && spec.mergeRequest.headSha !== headSha;
+    if (!others.some(isOther)) return undefined;
+    const now = await gitlab.mergeRequest({ projectId: spec.project.id, iid });
+    return now.headSha === headSha ? undefined : now.headSha;
+  }
+
+  return {
+    ready: controller.ready,
+    get isReady() {
+      return controller.isReady;
+    },
+    async stop({ deadlineMs }) {
+      await controller.stop({ deadlineMs });
+      await workers.stop();
+      stop.abort();
+    },
+  };
+}
+
+/** The merge request or issue that a task is about. */
+function subjectOf({ spec }: CodingTask): readonly string[] {
+  const { host, id } = spec.project;
+  return [spec.type === "Issue" ? `${spec.issue.site}/${spec.issue.key}` : `${host}/${id}!${spec.mergeRequest.iid}`];
+}
+
+function isOpen(task: CodingTask): boolean {
+  return !isClosed(task);
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}

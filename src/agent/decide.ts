@@ -1,0 +1,73 @@
+import { annotationKeys, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
+import { inOrder, isClosed, isWriting, type Seen } from "./seen.ts";
+import { cancelled, waitingInLine } from "./statuses.ts";
+
+export type Decision =
+  | { readonly do: "nothing" }
+  | { readonly do: "look-again"; readonly inMs: number }
+  /** It was finished long enough ago to be forgotten. */
+  | { readonly do: "remove" }
+  /** Let its author know that it was seen. */
+  | { readonly do: "acknowledge" }
+  | { readonly do: "settle"; readonly status: CodingTaskStatus }
+  | { readonly do: "wait"; readonly status: CodingTaskStatus }
+  /** It is this task's turn: have it worked on, unless somebody does. */
+  | { readonly do: "work" };
+
+/**
+ *   ∅ ─acknowledge─▶ Pending ─┬─▶ Waiting (in line, or for its next try) ─┐
+ *                             └──────────────────────────────────────────┴─▶ Running ─▶ Completed │ Superseded
+ *                                                                            │  ▲   └──▶ Failed
+ *   any of them ─cancel─▶ Cancelled                                          ▼  │
+ *                                                                          Waiting
+ */
+export function decide(seen: Seen): Decision {
+  const { task, nowMs } = seen;
+  if (isClosed(task)) return decideClosed(seen);
+
+  const by = cancelRequest(task);
+  if (by !== undefined) {
+    // Once it was begun people were told so, and have to be told that it ends: under its lock, like all that is told.
+    return task.status?.attempts ? { do: "work" } : { do: "settle", status: cancelled(task, by, nowMs) };
+  }
+  if (needsAcknowledgement(task)) return { do: "acknowledge" };
+
+  const waitMs = nextAttemptMs(task) - nowMs;
+  if (waitMs > 0) return { do: "look-again", inMs: waitMs };
+
+  const before = isRunningNow(task) ? [] : tasksBefore(seen);
+  const [holder] = before;
+  if (!holder) return { do: "work" };
+  return { do: "wait", status: waitingInLine(task, before.length, holder) };
+}
+
+/** What a person who wants the task to stop wrote. */
+export function cancelRequest({ metadata }: CodingTask): string | undefined {
+  return metadata.annotations?.[annotationKeys.cancelRequested];
+}
+
+/** Those that have to end first, the next to end first. Whoever waits for another try of its own lets others pass. */
+function tasksBefore({ task, line, nowMs }: Seen): readonly CodingTask[] {
+  if (!isWriting(task)) return [];
+  const mayAct = line.filter((other) => !isClosed(other) && nextAttemptMs(other) <= nowMs);
+  return mayAct.filter((other) => isRunningNow(other) || inOrder(other, task) < 0).sort(inOrder);
+}
+
+function isRunningNow({ status }: CodingTask): boolean {
+  return status?.phase === "Running";
+}
+
+function decideClosed({ task: { status }, nowMs, keepFinishedMs }: Seen): Decision {
+  const endedMs = status && "completionTime" in status ? Date.parse(status.completionTime) : nowMs;
+  const leftMs = endedMs + keepFinishedMs - nowMs;
+  return leftMs > 0 ? { do: "look-again", inMs: leftMs } : { do: "remove" };
+}
+
+function needsAcknowledgement({ spec, status }: CodingTask): boolean {
+  return spec.type === "Command" && !status?.steps?.some(({ name }) => name === "acknowledge");
+}
+
+function nextAttemptMs({ status }: CodingTask): number {
+  const at = status?.phase === "Waiting" ? status.nextAttemptTime : undefined;
+  return at === undefined ? 0 : Date.parse(at);
+}

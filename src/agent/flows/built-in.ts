@@ -1,0 +1,114 @@
+import { annotationKeys, type CodingTask, type CodingTaskSpec, claimKeys, codingTasks } from "../../resources/index.ts";
+import { formatDuration } from "../../time/index.ts";
+import type { End } from "../end.ts";
+import { inOrder, isClosed } from "../seen.ts";
+import { describe } from "../statuses.ts";
+import { type CommandAttempt, placeOf } from "../work/attempt.ts";
+import { reply, whyNot } from "./command.ts";
+import { addTask } from "./follow-up.ts";
+
+/** Does what a comment asks of us ourselves, and says so in one reply. */
+export async function builtIn(attempt: CommandAttempt): Promise<End> {
+  const { spec, gitlab, signal } = attempt;
+  const { verb } = spec.note;
+  const isOpenToAll = verb === "help" || verb === "status";
+  if (!isOpenToAll) {
+    const place = placeOf(spec);
+    const mergeRequest = await gitlab.mergeRequest(place, signal);
+    const refusal = await whyNot(attempt, mergeRequest, await gitlab.discussions(place, signal));
+    if (refusal) return refusal;
+  }
+  const { answer } = await attempt.journal.step("done", async () => ({ answer: await carryOut(attempt) }));
+  await reply(attempt, answer ?? "");
+  return { kind: "completed", message: `answered: ${verb}` };
+}
+
+function carryOut(attempt: CommandAttempt): Promise<string> {
+  switch (attempt.spec.note.verb) {
+    case "review":
+      return reviewAgain(attempt);
+    case "retry":
+      return retry(attempt);
+    case "cancel":
+      return cancel(attempt);
+    case "status":
+      return Promise.resolve(statusText(attempt));
+    case "help":
+    case "do":
+      return Promise.resolve(helpText);
+  }
+}
+
+async function reviewAgain(attempt: CommandAttempt): Promise<string> {
+  const { spec, gitlab, signal } = attempt;
+  const { headSha } = await gitlab.mergeRequest(placeOf(spec), signal);
+  if (headSha === undefined) return "There is no commit to review yet.";
+  const { note, ...rest } = spec;
+  const place = { host: spec.project.host, projectId: spec.project.id, iid: spec.mergeRequest.iid };
+  const claimKey = claimKeys.reviewAgain(place, headSha, note.id);
+  await addTask(attempt, {
+    ...rest,
+    type: "Review",
+    again: true,
+    claimKey,
+    mergeRequest: { ...spec.mergeRequest, headSha },
+  });
+  return `Review of ${headSha.slice(0, 8)} begins soon.`;
+}
+
+/** The same again, as a task of its own: the old one stays as it ended. */
+async function retry(attempt: CommandAttempt): Promise<string> {
+  const { spec } = attempt;
+  const last = others(attempt)
+    .filter(({ status }) => status?.phase === "Failed")
+    .sort(inOrder)
+    .at(-1);
+  if (!last) return "Nothing failed here that could be tried again.";
+  const again: CodingTaskSpec = { ...last.spec, claimKey: `${last.spec.claimKey}:retry:${spec.note.id}` };
+  await addTask(attempt, again);
+  return `The ${describe(last)} is tried again.`;
+}
+
+async function cancel(attempt: CommandAttempt): Promise<string> {
+  const { spec, client, signal } = attempt;
+  const open = others(attempt).filter((task) => !isClosed(task));
+  const by = `asked for by @${spec.requestedBy ?? spec.note.authorId} in comment ${spec.note.id}`;
+  for (const { metadata } of open) {
+    const { name = "", namespace = "" } = metadata;
+    const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: by } } };
+    await client.patch(codingTasks, { name, namespace }, { merge }, { signal });
+  }
+  if (open.length === 0) return "Nothing is under way here.";
+  return `Cancelled:\n\n${open.map((task) => `- ${describe(task)}`).join("\n")}`;
+}
+
+function statusText(attempt: CommandAttempt): string {
+  const tasks = [...others(attempt)].sort(inOrder);
+  const open = tasks.filter((task) => !isClosed(task));
+  const closed = tasks.filter(isClosed).slice(-3);
+  if (tasks.length === 0) return "Nothing was asked for here yet.";
+  const nowMs = attempt.client.serverNowMs();
+  return [...open, ...closed].map((task) => `- ${describe(task)}: ${standing(task, nowMs)}`).join("\n");
+}
+
+function standing({ metadata, status }: CodingTask, nowMs: number): string {
+  const ageMs = Math.max(0, nowMs - Date.parse(metadata.creationTimestamp ?? ""));
+  const seconds = formatDuration(Math.floor(ageMs / 1_000) * 1_000);
+  return `${status?.phase ?? "Pending"}, asked for ${seconds} ago${status?.message ? `; ${status.message}` : ""}`;
+}
+
+/** What is known of the merge request besides such requests as this one. */
+function others(attempt: CommandAttempt): readonly CodingTask[] {
+  const { journal } = attempt;
+  return attempt.tasksOf(journal.task).filter(({ metadata, spec }) => {
+    const isBuiltIn = spec.type === "Command" && spec.note.verb !== "do";
+    return !isBuiltIn && metadata.uid !== attempt.uid;
+  });
+}
+
+const helpText = `Write \`/copilot\` and what you want changed. The change is pushed to the branch of this merge request.
+
+- \`/copilot review\`: reviews the newest commit again
+- \`/copilot retry\`: tries again what failed last
+- \`/copilot cancel\`: stops what is under way or waits
+- \`/copilot status\`: says what is under way, waits, or ended`;

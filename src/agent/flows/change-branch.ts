@@ -1,0 +1,122 @@
+import type { EditRequest } from "../coder/coder.ts";
+import { type Failed, failed } from "../end.ts";
+import type { Patch, PatchReading, Repository } from "../git/workshop.ts";
+import type { Attempt } from "../work/attempt.ts";
+
+export interface BranchOrder {
+  readonly repository: Repository;
+  readonly branch: string;
+  /** Where the branch begins if it is not there yet; undefined: it has to be there. */
+  readonly from?: string;
+  readonly request: EditRequest;
+  /** First line of the commit's message, unless the agent has a better one. */
+  readonly title: string;
+}
+
+export type BranchOutcome =
+  | { readonly kind: "pushed"; readonly sha: string; readonly summary: string }
+  | { readonly kind: "nothing"; readonly summary: string }
+  | Failed;
+
+/** How far back a commit of ours is looked for. More were never pushed by others while one task was worked on. */
+const searchDepth = 200;
+
+/** How often somebody else may push first. */
+const maxRounds = 3;
+
+/**
+ * Has the agent change a branch, and pushes one commit with the change, under the lock. A commit that was pushed before
+ * we could remember it is recognised by its trailer. When people push meanwhile, the change goes on top of theirs.
+ */
+export async function changeBranch(attempt: Attempt, order: BranchOrder): Promise<BranchOutcome> {
+  const { workshop, journal, signal, uid } = attempt;
+  const { repository, branch } = order;
+  let edit: Edit | undefined;
+  for (let round = 1; round <= maxRounds; round++) {
+    const head = await workshop.branchHead(repository, branch, signal);
+    const start = head ?? (await startOf(attempt, order));
+    if (start === undefined) return missing(order);
+    await workshop.fetchCommit(repository, start, `refs/heads/${head ? branch : order.from}`, signal);
+    const found = head && (await workshop.findTask(repository, { head, taskUid: uid, depth: searchDepth }, signal));
+    if (found) return { kind: "pushed", sha: found, summary: journal.resultOf("agent")?.["summary"] ?? "" };
+
+    if (!edit || edit.isSpent) {
+      const asked = await askAgent(attempt, order, start, head ? branch : (order.from ?? branch));
+      if (asked.kind !== "edit") return asked;
+      edit = asked;
+    }
+    const pushed = await commitAndPush(attempt, order, edit, { head, start });
+    if (pushed.kind === "again") edit = { ...edit, isSpent: pushed.because === "conflict" };
+    else return pushed;
+  }
+  return failed("BranchMoved", `others kept pushing to ${branch}; it is tried again later`, true);
+}
+
+interface Edit {
+  readonly kind: "edit";
+  readonly summary: string;
+  readonly message: string;
+  readonly patch: Patch;
+  /** It does not fit on what others pushed: the agent has to look again. */
+  readonly isSpent: boolean;
+}
+
+async function askAgent(
+  attempt: Attempt,
+  order: BranchOrder,
+  sha: string,
+  branch: string,
+): Promise<Edit | BranchOutcome> {
+  const { coder, journal, signal, uid } = attempt;
+  const { repository, request, title } = order;
+  const ref = `refs/heads/${branch}`;
+  const outcome = await coder.run({ taskUid: uid, request, repository, sha, ref }, signal);
+  if (outcome.kind === "failed") return failed(outcome.reason, outcome.message, outcome.retry);
+  if (outcome.kind === "reviewed") return failed("BadAnswer", "the agent reviewed instead of editing", true);
+  const { summary, change, commitMessage } = outcome;
+  if (change.kind === "nothing") return { kind: "nothing", summary };
+  if (change.kind === "refused") return refused(change);
+  await journal.record("agent", { summary, files: change.patch.files.slice(0, 100).join("\n") });
+  const message = `${commitMessage ?? title}\n\nInterlock-Task: ${uid}\n`;
+  return { kind: "edit", summary, message, patch: change.patch, isSpent: false };
+}
+
+type Pushed = BranchOutcome | { readonly kind: "again"; readonly because: "moved" | "conflict" };
+
+async function commitAndPush(
+  { workshop, lease, signal, settings, journal }: Attempt,
+  { repository, branch }: BranchOrder,
+  { patch, message, summary }: Edit,
+  { head, start }: { readonly head: string | undefined; readonly start: string },
+): Promise<Pushed> {
+  const { status } = journal.task;
+  const startTime = status && "startTime" in status ? status.startTime : undefined;
+  const atSeconds = Math.floor(Date.parse(startTime ?? "") / 1_000);
+  const draft = { parent: start, patch, message, author: settings.author, atSeconds };
+  const commit = await workshop.commit(repository, draft, signal);
+  if (commit.kind === "conflict") return { kind: "again", because: "conflict" };
+
+  const order = { branch, expectedSha: head, commit: commit.sha, lease };
+  const outcome = await workshop.push(repository, order, signal);
+  switch (outcome.kind) {
+    case "pushed":
+      return { kind: "pushed", sha: commit.sha, summary };
+    case "moved":
+      return { kind: "again", because: "moved" };
+    case "stale":
+      return failed("LockLost", "somebody else pushed under a later lock; it is looked at again", true);
+  }
+}
+
+async function startOf({ workshop, signal }: Attempt, { repository, from }: BranchOrder): Promise<string | undefined> {
+  return from === undefined ? undefined : workshop.branchHead(repository, from, signal);
+}
+
+function missing({ branch, from }: BranchOrder): Failed {
+  const name = from ?? branch;
+  return failed("BranchMissing", `the branch ${name} is not there; push it again, then ask again`);
+}
+
+function refused({ reason, message }: Extract<PatchReading, { kind: "refused" }>): Failed {
+  return failed(`Patch${reason}`, message);
+}

@@ -1,0 +1,123 @@
+import { sleep } from "../../time/index.ts";
+import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
+import { type End, failed } from "../end.ts";
+import type { Changes, Discussion, MergeRequest, Note, Place } from "../gitlab/gitlab.ts";
+import { reviewedIn } from "../markers.ts";
+import { placeOf, type ReviewAttempt } from "../work/attempt.ts";
+import { ownNotes } from "../work/say.ts";
+import { reviewHead } from "./follow-up.ts";
+import { postFindings } from "./post-findings.ts";
+import { postSummary } from "./post-summary.ts";
+
+/**
+ * Reviews one commit of a merge request: the agent looks at it, its findings become discussions, and one summary note
+ * is kept current. What the agent found is remembered before anything is said, so that a second try says the same.
+ */
+export async function review(attempt: ReviewAttempt): Promise<End> {
+  const { spec, gitlab, journal, signal } = attempt;
+  const place = placeOf(spec);
+  const mergeRequest = await gitlab.mergeRequest(place, signal);
+  const outdated = await whyNotNow(attempt, mergeRequest);
+  if (outdated) return outdated;
+
+  const discussions = await gitlab.discussions(place, signal);
+  const { id: selfId } = await gitlab.self(signal);
+  const own = ownNotes(discussions, selfId);
+  const isBegun = journal.resultOf("agent") !== undefined;
+  if (!spec.again && !isBegun && wasReviewed(own, spec.mergeRequest.headSha)) {
+    return { kind: "completed", message: "this commit was reviewed before" };
+  }
+
+  const changes = await changesOf(attempt, place);
+  if (!changes) return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
+  const found = await findings(attempt, mergeRequest, changes, earlierFindings(discussions, selfId));
+  if (found.kind === "failed") return failed(found.reason, found.message, found.retry);
+
+  // The agent took its time: nobody wants to read about a commit that is no longer the newest.
+  const meanwhile = await whyNotNow(attempt, await gitlab.mergeRequest(place, signal));
+  if (meanwhile) return meanwhile;
+  const comments = await postFindings(attempt, place, changes, found.findings);
+  await postSummary(attempt, place, { ...found, comments });
+  const { length } = found.findings;
+  const message = length === 0 ? "reviewed, nothing found" : `reviewed, ${length} found`;
+  return { kind: "completed", message, result: { summary: found.summary, comments } };
+}
+
+async function whyNotNow(attempt: ReviewAttempt, { state, headSha }: MergeRequest): Promise<End | undefined> {
+  const { spec } = attempt;
+  if (state !== "opened") return { kind: "completed", message: `not reviewed: the merge request is ${state}` };
+  if (headSha === spec.mergeRequest.headSha) return undefined;
+  if (headSha === undefined) return failed("NoCommits", "the merge request has no commit", true);
+  await reviewHead(attempt, headSha);
+  return { kind: "superseded", by: headSha, message: `a newer commit took its place: ${headSha.slice(0, 8)}` };
+}
+
+function wasReviewed(own: readonly Note[], sha: string): boolean {
+  return own.some(({ body }) => reviewedIn(body)?.includes(sha) === true);
+}
+
+/** GitLab works it out in the background. Usually it takes a second or two after the push. */
+async function changesOf({ spec, gitlab, clock, signal }: ReviewAttempt, place: Place): Promise<Changes | undefined> {
+  for (const waitMs of [0, 1_000, 2_000, 4_000]) {
+    if (waitMs > 0) await sleep(clock, waitMs, signal);
+    const changes = await gitlab.changes(place, signal);
+    if (changes?.refs.headSha === spec.mergeRequest.headSha) return changes;
+  }
+  return undefined;
+}
+
+type Found = Exclude<CoderOutcome, { kind: "edited" }>;
+
+async function findings(
+  attempt: ReviewAttempt,
+  mergeRequest: MergeRequest,
+  changes: Changes,
+  earlier: readonly string[],
+): Promise<Found> {
+  const { journal } = attempt;
+  const before = journal.resultOf("agent");
+  if (before) {
+    const findings = JSON.parse(before["findings"] ?? "[]") as readonly Finding[];
+    return { kind: "reviewed", summary: before["summary"] ?? "", findings };
+  }
+  const outcome = await askAgent(attempt, mergeRequest, changes, earlier);
+  if (outcome.kind === "edited") {
+    return { kind: "failed", reason: "BadAnswer", message: "the agent edited instead of reviewing", retry: true };
+  }
+  if (outcome.kind === "reviewed") {
+    const { summary, findings } = outcome;
+    await journal.record("agent", { summary, findings: JSON.stringify(findings) });
+  }
+  return outcome;
+}
+
+async function askAgent(
+  { spec, uid, gitlab, coder, signal }: ReviewAttempt,
+  mergeRequest: MergeRequest,
+  { refs, files }: Changes,
+  earlierFindings: readonly string[],
+): Promise<CoderOutcome> {
+  const project = await gitlab.project(spec.project.id, signal);
+  const { title, description, sourceBranch, targetBranch } = mergeRequest;
+  const request: ReviewRequest = {
+    version: 1,
+    kind: "review",
+    project: { path: project.path, url: project.webUrl },
+    mergeRequest: { title, description, sourceBranch, targetBranch },
+    baseSha: refs.baseSha,
+    headSha: refs.headSha,
+    changes: files.map(({ newPath, diff }) => ({ path: newPath, diff })),
+    earlierFindings,
+  };
+  // The branch of a fork is not in this project; this ref is, whoever pushed.
+  const ref = `refs/merge-requests/${spec.mergeRequest.iid}/head`;
+  const repository = { projectId: project.id, cloneUrl: project.cloneUrl };
+  return coder.run({ taskUid: uid, request, repository, sha: refs.headSha, ref }, signal);
+}
+
+/** What we said in earlier reviews, as people read it. */
+function earlierFindings(discussions: readonly Discussion[], selfId: number): readonly string[] {
+  return ownNotes(discussions, selfId)
+    .filter(({ body }) => body.includes("<!-- interlock finding="))
+    .map(({ body }) => body.replace(/<!--.*?-->/gs, "").trim());
+}

@@ -1,0 +1,98 @@
+import type { KubeClient, OwnWrites } from "../kube/index.ts";
+import { type CodingTask, type CodingTaskStatus, codingTasks } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { Announce } from "./announce.ts";
+import type { Decision } from "./decide.ts";
+import type { GitLab } from "./gitlab/gitlab.ts";
+import { isRemoteError } from "./remote-error.ts";
+import { iso, pending } from "./statuses.ts";
+import type { Workers } from "./work/workers.ts";
+
+export interface Hands {
+  readonly client: KubeClient;
+  readonly gitlab: GitLab;
+  readonly workers: Workers;
+  readonly announce: Announce;
+  readonly ownWrites: OwnWrites;
+  readonly log: Logger;
+}
+
+/** Does what was decided, unless it takes long: that is left to the workers. Returns when to look again. */
+export async function perform(
+  decision: Decision,
+  task: CodingTask,
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { workers, client } = hands;
+  const { name = "", namespace = "", uid = "", resourceVersion = "" } = task.metadata;
+  if (decision.do !== "work") workers.withdraw(uid);
+  switch (decision.do) {
+    case "nothing":
+      return undefined;
+    case "look-again":
+      return decision.inMs;
+    case "work":
+      workers.offer(task);
+      return undefined;
+    case "wait":
+      await writeStatus(task, decision.status, hands, signal);
+      return undefined;
+    case "settle":
+      return settle(task, decision.status, hands, signal);
+    case "acknowledge":
+      return acknowledge(task, hands, signal);
+    case "remove":
+      await client.delete(codingTasks, { name, namespace }, { preconditions: { uid, resourceVersion } }, { signal });
+      return undefined;
+  }
+}
+
+/** A mark on the comment says at once that it was seen. Setting it twice sets it once, whoever does so. */
+async function acknowledge(task: CodingTask, hands: Hands, signal: AbortSignal): Promise<number | undefined> {
+  const { spec } = task;
+  if (spec.type !== "Command") return undefined;
+  const { gitlab, client, log } = hands;
+  const place = { projectId: spec.project.id, iid: spec.mergeRequest.iid };
+  let result = {};
+  try {
+    await gitlab.award(place, spec.note.id, "eyes", signal);
+  } catch (error) {
+    if (!isRemoteError(error) || error.kind === "unavailable") throw error;
+    // It is a courtesy. What it asks for is done all the same.
+    log.warn("a comment could not be marked as seen", { task: task.metadata.name, error });
+    result = { not: error.message };
+  }
+  const step = { name: "acknowledge", completedAt: iso(client.serverNowMs()), result };
+  await writeStatus(task, pending(task, [step]), hands, signal);
+  return undefined;
+}
+
+async function settle(task: CodingTask, status: CodingTaskStatus, hands: Hands, signal: AbortSignal) {
+  await hands.announce.ending(task, status);
+  const written = await writeStatus(task, status, hands, signal);
+  if (written) hands.announce.ended(written);
+  return undefined;
+}
+
+async function writeStatus(
+  task: CodingTask,
+  status: CodingTaskStatus,
+  { client, ownWrites }: Hands,
+  signal: AbortSignal,
+): Promise<CodingTask | undefined> {
+  if (isSame(task.status, status)) return undefined;
+  const outcome = await client.update(codingTasks, { ...task, status }, { subresource: "status", signal });
+  // If somebody was faster, the watch brings what they wrote.
+  if (outcome.kind !== "updated") return undefined;
+  ownWrites.note(outcome.object);
+  return outcome.object;
+}
+
+function isSame(a: CodingTaskStatus | undefined, b: CodingTaskStatus): boolean {
+  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+}
+
+function sorted(status: CodingTaskStatus | undefined) {
+  return Object.entries(status ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,105 @@
+import type { CodingTask, CodingTaskStatus, CodingTaskStep } from "../resources/index.ts";
+import type { End } from "./end.ts";
+
+/** What stays the same from one phase to the next. */
+function kept({ status }: CodingTask) {
+  const { attempts, steps } = status ?? {};
+  return { ...(attempts === undefined ? {} : { attempts }), ...(steps === undefined ? {} : { steps }) };
+}
+
+export function pending(task: CodingTask, steps: readonly CodingTaskStep[]): CodingTaskStatus {
+  return { phase: "Pending", message: "accepted", ...kept(task), steps };
+}
+
+/** Waits until others that came first are done with the branch. */
+export function waitingInLine(task: CodingTask, position: number, first: CodingTask): CodingTaskStatus {
+  const { name = "" } = first.metadata;
+  const since = first.status && "startTime" in first.status ? first.status.startTime : undefined;
+  return {
+    phase: "Waiting",
+    position,
+    holder: { identity: describe(first), task: name, ...(since === undefined ? {} : { since }) },
+    message: `${position} ${position === 1 ? "task comes" : "tasks come"} first; ${describe(first)} is next to end`,
+    ...kept(task),
+  };
+}
+
+export interface Retry {
+  readonly why: string;
+  readonly atMs: number;
+  readonly attempts: number;
+}
+
+export function waitingForRetry(task: CodingTask, { why, atMs, attempts }: Retry): CodingTaskStatus {
+  const nextAttemptTime = iso(atMs);
+  const message = `tried again at ${nextAttemptTime}: ${why}`;
+  return { phase: "Waiting", nextAttemptTime, message, ...kept(task), attempts };
+}
+
+/** The process stops: somebody else goes on. That it was interrupted does not count as a try. */
+export function handedOver(task: CodingTask): CodingTaskStatus {
+  const attempts = Math.max(0, (task.status?.attempts ?? 1) - 1);
+  return { phase: "Waiting", message: "handed over by a process that stops", ...kept(task), attempts };
+}
+
+export function running(task: CodingTask, nowMs: number): CodingTaskStatus {
+  const startTime = task.status && "startTime" in task.status ? task.status.startTime : undefined;
+  return {
+    phase: "Running",
+    startTime: startTime ?? iso(nowMs),
+    message: "being worked on",
+    ...kept(task),
+    attempts: (task.status?.attempts ?? 0) + 1,
+  };
+}
+
+/** How it ended. What only the work needed to remember is left out: it can be large. */
+export function ended(task: CodingTask, end: End, nowMs: number): CodingTaskStatus {
+  const completionTime = iso(nowMs);
+  const startTime = task.status && "startTime" in task.status ? task.status.startTime : undefined;
+  const { attempts = 0, steps = [] } = task.status ?? {};
+  const rest = { message: end.message, attempts, steps: steps.map(withoutMemory) };
+  switch (end.kind) {
+    case "completed":
+      return {
+        phase: "Completed",
+        startTime: startTime ?? completionTime,
+        completionTime,
+        ...(end.result ? { result: end.result } : {}),
+        ...rest,
+      };
+    case "superseded":
+      return { phase: "Superseded", completionTime, supersededBy: end.by, ...rest };
+    case "cancelled":
+      return { phase: "Cancelled", completionTime, ...rest };
+    case "failed": {
+      const failure = { reason: end.reason, message: end.message };
+      return { phase: "Failed", ...(startTime === undefined ? {} : { startTime }), completionTime, failure, ...rest };
+    }
+  }
+}
+
+export function cancelled(task: CodingTask, by: string, nowMs: number): CodingTaskStatus {
+  return ended(task, { kind: "cancelled", message: `cancelled: ${by}` }, nowMs);
+}
+
+function withoutMemory({ name, completedAt, result }: CodingTaskStep): CodingTaskStep {
+  const { findings: _, ...rest } = result ?? {};
+  return { name, completedAt, ...(result === undefined ? {} : { result: rest }) };
+}
+
+/** A task in a few words, for people. */
+export function describe({ spec }: CodingTask): string {
+  switch (spec.type) {
+    case "Review":
+      return `review of ${spec.project.path}!${spec.mergeRequest.iid}`;
+    case "Command":
+      return `comment ${spec.note.id} on ${spec.project.path}!${spec.mergeRequest.iid}`;
+    case "Issue":
+      return `issue ${spec.issue.key}`;
+  }
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

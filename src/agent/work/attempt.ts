@@ -1,0 +1,48 @@
+import type { Lease } from "../../coordination/index.ts";
+import type { KubeClient } from "../../kube/index.ts";
+import type { CodingTask, CodingTaskSpec } from "../../resources/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import type { Coder } from "../coder/coder.ts";
+import type { Workshop } from "../git/workshop.ts";
+import type { GitLab, Place } from "../gitlab/gitlab.ts";
+import type { Jira } from "../jira/jira.ts";
+import type { Settings } from "../settings.ts";
+import type { Journal } from "./journal.ts";
+
+/** What tasks are worked on with. */
+export interface Tools {
+  readonly client: KubeClient;
+  readonly gitlab: GitLab;
+  /** Undefined: no Jira is set up. */
+  readonly jira: Jira | undefined;
+  readonly workshop: Workshop;
+  readonly coder: Coder;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Every task that is known of a merge request. */
+  tasksOf(task: CodingTask): readonly CodingTask[];
+}
+
+/** One try at a task, under its lock. */
+export interface Attempt<S extends CodingTaskSpec = CodingTaskSpec> extends Tools {
+  readonly spec: S;
+  readonly uid: string;
+  readonly journal: Journal;
+  readonly lease: Lease;
+  /** Aborts when the lock is lost, somebody cancels, something newer comes, or the process stops. */
+  readonly signal: AbortSignal;
+}
+
+export type ReviewAttempt = Attempt<SpecOf<"Review">>;
+export type CommandAttempt = Attempt<SpecOf<"Command">>;
+export type IssueAttempt = Attempt<SpecOf<"Issue">>;
+
+/** The merge request that a task is about. */
+export function placeOf({ project, mergeRequest }: SpecOf<"Review" | "Command">): Place {
+  return { projectId: project.id, iid: mergeRequest.iid };
+}
+
+export type SpecOf<Type extends CodingTaskSpec["type"]> = Extract<CodingTaskSpec, { readonly type: Type }>;

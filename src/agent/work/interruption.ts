@@ -1,0 +1,24 @@
+/** Why work on a task was told to stop. */
+export type Interruption =
+  | { readonly kind: "stopping" }
+  | { readonly kind: "cancelled"; readonly by: string }
+  | { readonly kind: "superseded"; readonly by: string };
+
+class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  readonly why: Interruption;
+
+  constructor(why: Interruption) {
+    super(`told to stop: ${why.kind}`);
+    this.why = why;
+  }
+}
+
+/** Tells work to stop, and why. Who was told first decides. */
+export function interrupt(controller: AbortController, why: Interruption): void {
+  controller.abort(new Interrupted(why));
+}
+
+export function interruptionOf({ reason }: AbortSignal): Interruption {
+  return reason instanceof Interrupted ? reason.why : { kind: "stopping" };
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import type { CodingTask } from "../../resources/index.ts";
+import { nextUp } from "./next-up.ts";
+
+describe("whose turn is next", () => {
+  it("is the one that came first", () => {
+    expect(nextUp([task("later", 1, 20), task("first", 1, 10)], [])?.metadata.uid).toBe("first");
+  });
+
+  it("is one of the project with the fewest at work, though it came later", () => {
+    const running = [task("r1", 1, 1), task("r2", 1, 2), task("r3", 2, 3)];
+
+    expect(nextUp([task("busy", 1, 10), task("quiet", 3, 30), task("other", 2, 20)], running)?.metadata.uid).toBe(
+      "quiet",
+    );
+  });
+
+  it("is nobody's if nobody waits", () => {
+    expect(nextUp([], [task("r1", 1, 1)])).toBeUndefined();
+  });
+});
+
+function task(uid: string, project: number, second: number): CodingTask {
+  const creationTimestamp = new Date(second * 1_000).toISOString();
+  const spec = { type: "Review", project: { host: "h", id: project, path: "p" }, receivedTime: creationTimestamp };
+  return { metadata: { uid, creationTimestamp }, spec } as unknown as CodingTask;
+}

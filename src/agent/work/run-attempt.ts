@@ -1,0 +1,190 @@
+import { CoordinationError, isCoordinationError, keyOf, type Lease, type Locks } from "../../coordination/index.ts";
+import { KubeError } from "../../kube/index.ts";
+import { type CodingTask, codingTasks } from "../../resources/index.ts";
+import { backoffMs } from "../../time/index.ts";
+import type { Announce } from "../announce.ts";
+import { cancelRequest } from "../decide.ts";
+import { type End, type Failed, failed } from "../end.ts";
+import { builtIn } from "../flows/built-in.ts";
+import { command } from "../flows/command.ts";
+import { issue } from "../flows/issue.ts";
+import { report } from "../flows/report.ts";
+import { review } from "../flows/review.ts";
+import { isRemoteError } from "../remote-error.ts";
+import { isClosed, lineOf } from "../seen.ts";
+import { describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
+import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt, Tools } from "./attempt.ts";
+import { heldGitLab, heldJira } from "./held.ts";
+import { type Interruption, interruptionOf } from "./interruption.ts";
+import { Journal, TaskTaken } from "./journal.ts";
+
+/**
+ * `busy`: somebody else works on it, or on what it takes turns on. `left`: to another process. `again`: it is tried again
+ * later. `closed`: nothing is left to do.
+ */
+export type AttemptOutcome = "busy" | "left" | "again" | "closed";
+
+export interface AttemptTools extends Tools {
+  readonly locks: Locks;
+  readonly announce: Announce;
+  readonly lockWaitMs: number;
+}
+
+/** That it failed is told even while GitLab is away, but not for ever. */
+const moreTriesToTell = 5;
+
+/** One try at a task, under its lock; with what came out written into it. */
+export async function runAttempt(
+  found: CodingTask,
+  tools: AttemptTools,
+  interrupted: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { locks, lockWaitMs: waitMs } = tools;
+  let lease: Lease;
+  try {
+    const purpose = describe(found);
+    lease = await locks.acquire(keyOf(...lineOf(found)), { waitMs, signal: interrupted, purpose });
+  } catch (error) {
+    if (isCoordinationError(error, "timeout") || interrupted.aborted) return "busy";
+    throw error;
+  }
+  await using held = lease;
+  try {
+    return await underLock(found, tools, held, interrupted);
+  } catch (error) {
+    // Whoever holds the lock by now goes on with it.
+    if (error instanceof TaskTaken || held.signal.aborted || isCoordinationError(error, "lost")) return "left";
+    throw error;
+  }
+}
+
+async function underLock(
+  found: CodingTask,
+  tools: AttemptTools,
+  lease: Lease,
+  interrupted: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { client, settings } = tools;
+  const { name = "", namespace = "", uid = "" } = found.metadata;
+  const task = await client.get(codingTasks, { name, namespace });
+  if (!task || task.metadata.uid !== uid || isClosed(task)) return "left";
+
+  const journal = new Journal(client, task);
+  const attempt: Attempt = {
+    ...tools,
+    gitlab: heldGitLab(tools.gitlab, lease),
+    jira: tools.jira && heldJira(tools.jira, lease),
+    spec: task.spec,
+    uid,
+    journal,
+    lease,
+    signal: AbortSignal.any([interrupted, lease.signal]),
+  };
+  const end = await endOf(attempt, tools, interrupted);
+  if (end === "stopping") {
+    await journal.write(handedOver);
+    return "left";
+  }
+  if (end.kind === "failed" && end.retry && attemptsOf(journal) < settings.maxAttempts) return again(attempt, end);
+  return close(attempt, end, tools);
+}
+
+async function endOf(attempt: Attempt, tools: AttemptTools, interrupted: AbortSignal): Promise<End | "stopping"> {
+  const { journal, settings, client } = attempt;
+  const before = journal.resultOf("failed");
+  // What is left of it is to tell people.
+  if (before) return failed(before["reason"] ?? "Unknown", before["message"] ?? "it failed");
+  const by = cancelRequest(journal.task);
+  if (by !== undefined) return { kind: "cancelled", message: `cancelled: ${by}` };
+  if (attemptsOf(journal) >= settings.maxAttempts) {
+    return failed("GaveUp", `${attemptsOf(journal)} tries were begun and none came to an end`);
+  }
+  await journal.write((task) => running(task, client.serverNowMs()));
+  await tools.announce.began(journal.task);
+  try {
+    return await flowOf(attempt);
+  } catch (error) {
+    if (error instanceof TaskTaken || attempt.lease.signal.aborted) throw error;
+    if (interrupted.aborted) return endOfInterruption(interruptionOf(interrupted));
+    return endOfError(attempt, error);
+  }
+}
+
+function flowOf(attempt: Attempt): Promise<End> {
+  const { spec } = attempt;
+  switch (spec.type) {
+    case "Review":
+      return review(attempt as ReviewAttempt);
+    case "Command":
+      return spec.note.verb === "do" ? command(attempt as CommandAttempt) : builtIn(attempt as CommandAttempt);
+    case "Issue":
+      return issue(attempt as IssueAttempt);
+  }
+}
+
+function endOfInterruption(interruption: Interruption): End | "stopping" {
+  switch (interruption.kind) {
+    case "stopping":
+      return "stopping";
+    case "cancelled":
+      return { kind: "cancelled", message: `cancelled: ${interruption.by}` };
+    case "superseded":
+      return { kind: "superseded", by: interruption.by, message: `a newer commit took its place: ${interruption.by}` };
+  }
+}
+
+/** Errors of our own stores are for the controller, which tries again without counting. */
+function endOfError({ log, journal }: Attempt, error: unknown): Failed {
+  if (error instanceof KubeError || error instanceof CoordinationError) throw error;
+  if (isRemoteError(error)) {
+    const retry = error.kind === "unavailable";
+    const reason = { unavailable: "Unavailable", denied: "Denied", missing: "Missing", refused: "Refused" }[error.kind];
+    const { retryAfterMs } = error;
+    return { ...failed(reason, error.message, retry), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  }
+  log.error("a task failed for a reason nobody thought of", { task: journal.task.metadata.name, error });
+  return failed("Unexpected", "something went wrong that nobody thought of; the log of the agent says what", true);
+}
+
+async function again(
+  { journal, client, settings, random }: Attempt,
+  failure: Failed,
+  tries = attemptsOf(journal),
+): Promise<AttemptOutcome> {
+  const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, settings.backoff, random.fraction()));
+  const atMs = client.serverNowMs() + waitMs;
+  await journal.write((task) => waitingForRetry(task, { why: failure.message, atMs, attempts: tries }));
+  return "again";
+}
+
+/** People are told before the end is written: what is closed is not looked at again. */
+async function close(attempt: Attempt, end: End, { announce }: AttemptTools): Promise<AttemptOutcome> {
+  const { journal, client, settings, log } = attempt;
+  if (end.kind === "failed") await remember(attempt, end);
+  if (end.kind === "failed" || end.kind === "cancelled") {
+    try {
+      await report({ ...attempt, signal: attempt.lease.signal }, end);
+    } catch (error) {
+      if (!isRemoteError(error)) throw error;
+      const tries = attemptsOf(journal);
+      if (error.kind === "unavailable" && tries < settings.maxAttempts + moreTriesToTell) {
+        const untold = failed("Untold", `nobody could be told that it ended: ${error.message}`, true);
+        return again(attempt, untold, tries + 1);
+      }
+      log.warn("nobody could be told how a task ended", { task: journal.task.metadata.name, error });
+    }
+  }
+  const status = ended(journal.task, end, client.serverNowMs());
+  await announce.ending(journal.task, status);
+  await journal.write(() => status);
+  announce.ended(journal.task);
+  return "closed";
+}
+
+async function remember({ journal }: Attempt, { reason, message }: Failed): Promise<void> {
+  await journal.step("failed", async () => ({ reason, message }));
+}
+
+function attemptsOf({ task }: Journal): number {
+  return task.status?.attempts ?? 0;
+}

@@ -1,0 +1,90 @@
+import type { CodingTask } from "../../resources/index.ts";
+import { type Interruption, interrupt } from "./interruption.ts";
+import { nextUp } from "./next-up.ts";
+
+export interface WorkersOptions {
+  /** How many tasks are worked on at a time. */
+  readonly size: number;
+  /** Works on a task until it is done, or `interrupted` aborts. Must not throw. */
+  readonly work: (task: CodingTask, interrupted: AbortSignal) => Promise<void>;
+  /** Work on a task is over, and may be offered again. */
+  readonly over: (task: CodingTask) => void;
+}
+
+interface Work {
+  readonly task: CodingTask;
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Works on tasks, a bounded number at a time, fairly between projects. Each is worked on once at a time. */
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #ready = new Map<string, CodingTask>();
+  readonly #running = new Map<string, Work>();
+  #isStopped = false;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  get load(): { readonly running: number; readonly ready: number } {
+    return { running: this.#running.size, ready: this.#ready.size };
+  }
+
+  isRunning(uid: string): boolean {
+    return this.#running.has(uid);
+  }
+
+  /** It is this task's turn. */
+  offer(task: CodingTask): void {
+    const uid = uidOf(task);
+    if (this.#isStopped || this.#running.has(uid)) return;
+    this.#ready.set(uid, task);
+    this.#begin();
+  }
+
+  /** It is not this task's turn any more. */
+  withdraw(uid: string): void {
+    this.#ready.delete(uid);
+  }
+
+  interrupt(uid: string, why: Interruption): void {
+    const work = this.#running.get(uid);
+    if (work) interrupt(work.controller, why);
+  }
+
+  /** Begins nothing new, tells all work to stop, and waits for it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#ready.clear();
+    const all = [...this.#running.values()];
+    for (const { controller } of all) interrupt(controller, { kind: "stopping" });
+    await Promise.all(all.map(({ done }) => done));
+  }
+
+  #begin() {
+    while (this.#running.size < this.#options.size) {
+      const running = [...this.#running.values()].map(({ task }) => task);
+      const task = nextUp([...this.#ready.values()], running);
+      if (!task) return;
+      this.#ready.delete(uidOf(task));
+      this.#run(task);
+    }
+  }
+
+  #run(task: CodingTask) {
+    const uid = uidOf(task);
+    const controller = new AbortController();
+    const done = this.#options.work(task, controller.signal).finally(() => {
+      this.#running.delete(uid);
+      this.#options.over(task);
+      this.#begin();
+    });
+    this.#running.set(uid, { task, controller, done });
+  }
+}
+
+function uidOf({ metadata }: CodingTask): string {
+  return metadata.uid ?? "";
+}

@@ -1,0 +1,58 @@
+import { memoryLocks } from "../../src/coordination/index.ts";
+import { codingTasks } from "../../src/resources/index.ts";
+import type { MutateAgent } from "./agent-sim.ts";
+
+/** Does not look whether it said something before. */
+export const saysItAgain: MutateAgent = (options) => {
+  const { gitlab } = options;
+  const isOurs = ({ body }: { readonly body: string }) => body.includes("<!-- interlock");
+  return {
+    ...options,
+    gitlab: {
+      ...gitlab,
+      discussions: async (place, signal) =>
+        (await gitlab.discussions(place, signal)).map(({ id, notes }) => ({
+          id,
+          notes: notes.filter((note) => !isOurs(note)),
+        })),
+    },
+  };
+};
+
+/** Does not look whether its commit is there already. */
+export const commitsAgain: MutateAgent = (options) => ({
+  ...options,
+  workshop: { ...options.workshop, findTask: async () => undefined },
+});
+
+/** Each process has locks of its own, and pushes over whatever is there. */
+export const locksOfItsOwn: MutateAgent = (options) => {
+  const { clock, random, workshop } = options;
+  return {
+    ...options,
+    locks: memoryLocks({ clock, random }),
+    workshop: {
+      ...workshop,
+      async push(repository, order, signal) {
+        const expectedSha = await workshop.branchHead(repository, order.branch, signal);
+        return workshop.push(repository, { ...order, expectedSha }, signal);
+      },
+    },
+  };
+};
+
+/** Forgets what it has done on the way. */
+export const keepsNoJournal: MutateAgent = (options) => {
+  const { client } = options;
+  return {
+    ...options,
+    client: {
+      ...client,
+      async get(type, ref, call) {
+        const object = await client.get(type, ref, call);
+        if (type.kind !== codingTasks.kind || !object) return object;
+        return { ...object, status: { ...(object as never as { status: object }).status, steps: [] } } as never;
+      },
+    },
+  };
+};

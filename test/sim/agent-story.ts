@@ -1,0 +1,123 @@
+import type { KubeClient } from "../../src/kube/index.ts";
+import { annotationKeys, claimKeys, codingTasks, draftTask, type TaskDraft } from "../../src/resources/index.ts";
+import { type AgentRemote, host, projectId, site, statuses } from "./agent-remote.ts";
+import type { SimServer } from "./sim-server.ts";
+import type { World } from "./world.ts";
+
+export const namespace = "default";
+const project = { host, id: projectId, path: "group/app" };
+
+/** What people do on GitLab and Jira, and what webhooks tell of it, sometimes twice. */
+export class AgentStory {
+  readonly #world: World;
+  readonly #server: SimServer;
+  readonly #remote: AgentRemote;
+  readonly #client: KubeClient;
+  readonly #pace: number;
+  #isOver = false;
+  #issues = 0;
+
+  constructor(world: World, server: SimServer, remote: AgentRemote) {
+    this.#world = world;
+    this.#server = server;
+    this.#remote = remote;
+    this.#client = server.cluster.client("webhooks");
+    this.#pace = world.chance.between(800, 5_000);
+    remote.push("main", "first");
+    for (const branch of ["topic-1", "topic-2"]) {
+      remote.push(branch, "first");
+      remote.openMergeRequest(branch, branch);
+    }
+    this.#plan();
+  }
+
+  /** Nobody asks for anything any more. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #plan() {
+    this.#world.in(this.#pace * this.#world.chance.between(0.1, 2), () => {
+      if (this.#isOver) return;
+      void this.#next();
+      this.#plan();
+    });
+  }
+
+  #next(): Promise<void> {
+    const { chance } = this.#world;
+    const iid = chance.whole(1, 2);
+    const kind = chance.whole(0, 9);
+    if (kind <= 2) return this.#push(iid);
+    if (kind <= 6) return this.#command(iid);
+    if (kind <= 8) return this.#issue();
+    return this.#cancel();
+  }
+
+  async #push(iid: number) {
+    const { sourceBranch } = this.#mergeRequest(iid);
+    this.#remote.push(sourceBranch, "by a person");
+    await this.tellOfHead(iid);
+  }
+
+  /** The webhook that follows a push, whoever pushed. */
+  async tellOfHead(iid: number): Promise<void> {
+    const { headSha = "" } = this.#mergeRequest(iid);
+    const claimKey = claimKeys.review({ host, projectId, iid }, headSha);
+    await this.#tell({ type: "Review", claimKey, ...this.#common(), mergeRequest: this.#place(iid) });
+  }
+
+  async #command(iid: number) {
+    const note = this.#remote.comment(iid, 1, "/copilot fix it");
+    const claimKey = claimKeys.note({ host, projectId, iid }, note.id);
+    const verb = this.#world.chance.happens(0.8) ? "do" : "review";
+    await this.#tell({
+      ...{ type: "Command", claimKey, ...this.#common(), mergeRequest: this.#place(iid) },
+      note: { id: note.id, authorId: 1, body: note.body, verb, instruction: "fix it" },
+    });
+  }
+
+  async #issue() {
+    const key = `APP-${++this.#issues}`;
+    const since = new Date(1_700_000_000_000 + Math.round(this.#world.now)).toISOString();
+    this.#remote.issues.set(key, { status: statuses.trigger, since, comments: [], moves: [] });
+    await this.#tell({
+      ...{ type: "Issue", claimKey: claimKeys.issue(site, key, since), ...this.#common() },
+      issue: { site, key, since, summary: "Do it" },
+      ...{ branch: `agent/${key.toLowerCase()}`, targetBranch: "main" },
+    });
+  }
+
+  async #cancel() {
+    const { items } = await this.#client.list(codingTasks, { namespace });
+    const open = items.filter(({ status }) => !status || !("completionTime" in status));
+    if (open.length === 0) return;
+    this.#world.struck("task cancelled");
+    const { name = "" } = this.#world.chance.pick(open).metadata;
+    const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: "kim" } } };
+    await this.#client.patch(codingTasks, { namespace, name }, { merge });
+  }
+
+  async #tell(draft: TaskDraft) {
+    const reading = draftTask(draft, namespace);
+    if (reading.kind === "problem") throw new TypeError(reading.problem);
+    const times = this.#world.chance.happens(0.3) ? 2 : 1;
+    for (let i = 0; i < times; i++) await this.#client.create(codingTasks, reading.task);
+  }
+
+  #common() {
+    const receivedTime = new Date(this.#server.clock.wallMs()).toISOString();
+    return { project, source: "webhook", requestedBy: "kim", receivedTime } as const;
+  }
+
+  #mergeRequest(iid: number) {
+    const found = this.#remote.mergeRequests.get(iid);
+    if (!found) throw new TypeError("there is no such merge request");
+    return found;
+  }
+
+  #place(iid: number) {
+    const { headSha = "", sourceBranch, targetBranch } = this.#mergeRequest(iid);
+    return { iid, headSha, sourceBranch, targetBranch };
+  }
+}
