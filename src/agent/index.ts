@@ -7,5 +7,8 @@ export { checkPatch } from "./git/check-patch.ts";
 export { type GitWorkshopOptions, gitWorkshop } from "./git/git-workshop.ts";
 export type * from "./git/workshop.ts";
 export type * from "./gitlab/gitlab.ts";
+export { type GitLabHttpOptions, gitlabHttp } from "./gitlab/http/gitlab-http.ts";
+export { type JiraHttpOptions, jiraHttp } from "./jira/http/jira-http.ts";
 export type * from "./jira/jira.ts";
 export { isRemoteError, RemoteError, type RemoteErrorKind } from "./remote-error.ts";
+export { positionOf } from "./review/positions.ts";

@@ -1,0 +1,163 @@
+import type { Clock, Random } from "../../../time/index.ts";
+import { isRemoteError } from "../../remote-error.ts";
+import { fieldsOf } from "../../rest/fields.ts";
+import { type Ask, restClient } from "../../rest/rest-client.ts";
+import type { GitLab, MergeRequestDraft, Place, Position } from "../gitlab.ts";
+import { readChanges } from "./changes.ts";
+import { discussionOf, mergeRequestOf, noteOf, projectOf, userOf } from "./decode.ts";
+import { mergeRequestsSince } from "./merge-requests-since.ts";
+import { readPages } from "./pages.ts";
+
+export interface GitLabHttpOptions {
+  /** Of the server, as people type it. */
+  readonly url: string;
+  readonly token: () => string;
+  /** The longest that one request may take. */
+  readonly timeLimitMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** GitLab over its REST API v4. */
+export function gitlabHttp(options: GitLabHttpOptions): GitLab {
+  const rest = restClient({
+    ...options,
+    name: "GitLab",
+    url: `${options.url.replace(/\/+$/, "")}/api/v4`,
+    credentials,
+  });
+
+  function credentials() {
+    const token = options.token();
+    return { headers: { "PRIVATE-TOKEN": token }, secrets: [token] };
+  }
+  async function read(what: string, ask: Ask) {
+    return fieldsOf((await rest(ask)).body, `GitLab's ${what}`);
+  }
+  async function openOnes(projectId: number, sourceBranch: string, signal: AbortSignal | undefined) {
+    const query = { state: "opened", scope: "all", source_branch: sourceBranch, order_by: "created_at", sort: "asc" };
+    const path = `projects/${projectId}/merge_requests`;
+    const found = await readPages(rest, { path, what: "merge requests", query, signal });
+    // A fork can have a branch of the same name.
+    return found
+      .map(mergeRequestOf)
+      .filter((each) => each.sourceBranch === sourceBranch && each.sourceProjectId === projectId);
+  }
+  async function existing(projectId: number, { sourceBranch, targetBranch }: MergeRequestDraft, signal?: AbortSignal) {
+    const open = await openOnes(projectId, sourceBranch, signal);
+    return open.find((each) => each.targetBranch === targetBranch);
+  }
+
+  return {
+    host: new URL(options.url).host,
+
+    async self(signal) {
+      return userOf(await read("user", { method: "GET", path: "user", signal }));
+    },
+    async project(id, signal) {
+      const path = `projects/${encodeURIComponent(id)}`;
+      return projectOf(await read("project", { method: "GET", path, signal }));
+    },
+    async accessLevel(projectId, userId, signal) {
+      const path = `projects/${projectId}/members/all/${userId}`;
+      try {
+        return (await read("member", { method: "GET", path, signal })).integer("access_level");
+      } catch (error) {
+        if (isRemoteError(error, "missing")) return 0;
+        throw error;
+      }
+    },
+
+    async mergeRequest(place, signal) {
+      return mergeRequestOf(await read("merge request", { method: "GET", path: pathOf(place), signal }));
+    },
+    mergeRequestsSince: (projectId, since, signal) => mergeRequestsSince(rest, projectId, { ...since, signal }),
+    async notesSince(place, from, signal) {
+      // GitLab cannot filter by time: newest first, until they are old enough.
+      const query = { order_by: "created_at", sort: "desc" };
+      const list = { path: `${pathOf(place)}/notes`, what: "notes", query, signal };
+      const isNew = (note: { readonly createdAt: string }) => Date.parse(note.createdAt) >= Date.parse(from);
+      const read = await readPages(rest, list, ({ items }) => items.some((note) => !isNew(noteOf(note))));
+      const notes = new Map(read.map((fields) => noteOf(fields)).map((note) => [note.id, note]));
+      return [...notes.values()].filter((note) => !note.system && isNew(note)).toSorted(byAge);
+    },
+    async createMergeRequest(projectId, draft, signal) {
+      const { sourceBranch, targetBranch, title, description } = draft;
+      const body = { source_branch: sourceBranch, target_branch: targetBranch, title, description };
+      const path = `projects/${projectId}/merge_requests`;
+      try {
+        return mergeRequestOf(await read("merge request", { method: "POST", path, body, signal }));
+      } catch (error) {
+        const adopted =
+          isRemoteError(error) && error.status === 409 ? await existing(projectId, draft, signal) : undefined;
+        if (adopted) return adopted;
+        throw error;
+      }
+    },
+    async openMergeRequestOf(projectId, sourceBranch, signal) {
+      return (await openOnes(projectId, sourceBranch, signal))[0];
+    },
+    changes: (place, signal) => readChanges(rest, pathOf(place), signal),
+
+    async discussions(place, signal) {
+      const list = { path: `${pathOf(place)}/discussions`, what: "discussions", signal };
+      const found = new Map((await readPages(rest, list)).map(discussionOf).map((each) => [each.id, each]));
+      return [...found.values()];
+    },
+    async startDiscussion(place, { body, position }, signal) {
+      const ask: Ask = {
+        method: "POST",
+        path: `${pathOf(place)}/discussions`,
+        signal,
+        body: { body, position: wire(position) },
+      };
+      return discussionOf(await read("discussion", ask));
+    },
+    async addNote(place, body, discussionId, signal) {
+      const thread = discussionId === undefined ? "" : `/discussions/${encodeURIComponent(discussionId)}`;
+      const ask: Ask = { method: "POST", path: `${pathOf(place)}${thread}/notes`, body: { body }, signal };
+      return noteOf(await read("note", ask), discussionId);
+    },
+    async changeNote(place, noteId, body, signal) {
+      await rest({ method: "PUT", path: `${pathOf(place)}/notes/${noteId}`, body: { body }, signal });
+    },
+    async deleteNote(place, noteId, signal) {
+      try {
+        await rest({ method: "DELETE", path: `${pathOf(place)}/notes/${noteId}`, signal });
+      } catch (error) {
+        if (!isRemoteError(error, "missing")) throw error;
+      }
+    },
+    async award(place, noteId, emoji, signal) {
+      const ask: Ask = {
+        method: "POST",
+        path: `${pathOf(place)}/notes/${noteId}/award_emoji`,
+        body: { name: emoji },
+        signal,
+      };
+      try {
+        await rest(ask);
+      } catch (error) {
+        // Not found, says GitLab, when it finds one that is there already.
+        if (!(isRemoteError(error) && /already been taken/i.test(error.message))) throw error;
+      }
+    },
+  };
+}
+
+function pathOf({ projectId, iid }: Place): string {
+  return `projects/${projectId}/merge_requests/${iid}`;
+}
+
+function wire({ baseSha, startSha, headSha, oldPath, newPath, oldLine, newLine }: Position) {
+  const refs = { base_sha: baseSha, start_sha: startSha, head_sha: headSha };
+  const lines = {
+    ...(oldLine !== undefined && { old_line: oldLine }),
+    ...(newLine !== undefined && { new_line: newLine }),
+  };
+  return { position_type: "text", ...refs, old_path: oldPath, new_path: newPath, ...lines };
+}
+
+function byAge(one: { createdAt: string; id: number }, other: { createdAt: string; id: number }): number {
+  return Date.parse(one.createdAt) - Date.parse(other.createdAt) || one.id - other.id;
+}

@@ -1,0 +1,50 @@
+import { RemoteError } from "../../remote-error.ts";
+import type { Rest } from "../../rest/rest-client.ts";
+import type { Listed, MergeRequest, Since } from "../gitlab.ts";
+import { mergeRequestOf } from "./decode.ts";
+import { pageSize, readPage } from "./pages.ts";
+
+/**
+ * Merge requests in the order of their last change. One that changes while we read moves to the end, and what follows
+ * it moves up: a page by its number would skip some. So each page is asked for by the time at which the last one ended.
+ */
+export async function mergeRequestsSince(
+  rest: Rest,
+  projectId: number,
+  { from, limit = Number.POSITIVE_INFINITY, signal }: Since & { signal?: AbortSignal | undefined },
+): Promise<Listed<MergeRequest>> {
+  const size = Math.min(pageSize, limit);
+  const found = new Map<number, MergeRequest>();
+  let serverDate: Date | undefined;
+  let more = true;
+  let after = from;
+  let page = 1;
+  while (more && found.size < limit) {
+    const query = { state: "all", scope: "all", order_by: "updated_at", sort: "asc", updated_after: after };
+    const list = { path: `projects/${projectId}/merge_requests`, what: "merge requests", query, signal };
+    const read = await readPage(rest, list, page, size);
+    serverDate ??= dateOf(read.headers);
+    for (const each of read.items.map(mergeRequestOf)) {
+      // At its newest place, also if it was met before.
+      found.delete(each.iid);
+      found.set(each.iid, each);
+    }
+    more = read.more;
+    const last = [...found.values()].at(-1)?.updatedAt ?? after;
+    // Many can change at one moment: within it there are only page numbers.
+    page = Date.parse(last) > Date.parse(after) ? 1 : page + 1;
+    after = page === 1 ? last : after;
+  }
+  const items = [...found.values()];
+  return {
+    items: items.slice(0, Math.min(limit, items.length)),
+    serverDate: serverDate ?? dateOf(new Headers()),
+    more: more || items.length > limit,
+  };
+}
+
+function dateOf(headers: Headers): Date {
+  const at = Date.parse(headers.get("date") ?? "");
+  if (Number.isNaN(at)) throw new RemoteError("refused", "GitLab's answer has no Date header; does a proxy remove it?");
+  return new Date(at);
+}

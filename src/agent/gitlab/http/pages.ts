@@ -1,0 +1,55 @@
+import { type Fields, listOf } from "../../rest/fields.ts";
+import type { Ask, Rest } from "../../rest/rest-client.ts";
+
+export interface Page {
+  readonly items: readonly Fields[];
+  /** There are further ones. */
+  readonly more: boolean;
+  /** How many there are on all pages, if GitLab counted them. */
+  readonly total: number | undefined;
+  readonly headers: Headers;
+}
+
+export type List = Omit<Ask, "method" | "body"> & { readonly what: string };
+
+export const pageSize = 100;
+const mostRestarts = 3;
+
+/** One page of a list; the first is 1. */
+export async function readPage(
+  rest: Rest,
+  { what, query, ...list }: List,
+  page: number,
+  size = pageSize,
+): Promise<Page> {
+  const { body, headers } = await rest({ ...list, method: "GET", query: { ...query, per_page: size, page } });
+  const items = listOf(body, `GitLab's ${what}`);
+  const next = headers.get("x-next-page");
+  const total = headers.get("x-total");
+  return {
+    items,
+    more: next === null ? items.length >= size : next !== "",
+    total: total === null || total === "" ? undefined : Number(total),
+    headers,
+  };
+}
+
+/**
+ * The list, page by page until `enough`. Pages are counted from the start, so that something deleted meanwhile moves
+ * what follows onto a page that was read already: then it is read again from the start.
+ */
+export async function readPages(
+  rest: Rest,
+  list: List,
+  enough: (page: Page) => boolean = () => false,
+): Promise<Fields[]> {
+  for (let restarts = 0; ; restarts++) {
+    const pages: Page[] = [];
+    do pages.push(await readPage(rest, list, pages.length + 1));
+    while (pages.at(-1)?.more && !pages.some(enough));
+
+    const totals = pages.map(({ total }) => total ?? 0);
+    const isWhole = totals.every((total, i) => i === 0 || total >= (totals[i - 1] ?? 0));
+    if (isWhole || restarts === mostRestarts) return pages.flatMap(({ items }) => items);
+  }
+}

@@ -1,0 +1,86 @@
+/** A node of Jira's document format, as far as it can be relied on: it comes from outside. */
+export interface AdfNode {
+  readonly type: string;
+  readonly text?: string;
+  readonly attrs?: Readonly<Record<string, unknown>>;
+  readonly content?: readonly AdfNode[];
+  readonly marks?: readonly AdfMark[];
+}
+
+export interface AdfMark {
+  readonly type: string;
+  readonly attrs?: Readonly<Record<string, unknown>>;
+}
+
+/** No document of a person is nested as deep; what is deeper is left out. */
+export const maxDepth = 60;
+
+/** The children of whatever this is. */
+export function childrenOf(node: unknown): readonly unknown[] {
+  const content = isRecord(node) ? node["content"] : undefined;
+  return Array.isArray(content) ? content : [];
+}
+
+export function typeOf(node: unknown): string {
+  return isRecord(node) && typeof node["type"] === "string" ? node["type"] : "";
+}
+
+export function attributeOf(node: unknown, name: string): string | number | undefined {
+  const attrs = isRecord(node) ? node["attrs"] : undefined;
+  const value = isRecord(attrs) ? attrs[name] : undefined;
+  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
+}
+
+/** What a node that stands within a line shows, without its marks; undefined: it is not of those. */
+export function inlineTextOf(node: unknown): string | undefined {
+  switch (typeOf(node)) {
+    case "text":
+      return isRecord(node) && typeof node["text"] === "string" ? node["text"] : "";
+    case "hardBreak":
+      return "\n";
+    case "mention":
+      return `@${String(attributeOf(node, "text") ?? attributeOf(node, "id") ?? "somebody").replace(/^@/, "")}`;
+    case "emoji":
+      return String(attributeOf(node, "text") ?? attributeOf(node, "shortName") ?? "");
+    case "status":
+      return `[${attributeOf(node, "text") ?? ""}]`;
+    case "date":
+      return dateOf(attributeOf(node, "timestamp"));
+    case "inlineCard":
+    case "blockCard":
+    case "embedCard":
+      return String(attributeOf(node, "url") ?? "");
+    case "media":
+    case "mediaInline":
+      return `[attachment: ${attributeOf(node, "alt") || attributeOf(node, "id") || "file"}]`;
+    default:
+      return undefined;
+  }
+}
+
+/** The words of a document: a line per block, marks left out. */
+export function plainTextOf(document: unknown): string {
+  const lines: string[] = [""];
+  walk(document, 0);
+  return lines.join("\n").trim();
+
+  function walk(node: unknown, depth: number): void {
+    const text = inlineTextOf(node);
+    if (text !== undefined) {
+      lines.push((lines.pop() ?? "") + text);
+      return;
+    }
+    if (depth > maxDepth) return;
+    for (const child of childrenOf(node)) walk(child, depth + 1);
+    if (lines.at(-1) !== "") lines.push("");
+  }
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function dateOf(timestamp: string | number | undefined): string {
+  const at = new Date(Number(timestamp));
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString().slice(0, 10);
+}

@@ -1,0 +1,65 @@
+import type { Clock, Random } from "../../../time/index.ts";
+import { type Fields, fieldsOf } from "../../rest/fields.ts";
+import { type Ask, restClient } from "../../rest/rest-client.ts";
+import type { Jira, JiraComment } from "../jira.ts";
+import { plainTextOf } from "./adf.ts";
+import { findIssues } from "./find-issues.ts";
+import { markdownToAdf } from "./markdown-to-adf.ts";
+import { moveIssue } from "./move-issue.ts";
+import { readAll } from "./pages.ts";
+import { pathOf, readIssue } from "./read-issue.ts";
+
+export interface JiraHttpOptions {
+  /** Of the site, as people type it. */
+  readonly url: string;
+  readonly email: string;
+  readonly token: () => string;
+  /** The longest that one request may take. */
+  readonly timeLimitMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Jira Cloud over its REST API v3. */
+export function jiraHttp(options: JiraHttpOptions): Jira {
+  const siteUrl = options.url.replace(/\/+$/, "");
+  const rest = restClient({ ...options, name: "Jira", url: `${siteUrl}/rest/api/3`, credentials });
+
+  function credentials() {
+    const token = options.token();
+    const basic = Buffer.from(`${options.email}:${token}`).toString("base64");
+    return { headers: { authorization: `Basic ${basic}` }, secrets: [token, basic] };
+  }
+  async function read(what: string, ask: Ask): Promise<Fields> {
+    return fieldsOf((await rest(ask)).body, `Jira's ${what}`);
+  }
+
+  return {
+    site: new URL(options.url).host,
+
+    async self(signal) {
+      return (await read("account", { method: "GET", path: "myself", signal })).text("accountId");
+    },
+    issuesIn: (project, status, signal) => findIssues(rest, { project, status }, signal),
+    issue: (key, signal) => readIssue(rest, { key, siteUrl }, signal),
+    moveTo: (key, status, signal) => moveIssue(rest, { key, status }, signal),
+
+    async comments(key, signal) {
+      const list = { path: `${pathOf(key)}/comment`, query: { orderBy: "created" }, name: "comments", signal };
+      return (await readAll(rest, list)).map(commentOf);
+    },
+    async addComment(key, markdown, signal) {
+      const body = { body: markdownToAdf(markdown) };
+      return commentOf(await read("comment", { method: "POST", path: `${pathOf(key)}/comment`, body, signal }));
+    },
+    async changeComment(key, commentId, markdown, signal) {
+      const path = `${pathOf(key)}/comment/${encodeURIComponent(commentId)}`;
+      await rest({ method: "PUT", path, body: { body: markdownToAdf(markdown) }, signal });
+    },
+  };
+}
+
+function commentOf(fields: Fields): JiraComment {
+  const authorId = fields.anyObject("author")?.anyText("accountId") ?? "";
+  return { id: fields.text("id"), authorId, text: plainTextOf(fields.raw("body")) };
+}

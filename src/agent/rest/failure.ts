@@ -1,0 +1,59 @@
+import { RemoteError, type RemoteErrorKind } from "../remote-error.ts";
+
+export interface FailedAnswer {
+  readonly ask: { readonly method: string; readonly path: string };
+  readonly response: { readonly status: number; readonly headers: Headers };
+  readonly text: string;
+  readonly secrets: readonly string[];
+  readonly name: string;
+  readonly wallMs: number;
+}
+
+/** An answer that is none, as an error. What the server said goes along, without our secrets. */
+export function failureOf({ ask, response, text, secrets, name, wallMs }: FailedAnswer): RemoteError {
+  const { status, headers } = response;
+  const retryAfterMs = retryAfter(headers.get("retry-after"), wallMs);
+  const said = without(secrets, saidIn(text)).slice(0, 500);
+  const message = `${name} answered ${status} to ${ask.method} ${without(secrets, ask.path)}${said && `: ${said}`}`;
+  return new RemoteError(kindOf(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}
+
+function kindOf(status: number): RemoteErrorKind {
+  if (status === 401 || status === 403) return "denied";
+  if (status === 404 || status === 410) return "missing";
+  return status >= 500 || [408, 425, 429].includes(status) ? "unavailable" : "refused";
+}
+
+/** Seconds or a date. */
+function retryAfter(value: string | null, wallMs: number): number | undefined {
+  if (value === null) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - wallMs);
+}
+
+/** What GitLab and Jira put their words in; anything else as it is, in one line. */
+function saidIn(text: string): string {
+  const words = wordsOf(text);
+  return words.replace(/\s+/g, " ").trim();
+}
+
+function wordsOf(text: string): string {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // An HTML page of some proxy says nothing that a person wants to read here.
+    return text.trimStart().startsWith("<") ? "" : text;
+  }
+  if (typeof body !== "object" || body === null) return String(body);
+  const { message, error_description, error, errorMessages, errors } = body as Record<string, unknown>;
+  const said = [message, error_description ?? error, errorMessages, errors].filter((each) => each !== undefined);
+  return said.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("; ");
+}
+
+function without(secrets: readonly string[], text: string): string {
+  let clean = text;
+  for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, "***");
+  return clean;
+}

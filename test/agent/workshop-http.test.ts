@@ -1,0 +1,175 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { gitWorkshop, type Repository, type Workshop } from "../../src/agent/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import type { Project, User } from "../doubles/gitlab/model.ts";
+import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
+
+const { signal } = new AbortController();
+const limits = { maxBytes: 100_000, maxFiles: 10, protectedPaths: [] };
+
+let root: string;
+let server: GitLabDouble;
+let bot: User;
+let ann: User;
+let token: string;
+let project: Project;
+let repository: Repository;
+let workshop: Workshop & AsyncDisposable;
+let projects = 0;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "interlock-workshop-http-"));
+  server = await startGitLab();
+  [bot, ann] = [server.addUser("bot"), server.addUser("ann")];
+});
+
+afterAll(async () => {
+  await server.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  token = bot.token;
+  project = await server.addProject({ path: `group/project-${++projects}`, files: { "a.txt": "a\n" } });
+  repository = { projectId: project.id, cloneUrl: project.cloneUrl };
+  workshop = await gitWorkshop({
+    ...{ directory: root, timeLimitMs: 60_000, env: process.env, clock: systemClock(), random: systemRandom() },
+    server: { origin: new URL(server.url).origin, token: () => token },
+  });
+});
+
+afterEach(async () => {
+  server.faults.clear();
+  server.settings.pushRefusal = "";
+  await workshop[Symbol.asyncDispose]();
+});
+
+describe("a workshop at GitLab", () => {
+  it("works on the head of a merge request, from a fork too, and pushes what came of it", async () => {
+    const fork = await server.addProject({ path: `ann/fork-${projects}`, forkOf: project });
+    const sha = await server.pushAs(ann, fork, "topic", { "a.txt": "fork\n" }, { from: "main" });
+    const mr = await server.openMergeRequest(project, {
+      sourceBranch: "topic",
+      title: "t",
+      sourceProject: fork,
+      author: ann,
+    });
+
+    await workshop.fetchCommit(repository, sha, `refs/merge-requests/${mr.iid}/head`, signal);
+    await using tree = await workshop.checkout(repository, sha, signal);
+    expect(await readFile(join(tree.directory, "a.txt"), "utf8")).toBe("fork\n");
+    await writeFile(join(tree.directory, "a.txt"), "better\n");
+    const commit = await committed(await workshop.patchOf(tree, limits, signal), sha);
+
+    expect(await push(commit, "agent/topic")).toEqual({ kind: "pushed" });
+    expect(await workshop.branchHead(repository, "agent/topic", signal)).toBe(commit);
+    expect(server.whatHappened().pushes.at(-1)).toMatchObject({ user: "bot" });
+  });
+
+  it("finds what it pushed by the task, deep in the history", async () => {
+    const head = await headOfMain();
+    await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
+    await using tree = await workshop.checkout(repository, head, signal);
+    await writeFile(join(tree.directory, "a.txt"), "better\n");
+    const commit = await committed(await workshop.patchOf(tree, limits, signal), head);
+    await push(commit, "agent/x");
+    await server.pushAs(ann, project, "agent/x", { "b.txt": "b\n" });
+    const newer = await server.pushAs(ann, project, "agent/x", { "c.txt": "c\n" });
+
+    await workshop.fetchCommit(repository, newer, "refs/heads/agent/x", signal);
+
+    const search = { head: newer, taskUid: "task-1", depth: 10 };
+    expect(await workshop.findTask(repository, search, signal)).toBe(commit);
+  });
+
+  it("adopts a push whose reply was lost", async () => {
+    const head = await headOfMain();
+    await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
+    await using tree = await workshop.checkout(repository, head, signal);
+    await writeFile(join(tree.directory, "n.txt"), "n\n");
+    const commit = await committed(await workshop.patchOf(tree, limits, signal), head);
+    server.faults.loseReply({ method: "POST", path: /git-receive-pack/ });
+
+    expect(await push(commit, "agent/lost")).toEqual({ kind: "pushed" });
+  });
+
+  it("is denied with a bad token, and the token is in no message", async () => {
+    token = "glpat-revoked-or-wrong";
+
+    const error = await workshop.branchHead(repository, "main", signal).catch((caught) => caught);
+
+    expect(error).toMatchObject({ name: "RemoteError", kind: "denied" });
+    expect(error.message).not.toContain(token);
+  });
+
+  it("takes a new token as soon as there is one", async () => {
+    token = "glpat-old";
+    await expect(workshop.branchHead(repository, "main", signal)).rejects.toMatchObject({ kind: "denied" });
+
+    token = bot.token;
+
+    expect(await workshop.branchHead(repository, "main", signal)).toBe(await headOfMain());
+  });
+
+  it("says that a repository is missing", async () => {
+    const nowhere = { projectId: 1, cloneUrl: `${server.url}/no/such.git` };
+
+    await expect(workshop.branchHead(nowhere, "main", signal)).rejects.toMatchObject({ kind: "missing" });
+  });
+
+  it("says that a branch is missing which went away before the fetch", async () => {
+    const sha = "1".repeat(40);
+
+    await expect(workshop.fetchCommit(repository, sha, "refs/heads/gone", signal)).rejects.toMatchObject({
+      kind: "missing",
+    });
+  });
+
+  it("is out of order while GitLab is", async () => {
+    server.faults.failNext({ status: 502, path: /info\/refs/, times: 5 });
+
+    await expect(workshop.branchHead(repository, "main", signal)).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("follows no redirect", async () => {
+    server.faults.failNext({ status: 302, path: /info\/refs/, times: 5 });
+
+    await expect(workshop.branchHead(repository, "main", signal)).rejects.toMatchObject({ name: "RemoteError" });
+    expect(server.requests.latest.at(-1)).toMatchObject({ status: 302 });
+  });
+
+  it("may not push to a protected branch, and says what GitLab said", async () => {
+    const head = await headOfMain();
+    await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
+    await using tree = await workshop.checkout(repository, head, signal);
+    await writeFile(join(tree.directory, "n.txt"), "n\n");
+    const commit = await committed(await workshop.patchOf(tree, limits, signal), head);
+
+    await expect(push(commit, "main", head)).rejects.toMatchObject({ kind: "denied", message: /protected/ });
+  });
+});
+
+async function headOfMain(): Promise<string> {
+  const head = project.branches.get("main");
+  if (!head) throw new Error("no main");
+  return head;
+}
+
+async function committed(reading: Awaited<ReturnType<Workshop["patchOf"]>>, parent: string): Promise<string> {
+  if (reading.kind !== "patch") throw new Error(`no patch: ${JSON.stringify(reading)}`);
+  const draft = {
+    ...{ parent, patch: reading.patch, message: "do it\n\nInterlock-Task: task-1\n" },
+    ...{ author: { name: "Bot", email: "bot@example.com" }, atSeconds: 1_800_000_000 },
+  };
+  const outcome = await workshop.commit(repository, draft, signal);
+  if (outcome.kind !== "committed") throw new Error("a conflict");
+  return outcome.sha;
+}
+
+function push(commit: string, branch: string, expectedSha?: string) {
+  const lease = { fence: 1n, holder: "me", signal, assertHeld: () => {} };
+  return workshop.push(repository, { branch, expectedSha, commit, lease }, signal);
+}
