@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asking } from "../web/ask.ts";
 import { gitEnvironment } from "./git.ts";
 import { developer, maintainer, type Project, reporter, type User, zeroSha } from "./model.ts";
-import { type GitLabDouble, startGitLab } from "./start-gitlab.ts";
+import { type GitLabDouble, type ProjectDraft, startGitLab } from "./start-gitlab.ts";
 
 let gitlab: GitLabDouble;
 let bot: User;
@@ -85,6 +85,18 @@ describe("git over HTTP", () => {
       old: before,
       new: pushed,
     });
+  });
+
+  it("moves the merge request a moment later on demand", async () => {
+    const project = await newProject({ branches: { topic: { "a.txt": "1\n" } } });
+    const mr = await gitlab.openMergeRequest(project, { sourceBranch: "topic" });
+    gitlab.settings.followsPushes = false;
+    const sha = await gitlab.pushAs(ann, project, "topic", { "a.txt": "2\n" });
+    gitlab.settings.followsPushes = true;
+
+    expect(mr.versions).toHaveLength(1);
+    await gitlab.followPushes();
+    expect(mr.versions.map(({ head }) => head)).toEqual([expect.not.stringContaining(sha), sha]);
   });
 
   it("refuses a stale lease, all of an atomic push, hidden refs, and what it is told to refuse", async () => {
@@ -174,7 +186,7 @@ describe("faults of git", () => {
   });
 });
 
-function newProject(more: { members?: readonly { user: User; level: number }[] } = {}): Promise<Project> {
+function newProject(more: Partial<ProjectDraft> = {}): Promise<Project> {
   return gitlab.addProject({ path: `shop/cart-${++names}`, files: { "README.md": "# Cart\n" }, ...more });
 }
 

@@ -124,7 +124,7 @@ async function addVersion(world: World, mr: MergeRequest, head: string): Promise
   // Before anything is awaited: versions stand in the order of their pushes.
   mr.versions.push({ id: world.nextId(), head, start, createdMs: world.time.nowMs() });
   if (mr.sourceProject !== mr.project) await repository.fetch(mr.sourceProject.repository, head);
-  await repository.setRef(`refs/merge-requests/${mr.iid}/head`, head);
+  await repository.setOwnRef(`refs/merge-requests/${mr.iid}/head`, head);
 }
 
 /** The commit that a version is compared with. */

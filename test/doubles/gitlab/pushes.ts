@@ -23,7 +23,10 @@ export async function received(world: World, project: Project, user: User, chang
     if (change.new === zeroSha) project.branches.delete(branch);
     else project.branches.set(branch, change.new);
     world.tell(await pushHappening(world, project, user, change));
-    if (change.new !== zeroSha) await followOpenOnes(world, project, user, { branch, head: change.new });
+    if (change.new === zeroSha) continue;
+    const follow = () => followOpenOnes(world, project, user, { branch, head: change.new });
+    if (world.settings.followsPushes) await follow();
+    else world.notFollowed.push(follow);
   }
 }
 
@@ -72,7 +75,7 @@ async function tryToPush(world: World, project: Project, user: User, change: Fil
   const message = change.message ?? `Change ${Object.keys(files).join(", ")}`;
   const author = { name: user.name, email: user.email };
   const commit = { branch, from, files, message, author, atMs: world.time.nowMs() };
-  const sha = await project.repository.add({ ...commit, isForced: change.from !== undefined });
+  const sha = await project.repository.add(commit, { isForced: change.from !== undefined });
   await received(world, project, user, [{ ref: `refs/heads/${branch}`, old: old ?? zeroSha, new: sha }]);
   return sha;
 }

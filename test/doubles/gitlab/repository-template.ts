@@ -7,6 +7,8 @@ const config = (hooks: string) => `[core]
 	hooksPath = ${hooks}
 [gc]
 	auto = 0
+[fastimport]
+	unpackLimit = 1
 [uploadpack]
 	allowAnySHA1InWant = true
 	allowFilter = true

@@ -1,3 +1,5 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type DiffFile, readDiff } from "./diff.ts";
 import { GitFailure, git } from "./git.ts";
 
@@ -23,7 +25,6 @@ export interface NewCommit {
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
   readonly atMs: number;
-  readonly isForced: boolean;
 }
 
 /** A bare repository. What it computes of commits never changes, and is kept. */
@@ -92,15 +93,37 @@ export class Repository {
   }
 
   /** Puts a commit on a branch, making the branch if need be; rejects if somebody else has moved it, unless forced. */
-  add(commit: NewCommit): Promise<string> {
+  async add(commit: NewCommit, { isForced }: { isForced: boolean }): Promise<string> {
+    const [sha = ""] = await this.#import([commit], isForced ? ["--force"] : []);
+    return sha;
+  }
+
+  /** The commits of new branches, all at once: `from` may be the place of one in the list, `:1` for the first. */
+  addAll(commits: readonly NewCommit[]): Promise<string[]> {
+    return this.#import(commits, []);
+  }
+
+  #import(commits: readonly NewCommit[], options: readonly string[]): Promise<string[]> {
     return this.#inTurn(async () => {
-      const options = ["--quiet", ...(commit.isForced ? ["--force"] : [])];
-      const sha = (await git(this.directory, ["fast-import", ...options], importStream(commit))).toString().trim();
-      const { name: authorName, email: authorEmail } = commit.author;
-      const parents = commit.from === undefined ? [] : [commit.from];
-      const atMs = Math.floor(commit.atMs / 1000) * 1000;
-      this.#commits.set(sha, { sha, parents, message: commit.message, authorName, authorEmail, atMs });
-      return sha;
+      const stream = Buffer.concat(commits.flatMap((commit, at) => importStream(commit, at + 1)));
+      const out = await git(this.directory, ["fast-import", "--quiet", ...options], stream);
+      const shas = out.toString().trim().split("\n");
+      for (const [at, commit] of commits.entries()) this.#remember(shas, at, commit);
+      return shas;
+    });
+  }
+
+  #remember(shas: readonly string[], at: number, { from, author, message, atMs }: NewCommit): void {
+    const sha = shas[at] ?? "";
+    const [, place] = /^:(\d+)$/.exec(from ?? "") ?? [];
+    const parent = place === undefined ? from : shas[Number(place) - 1];
+    this.#commits.set(sha, {
+      sha,
+      parents: parent === undefined ? [] : [parent],
+      message,
+      authorName: author.name,
+      authorEmail: author.email,
+      atMs: Math.floor(atMs / 1000) * 1000,
     });
   }
 
@@ -115,6 +138,14 @@ export class Repository {
 
   async setRef(ref: string, sha: string): Promise<void> {
     await this.#inTurn(() => git(this.directory, ["update-ref", ref, sha]));
+  }
+
+  /** A ref that nobody else writes: without git's help, which takes a process each time. */
+  async setOwnRef(ref: string, sha: string): Promise<void> {
+    const file = join(this.directory, ref);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(`${file}.new`, `${sha}\n`);
+    await rename(`${file}.new`, file);
   }
 
   async deleteRef(ref: string): Promise<void> {
@@ -148,17 +179,17 @@ function once<T>(kept: Map<string, Promise<T>>, key: string, compute: () => Prom
   return known;
 }
 
-function importStream({ branch, from, files, message, author, atMs }: NewCommit): Buffer {
+function importStream({ branch, from, files, message, author, atMs }: NewCommit, mark: number): Buffer[] {
   const seconds = Math.floor(atMs / 1000);
   const parts: (string | Buffer)[] = [
-    `commit refs/heads/${branch}\nmark :1\n`,
+    `commit refs/heads/${branch}\nmark :${mark}\n`,
     `committer ${author.name} <${author.email}> ${seconds} +0000\n`,
     ...data(Buffer.from(message)),
     from === undefined ? "" : `from ${from}\n`,
   ];
   for (const [path, change] of Object.entries(files)) parts.push(...fileCommand(path, change));
-  parts.push("\nget-mark :1\ndone\n");
-  return Buffer.concat(parts.map((part) => Buffer.from(part)));
+  parts.push(`\nget-mark :${mark}\n`);
+  return parts.map((part) => Buffer.from(part));
 }
 
 function fileCommand(path: string, change: FileChanges[string]): (string | Buffer)[] {

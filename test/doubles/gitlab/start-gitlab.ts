@@ -30,6 +30,8 @@ export interface ProjectDraft {
   /** With its groups: `shop/cart`. */
   readonly path: string;
   readonly files?: FileChanges;
+  /** One commit on top of the default branch each. */
+  readonly branches?: Readonly<Record<string, FileChanges>>;
   /** Access levels by user; developer for everybody known so far if left out. */
   readonly members?: readonly { readonly user: User; readonly level: number }[];
   readonly visibility?: "private" | "public";
@@ -113,12 +115,9 @@ export class GitLabDouble implements AsyncDisposable {
       mergeRequests: [],
       forkedFrom: forkOf,
     };
-    world.projects.push(project);
+    world.addProject(project);
     if (forkOf) await this.#copyBranches(forkOf, project);
-    if (draft.files || !forkOf) {
-      const files = draft.files ?? { "README.md": `# ${path}\n` };
-      await this.pushAs(this.root, project, defaultBranch, files, { message: "Begin" });
-    }
+    else await this.#begin(project, draft);
     return project;
   }
 
@@ -172,6 +171,11 @@ export class GitLabDouble implements AsyncDisposable {
     return pushFiles(this.#world, project, user, { ...draft, branch, files });
   }
 
+  /** What merge requests have not done about pushes while `settings.followsPushes` was off. */
+  async followPushes(): Promise<void> {
+    for (const follow of this.#world.notFollowed.splice(0)) await follow();
+  }
+
   deleteBranch(project: Project, branch: string, user: User = this.root): Promise<void> {
     return deleteBranch(this.#world, project, user, branch);
   }
@@ -184,6 +188,24 @@ export class GitLabDouble implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** All that there is at first, in one go. */
+  async #begin(project: Project, { files, branches = {} }: ProjectDraft): Promise<void> {
+    const { root: author } = this;
+    const atMs = this.time.nowMs();
+    const first = files ?? { "README.md": `# ${project.path}\n` };
+    const main = { branch: project.defaultBranch, from: undefined, files: first, message: "Begin", author, atMs };
+    const others = Object.entries(branches).map(([branch, changes]) => ({
+      ...main,
+      branch,
+      from: ":1",
+      files: changes,
+      message: `Begin ${branch}`,
+    }));
+    const all = [main, ...others];
+    const shas = await project.repository.addAll(all);
+    for (const [at, { branch }] of all.entries()) project.branches.set(branch, shas[at] ?? "");
   }
 
   async #copyBranches(from: Project, to: Project): Promise<void> {

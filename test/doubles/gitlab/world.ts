@@ -16,6 +16,8 @@ export interface Settings {
   acceptsCustomRefs: boolean;
   /** What every push is refused with. */
   pushRefusal: string;
+  /** Whether merge requests move with their branches at once; GitLab itself takes a moment. */
+  followsPushes: boolean;
 }
 
 /** Everything that this GitLab knows. */
@@ -28,17 +30,21 @@ export class World {
     tooLargeBytes: 204_800,
     acceptsCustomRefs: true,
     pushRefusal: "",
+    followsPushes: true,
   };
   readonly users: User[] = [];
   readonly tokens = new Map<string, { user: User; scope: Scope; isRevoked: boolean }>();
   readonly projects: Project[] = [];
   readonly pushes: Push[] = [];
+  /** What merge requests have yet to do about pushes. */
+  readonly notFollowed: (() => Promise<void>)[] = [];
   /** Where its repositories are, each under its project's path. */
   readonly root: string;
   /** Set once the server listens. */
   url = "";
   /** Who is told of what happens. */
   tell: (happening: Happening) => void = () => {};
+  #projectsByName = new Map<string, Project>();
   #lastId = 100;
 
   constructor(root: string) {
@@ -55,7 +61,12 @@ export class World {
 
   /** By id or path. */
   project(name: string): Project | undefined {
-    return this.projects.find(({ id, path }) => String(id) === name || path === name);
+    return this.#projectsByName.get(name);
+  }
+
+  addProject(project: Project): void {
+    this.projects.push(project);
+    this.#projectsByName.set(String(project.id), project).set(project.path, project);
   }
 
   directoryOf(path: string): string {
