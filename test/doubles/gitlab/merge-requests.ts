@@ -1,6 +1,6 @@
 import { headOf, isDraft, type MergeRequest, type Project, type User, type Version } from "./model.ts";
 import { addSystemNote } from "./notes.ts";
-import { mergeRequestHappening } from "./webhook-bodies.ts";
+import { labelsOf, mergeRequestHappening } from "./webhook-bodies.ts";
 import type { World } from "./world.ts";
 
 export interface MergeRequestDraft {
@@ -69,7 +69,7 @@ export interface MergeRequestChange {
 
 export async function changeMergeRequest(world: World, mr: MergeRequest, user: User, change: MergeRequestChange) {
   const changes: Record<string, { previous: unknown; current: unknown }> = {};
-  const set = <K extends "title" | "description" | "targetBranch" | "labels">(key: K, value: MergeRequest[K]) => {
+  const set = (key: "title" | "description" | "targetBranch", value: string) => {
     changes[key === "targetBranch" ? "target_branch" : key] = { previous: mr[key], current: value };
     mr[key] = value;
   };
@@ -77,7 +77,11 @@ export async function changeMergeRequest(world: World, mr: MergeRequest, user: U
   if (change.title !== undefined) set("title", change.title);
   if (change.description !== undefined) set("description", change.description);
   if (change.targetBranch !== undefined) set("targetBranch", change.targetBranch);
-  if (change.labels !== undefined) set("labels", [...change.labels]);
+  if (change.labels !== undefined) {
+    const previous = labelsOf(mr);
+    mr.labels = [...change.labels];
+    changes["labels"] = { previous, current: labelsOf(mr) };
+  }
   if (wasDraft !== isDraft(mr)) changes["draft"] = { previous: wasDraft, current: !wasDraft };
   mr.updatedMs = world.time.nowMs();
   if (change.stateEvent === undefined) return tellOf(world, mr, user, { action: "update", changes });

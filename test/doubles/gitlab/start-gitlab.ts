@@ -38,6 +38,7 @@ export interface ProjectDraft {
   readonly defaultBranch?: string;
   /** Only maintainers push to these; the default branch if left out. */
   readonly protectedBranches?: readonly string[];
+  /** Begins with the branches of this one instead. */
   readonly forkOf?: Project;
 }
 

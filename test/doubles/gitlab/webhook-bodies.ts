@@ -235,7 +235,8 @@ function projectOf(project: Project) {
   };
 }
 
-function labelsOf(mr: MergeRequest) {
+/** In full, unlike in REST. */
+export function labelsOf(mr: MergeRequest) {
   return mr.labels.map((title) => ({ title, color: "#428BCA", project_id: mr.project.id }));
 }
 
