@@ -1,6 +1,6 @@
 import { headOf, isDraft, type MergeRequest, type Project, type User, type Version } from "./model.ts";
 import { addSystemNote } from "./notes.ts";
-import { labelsOf, mergeRequestHappening } from "./webhook-bodies.ts";
+import { labelsOf, mergeRequestHappening, pushHappening } from "./webhook-bodies.ts";
 import type { World } from "./world.ts";
 
 export interface MergeRequestDraft {
@@ -106,7 +106,9 @@ export async function mergeMergeRequest(world: World, mr: MergeRequest, user: Us
   await project.repository.setRef(`refs/heads/${targetBranch}`, merged);
   project.branches.set(targetBranch, merged);
   const ref = `refs/heads/${targetBranch}`;
-  world.pushes.push({ project, user, ref, old: into, new: merged, atMs: world.time.nowMs() });
+  const change = { ref, old: into, new: merged };
+  world.pushes.push({ project, user, ...change, atMs: world.time.nowMs() });
+  world.tell(await pushHappening(world, project, user, change));
   Object.assign(mr, { state: "merged", mergedBy: user, mergeCommitSha: merged, updatedMs: world.time.nowMs() });
   addSystemNote(world, mr, user, "merged");
   await tellOf(world, mr, user, { action: "merge" });

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { gitlabWebhooks } from "../../src/sources/index.ts";
+import { startGitLab } from "../doubles/gitlab/start-gitlab.ts";
+import { startReceiver } from "../notify/receiver.ts";
+
+it("what GitLab posts becomes tasks, or is ignored for the right reason", async () => {
+  await using gitlab = await startGitLab();
+  await using receiver = await startReceiver();
+  const [bot, ann] = [gitlab.addUser("interlock"), gitlab.addUser("ann")];
+  const project = await gitlab.addProject({ path: "shop/cart", branches: { topic: { "a.txt": "1\n" } } });
+  gitlab.webhooks.sendTo([`http://127.0.0.1:${receiver.port}/`], "secret");
+  const said = async (happens: () => unknown) => {
+    const before = receiver.letters.length;
+    await happens();
+    await gitlab.webhooks.settled();
+    return receiver.letters.slice(before).map(({ body }) => outcomeOf(JSON.parse(body)));
+  };
+
+  const mr = await gitlab.openMergeRequest(project, { sourceBranch: "topic", title: "Draft: Topic", author: ann });
+  await gitlab.webhooks.settled();
+  expect(receiver.letters.map(({ body }) => outcomeOf(JSON.parse(body)))).toEqual(["Draft"]);
+  expect(await said(() => gitlab.changeMergeRequest(mr, { title: "Topic" }))).toEqual(["Review"]);
+  expect(await said(() => gitlab.changeMergeRequest(mr, { title: "The topic" }))).toEqual(["NoNewCommits"]);
+  expect(await said(() => gitlab.changeMergeRequest(mr, { labels: ["no-review"] }))).toEqual(["NoNewCommits"]);
+  expect(await said(() => gitlab.changeMergeRequest(mr, { labels: [] }))).toEqual(["Review"]);
+  const pushed = await said(() => gitlab.pushAs(ann, project, "topic", { "a.txt": "2\n" }));
+  expect(pushed.toSorted()).toEqual(["NotHandled", "Review"]);
+  expect(await said(() => gitlab.commentOn(mr, ann, "@interlock fix it"))).toEqual(["Command"]);
+  expect(await said(() => gitlab.commentOn(mr, bot, "@interlock fix it"))).toEqual(["OwnNote"]);
+  const note = await gitlab.commentOn(mr, ann, "hello");
+  await gitlab.webhooks.settled();
+  expect(await said(() => gitlab.editComment(mr, note, "@interlock fix it"))).toEqual(["EditedNote"]);
+  for (const on of ["Issue", "Commit", "Snippet"] as const) {
+    const elsewhere = { user: ann, body: "@interlock fix it", on };
+    expect(await said(() => gitlab.commentElsewhere(project, elsewhere))).toEqual(["NotHandled"]);
+  }
+  expect(await said(() => gitlab.runPipeline(project, "topic"))).toEqual(["NotHandled"]);
+  expect(await said(() => gitlab.merge(mr))).toEqual(["NotHandled", "NotHandled"]);
+});
+
+/** The type of the task, or why there is none. */
+function outcomeOf(body: unknown): string {
+  const rules = { username: "interlock", reviewDrafts: false, skipLabels: ["no-review"] };
+  const { outcome } = gitlabWebhooks({ host: "gitlab.example.com", ...rules }).read(body, "2026-11-15T06:05:00.000Z");
+  return outcome.kind === "task" ? outcome.draft.type : outcome.reason;
+}
