@@ -27,8 +27,15 @@ export interface NotifyProcessOptions {
   readonly print: (text: string) => void;
 }
 
+export interface RunningNotify {
+  /** Whether the API server answers, and notices are followed; also of those that do not deliver at the moment. */
+  readonly isReady: boolean;
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Starts to deliver notices on the channels that the configuration names. */
-export async function openNotify(options: NotifyProcessOptions): Promise<{ close(): Promise<void> }> {
+export async function openNotify(options: NotifyProcessOptions): Promise<RunningNotify> {
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs } = loaded.config.notify;
   const channels = await channelsOf(options);
@@ -51,6 +58,10 @@ export async function openNotify(options: NotifyProcessOptions): Promise<{ close
     metrics,
   });
   return {
+    ready: notifier.ready,
+    get isReady() {
+      return notifier.isReady;
+    },
     async close() {
       await notifier.stop();
       await coordination.close();

@@ -1,5 +1,13 @@
 import { keyOf, type Locks, leading } from "../coordination/index.ts";
-import { Controller, informer, type KubeClient, keysFrom, OwnWrites, type Problem } from "../kube/index.ts";
+import {
+  Controller,
+  type Informer,
+  informer,
+  type KubeClient,
+  keysFrom,
+  OwnWrites,
+  type Problem,
+} from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
@@ -27,6 +35,9 @@ export interface NotifierOptions {
 }
 
 export interface Notifier {
+  /** Whether it knows every notice and follows them, so that it can take over at once. Followers are ready, too. */
+  readonly isReady: boolean;
+  readonly ready: Promise<void>;
   /** Whether this is the process that delivers; of all replicas one does. */
   readonly isLeading: boolean;
   stop(): Promise<void>;
@@ -34,14 +45,25 @@ export interface Notifier {
 
 /** Delivers notices from now on until `stop`, in one process at a time. Any number of replicas may be started. */
 export function startNotifier(options: NotifierOptions): Notifier {
-  const { locks, clock, random, log } = options;
+  const { locks, client, clock, random, log } = options;
   const metrics = notifyMetrics(options.metrics);
   const stop = new AbortController();
+  const following = new AbortController();
+  const problem = (problem: Problem) => log.warn("notify problem", problem);
+  const notices = informer<NotificationRequest, "skips">({
+    client,
+    clock,
+    random,
+    problem,
+    signal: following.signal,
+    type: notificationRequests,
+    indexes: { skips: skipKey },
+  });
   let isLeading = false;
   const work = async (_lease: unknown, signal: AbortSignal) => {
     isLeading = true;
     try {
-      await deliverUntil(signal, options, metrics);
+      await deliverUntil(signal, { ...options, notices, problem }, metrics);
     } finally {
       isLeading = false;
     }
@@ -56,35 +78,37 @@ export function startNotifier(options: NotifierOptions): Notifier {
     events: { failed },
   });
   return {
+    ready: notices.synced,
+    get isReady() {
+      return notices.hasSynced;
+    },
     get isLeading() {
       return isLeading;
     },
     async stop() {
       stop.abort();
       await led;
+      following.abort();
     },
   };
 }
 
-async function deliverUntil(signal: AbortSignal, options: NotifierOptions, metrics: ReturnType<typeof notifyMetrics>) {
-  const { client, clock, random, log } = options;
-  const problem = (problem: Problem) => log.warn("notify problem", problem);
-  const following = new AbortController();
-  const notices = informer<NotificationRequest, "skips">({
-    client,
-    clock,
-    random,
-    problem,
-    signal: following.signal,
-    type: notificationRequests,
-    indexes: { skips: skipKey },
-  });
+interface Following {
+  readonly notices: Informer<NotificationRequest, "skips">;
+  readonly problem: (problem: Problem) => void;
+}
+
+async function deliverUntil(
+  signal: AbortSignal,
+  options: NotifierOptions & Following,
+  metrics: ReturnType<typeof notifyMetrics>,
+) {
+  const { client, clock, random, notices, problem } = options;
   const ownWrites = new OwnWrites();
-  notices.subscribe((event, object) => event === "DELETED" && ownWrites.forget(object));
+  const forget = notices.subscribe((event, object) => event === "DELETED" && ownWrites.forget(object));
   const sight = {
     ...options,
     client: { ...client, update: noting(client, ownWrites) },
-    notices,
     channelNames: options.channels.map(({ name }) => name),
   };
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
@@ -102,12 +126,18 @@ async function deliverUntil(signal: AbortSignal, options: NotifierOptions, metri
       // Our own last write has not come back yet: acting on the older one would tell people twice.
       if (!notice || ownWrites.isOutdated(notice)) return undefined;
       const seen = observe(notice, sight);
-      return perform(decide(seen), seen, hands, signal);
+      const decision = decide(seen);
+      if (decision.do !== "deliver") return perform(decision, seen, hands, signal);
+      // Whoever delivered before us may have told of it, and our watch may be late.
+      const fresh = await client.get(notificationRequests, { namespace, name }, { signal });
+      if (!fresh || fresh.metadata.uid !== notice.metadata.uid) return undefined;
+      const now = observe(fresh, sight);
+      return perform(decide(now), now, hands, signal);
     },
   });
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await controller.stop({ deadlineMs: 1_000 });
-  following.abort();
+  forget();
 }
 
 /** What we wrote is known before the watch brings it. */

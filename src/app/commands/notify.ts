@@ -16,7 +16,8 @@ export const notify: Command<Surroundings> = {
     const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
     const { print } = terminal;
     const stage = await openNotify({ loaded, client, ledger, clock, random, log, metrics, print });
-    const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => true);
+    const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => stage.isReady);
+    await stage.ready;
     log.info("notify ready", { pid: process.pid, ...(served && { metrics: served.url }) });
     closeOnSignal(async () => {
       await served?.close();
