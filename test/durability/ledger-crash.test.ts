@@ -47,13 +47,40 @@ describe("a file ledger on a disk that forgets", () => {
 
     expect(rejected).toBeGreaterThan(100 * seeds);
   }, 120_000);
+
+  it("goes on by itself when the disk takes something again, and dies while it does so", async () => {
+    let rejected = 0;
+    for (let seed = 1; seed <= seeds; seed++) {
+      for (let failsAt = 5; failsAt < 60; failsAt++) {
+        const dice = new Dice(seed * 300_007 + failsAt);
+        const disk = new LossyDisk(dice);
+        const model = new LedgerModel(`seed ${seed}, fails from ${failsAt}`);
+        const healsAt = failsAt + dice.whole(1, 20);
+        const fails = (step: number) => step >= failsAt && step < healsAt;
+        const mayDie = dice.chance(0.5) ? { diesAt: healsAt + dice.whole(1, 20) } : {};
+
+        await live(disk, model, dice, { fails, ...mayDie }, persist).catch(tolerateBadDisk);
+        await live(disk, model, dice, {});
+
+        rejected += model.rejected;
+      }
+    }
+
+    expect(rejected).toBeGreaterThan(50 * seeds);
+  }, 120_000);
 });
 
 /** One process from start to end: opens the ledger, checks it, tells it things, and closes it or dies. True if it lives. */
-async function live(disk: LossyDisk, model: LedgerModel, dice: Dice, fate: Fate): Promise<boolean> {
+async function live(
+  disk: LossyDisk,
+  model: LedgerModel,
+  dice: Dice,
+  fate: Fate,
+  afterwards: typeof persist = async () => {},
+): Promise<boolean> {
   const life = disk.open(fate);
   try {
-    return await Promise.race([work(life, model, dice).then(() => true), life.died.then(() => false)]);
+    return await Promise.race([work(life, model, dice, afterwards).then(() => true), life.died.then(() => false)]);
   } finally {
     // Nothing of the dead process may act or be noted any more.
     await settle();
@@ -62,17 +89,31 @@ async function live(disk: LossyDisk, model: LedgerModel, dice: Dice, fate: Fate)
   }
 }
 
-async function work(life: Life, model: LedgerModel, dice: Dice) {
+async function work(life: Life, model: LedgerModel, dice: Dice, afterwards: typeof persist) {
+  const clock = new ManualClock();
   const ledger = await openFileLedger({
     directory: "/lossy",
     writer: "w",
-    clock: new ManualClock(),
+    clock,
     openDisk: async () => life.disk,
     limits: { segmentBytes: 2_500, waitingBytes: 1_000_000 },
   });
   await model.check(life.disk, "w");
   await Promise.all([1, 2, 3, 4].map(() => tell(ledger, model, dice)));
+  await afterwards(ledger, model, clock);
   await ledger.close();
+}
+
+/** Tells again and again, until the ledger keeps something. */
+async function persist(ledger: Ledger, model: LedgerModel, clock: ManualClock) {
+  for (let tries = 0; tries < 30; tries++) {
+    const before = model.rejected;
+    await model.tell(ledger, 10);
+    if (model.rejected === before) return;
+    await clock.advance(1_000);
+    for (let turns = 0; turns < 60; turns++) await settle();
+  }
+  throw new Error("nothing was kept any more although the disk is well");
 }
 
 async function tell(ledger: Ledger, model: LedgerModel, dice: Dice) {

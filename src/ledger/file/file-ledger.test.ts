@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { recordingLogger } from "../../../test/doubles/recording-logger.ts";
+import { until } from "../../../test/executor/processes/until.ts";
 import { type Disk, type DiskFile, openDirectory } from "../../disk/index.ts";
 import { promMetrics } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
@@ -273,9 +274,9 @@ describe("verification", () => {
 });
 
 describe("a disk that fails", () => {
-  it("rejects everything that waits, and nothing is taken until the ledger is opened again", async () => {
+  it("rejects everything that waits, and takes nothing right after", async () => {
     const broken = { is: false };
-    const ledger = await open({ openDisk: breakable(broken) });
+    const ledger = await open({ openDisk: breakable(broken), clock: new ManualClock() });
     await ledger.append(event(1));
     broken.is = true;
 
@@ -286,10 +287,49 @@ describe("a disk that fails", () => {
     for (const outcome of waiting) {
       expect(outcome).toMatchObject({ status: "rejected", reason: { name: "LedgerError", code: "failed" } });
     }
-    expect(later.message).toMatch(/ENOSPC.*nothing more until it is opened again/);
+    expect(later.message).toMatch(/ENOSPC.*nothing until the disk takes something again/);
     await ledger.close();
     await tell(6, 6);
     expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-6"]);
+  });
+
+  it("is gone on with by itself when there is room again, and that is told", async () => {
+    const broken = { is: false };
+    const clock = new ManualClock();
+    const log = recordingLogger();
+    const ledger = await open({ openDisk: breakable(broken), clock, log });
+    await ledger.append(event(1));
+    broken.is = true;
+    const outcomes: string[] = [];
+    async function tellAfter(ms: number, i: number) {
+      await clock.advance(ms);
+      await ledger.append(event(i)).then(
+        () => outcomes.push("kept"),
+        (error: { code: string }) => outcomes.push(error.code),
+      );
+      // Opening it anew takes as long as it takes; nobody waits for it.
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    await tellAfter(0, 2);
+    await tellAfter(1_000, 3);
+    broken.is = false;
+    await tellAfter(1_000, 4);
+    await until("it is open again", () =>
+      ledger.append(event(5)).then(
+        () => true,
+        () => undefined,
+      ),
+    );
+
+    expect(outcomes).toEqual(["failed", "failed", "failed"]);
+    expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-5"]);
+    expect((await verifyLedger(directory)).problems).toEqual([]);
+    const told = log.events.map(({ event }) => event).filter((event) => event.startsWith("ledger keeps"));
+    expect(told).toEqual(["ledger keeps nothing", "ledger keeps events again"]);
+    await ledger.close();
+    await tell(6, 6);
+    expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-5", "event-6"]);
   });
 
   it("does not make memory grow without end: what is told too fast is refused", async () => {

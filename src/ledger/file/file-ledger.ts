@@ -64,13 +64,15 @@ export async function openFileLedger({
   if (!isWriterName(writer)) throw new TypeError(`${writer} cannot be the name of a writer`);
   const disk = await openDisk(join(directory, writer), clock);
   try {
-    const recovered = await recover(disk, writer, log);
+    const look = () => recover(disk, writer, log);
+    const recovered = await look();
     const listeners: (() => void)[] = [];
     function wrote(bytes: number) {
       observer.wrote(bytes);
       for (const listener of listeners) listener();
     }
-    const journal = new Journal({ disk, writer, limits: { ...defaultLimits, ...limits }, wrote }, recovered);
+    const parts = { disk, writer, limits: { ...defaultLimits, ...limits }, wrote, clock, recover: look };
+    const journal = new Journal(parts, recovered);
     const append = announced(observedAppend(journal, observer, clock), log);
     const heads = new Heads({ append }, { directory, writer, everyMs: headsEveryMs, storedHeads, clock, log });
     log.info("ledger opened", { directory, writer, seq: recovered.head.seq });

@@ -1,4 +1,5 @@
 import type { Disk, DiskFile } from "../../disk/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Recovered } from "./recover.ts";
 import { type Head, mostBatchBytes, overheadBytes, rowLine } from "./row.ts";
@@ -17,14 +18,17 @@ export interface JournalLimits {
  * The rows of one writer. All that is told while the disk is busy is written together next, so that many share a sync.
  *
  * After a failed write nobody knows what the disk has taken, and a second sync that succeeds proves nothing: the
- * operating system may have dropped what it could not write. So the first failure is the last word, until somebody
- * opens the journal anew and looks at what is there.
+ * operating system may have dropped what it could not write. So a failure is the last word until the journal was opened
+ * anew: what is there is looked at, and its end made durable, as after a crash. That is tried now and then when there is
+ * something to keep; meanwhile everything is refused.
  */
 export class Journal {
   readonly #disk: Disk;
   readonly #writer: string;
   readonly #limits: JournalLimits;
   readonly #wrote: (bytes: number) => void;
+  readonly #clock: Clock;
+  readonly #recover: () => Promise<Recovered>;
   #head: Head;
   #file: DiskFile | undefined;
   #fileBytes: number;
@@ -33,14 +37,20 @@ export class Journal {
   #waitingBytes = 0;
   #flushing: Promise<void> | undefined;
   #refusal: LedgerError | undefined;
+  /** After a failure, when the journal may be opened anew. */
+  #reopenFrom = Number.POSITIVE_INFINITY;
+  #reopening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #forgetting: Promise<void> = Promise.resolve();
 
-  constructor({ disk, writer, limits, wrote }: JournalParts, { head, segment, olderBytes }: Recovered) {
+  constructor({ disk, writer, limits, wrote, clock, recover }: JournalParts, recovered: Recovered) {
+    const { head, segment, olderBytes } = recovered;
     this.#disk = disk;
     this.#writer = writer;
     this.#limits = limits;
     this.#wrote = wrote;
+    this.#clock = clock;
+    this.#recover = recover;
     this.#head = head;
     this.#file = segment?.file;
     this.#fileBytes = segment?.bytes ?? 0;
@@ -60,13 +70,16 @@ export class Journal {
   /** Removes the segments whose rows are all up to number `seq`, as far as the journal itself does not need them. */
   forget(seq: number): Promise<void> {
     // Once it is closed, the directory may be somebody else's.
-    if (!this.#closing) this.#forgetting = this.#removeThrough(seq);
+    if (!this.#closing) this.#forgetting = (this.#reopening ?? Promise.resolve()).then(() => this.#removeThrough(seq));
     return this.#forgetting;
   }
 
   /** Resolves when a row with the text of an event is durable. */
   append(text: string): Promise<void> {
-    if (this.#refusal) return Promise.reject(this.#refusal);
+    if (this.#refusal) {
+      if (this.#clock.now() >= this.#reopenFrom) this.#reopening ??= this.#reopen();
+      return Promise.reject(this.#refusal);
+    }
     const bytes = Buffer.byteLength(text) + overheadBytes;
     if (this.#waitingBytes + bytes > this.#limits.waitingBytes) return Promise.reject(this.#overloaded());
     if (this.bytes + this.#waitingBytes + bytes > this.#limits.journalBytes) return Promise.reject(this.#full());
@@ -85,8 +98,10 @@ export class Journal {
   }
 
   async #close() {
+    this.#reopenFrom = Number.POSITIVE_INFINITY;
     this.#refusal ??= new LedgerError("closed", `the ledger in ${this.#disk.directory} is closed`);
     await this.#flushing;
+    await this.#reopening;
     await this.#forgetting.catch(() => {});
     // Every row that was acknowledged is durable already: a disk that fails now takes nothing away.
     await this.#file?.close().catch(() => {});
@@ -111,7 +126,7 @@ export class Journal {
       try {
         await this.#write(batch);
       } catch (error) {
-        this.#giveUp(batch, error as Error);
+        this.#refuseAll(batch, error as Error);
         break;
       }
       for (const { resolve } of batch) resolve();
@@ -119,6 +134,26 @@ export class Journal {
       await new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)));
     }
     this.#flushing = undefined;
+  }
+
+  /** As after a crash. Rows of a write that failed may turn out to be there: they are kept, and told again they are merged. */
+  async #reopen() {
+    try {
+      await this.#forgetting.catch(() => {});
+      await this.#file?.close().catch(() => {});
+      this.#file = undefined;
+      const { head, segment, olderBytes } = await this.#recover();
+      this.#head = head;
+      this.#file = segment?.file;
+      this.#fileBytes = segment?.bytes ?? 0;
+      this.#olderBytes = olderBytes;
+      if (!this.#closing) this.#refusal = undefined;
+      this.#wrote(0);
+    } catch (error) {
+      this.#refuseAll([], error as Error);
+    } finally {
+      this.#reopening = undefined;
+    }
   }
 
   #takeBatch(): Waiting[] {
@@ -162,9 +197,10 @@ export class Journal {
     return this.#file;
   }
 
-  #giveUp(batch: readonly Waiting[], cause: Error) {
+  #refuseAll(batch: readonly Waiting[], cause: Error) {
     const all = [...batch, ...this.#waiting];
-    const why = `${cause.message}; it keeps nothing more until it is opened again`;
+    const why = `${cause.message}; it keeps nothing until the disk takes something again`;
+    if (!this.#closing) this.#reopenFrom = this.#clock.now() + reopenAfterMs;
     this.#refusal = new LedgerError("failed", `the ledger in ${this.#disk.directory} failed: ${why}`, { cause });
     this.#waiting = [];
     this.#waitingBytes = 0;
@@ -183,12 +219,18 @@ export class Journal {
   }
 }
 
+/** Between a failure and the next look: a disk that is full stays so for a while. */
+const reopenAfterMs = 1_000;
+
 interface JournalParts {
   readonly disk: Disk;
   readonly writer: string;
   readonly limits: JournalLimits;
   /** Hears how many bytes each write had. */
   readonly wrote: (bytes: number) => void;
+  readonly clock: Clock;
+  /** Looks at what is there, and makes its end a place to go on from. */
+  readonly recover: () => Promise<Recovered>;
 }
 
 interface Waiting {
