@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   server.faults.clear();
-  server.settings.pushRefusal = "";
+  Object.assign(server.settings, { pushRefusal: "", acceptsCustomRefs: true });
   await workshop[Symbol.asyncDispose]();
 });
 
@@ -69,6 +69,27 @@ describe("a workshop at GitLab", () => {
     expect(server.whatHappened().pushes.at(-1)).toMatchObject({ user: "bot" });
   });
 
+  it("gets commits that were rewritten since", async () => {
+    const before = await server.pushAs(ann, project, "topic", { "a.txt": "1\n" });
+    await server.pushAs(ann, project, "topic", { "a.txt": "2\n" }, { from: "main" });
+
+    await workshop.fetchCommit(repository, before, "refs/heads/topic", signal);
+    await using tree = await workshop.checkout(repository, before, signal);
+    expect(await readFile(join(tree.directory, "a.txt"), "utf8")).toBe("1\n");
+  });
+
+  it("leaves a branch alone that a person moved right before the push", async () => {
+    const before = await server.pushAs(ann, project, "topic", { "b.txt": "b\n" });
+    const commit = await edited();
+    let hers = "";
+    server.faults.before({ method: "POST", path: "/git-receive-pack" }, async () => {
+      hers = await server.pushAs(ann, project, "topic", { "hers.txt": "hers\n" });
+    });
+
+    expect(await push(commit, "topic", before)).toEqual({ kind: "moved", sha: hers });
+    expect(branchPushes().map(({ user }) => user)).toEqual(["ann", "ann"]);
+  });
+
   it("finds what it pushed by the task, deep in the history", async () => {
     const head = await headOfMain();
     await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
@@ -86,14 +107,11 @@ describe("a workshop at GitLab", () => {
   });
 
   it("adopts a push whose reply was lost", async () => {
-    const head = await headOfMain();
-    await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
-    await using tree = await workshop.checkout(repository, head, signal);
-    await writeFile(join(tree.directory, "n.txt"), "n\n");
-    const commit = await committed(await workshop.patchOf(tree, limits, signal), head);
-    server.faults.loseReply({ method: "POST", path: /git-receive-pack/ });
+    const commit = await edited();
+    server.faults.loseReply({ method: "POST", path: "/git-receive-pack" });
 
     expect(await push(commit, "agent/lost")).toEqual({ kind: "pushed" });
+    expect(branchPushes()).toMatchObject([{ user: "bot", new: commit }]);
   });
 
   it("is denied with a bad token, and the token is in no message", async () => {
@@ -134,6 +152,30 @@ describe("a workshop at GitLab", () => {
     await expect(workshop.branchHead(repository, "main", signal)).rejects.toMatchObject({ kind: "unavailable" });
   });
 
+  it.each([
+    ["denied", "may only read", () => useToken(server.addToken(bot, "read_repository"))],
+    ["refused", "is told no by a hook", () => Object.assign(server.settings, { pushRefusal: "no such thing" })],
+    ["refused", "may push branches alone", () => Object.assign(server.settings, { acceptsCustomRefs: false })],
+    ["unavailable", "meets no server", () => server.faults.failNext({ method: "POST", status: 502, times: 9 })],
+  ])("says %s if it %s when it pushes", async (kind, _why, happens) => {
+    const commit = await edited();
+    happens();
+
+    await expect(push(commit, "agent/x")).rejects.toMatchObject({ kind });
+    expect(branchPushes()).toEqual([]);
+  });
+
+  it("brings the commit at the next try when a pack was cut off", async () => {
+    const head = await headOfMain();
+    const fetching = () => workshop.fetchCommit(repository, head, "refs/heads/main", signal);
+    server.faults.cutReply({ path: "/git-upload-pack", afterBytes: 60 });
+
+    await expect(fetching()).rejects.toMatchObject({ kind: "unavailable" });
+    await fetching();
+    await using tree = await workshop.checkout(repository, head, signal);
+    expect(tree.sha).toBe(head);
+  });
+
   it("follows no redirect", async () => {
     server.faults.failNext({ status: 302, path: /info\/refs/, times: 5 });
 
@@ -142,13 +184,12 @@ describe("a workshop at GitLab", () => {
   });
 
   it("may not push to a protected branch, and says what GitLab said", async () => {
-    const head = await headOfMain();
-    await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
-    await using tree = await workshop.checkout(repository, head, signal);
-    await writeFile(join(tree.directory, "n.txt"), "n\n");
-    const commit = await committed(await workshop.patchOf(tree, limits, signal), head);
+    const commit = await edited();
 
-    await expect(push(commit, "main", head)).rejects.toMatchObject({ kind: "denied", message: /protected/ });
+    await expect(push(commit, "main", await headOfMain())).rejects.toMatchObject({
+      kind: "denied",
+      message: /protected/,
+    });
   });
 });
 
@@ -156,6 +197,24 @@ async function headOfMain(): Promise<string> {
   const head = project.branches.get("main");
   if (!head) throw new Error("no main");
   return head;
+}
+
+function useToken(other: string): void {
+  token = other;
+}
+
+function branchPushes() {
+  const { pushes } = server.whatHappened();
+  return pushes.filter((push) => push.project === project.path && push.ref.startsWith("refs/heads/"));
+}
+
+/** A commit with one more file, on top of main. */
+async function edited(): Promise<string> {
+  const head = await headOfMain();
+  await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
+  await using tree = await workshop.checkout(repository, head, signal);
+  await writeFile(join(tree.directory, "n.txt"), "n\n");
+  return await committed(await workshop.patchOf(tree, limits, signal), head);
 }
 
 async function committed(reading: Awaited<ReturnType<Workshop["patchOf"]>>, parent: string): Promise<string> {
