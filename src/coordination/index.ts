@@ -14,7 +14,7 @@ export type {
   Failure,
   NewClaim,
 } from "./claims.ts";
-export { type Beginning, type Cursor, lag, type PolledItem } from "./cursor.ts";
+export { type Beginning, type Cursor, instantMs, lag, type PolledItem } from "./cursor.ts";
 export { CoordinationError, type CoordinationErrorCode, isCoordinationError } from "./errors.ts";
 export { type FencedPush, type FencedPushOutcome, fencedPush, type Git } from "./fencing/git.ts";
 export {

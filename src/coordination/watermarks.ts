@@ -128,13 +128,16 @@ function watermarkAt(opened: WatermarkRecord, { store, key, overlapMs, fence }: 
     const heldBy = firstUnfinished(items)?.id;
     for (let tries = 0; tries < maxTries; tries++) {
       const cursor = nextCursor(record.cursor, { items, serverDate, overlapMs, more });
-      if (cursor === record.cursor) return { kind: "unchanged", cursor, heldBy };
+      const moves = cursor !== record.cursor;
+      // A larger fence is written even if nothing moves: whoever had the smaller one may be at the same place each time,
+      // and would never be refused.
+      if (!moves && record.fence >= fence) return { kind: "unchanged", cursor, heldBy };
 
       const outcome = await store.write(key, { cursor, fence }, record.revision);
       switch (outcome.kind) {
         case "written":
           record = outcome.record;
-          return { kind: "advanced", cursor, heldBy };
+          return { kind: moves ? "advanced" : "unchanged", cursor, heldBy };
         case "stale":
           return outcome;
         case "conflict":
