@@ -128,7 +128,7 @@ function taskRoute(
     reader: gitlabWebhooks({
       ...gitlab,
       // Without an address there is no secret either, and nobody gets as far as this.
-      host: gitlab.url === undefined ? "gitlab" : new URL(gitlab.url).hostname,
+      host: gitlab.url === undefined ? "gitlab" : new URL(gitlab.url).host,
       skipLabels: gitlab.skipLabels ?? [],
     }),
     secret: gitlab.webhookSecret?.reveal(),

@@ -11,6 +11,7 @@ export { type NotifyProcessOptions, openNotify } from "./notify.ts";
 export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
 export { openClient } from "./open-client.ts";
 export { type OrchestratorProcessOptions, openOrchestrator } from "./orchestrator.ts";
+export { openPolling, type PollingOptions } from "./polling.ts";
 export { prepare } from "./prepare.ts";
 export { openRules, type RulesAnalyzer, type RulesOptions } from "./rules.ts";
 export { loadCatalog, startUp, type Up, type UpOptions } from "./up.ts";

@@ -219,7 +219,7 @@ describe("a webhook of GitLab", () => {
     it("gitlab.url: its host is the one in keys, whatever GitLab calls itself", async () => {
       await (await open({ GITLAB_URL: "http://gitlab.internal:8929" }))(mergeRequestEvent());
 
-      expect((await tasks())[0]?.spec.project.host).toBe("gitlab.internal");
+      expect((await tasks())[0]?.spec.project.host).toBe("gitlab.internal:8929");
     });
 
     it.each([

@@ -1,0 +1,118 @@
+import { setMaxListeners } from "node:events";
+import {
+  type Beginning,
+  keyOf,
+  type LeaderWork,
+  type Locks,
+  leading,
+  openWatermark,
+  type Watermark,
+  type WatermarkStore,
+} from "../../coordination/index.ts";
+import type { ReportRules } from "../../resources/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import type { GitLab } from "../gitlab/gitlab.ts";
+import { touchThrottleMs } from "./notes-memory.ts";
+import { Patience } from "./patience.ts";
+import { pollAgain } from "./poll-loop.ts";
+import type { PollMetrics } from "./poll-metrics.ts";
+import { ProjectPoll } from "./project-poll.ts";
+import type { TaskSink } from "./task-sink.ts";
+
+export interface GitLabPollerOptions {
+  readonly gitlab: GitLab;
+  /** Paths or ids. */
+  readonly projects: readonly string[];
+  /** The name is asked of GitLab unless given. */
+  readonly rules: ReportRules;
+  readonly intervalMs: number;
+  /** Where a project begins that was never polled. */
+  readonly from: Beginning;
+  /** How late something may become visible. */
+  readonly overlapMs: number;
+  readonly sink: TaskSink;
+  readonly locks: Locks;
+  readonly watermarks: WatermarkStore;
+  /** Sees watermarks move. */
+  readonly observe: (watermark: Watermark, serverDate: Date) => Watermark;
+  readonly metrics: PollMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Polls the projects until `signal` aborts, in one process at a time. One lock is for all of them: polling costs little,
+ * and a lease for each would cost more than what it saves.
+ */
+export async function pollGitLab(options: GitLabPollerOptions): Promise<void> {
+  const { gitlab, locks, clock, random, signal, log } = options;
+  const work: LeaderWork = ({ fence }, signal) => pollAll(options, fence, signal);
+  const failed = (error: unknown) => log.warn("gitlab is not polled", { error });
+  const purpose = "poll GitLab";
+  await leading(locks, keyOf("gitlab-poll", gitlab.host), work, { clock, random, signal, purpose, events: { failed } });
+}
+
+/** One term of the poller: each project by itself, so that one that fails holds up no other. */
+export async function pollAll(options: GitLabPollerOptions, fence: bigint, signal: AbortSignal): Promise<void> {
+  const { gitlab, projects, intervalMs, metrics, log, clock, random } = options;
+  const username = options.rules.username ?? (await gitlab.self(signal)).username;
+  const rules = { ...options.rules, username };
+  const superseded = new AbortController();
+  const either = AbortSignal.any([signal, superseded.signal]);
+  // Each project waits on it, and more than ten of them are no leak.
+  setMaxListeners(0, either);
+  const patience = new Patience(log);
+  await Promise.all(
+    projects.map(async (name, i) => {
+      let project: ProjectPoll | undefined;
+      const poll = async (signal: AbortSignal) => {
+        project ??= await openProject(name, { ...options, rules }, { fence, patience, signal });
+        return project.poll(signal);
+      };
+      const end = await pollAgain(poll, {
+        clock,
+        random,
+        signal: either,
+        intervalMs,
+        firstInMs: (i * intervalMs) / projects.length,
+        polled: () => metrics.polled("gitlab"),
+        failed(error, nextInMs) {
+          metrics.failed("gitlab");
+          log.warn("project not polled", { project: name, nextInMs: Math.round(nextInMs), error });
+        },
+      });
+      if (end === "superseded") superseded.abort();
+    }),
+  );
+  if (superseded.signal.aborted && !signal.aborted) log.warn("gitlab is polled by another process", { fence });
+}
+
+interface Term {
+  readonly fence: bigint;
+  readonly patience: Patience;
+  readonly signal: AbortSignal;
+}
+
+async function openProject(
+  name: string,
+  options: GitLabPollerOptions,
+  { fence, patience, signal }: Term,
+): Promise<ProjectPoll> {
+  const { gitlab, watermarks, from, overlapMs, clock, observe } = options;
+  const project = await gitlab.project(name, signal);
+  // Only its clock counts here, which every list tells.
+  const none = { from: new Date(clock.wallMs()).toISOString(), limit: 1 };
+  const { serverDate } = await gitlab.mergeRequestsSince(project.id, none, signal);
+  const open = async (kind: string, aheadMs: number) => {
+    // A watermark that begins so much later is one whose questions begin now: what is older stays as it is.
+    const begin = new Date(serverDate.getTime() + aheadMs);
+    const key = keyOf("gitlab", gitlab.host, project.id, kind);
+    return observe(await openWatermark(watermarks, key, { from, serverDate: begin, overlapMs, fence }), serverDate);
+  };
+  const mergeRequests = await open("mrs", overlapMs + touchThrottleMs);
+  const notes = await open("notes", overlapMs);
+  return new ProjectPoll({ ...options, project, mergeRequests, notes, patience });
+}

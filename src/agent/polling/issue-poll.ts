@@ -1,0 +1,93 @@
+import { claimKeys, type TaskDraft } from "../../resources/index.ts";
+import type { GitLab, Project } from "../gitlab/gitlab.ts";
+import type { FoundIssue, Jira, JiraIssue } from "../jira/jira.ts";
+import { isRemoteError } from "../remote-error.ts";
+import type { Patience } from "./patience.ts";
+import type { TaskSink } from "./task-sink.ts";
+
+/** Where issues come from, and where they are solved. */
+export interface IssueSource {
+  /** Key of the project in Jira. */
+  readonly project: string;
+  /** Path or id of the project on GitLab. */
+  readonly repository: string;
+  /** The default branch of that project unless given. */
+  readonly targetBranch?: string;
+  /** The status that asks for work. */
+  readonly triggerStatus: string;
+}
+
+export interface IssuePollOptions {
+  readonly jira: Jira;
+  readonly gitlab: GitLab;
+  readonly source: IssueSource;
+  readonly sink: TaskSink;
+  readonly patience: Patience;
+}
+
+/**
+ * Asks Jira which issues of one project ask for work. What the search says may be old; the issue itself decides, and
+ * since when it stands in the status makes it one task, however often it is found.
+ */
+export class IssuePoll {
+  readonly #options: IssuePollOptions;
+  #repository: Project | undefined;
+  /** By key, the change up to which an issue is dealt with. It only saves requests. */
+  #seen = new Map<string, string>();
+
+  constructor(options: IssuePollOptions) {
+    this.#options = options;
+  }
+
+  /** One cycle. Throws for what fails for all of the project. */
+  async poll(signal: AbortSignal): Promise<"polled"> {
+    const { jira, source } = this.#options;
+    const found = await jira.issuesIn(source.project, source.triggerStatus, signal);
+    const seen = new Map<string, string>();
+    for (const issue of found) {
+      const isDone = this.#seen.get(issue.key) === issue.updatedAt || (await this.#tell(issue, signal));
+      if (isDone) seen.set(issue.key, issue.updatedAt);
+    }
+    this.#seen = seen;
+    return "polled";
+  }
+
+  /** Whether nothing is left to do about it, as long as it does not change. */
+  async #tell({ key }: FoundIssue, signal: AbortSignal): Promise<boolean> {
+    const { sink, patience, source } = this.#options;
+    const id = `issue ${key}`;
+    if (patience.hasGivenUp(id)) return true;
+    const issue = await this.#read(key, signal);
+    if ("problem" in issue) return issue.isGone || patience.failed(id, issue.problem);
+    if (issue.status.toLowerCase() !== source.triggerStatus.toLowerCase()) return true;
+    const answer = await sink.offer(await this.#draft(issue, signal));
+    return answer === "there" || patience.failed(`${id} since ${issue.statusSince}`, answer.refused);
+  }
+
+  async #read(key: string, signal: AbortSignal) {
+    try {
+      return await this.#options.jira.issue(key, signal);
+    } catch (error) {
+      if (!isRemoteError(error, "missing") && !isRemoteError(error, "refused")) throw error;
+      return { problem: error.message, isGone: error.kind === "missing" };
+    }
+  }
+
+  async #draft(issue: JiraIssue, signal: AbortSignal): Promise<TaskDraft> {
+    const { jira, gitlab, source, sink } = this.#options;
+    const { key, summary, description, statusSince, reporter } = issue;
+    this.#repository ??= await gitlab.project(source.repository, signal);
+    const { id, path, defaultBranch } = this.#repository;
+    return {
+      type: "Issue",
+      project: { host: gitlab.host, id, path },
+      claimKey: claimKeys.issue(jira.site, key, statusSince),
+      source: "poll",
+      ...(reporter === undefined ? {} : { requestedBy: reporter.slice(0, 253) }),
+      receivedTime: sink.now(),
+      issue: { site: jira.site, key, since: statusSince, summary, description },
+      branch: `agent/${key.toLowerCase()}`,
+      targetBranch: source.targetBranch ?? defaultBranch,
+    };
+  }
+}

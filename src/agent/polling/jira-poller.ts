@@ -1,0 +1,55 @@
+import { setMaxListeners } from "node:events";
+import { keyOf, type LeaderWork, type Locks, leading } from "../../coordination/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import type { GitLab } from "../gitlab/gitlab.ts";
+import type { Jira } from "../jira/jira.ts";
+import { IssuePoll, type IssueSource } from "./issue-poll.ts";
+import { Patience } from "./patience.ts";
+import { pollAgain } from "./poll-loop.ts";
+import type { PollMetrics } from "./poll-metrics.ts";
+import type { TaskSink } from "./task-sink.ts";
+
+export interface JiraPollerOptions {
+  readonly jira: Jira;
+  readonly gitlab: GitLab;
+  readonly sources: readonly IssueSource[];
+  readonly intervalMs: number;
+  readonly sink: TaskSink;
+  readonly locks: Locks;
+  readonly metrics: PollMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Polls the projects of Jira until `signal` aborts, in one process at a time. */
+export async function pollJira(options: JiraPollerOptions): Promise<void> {
+  const { jira, sources, intervalMs, metrics, locks, clock, random, signal, log } = options;
+  const work: LeaderWork = async (_lease, signal) => {
+    // Each project waits on it, and more than ten of them are no leak.
+    setMaxListeners(0, signal);
+    const patience = new Patience(log);
+    await Promise.all(
+      sources.map((source, i) => {
+        const issues = new IssuePoll({ ...options, source, patience });
+        return pollAgain((signal) => issues.poll(signal), {
+          clock,
+          random,
+          signal,
+          intervalMs,
+          firstInMs: (i * intervalMs) / sources.length,
+          polled: () => metrics.polled("jira"),
+          failed(error, nextInMs) {
+            metrics.failed("jira");
+            log.warn("project not polled", { project: source.project, nextInMs: Math.round(nextInMs), error });
+          },
+        });
+      }),
+    );
+  };
+  const failed = (error: unknown) => log.warn("jira is not polled", { error });
+  const purpose = "poll Jira";
+  await leading(locks, keyOf("jira-poll", jira.site), work, { clock, random, signal, purpose, events: { failed } });
+}

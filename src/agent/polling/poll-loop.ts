@@ -1,0 +1,46 @@
+import { isCoordinationError } from "../../coordination/index.ts";
+import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import { isRemoteError } from "../remote-error.ts";
+
+export interface PollLoop {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly intervalMs: number;
+  /** When it begins, so that many do not all begin at once. */
+  readonly firstInMs: number;
+  polled(): void;
+  failed(error: unknown, nextInMs: number): void;
+}
+
+/** The longest wait between two tries of something that fails. */
+const longestMs = 300_000;
+
+/**
+ * Polls again and again until `signal` aborts. After a failure it waits longer each time, or as long as the server says.
+ * Resolves to `superseded` if somebody else polls by now.
+ */
+export async function pollAgain(
+  poll: (signal: AbortSignal) => Promise<"polled" | "superseded">,
+  { clock, random, signal, intervalMs, firstInMs, polled, failed }: PollLoop,
+): Promise<"stopped" | "superseded"> {
+  let failures = 0;
+  for (let waitMs = firstInMs; ; ) {
+    if (waitMs > 0) await sleep(clock, waitMs, signal).catch(() => {});
+    if (signal.aborted) return "stopped";
+    try {
+      if ((await poll(signal)) === "superseded") return "superseded";
+      failures = 0;
+      waitMs = intervalMs;
+      polled();
+    } catch (error) {
+      if (signal.aborted) return "stopped";
+      if (isCoordinationError(error, "lost")) return "superseded";
+      failures++;
+      const backoff = { baseMs: intervalMs, maxMs: Math.max(longestMs, intervalMs), jitter: 0.2 };
+      const asked = isRemoteError(error) ? (error.retryAfterMs ?? 0) : 0;
+      waitMs = Math.max(asked, backoffMs(failures, backoff, random.fraction()));
+      failed(error, waitMs);
+    }
+  }
+}

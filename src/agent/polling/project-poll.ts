@@ -1,0 +1,133 @@
+import { instantMs, type PolledItem, type Watermark } from "../../coordination/index.ts";
+import { commandOf, type ReportOrigin, type ReportOutcome, type ReportRules, reviewOf } from "../../resources/index.ts";
+import type { GitLab, MergeRequest, Note, Project } from "../gitlab/gitlab.ts";
+import { isRemoteError } from "../remote-error.ts";
+import { NotesMemory, touchThrottleMs } from "./notes-memory.ts";
+import type { Patience } from "./patience.ts";
+import type { TaskSink } from "./task-sink.ts";
+
+export interface ProjectPollOptions {
+  readonly gitlab: GitLab;
+  readonly project: Project;
+  /** Up to where merge requests and notes were worked off. */
+  readonly mergeRequests: Watermark;
+  readonly notes: Watermark;
+  readonly rules: ReportRules;
+  readonly sink: TaskSink;
+  readonly patience: Patience;
+  /** How late something may become visible. */
+  readonly overlapMs: number;
+}
+
+/**
+ * Asks GitLab what is new in one project. With nothing new that is one request: every note lies on a merge request that
+ * the same list shows, because a note changes the `updated_at` of its merge request, unless that was changed within the
+ * last 60 s. So a note of the time t is on a merge request with an `updated_at` of t − 60 s or later, and the list begins
+ * 60 s before what is looked for. The same holds for new commits.
+ */
+export class ProjectPoll {
+  readonly #options: ProjectPollOptions;
+  readonly #memory: NotesMemory;
+  /** Grows when a list was too long to be read at once. */
+  #limit: number | undefined;
+
+  constructor(options: ProjectPollOptions) {
+    this.#options = options;
+    this.#memory = new NotesMemory(options.overlapMs);
+  }
+
+  /** One cycle. Throws for what fails for all of the project; `superseded`: somebody else polls it by now. */
+  async poll(signal: AbortSignal): Promise<"polled" | "superseded"> {
+    const { gitlab, project, mergeRequests, notes } = this.#options;
+    const reviewFromMs = instantMs(mergeRequests.queryFrom()) - touchThrottleMs;
+    const notesFrom = notes.queryFrom();
+    const from = new Date(Math.min(reviewFromMs, instantMs(notesFrom) - touchThrottleMs)).toISOString();
+    const limit = this.#limit === undefined ? {} : { limit: this.#limit };
+    const { items, serverDate, more } = await gitlab.mergeRequestsSince(project.id, { from, ...limit }, signal);
+
+    const reviewed: PolledItem[] = [];
+    const told: PolledItem[] = [];
+    for (const item of items) {
+      const isNew = instantMs(item.updatedAt) >= reviewFromMs;
+      const finished = !isNew || (await this.#review(item));
+      reviewed.push({ id: String(item.iid), updatedAt: item.updatedAt, finished });
+      told.push(...(await this.#tellNotes(item, notesFrom, serverDate, signal)));
+    }
+    this.#memory.keep(items);
+
+    signal.throwIfAborted();
+    const outcomes = [await mergeRequests.advance(reviewed, serverDate, { more })];
+    // A merge request that was not listed yet may have a note of any time, so nothing is known to be finished.
+    if (!more) outcomes.push(await notes.advance(told, serverDate));
+    this.#limit = more ? 2 * Math.max(items.length, 100) : undefined;
+    return outcomes.some(({ kind }) => kind === "stale") ? "superseded" : "polled";
+  }
+
+  #review(item: MergeRequest): Promise<boolean> {
+    const { rules } = this.#options;
+    return this.#take(`merge request ${this.#nameOf(item)}`, reviewOf(reported(item), this.#origin(), rules));
+  }
+
+  /** The notes since `from`, and whether each is finished. */
+  async #tellNotes(item: MergeRequest, from: string, serverDate: Date, signal: AbortSignal): Promise<PolledItem[]> {
+    const { patience, rules } = this.#options;
+    const mayHaveNotes = instantMs(item.updatedAt) >= instantMs(from) - touchThrottleMs;
+    if (!mayHaveNotes || this.#memory.hasAll(item)) return [];
+
+    const id = `notes of merge request ${this.#nameOf(item)}`;
+    if (patience.hasGivenUp(id)) return [];
+    const notes = await this.#notesOf(item, from, signal);
+    if ("problem" in notes) {
+      return [{ id, updatedAt: from, finished: notes.isGone || patience.failed(id, notes.problem) }];
+    }
+    const told: PolledItem[] = [];
+    for (const note of notes.list) {
+      const isNew = instantMs(note.createdAt) >= instantMs(from);
+      const outcome = commandOf(reportedNote(note), reported(item), this.#origin(), rules);
+      const finished = !isNew || (await this.#take(`note ${note.id} of ${this.#nameOf(item)}`, outcome));
+      told.push({ id: String(note.id), updatedAt: note.createdAt, finished });
+    }
+    if (told.every(({ finished }) => finished)) this.#memory.read(item, serverDate);
+    return told;
+  }
+
+  /** A merge request that is gone, or that GitLab has trouble with, must not hold up the others. */
+  async #notesOf(
+    { projectId, iid }: MergeRequest,
+    from: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly list: readonly Note[] } | { readonly problem: string; readonly isGone: boolean }> {
+    try {
+      return { list: await this.#options.gitlab.notesSince({ projectId, iid }, from, signal) };
+    } catch (error) {
+      if (!isRemoteError(error, "missing") && !isRemoteError(error, "refused")) throw error;
+      return { problem: error.message, isGone: error.kind === "missing" };
+    }
+  }
+
+  /** Whether nothing is left to do about it. */
+  async #take(id: string, outcome: ReportOutcome): Promise<boolean> {
+    const { sink, patience } = this.#options;
+    if (outcome.kind === "ignored" || patience.hasGivenUp(id)) return true;
+    const answer = await sink.offer(outcome.draft);
+    return answer === "there" || patience.failed(id, answer.refused);
+  }
+
+  #origin(): ReportOrigin {
+    const { gitlab, project, sink } = this.#options;
+    const { id, path } = project;
+    return { project: { host: gitlab.host, id, path }, source: "poll", receivedTime: sink.now() };
+  }
+
+  #nameOf({ iid }: MergeRequest): string {
+    return `${this.#options.project.path}!${iid}`;
+  }
+}
+
+function reported({ state, draft, ...item }: MergeRequest) {
+  return { ...item, isOpen: state === "opened", isDraft: draft };
+}
+
+function reportedNote({ system, ...note }: Note) {
+  return { ...note, isSystem: system };
+}

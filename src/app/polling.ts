@@ -1,0 +1,70 @@
+import {
+  type GitLab,
+  type IssueSource,
+  type Jira,
+  pollGitLab,
+  pollJira,
+  pollMetrics,
+  taskSink,
+} from "../agent/index.ts";
+import type { Config } from "../config/index.ts";
+import { observeWatermarks } from "../coordination/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import type { Coordination } from "./coordination.ts";
+
+export interface PollingOptions {
+  readonly config: Config;
+  readonly client: KubeClient;
+  readonly ledger: Ledger;
+  readonly coordination: Coordination;
+  readonly gitlab: GitLab;
+  /** Undefined: there is no Jira. */
+  readonly jira: Jira | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Starts to ask GitLab and Jira what is new, as far as the configuration says so. */
+export function openPolling(options: PollingOptions): { close(): Promise<void> } {
+  const stop = new AbortController();
+  const metrics = pollMetrics(options.metrics);
+  const { client, ledger, log } = options;
+  const sink = taskSink({ client, ledger, namespace: options.config.agent.namespace, log });
+  const common = { ...options.coordination, ...options, sink, metrics, signal: stop.signal };
+  const { gitlab, jira, watermarks } = options.config;
+  const polling: Promise<void>[] = [];
+  if (gitlab.poll) {
+    const { reviewDrafts, skipLabels = [], username } = gitlab;
+    polling.push(
+      pollGitLab({
+        ...common,
+        projects: gitlab.projects ?? [],
+        rules: { reviewDrafts, skipLabels, username },
+        intervalMs: gitlab.pollIntervalMs,
+        from: gitlab.pollFrom,
+        overlapMs: watermarks.overlapMs,
+        observe: observeWatermarks({ ...options, stage: "agent" }),
+      }),
+    );
+  }
+  if (options.jira) {
+    polling.push(
+      pollJira({ ...common, jira: options.jira, sources: sourcesOf(jira), intervalMs: jira.pollIntervalMs }),
+    );
+  }
+  return {
+    async close() {
+      stop.abort();
+      await Promise.all(polling);
+    },
+  };
+}
+
+function sourcesOf({ projects = [], triggerStatus }: Config["jira"]): readonly IssueSource[] {
+  return projects.map((project) => ({ triggerStatus, ...project }));
+}
