@@ -52,16 +52,41 @@ async function fetchByRef(fetching: Fetching, sha: string, ref: string): Promise
   return false;
 }
 
-/** Runs `work` when those who came before are done. */
-export function inTurn<T>(cache: Cache, work: () => Promise<T>): Promise<T> {
-  const turn = cache.turn.then(work);
-  cache.turn = turn.catch(() => {});
-  return turn;
+/** Runs `work` when those who came before are done. Who is told to stop while waiting waits no longer. */
+export async function inTurn<T>(cache: Cache, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const before = cache.turn;
+  let end = () => {};
+  const ours = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  cache.turn = before.then(() => ours);
+  try {
+    await unlessAborted(before, signal);
+    return await work();
+  } finally {
+    end();
+  }
 }
 
-/** Brings the commit and as many before it as `depth` says. */
+function unlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    const goOn = () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    waiting.then(goOn, goOn);
+  });
+}
+
+/**
+ * Brings the commit and as many before it as `depth` says, without their files if the server can leave them out. That
+ * takes a cache of its own: where commits are without files, git takes it that the files are elsewhere.
+ */
 export async function fetchHistory(fetching: Fetching, sha: string, depth: number): Promise<void> {
-  const failure = await fetch(fetching, sha, depth);
+  const failure = await fetch(fetching, sha, depth, ["--filter=tree:0"]);
   if (failure) throw failure;
 }
 
@@ -70,9 +95,9 @@ async function has({ git, cache, signal }: Fetching, sha: string): Promise<boole
   return code === 0;
 }
 
-async function fetch({ git, cache, repository, signal }: Fetching, what: string, depth: number) {
+async function fetch({ git, cache, repository, signal }: Fetching, what: string, depth: number, more: string[] = []) {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance"];
-  const args = ["fetch", ...options, "--refmap=", `--depth=${depth}`, "--", repository.cloneUrl, what];
-  const { code, stderr } = await inTurn(cache, () => git(args, { cwd: cache.directory, signal }));
+  const args = ["fetch", ...options, "--refmap=", ...more, `--depth=${depth}`, "--", repository.cloneUrl, what];
+  const { code, stderr } = await inTurn(cache, signal, () => git(args, { cwd: cache.directory, signal }));
   return code === 0 ? undefined : remoteFailure("fetch", stderr);
 }

@@ -25,6 +25,9 @@ export interface CheckoutOrder {
   readonly signal: AbortSignal;
 }
 
+/** Lists of all files of the largest repositories have less. */
+const maxListBytes = 256 * 1024 * 1024;
+
 export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
   const { git, cache, sha, place, signal } = order;
   await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
@@ -33,14 +36,26 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
   const directory = await realpath(join(place, "files"));
   const checkout = { directory, sha, cache, state: join(place, "state") };
   const run = (args: readonly string[], input?: string) =>
-    expectOutput(args[0] ?? "", git(args, { cwd: directory, env: ours(checkout), signal, ...(input && { input }) }));
+    expectOutput(
+      args[0] ?? "",
+      git(args, { cwd: directory, env: ours(checkout), signal, maxBytes: maxListBytes, ...(input && { input }) }),
+    );
 
-  await run(["read-tree", sha]);
-  await run(["checkout-index", "--all", "--force", "--index", "--quiet"]);
-  const entries = entriesOf(await run(["ls-files", "--stage", "-z"]));
-  await removeLinks(entries.filter(({ mode }) => mode === "120000").map(({ path }) => path));
-  await makeThrowawayGit(order, checkout);
-  return { ...checkout, submodules: entries.filter(({ mode }) => mode === "160000").map(({ path }) => path) };
+  // Neither may go on in a folder that is about to be removed.
+  const [files, objects] = await Promise.allSettled([writeFiles(), makeThrowawayGit(order, checkout)]);
+  if (files.status === "rejected") throw files.reason;
+  if (objects.status === "rejected") throw objects.reason;
+  await copyFile(join(checkout.state, "index"), join(directory, ".git", "index"));
+  return { ...checkout, submodules: files.value };
+
+  /** Returns the paths of submodules. */
+  async function writeFiles(): Promise<readonly string[]> {
+    await run(["read-tree", sha]);
+    await run(["checkout-index", "--all", "--force", "--index", "--quiet"]);
+    const entries = entriesOf(await run(["ls-files", "--stage", "-z"]));
+    await removeLinks(entries.filter(({ mode }) => mode === "120000").map(({ path }) => path));
+    return entries.filter(({ mode }) => mode === "160000").map(({ path }) => path);
+  }
 
   /** A link out of the folder would show the agent, and through it everybody, what is on this machine. */
   async function removeLinks(links: readonly string[]) {
@@ -84,7 +99,7 @@ async function makeThrowawayGit(
     git(["rev-list", "--objects", "--no-walk", "--no-object-names", sha], {
       cwd: cache,
       signal,
-      maxBytes: 256 * 1024 * 1024,
+      maxBytes: maxListBytes,
     }),
   );
   await mkdir(join(gitDirectory, "objects", "pack"), { recursive: true });
@@ -92,5 +107,4 @@ async function makeThrowawayGit(
   await expectOutput("pack-objects", git(["pack-objects", "--quiet", pack], { cwd: cache, signal, input: objects }));
   await writeFile(join(gitDirectory, "shallow"), `${sha}\n`);
   await writeFile(join(gitDirectory, "HEAD"), `${sha}\n`);
-  await copyFile(join(state, "index"), join(gitDirectory, "index"));
 }

@@ -136,6 +136,17 @@ exec ${(await run("which", ["git"])).stdout.trim()} "$@"
 });
 
 describe("a run of git", () => {
+  it("that waits for its turn ends with its signal, and the next one has its turn", async () => {
+    const fetch = (by: AbortSignal) => workshop.fetchCommit(repository, base, "refs/heads/main", by);
+    const stop = new AbortController();
+
+    const all = [fetch(signal), fetch(stop.signal), fetch(signal)];
+    stop.abort(new Error("stop"));
+    const outcomes = await Promise.allSettled(all);
+
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
   it("ends with its signal", async () => {
     const reason = new Error("stop");
 
@@ -326,6 +337,18 @@ describe("a patch", () => {
     expect(await workshop.commit(repository, draft(patchIn(reading)), signal)).toMatchObject({ kind: "committed" });
   });
 
+  it("takes names that git would quote, and folders that were closed", async () => {
+    await using tree = await checkout();
+    await write(tree, { '"quoted"': "q\n", "-n": "n\n", "a b\u00e9 *?": "x\n", "closed/file": "c\n" });
+    await chmod(join(tree.directory, "closed"), 0o500);
+
+    const reading = await patchOf(tree);
+
+    expect(filesOf(reading)).toEqual(['"quoted"', "-n", "a bé *?", "closed/file"]);
+    expect(checkPatch(patchIn(reading), limits())).toEqual(reading);
+    expect(await workshop.commit(repository, draft(patchIn(reading)), signal)).toMatchObject({ kind: "committed" });
+  });
+
   it("may remove a link, and nothing else", async () => {
     await symlink("a.txt", join(remote, "link"));
     base = await commitFiles({});
@@ -391,6 +414,8 @@ describe("a change is refused", () => {
     ],
     ["Submodule", "for a repository in it", (tree) => nestedRepository(tree, "nested")],
     ["BadMode", "for a pipe in place of a file", (tree) => pipe(tree, "a.txt")],
+    ["BadMode", "for a pipe that git would wait for", (tree) => pipe(tree, "dir/.gitignore")],
+    ["BadMode", "for a pipe in place of attributes", (tree) => pipe(tree, ".gitattributes")],
     ["BadPath", "for a control character in a name", (tree) => write(tree, { "a\nb": "x" })],
     ["BadPath", "for .GIT", (tree) => write(tree, { ".GIT/config": "x" })],
     ["BadPath", "for git~1", (tree) => write(tree, { "sub/git~1": "x" })],
@@ -630,6 +655,6 @@ async function nestedRepository(tree: WorkTree, path: string): Promise<void> {
 }
 
 async function pipe(tree: WorkTree, path: string): Promise<void> {
-  await rm(join(tree.directory, path));
+  await rm(join(tree.directory, path), { force: true });
   await run("mkfifo", [join(tree.directory, path)]);
 }

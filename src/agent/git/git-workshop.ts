@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fencedPush, type Git, type GitEnvironment, isCoordinationError } from "../../coordination/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
@@ -9,6 +9,7 @@ import { makeCommit } from "./make-commit.ts";
 import { ownFolder } from "./own-folder.ts";
 import { readPatch } from "./read-patch.ts";
 import { remoteFailure } from "./remote-failure.ts";
+import { removeFolder } from "./remove-folder.ts";
 import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
 import type { PushOutcome, Repository, Workshop } from "./workshop.ts";
 
@@ -37,16 +38,16 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const newPlace = (kind: string) => join(folder.path, kind, random.id());
 
   /** Made once; a failure is not remembered. */
-  function cacheOf(repository: Repository): Promise<Cache> {
+  function cacheOf(repository: Repository, kind: "cache" | "history" = "cache"): Promise<Cache> {
     checkAddress(repository, server);
-    const { cloneUrl, projectId } = repository;
-    const known = caches.get(cloneUrl) ?? makeCache(join(folder.path, "cache", `${projectId}-${caches.size}`), git);
-    caches.set(cloneUrl, known);
-    known.catch(() => caches.delete(cloneUrl));
+    const key = `${kind} ${repository.cloneUrl}`;
+    const known = caches.get(key) ?? makeCache(join(folder.path, kind, `${repository.projectId}-${caches.size}`), git);
+    caches.set(key, known);
+    known.catch(() => caches.delete(key));
     return known;
   }
-  async function fetching(repository: Repository, signal: AbortSignal): Promise<Fetching> {
-    return { git: remoteGit, cache: await cacheOf(repository), repository, signal };
+  async function fetching(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
+    return { git: remoteGit, cache: await cacheOf(repository, kind), repository, signal };
   }
 
   return {
@@ -71,7 +72,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
 
     async findTask(repository, { head, taskUid, depth }, signal) {
       checkSha(head);
-      const order = await fetching(repository, signal);
+      const order = await fetching(repository, signal, "history");
       await fetchHistory(order, head, depth);
       const format = "--format=%H %(trailers:key=Interlock-Task,valueonly,separator=%x20)";
       const args = ["log", `--max-count=${depth}`, format, "--end-of-options", head];
@@ -83,7 +84,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     async checkout(repository, sha, signal) {
       checkSha(sha);
       const place = newPlace("trees");
-      const remove = () => rm(place, { recursive: true, force: true });
+      const remove = () => removeFolder(place);
       try {
         const { directory: cache } = await cacheOf(repository);
         const checkout = await checkOut({ git, cache, sha, place, signal });
@@ -113,7 +114,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     async push(repository, { branch, expectedSha, commit, lease }, signal) {
       const cache = await cacheOf(repository);
       const order = { workTree: cache.directory, remote: repository.cloneUrl, branch, expectedSha, commit, lease };
-      const pushing = inTurn(cache, () => fencedPush({ ...order, git: asText(remoteGit), signal }));
+      const pushing = inTurn(cache, signal, () => fencedPush({ ...order, git: asText(remoteGit), signal }));
       return outcomeOf(await pushing.catch(translated));
     },
 

@@ -1,8 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openLocked } from "../../disk/index.ts";
 import type { Random } from "../../time/index.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 /** A folder that belongs to this process while it lives. */
 export interface OwnFolder extends AsyncDisposable {
@@ -28,7 +29,7 @@ export async function ownFolder(directory: string, random: Random): Promise<OwnF
 
 async function removeIfDead(path: string): Promise<void> {
   await using handle = await lockIfThere(path);
-  if (handle) await rm(path, { recursive: true, force: true });
+  if (handle) await removeFolder(path);
 }
 
 /** Undefined when another process took the new folder for one that was left behind. */
@@ -43,7 +44,7 @@ async function claim(path: string): Promise<OwnFolder | undefined> {
   return {
     path,
     async [Symbol.asyncDispose]() {
-      await rm(path, { recursive: true, force: true });
+      await removeFolder(path);
       await handle.close();
     },
   };

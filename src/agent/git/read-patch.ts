@@ -1,6 +1,7 @@
 import { copyFile, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { GitProcess } from "../../coordination/index.ts";
+import { blockingFile } from "./blocking-file.ts";
 import { type Checkout, ours } from "./checkout.ts";
 import { type FolderEntry, folderReader } from "./folder-files.ts";
 import { expectOutput } from "./hardened-git.ts";
@@ -23,14 +24,14 @@ const maxListBytes = 32 * 1024 * 1024;
 /** The change that the folder holds. Git sees it as files alone: whatever they mean to git is not looked at. */
 export async function readPatch(order: PatchOrder): Promise<PatchReading> {
   await copyIndex(order.checkout);
-  const found = (await submoduleProblem(order)) ?? (await changedPaths(order));
+  const found = (await submoduleProblem(order)) ?? (await pipeProblem(order)) ?? (await changedPaths(order));
   if ("kind" in found) return found;
   if (found.length === 0) return { kind: "nothing" };
   const entries = await readEntries(order, found);
   if ("kind" in entries) return entries;
 
   const tree = await writeTree(order, entries);
-  return await diff(order, tree);
+  return typeof tree === "string" ? await diff(order, tree) : tree;
 }
 
 /** What is read can be read again: our index stays as it was. */
@@ -49,6 +50,11 @@ async function submoduleProblem({ checkout }: PatchOrder): Promise<Refused | und
     if (!isEmpty) return refused("Submodule", `${shown(path)} is a submodule and changed: leave it as it is`);
   }
   return undefined;
+}
+
+async function pipeProblem({ checkout, signal }: PatchOrder): Promise<Refused | undefined> {
+  const path = await blockingFile(checkout.directory, signal);
+  return path === undefined ? undefined : refused("BadMode", `${shown(path)} is no ordinary file: leave it out`);
 }
 
 async function changedPaths(order: PatchOrder): Promise<Refused | readonly string[]> {
@@ -84,11 +90,10 @@ async function readEntries({ checkout, limits }: PatchOrder, paths: readonly str
 }
 
 /** The tree that the commit would have. Files go in as their bytes: no filter, no line ends, no encoding. */
-async function writeTree(order: PatchOrder, entries: Entries): Promise<string> {
+async function writeTree(order: PatchOrder, entries: Entries): Promise<Refused | string> {
   const files = [...entries].flatMap(([path, entry]) => (entry.kind === "file" ? [{ path, mode: entry.mode }] : []));
-  const input = files.map(({ path }) => `${path}\n`).join("");
-  const hash = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-  const hashes = (await expectOutput("hash-object", run(order, hash, { input }))).toString().split("\n");
+  const hashes = await hashFiles(order, files);
+  if ("kind" in hashes) return hashes;
 
   const gone = [...entries].filter(([, { kind }]) => kind !== "file").map(([path]) => path);
   const zero = "0".repeat(order.checkout.sha.length);
@@ -100,6 +105,15 @@ async function writeTree(order: PatchOrder, entries: Entries): Promise<string> {
   const update = run(order, ["update-index", "-z", "--index-info"], { input: lines.join("") });
   await expectOutput("update-index", update);
   return (await expectOutput("write-tree", run(order, ["write-tree"]))).toString().trim();
+}
+
+async function hashFiles(order: PatchOrder, files: readonly { path: string }[]): Promise<Refused | readonly string[]> {
+  // A line that began with a quote would be read as a quoted one.
+  const input = files.map(({ path }) => `./${path}\n`).join("");
+  const hashing = run(order, ["hash-object", "-w", "--no-filters", "--stdin-paths"], { input });
+  const [, unreadable] = /could not open '\.\/(.*)' for reading/.exec((await hashing).stderr) ?? [];
+  if (unreadable !== undefined) return refused("BadMode", `${shown(unreadable)} cannot be read: leave it readable`);
+  return (await expectOutput("hash-object", hashing)).toString().split("\n");
 }
 
 async function diff(order: PatchOrder, tree: string): Promise<PatchReading> {

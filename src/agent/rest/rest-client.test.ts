@@ -1,0 +1,116 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock, systemRandom } from "../../time/index.ts";
+import { type Ask, restClient } from "./rest-client.ts";
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+describe("a server's answer", () => {
+  it.each([
+    [401, "denied"],
+    [403, "denied"],
+    [404, "missing"],
+    [409, "refused"],
+    [422, "refused"],
+    [429, "unavailable"],
+    [500, "unavailable"],
+    [503, "unavailable"],
+  ])("%i is %s", async (status, kind) => {
+    const asking = ask({ method: "POST" }, (_, response) => response.writeHead(status).end("{}"));
+
+    await expect(asking).rejects.toMatchObject({ kind, status });
+  });
+
+  it.each([
+    ['{"message":["Another open merge request already exists"]}', /: \["Another open merge request already exists"\]$/],
+    ['{"error":"insufficient_scope","error_description":"needs more"}', /: needs more$/],
+    ['{"errorMessages":["no such issue"],"errors":{}}', /no such issue/],
+    ["plain\n words", /: plain words$/],
+    ["<html>a page of a proxy</html>", /to POST things$/],
+    ["", /answered 400 to POST things$/],
+  ])("%j is told to people", async (body, message) => {
+    const asking = ask({ method: "POST" }, (_, response) => response.writeHead(400).end(body));
+
+    await expect(asking).rejects.toMatchObject({ kind: "refused", message });
+  });
+
+  it("that repeats our token is told without it", async () => {
+    const asking = ask({ method: "POST" }, (request, response) =>
+      response.writeHead(400).end(`bad token ${request.headers["x-token"]}`),
+    );
+
+    await expect(asking).rejects.toMatchObject({ message: /bad token \*\*\*$/ });
+  });
+
+  it("that leads elsewhere is not followed", async () => {
+    let requests = 0;
+    const asking = ask({}, (_, response) => {
+      requests++;
+      response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
+    });
+
+    await expect(asking).rejects.toMatchObject({ kind: "refused", status: 302 });
+    expect(requests).toBe(1);
+  });
+
+  it("that never ends is cut off", async () => {
+    const megabyte = Buffer.alloc(1024 * 1024, "x");
+    const asking = ask({ method: "POST" }, (_, response) => {
+      const more = () => {
+        while (response.write(megabyte));
+        response.once("drain", more);
+      };
+      more();
+    });
+
+    await expect(asking).rejects.toMatchObject({ kind: "refused", message: /more than 67108864 bytes/ });
+  });
+
+  it("that is no JSON says that something is wrong with the address", async () => {
+    const asking = ask({}, (_, response) => response.end("<html>sign in</html>"));
+
+    await expect(asking).rejects.toMatchObject({ kind: "refused", message: /not JSON/ });
+  });
+
+  it("may ask to come again at a time of day", async () => {
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    const asking = ask({}, (_, response) => response.writeHead(503, { "retry-after": date }).end());
+
+    const error = await asking.catch((caught) => caught);
+
+    expect(error.retryAfterMs).toBeGreaterThan(3_000_000);
+  });
+
+  it("comes to what was asked, with its query and body", async () => {
+    const { body } = await ask(
+      { method: "PUT", query: { a: "x y&z", b: undefined, c: 3 }, body: { d: 1 } },
+      (request, response) => {
+        const chunks: Buffer[] = [];
+        request.on("data", (chunk) => chunks.push(chunk));
+        request.on("end", () =>
+          response.end(JSON.stringify({ url: request.url, sent: Buffer.concat(chunks).toString() })),
+        );
+      },
+    );
+
+    expect(body).toEqual({ url: "/base/things?a=x+y%26z&c=3", sent: '{"d":1}' });
+  });
+});
+
+async function ask(some: Partial<Ask>, answer: RequestListener) {
+  server = createServer(answer).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server?.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  const rest = restClient({
+    ...{ name: "Somebody", url: `http://127.0.0.1:${port}/base`, timeLimitMs: 30_000 },
+    credentials: () => ({ headers: { "x-token": "secret-token" }, secrets: ["secret-token"] }),
+    ...{ clock: systemClock(), random: systemRandom() },
+  });
+  return await rest({ method: "GET", path: "things", ...some });
+}
