@@ -14,6 +14,7 @@ const levels: readonly (readonly [string, Isolation])[] = [
   ["the best that there is here", best],
   ["a user namespace", inUserNamespace],
   ["no isolation", none],
+  ...(best.user ? ([["another user alone", { ...best, namespaces: undefined }]] as const) : []),
 ];
 
 let root: string;

@@ -11,7 +11,7 @@ import { type AgentEnd, runAgent } from "./agent-process.ts";
 import { type DiskUse, diskUse } from "./disk-use.ts";
 import { endAll } from "./end-all.ts";
 import type { Isolation } from "./isolation.ts";
-import { abandoned, giveTo, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
+import { abandoned, giveTo, lend, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
 import { onStage, placeOfTree, type Stage } from "./stage.ts";
 
 export interface LocalCoderOptions {
@@ -107,7 +107,9 @@ async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting:
   const argv = fillCommand(options.command, { workTree, requestFile: join(folder, "request.json") });
   const mark = markOf(scratch.name);
   const [markName = "", markValue = ""] = mark.split("=");
-  const folders = [tree.directory, join(folder, "home"), join(folder, "tmp")];
+  const isLent = !isolation.namespaces && workTree !== tree.directory;
+  await using _lent = isLent ? await lend(tree.directory, workTree) : undefined;
+  const folders = [isLent ? workTree : tree.directory, join(folder, "home"), join(folder, "tmp")];
   const before = await diskUse(folders);
   const oversize = async () => oversizeOf(await diskUse(folders), before, limits);
   const end = await runAgent(

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { openLocked } from "../../../disk/index.ts";
@@ -53,6 +53,13 @@ export async function removeScratch(folder: string): Promise<void> {
   // The agent may have left folders that not even we may enter, unless we are root.
   await run("chmod", ["-R", "u+rwX", "--", folder]).catch(() => {});
   await rm(folder, { recursive: true, force: true });
+}
+
+/** Moves a folder to another name until it is disposed of. Both have to be on one volume. */
+export async function lend(from: string, to: string): Promise<AsyncDisposable> {
+  await rmdir(to);
+  await rename(from, to);
+  return { [Symbol.asyncDispose]: () => rename(to, from) };
 }
 
 /** Gives the agent's user everything in the folder, links themselves and not what they point to. */

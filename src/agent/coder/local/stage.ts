@@ -11,9 +11,9 @@ export interface Stage {
   readonly maxFileBytes: number;
 }
 
-/** Where the agent finds its work tree. In namespaces of its own it does not have to be able to reach the real one. */
-export function placeOfTree({ folder, workTree }: Stage, { namespaces }: Isolation): string {
-  return namespaces ? `${folder}/work` : workTree;
+/** Where the agent finds its work tree. Another user could not reach the real one. */
+export function placeOfTree({ folder, workTree }: Stage, { namespaces, user }: Isolation): string {
+  return namespaces || user ? `${folder}/work` : workTree;
 }
 
 /**
@@ -26,7 +26,8 @@ export function placeOfTree({ folder, workTree }: Stage, { namespaces }: Isolati
  */
 export function onStage(argv: readonly string[], stage: Stage, isolation: Isolation): readonly string[] {
   const { namespaces, user } = isolation;
-  const { folder, workTree, hidden, maxFileBytes } = stage;
+  const { folder, hidden, maxFileBytes } = stage;
+  const workTree = namespaces ? stage.workTree : placeOfTree(stage, isolation);
   return [
     ...["/bin/sh", "-c", launcher, "flock", "--no-fork", "-x", "-w", "10", `${folder}/lock`],
     ...["setpriv", "--pdeathsig", "KILL"],
