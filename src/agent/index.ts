@@ -1,4 +1,7 @@
 export type * from "./coder/coder.ts";
+export type { CoderJobSettings } from "./coder/job/coder-job.ts";
+export { collectInPod, fetchInPod } from "./coder/job/in-pod.ts";
+export { type JobCoderOptions, jobCoder } from "./coder/job/job-coder.ts";
 export { findIsolation } from "./coder/local/find-isolation.ts";
 export { gapsOf, type Isolation, type IsolationWish } from "./coder/local/isolation.ts";
 export { type CoderLimits, type LocalCoderOptions, openLocalCoder } from "./coder/local/local-coder.ts";

@@ -1,13 +1,24 @@
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { type Coder, type CoderLimits, findIsolation, gapsOf, openLocalCoder, type Workshop } from "../agent/index.ts";
+import {
+  type Coder,
+  type CoderLimits,
+  findIsolation,
+  gapsOf,
+  jobCoder,
+  openLocalCoder,
+  type Workshop,
+} from "../agent/index.ts";
 import { type Config, Secret } from "../config/index.ts";
+import type { KubeClient } from "../kube/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 
 export interface CoderProcessOptions {
   readonly config: Config;
+  /** Where Jobs are made, if they are. */
+  readonly client: KubeClient;
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What belongs to this process, and what else the coding agent must not see. */
@@ -16,8 +27,40 @@ export interface CoderProcessOptions {
   readonly log: Logger;
 }
 
-/** The coding agent that the configuration names. Says what it is not kept from. */
-export async function openCoder({ config, workshop, env, hidden, clock, log }: CoderProcessOptions): Promise<Coder> {
+/** The coding agent that the configuration names. */
+export async function openCoder(options: CoderProcessOptions): Promise<Coder> {
+  return options.config.agent.executor === "job" ? await openInJobs(options) : await openHere(options);
+}
+
+async function openInJobs({ config, client, clock }: CoderProcessOptions): Promise<Coder> {
+  const { agent, execution, gitlab } = config;
+  if (!agent.command || !agent.jobImage || !gitlab.url) {
+    throw new TypeError("agent.executor is job: set agent.command, agent.jobImage and gitlab.url, too");
+  }
+  const { patch, maxOutputBytes } = coderLimits(config);
+  const secrets = await secretsOf(config);
+  return jobCoder({
+    client,
+    settings: {
+      namespace: execution.namespace,
+      command: agent.command,
+      image: agent.jobImage,
+      ownImage: agent.jobOwnImage,
+      secret: agent.jobSecret,
+      tokenSecret: agent.jobTokenSecret,
+      serviceAccount: agent.jobServiceAccount,
+      gitlabUrl: gitlab.url,
+      timeoutMs: agent.timeoutMs,
+      maxDiskBytes: agent.maxDisk,
+      resources: { cpu: agent.jobCpu, memory: agent.jobMemory },
+    },
+    ...{ maxOutputBytes, patch, clock },
+    secrets: () => secrets,
+  });
+}
+
+/** Says what the agent is not kept from. */
+async function openHere({ config, workshop, env, hidden, clock, log }: CoderProcessOptions): Promise<Coder> {
   const { command, passEnvironment = [], user, network, isolation: wanted, workDir } = config.agent;
   if (!command)
     throw new TypeError("agent.command is not set: say which coding agent to run. See docs/coding-agents.md");

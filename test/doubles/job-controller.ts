@@ -15,13 +15,15 @@ import {
 export interface JobOptions extends DoubleOptions {
   /** By image. Any other image cannot be pulled. */
   readonly images: Readonly<Record<string, Behaviour>>;
+  /** Runs the whole pod of a Job instead, and tells how it ended. Resolves only when nothing of it is left. */
+  readonly runPod?: (job: Job, signal: AbortSignal) => Promise<Ending>;
 }
 
 /** Acts on Jobs of one pod as the Job controller of Kubernetes 1.32 was recorded to, and on the pod as a kubelet does. */
 export function jobController(options: JobOptions): RunningDouble {
-  const { client, clock, images } = options;
+  const { client, clock, images, runPod } = options;
   return runDouble<Job>(
-    { type: jobs, look: (job, activities) => look({ client, clock, images, job, activities }) },
+    { type: jobs, look: (job, activities) => look({ client, clock, images, runPod, job, activities }) },
     options,
   );
 }
@@ -30,6 +32,7 @@ interface Sight {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly images: JobOptions["images"];
+  readonly runPod: JobOptions["runPod"];
   readonly job: Job;
   readonly activities: Activities;
 }
@@ -85,9 +88,10 @@ class JobActivity {
   }
 
   async run() {
-    const { client, clock, images, job } = this.#sight;
+    const { client, clock, images, runPod, job } = this.#sight;
     const template = job.spec.template.spec;
-    const does = images[template.containers[0]?.image ?? ""] ?? ({ do: "no-image" } as const);
+    const own = images[template.containers[0]?.image ?? ""];
+    const does = own ?? (runPod ? ({ do: "exit" } as const) : ({ do: "no-image" } as const));
     const resumed = { ...condition(clock, "Suspended", "JobResumed", "Job resumed"), status: "False" };
     await writeStatus(client, jobs, job, { startTime: timeText(clock), active: 1, ready: 0, conditions: [resumed] });
     const pod = await this.#makePod(does);
@@ -98,7 +102,9 @@ class JobActivity {
     const tell = () => void this.#tellOfStop(String(signal.reason)).catch(() => {});
     if (signal.aborted) tell();
     else signal.addEventListener("abort", tell, { once: true });
-    const ending = await perform(does, { env: environment(job), clock, signal });
+    const ending = await (runPod && !own
+      ? runPod(job, signal)
+      : perform(does, { env: environment(job), clock, signal }));
     timer.cancel();
     await this.#ended(pod, does, ending, signal.aborted ? String(signal.reason) : undefined);
   }

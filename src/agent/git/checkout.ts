@@ -104,7 +104,10 @@ async function makeThrowawayGit(
   );
   await mkdir(join(gitDirectory, "objects", "pack"), { recursive: true });
   const pack = join(gitDirectory, "objects", "pack", "pack");
-  await expectOutput("pack-objects", git(["pack-objects", "--quiet", pack], { cwd: cache, signal, input: objects }));
+  // In the new repository, which may be on another volume than ours: a pack is renamed when it is whole.
+  const env = { GIT_DIR: gitDirectory, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(cache, "objects") };
+  const packing = git(["pack-objects", "--quiet", pack], { cwd: state, env, signal, input: objects });
+  await expectOutput("pack-objects", packing);
   await writeFile(join(gitDirectory, "shallow"), `${sha}\n`);
   await writeFile(join(gitDirectory, "HEAD"), `${sha}\n`);
 }

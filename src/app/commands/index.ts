@@ -16,6 +16,7 @@ import { signalPaths } from "../gateway.ts";
 import { api } from "./api.ts";
 import { atDesk } from "./at-desk.ts";
 import { audit } from "./audit.ts";
+import { coder } from "./coder.ts";
 import { executor } from "./executor.ts";
 import { gateway } from "./gateway.ts";
 import { manifests } from "./manifests.ts";
@@ -29,7 +30,7 @@ export type { Surroundings } from "./surroundings.ts";
 
 /** Everything that can be typed behind `interlock`, in the order of the help. */
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
-  Processes: [up, api, gateway, orchestrator, executor, notify, manifests],
+  Processes: [up, api, gateway, orchestrator, executor, notify, manifests, coder],
   "Look at what happens": [...[get, why, logs].map(atDesk), audit, policy],
   "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume, cancel].map(atDesk),
 };

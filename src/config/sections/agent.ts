@@ -1,6 +1,6 @@
 import { names } from "../agent-kinds.ts";
 import { commandLine, harmlessVariables, size, userId } from "../coder-kinds.ts";
-import { count, directory, duration, namespace, oneOf } from "../kinds.ts";
+import { count, directory, duration, namespace, oneOf, text } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const agent = {
@@ -40,10 +40,45 @@ export const agent = {
       "The coding agent: a command that reads a request on its standard input and edits the folder it is started in. `{workTree}` and `{requestFile}` are filled in. Without it no task is worked on.",
   }),
   executor: setting({
-    kind: oneOf("local"),
+    kind: oneOf("local", "job"),
     default: "local",
     env: "AGENT_EXECUTOR",
-    about: "Where the coding agent runs: as processes of this machine.",
+    about: "Where the coding agent runs: as processes of this machine, or in Jobs in `execution.namespace`.",
+  }),
+  jobImage: optional<string>({
+    kind: text("the name of an image"),
+    env: "AGENT_JOB_IMAGE",
+    about: "The image with the coding agent, for Jobs. It needs `/bin/sh` and `timeout`.",
+  }),
+  jobOwnImage: setting({
+    kind: text("the name of an image"),
+    default: "interlock:0.1.0",
+    about: "Interlock's own image, which fetches and collects in those Jobs.",
+  }),
+  jobSecret: optional<string>({
+    kind: namespace(),
+    env: "AGENT_JOB_SECRET",
+    about: "A Secret whose keys are variables for the coding agent in Jobs, such as the key of its model.",
+  }),
+  jobTokenSecret: setting({
+    kind: namespace(),
+    default: "interlock-gitlab",
+    about: "A Secret with GitLab's token under `token`. Only the container that fetches has it.",
+  }),
+  jobServiceAccount: setting({
+    kind: namespace(),
+    default: "interlock-coder",
+    about: "The service account of those Jobs. It may create ConfigMaps, and only the container that collects has it.",
+  }),
+  jobCpu: setting({
+    kind: text("an amount such as 2 or 500m"),
+    default: "2",
+    about: "How much processor the coding agent may use in a Job.",
+  }),
+  jobMemory: setting({
+    kind: text("an amount such as 2Gi"),
+    default: "2Gi",
+    about: "How much memory the coding agent may use in a Job.",
   }),
   timeoutMs: setting({
     kind: duration({ atLeast: "1s" }),

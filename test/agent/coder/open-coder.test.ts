@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openCoder } from "../../../src/app/index.ts";
 import { loadConfig } from "../../../src/config/index.ts";
-import { systemClock } from "../../../src/time/index.ts";
+import { systemClock, systemRandom } from "../../../src/time/index.ts";
 import { type RecordingLogger, recordingLogger } from "../../doubles/recording-logger.ts";
+import { testCluster } from "../../doubles/test-cluster.ts";
 import { makeRepository } from "./repository.ts";
 
 let root: string;
@@ -66,6 +67,10 @@ describe("the coding agent of the configuration", () => {
     expect(outcome).toMatchObject({ summary: expect.stringContaining(`${root}/work/run-`) });
   });
 
+  it("in Jobs needs an image", async () => {
+    await expect(open("agent:\n  command: x\n  executor: job")).rejects.toThrow("agent.jobImage");
+  });
+
   it("has to be named", async () => {
     await expect(open("")).rejects.toThrow("agent.command is not set");
   });
@@ -82,6 +87,8 @@ async function open(yaml: string, env = {}) {
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
   const { workshop, order } = await makeRepository(join(root, "data"), { README: "hello\n" });
   const hidden = [join(root, "data")];
-  const coder = await openCoder({ config: loaded.config, workshop, env, hidden, clock: systemClock(), log });
+  const clock = systemClock();
+  const client = testCluster({ clock, random: systemRandom() }).client();
+  const coder = await openCoder({ config: loaded.config, client, workshop, env, hidden, clock, log });
   return { coder, order, workshop };
 }

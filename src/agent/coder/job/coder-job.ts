@@ -1,0 +1,150 @@
+import type { KubeObject } from "../../../kube/index.ts";
+import { managedBy } from "../../../resources/index.ts";
+import { fillCommand } from "../fill-command.ts";
+import { places } from "./places.ts";
+
+export interface CoderJobSettings {
+  readonly namespace: string;
+  readonly command: readonly string[];
+  /** Of the agent. Needs /bin/sh. */
+  readonly image: string;
+  /** Our own. */
+  readonly ownImage: string;
+  /** With the variables that the agent gets, such as the key of its model. */
+  readonly secret: string | undefined;
+  /** With `token`, that of GitLab. */
+  readonly tokenSecret: string;
+  /** May create ConfigMaps, and no more. */
+  readonly serviceAccount: string;
+  readonly gitlabUrl: string;
+  readonly timeoutMs: number;
+  readonly maxDiskBytes: number;
+  readonly resources: { readonly cpu: string; readonly memory: string };
+}
+
+/** Fetching and collecting take as long as they take, too. */
+const graceSeconds = 300;
+const keepSeconds = 3_600;
+
+/** The exit code of the agent is a result: only what is ours fails the pod. */
+const script = `mkdir -p "$HOME" && cd "$1" || exit 125
+shift
+"$@" < ${places.request}/request.json > ${places.said}/stdout 2> ${places.said}/stderr
+printf '%s' "$?" > ${places.said}/code`;
+
+const user = 65_532;
+
+/** A Job that waits to be started: fetch with GitLab's token, the agent with none, and collect with its own account. */
+export function coderJob(name: string, taskUid: string, settings: CoderJobSettings): KubeObject {
+  const seconds = Math.ceil(settings.timeoutMs / 1_000);
+  const labels = { [managedBy.label]: managedBy.value };
+  const podSpec = {
+    serviceAccountName: settings.serviceAccount,
+    automountServiceAccountToken: false,
+    restartPolicy: "Never",
+    activeDeadlineSeconds: seconds + graceSeconds,
+    securityContext: {
+      ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user },
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    initContainers: [fetchContainer(settings), agentContainer(settings)],
+    containers: [collectContainer(name, settings)],
+    volumes: volumesOf(name, settings),
+  };
+  const spec = {
+    suspend: true,
+    backoffLimit: 0,
+    podReplacementPolicy: "Failed",
+    activeDeadlineSeconds: seconds + 2 * graceSeconds,
+    ttlSecondsAfterFinished: keepSeconds,
+    template: { metadata: { labels }, spec: podSpec },
+  };
+  const annotations = { "kubernaut.ai/coding-task-uid": taskUid };
+  const metadata = { name, namespace: settings.namespace, labels, annotations };
+  return { apiVersion: "batch/v1", kind: "Job", metadata, spec } as KubeObject;
+}
+
+const confined = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ["ALL"] },
+};
+
+const mount = (name: string, mountPath: string) => ({ name, mountPath });
+
+function fetchContainer({ ownImage, gitlabUrl }: CoderJobSettings) {
+  return {
+    name: "fetch",
+    image: ownImage,
+    args: ["coder", "fetch"],
+    env: [
+      { name: "GITLAB_URL", value: gitlabUrl },
+      { name: "GITLAB_TOKEN_FILE", value: `${places.token}/token` },
+    ],
+    securityContext: confined,
+    volumeMounts: [
+      ...[mount("work", places.work), mount("tree", places.tree), mount("order", places.order)],
+      ...[mount("token", places.token), mount("tmp", "/tmp")],
+    ],
+  };
+}
+
+function agentContainer({ image, command, secret, timeoutMs, resources }: CoderJobSettings) {
+  const argv = fillCommand(command, { workTree: places.tree, requestFile: `${places.request}/request.json` });
+  const seconds = String(Math.ceil(timeoutMs / 1_000));
+  return {
+    name: "agent",
+    image,
+    command: ["/bin/sh", "-c", script, "agent", places.tree, "timeout", "-s", "KILL", seconds, ...argv],
+    env: [
+      { name: "HOME", value: "/tmp/home" },
+      { name: "TMPDIR", value: "/tmp" },
+    ],
+    ...(secret && { envFrom: [{ secretRef: { name: secret } }] }),
+    resources: { limits: resources },
+    securityContext: confined,
+    volumeMounts: [
+      ...[mount("tree", places.tree), mount("request", places.request)],
+      ...[mount("said", places.said), mount("tmp", "/tmp")],
+    ],
+  };
+}
+
+function collectContainer(job: string, { ownImage, namespace }: CoderJobSettings) {
+  const uid = { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/controller-uid']" } };
+  return {
+    name: "collect",
+    image: ownImage,
+    args: ["coder", "collect"],
+    env: [
+      { name: "CODER_JOB", value: job },
+      { name: "CODER_JOB_UID", valueFrom: uid },
+      { name: "CODER_NAMESPACE", value: namespace },
+      { name: "OBJECTS_SERVER", value: "in-cluster" },
+    ],
+    securityContext: confined,
+    volumeMounts: [
+      ...[mount("work", places.work), mount("tree", places.tree), mount("order", places.order)],
+      ...[mount("said", places.said), mount("account", places.account), mount("tmp", "/tmp")],
+    ],
+  };
+}
+
+function volumesOf(name: string, { tokenSecret, maxDiskBytes }: CoderJobSettings) {
+  const scratch = (volume: string) => ({ name: volume, emptyDir: { sizeLimit: String(maxDiskBytes) } });
+  const told = (volume: string, key: string) => ({
+    name: volume,
+    configMap: { name, items: [{ key, path: key }] },
+  });
+  const account = [
+    { serviceAccountToken: { path: "token", expirationSeconds: 3_600 } },
+    { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+    { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
+  ];
+  return [
+    ...["work", "tree", "said", "tmp"].map(scratch),
+    ...[told("order", "order.json"), told("request", "request.json")],
+    { name: "token", secret: { secretName: tokenSecret, items: [{ key: "token", path: "token" }] } },
+    { name: "account", projected: { sources: account } },
+  ];
+}

@@ -1,0 +1,63 @@
+import { constants } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { KubeClient } from "../../../kube/index.ts";
+import { type PreparedTreeOptions, patchOfPrepared, prepareTree } from "../../git/prepared-tree.ts";
+import type { GitServer } from "../../git/server.ts";
+import { configMaps, type PodOrder, type PodResult, writeResult } from "./messages.ts";
+import { places } from "./places.ts";
+
+type Around = Omit<PreparedTreeOptions, "directory">;
+
+/** What the container `fetch` does. */
+export async function fetchInPod(server: GitServer, around: Around): Promise<void> {
+  await prepareTree(await podOrder(), server, { ...around, directory: places.work });
+}
+
+/** What the container `collect` does. A result that is there already stays: it was ours. */
+export async function collectInPod(job: PodJob, client: KubeClient, around: Around): Promise<void> {
+  const { name, uid, namespace } = job;
+  const result = writeResult(await podResult(await podOrder(), around));
+  const owner = { apiVersion: "batch/v1", kind: "Job", name, uid };
+  const metadata = { name: `${name}-result`, namespace, ownerReferences: [owner] };
+  const { apiVersion, kind } = configMaps;
+  await client.create(configMaps, { apiVersion, kind, metadata, ...result });
+}
+
+export interface PodJob {
+  readonly name: string;
+  readonly uid: string;
+  readonly namespace: string;
+}
+
+async function podOrder(): Promise<PodOrder> {
+  return JSON.parse(await readFile(join(places.order, "order.json"), "utf8")) as PodOrder;
+}
+
+async function podResult({ edits, maxOutputBytes, patch }: PodOrder, around: Around): Promise<PodResult> {
+  const [code, stdout, stderr] = await Promise.all([said("code"), said("stdout"), said("stderr")]);
+  const outputTooLarge = stdout.size + stderr.size > maxOutputBytes;
+  const reading = edits ? await patchOfPrepared(patch, { ...around, directory: places.work }) : undefined;
+  const change = reading?.kind === "patch" ? ({ kind: "patch", bytes: reading.patch.bytes } as const) : reading;
+  return {
+    code: Number.parseInt(code.end, 10),
+    ...{ stdout: stdout.end, stderr: stderr.end.slice(-2_000), outputTooLarge },
+    change: change ?? { kind: "nothing" },
+  };
+}
+
+/** The answer is at the end. */
+const keptBytes = 200_000;
+
+/** Not through a link, and not from a pipe: the agent may have put anything there. */
+async function said(name: string): Promise<{ size: number; end: string }> {
+  await using file = await open(
+    join(places.said, name),
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  );
+  const found = await file.stat();
+  if (!found.isFile()) throw new Error(`the coding agent left something else in place of its ${name}`);
+  const start = Math.max(0, found.size - keptBytes);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(found.size - start), 0, found.size - start, start);
+  return { size: found.size, end: buffer.toString("utf8", 0, bytesRead) };
+}

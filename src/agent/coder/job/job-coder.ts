@@ -1,0 +1,188 @@
+import { type Engine, jobEngine } from "../../../engines/index.ts";
+import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef } from "../../../kube/index.ts";
+import { type Clock, sleep } from "../../../time/index.ts";
+import { checkPatch } from "../../git/check-patch.ts";
+import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
+import { cleanText } from "../clean-text.ts";
+import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
+import { conclude, failed } from "../conclude.ts";
+import { type CoderJobSettings, coderJob } from "./coder-job.ts";
+import { type ConfigMap, configMaps, largestMessage, type PodOrder, type PodResult, readResult } from "./messages.ts";
+
+export interface JobCoderOptions {
+  readonly client: KubeClient;
+  readonly settings: CoderJobSettings;
+  readonly maxOutputBytes: number;
+  readonly patch: PatchLimits;
+  readonly secrets: () => readonly string[];
+  readonly clock: Clock;
+}
+
+/**
+ * Runs the coding agent in a Job. Its name follows from the task, the commit and the request: whoever asks again finds
+ * the Job that is going on, or its result while that is kept. A failed one is removed, and so is made anew.
+ */
+export function jobCoder(options: JobCoderOptions): Coder {
+  return { run: (order, signal) => new JobRun(order, options).run(signal) };
+}
+
+class JobRun {
+  readonly #order: CoderOrder;
+  readonly #options: JobCoderOptions;
+  readonly #engine: Engine;
+  readonly #ref: Required<ObjectRef>;
+
+  constructor(order: CoderOrder, options: JobCoderOptions) {
+    this.#order = order;
+    this.#options = options;
+    this.#engine = jobEngine(options.client);
+    const name = `coder-${nameHash(JSON.stringify([order.taskUid, order.sha, order.request])).slice(0, 32)}`;
+    this.#ref = { namespace: options.settings.namespace, name };
+  }
+
+  async run(signal: AbortSignal): Promise<CoderOutcome> {
+    const told = {
+      "request.json": JSON.stringify(this.#order.request),
+      "order.json": JSON.stringify(this.#podOrder()),
+    };
+    if (Buffer.byteLength(told["request.json"]) > largestMessage) {
+      return failed("NotStarted", `The request is larger than what a Job can be given, ${largestMessage} bytes.`);
+    }
+    try {
+      const outcome = await this.#outcome(await this.#ended(told, signal), signal);
+      if (outcome.kind === "failed") await this.#remove(signal);
+      return outcome;
+    } catch (error) {
+      if (signal.aborted) await this.#stop();
+      throw error;
+    }
+  }
+
+  #podOrder(): PodOrder {
+    const { repository, sha, ref, request } = this.#order;
+    const { maxOutputBytes, patch } = this.#options;
+    return { repository, sha, ref, edits: request.kind === "edit", maxOutputBytes, patch };
+  }
+
+  /** The Job when it has ended: made, told, started and waited for, each only if that is still to be done. */
+  async #ended(told: Record<string, string>, signal: AbortSignal): Promise<KubeObject> {
+    const { client, settings } = this.#options;
+    for (;;) {
+      signal.throwIfAborted();
+      const job = await client.get(this.#engine.runs, this.#ref, { signal });
+      if (!job) {
+        await client.create(this.#engine.runs, coderJob(this.#ref.name, this.#order.taskUid, settings), { signal });
+        continue;
+      }
+      const { kind } = this.#engine.stateOf(job);
+      const isLeaving = job.metadata.deletionTimestamp !== undefined;
+      if (!isLeaving && (kind === "succeeded" || kind === "failed")) return job;
+      if (!isLeaving && kind === "suspended") {
+        await this.#tell(job, told, signal);
+        await client.patch(this.#engine.runs, this.#ref, this.#engine.start(job), { signal });
+        continue;
+      }
+      await this.#change(job, signal);
+    }
+  }
+
+  /** Before it starts, and owned by it: what is left of another Job of that name gives way. */
+  async #tell({ metadata: { uid = "" } }: KubeObject, data: Record<string, string>, signal: AbortSignal) {
+    const { client } = this.#options;
+    const { apiVersion, kind } = configMaps;
+    const ownerReferences = [{ apiVersion: "batch/v1", kind: "Job", name: this.#ref.name, uid }];
+    const map: ConfigMap = { apiVersion, kind, metadata: { ...this.#ref, ownerReferences }, data };
+    for (;;) {
+      if ((await client.create(configMaps, map, { signal })).kind === "created") return;
+      const found = await client.get(configMaps, this.#ref, { signal });
+      if (found?.metadata.ownerReferences?.some((owner) => owner.uid === uid)) return;
+      const old = found?.metadata.uid;
+      if (old) await client.delete(configMaps, this.#ref, { preconditions: { uid: old } }, { signal });
+    }
+  }
+
+  async #outcome(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
+    const { client, patch, secrets } = this.#options;
+    if (this.#engine.stateOf(job).kind === "failed") return await this.#failure(job, signal);
+    const place = { ...this.#ref, name: `${this.#ref.name}-result` };
+    const found = await client.get(configMaps, place, { signal });
+    const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid);
+    const result = found && isOurs ? readResult(found, patch.maxBytes) : undefined;
+    if (!result)
+      return failed("BadAnswer", `The Job ${this.#ref.name} ended well, but left no result that can be read.`);
+    if (result.outputTooLarge) return failed("OutputTooLarge", "The coding agent wrote more than agent.maxOutput.");
+    if (result.code === 137) return failed("Timeout", "The coding agent was ended: its time was up, or its memory.");
+    if (result.code === 126 || result.code === 127)
+      return failed("NotStarted", this.#said(result, "could not be started"));
+    if (result.code !== 0) return failed("ExitCode", this.#said(result, `ended with code ${result.code}`));
+    const change = async () => this.#checked(result.change);
+    return await conclude(this.#order.request.kind, result.stdout, { secrets: secrets(), change });
+  }
+
+  /** What comes from the pod is checked again: the agent ran beside what made it. */
+  #checked(change: PodResult["change"]): PatchReading {
+    if (change.kind !== "patch") return change;
+    return checkPatch({ base: this.#order.sha, bytes: change.bytes }, this.#options.patch);
+  }
+
+  #said({ stderr, stdout }: PodResult, what: string): string {
+    const said = cleanText((stderr.trim() || stdout.trim()).slice(-2_000), 500, this.#options.secrets());
+    return `The coding agent ${what}${said ? `: ${said}` : " and said nothing"}`;
+  }
+
+  async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
+    const { reason, message } = await this.#engine.failureOf(job, signal);
+    const text = `The Job ${this.#ref.name} failed: ${cleanText(message, 500, this.#options.secrets())}`;
+    return failed(reason === "Timeout" ? "Timeout" : "ExitCode", text);
+  }
+
+  /** Returns when the Job is gone, with its pods. */
+  async #remove(signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    for (;;) {
+      const job = await client.get(this.#engine.runs, this.#ref, { signal });
+      if (!job) return;
+      const preconditions = job.metadata.uid === undefined ? {} : { uid: job.metadata.uid };
+      if (!job.metadata.deletionTimestamp)
+        await client.delete(this.#engine.runs, this.#ref, { preconditions, propagation: "Foreground" }, { signal });
+      else await this.#change(job, signal);
+    }
+  }
+
+  /** After an abort: nothing of it runs any more when this returns. */
+  async #stop(): Promise<void> {
+    const { client, clock } = this.#options;
+    const { signal } = new AbortController();
+    const giveUpAt = clock.now() + longestStopMs;
+    while (clock.now() < giveUpAt) {
+      const job = await client.get(this.#engine.runs, this.#ref);
+      if (!job) return;
+      const { kind } = this.#engine.stateOf(job);
+      if (kind === "succeeded") return;
+      if (kind === "failed" && !(await this.#engine.failureOf(job)).unfinished) return await this.#remove(signal);
+      if (kind !== "failed") await client.patch(this.#engine.runs, this.#ref, this.#engine.cancel(job));
+      await sleep(clock, 200);
+    }
+    throw new Error(`the Job ${this.#ref.namespace}/${this.#ref.name} does not stop; look after it`);
+  }
+
+  /** When the Job is different, or may be: streams end and fall behind. */
+  async #change({ metadata: { resourceVersion = "" } }: KubeObject, signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    const over = new AbortController();
+    const timer = clock.after(lookAgainMs, () => over.abort());
+    const { namespace, name } = this.#ref;
+    const query = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion };
+    try {
+      for await (const _ of client.watch(this.#engine.runs, query, { signal: AbortSignal.any([signal, over.signal]) }))
+        return;
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== "gone") throw error;
+    } finally {
+      timer.cancel();
+    }
+  }
+}
+
+const lookAgainMs = 30_000;
+const longestStopMs = 120_000;

@@ -1,0 +1,45 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fetchCommit, makeCache } from "./cache.ts";
+import { type Checkout, checkOut } from "./checkout.ts";
+import { type HardenedGitOptions, hardenedGit } from "./hardened-git.ts";
+import { readPatch } from "./read-patch.ts";
+import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
+import type { PatchLimits, PatchReading, Repository } from "./workshop.ts";
+
+/** Where a work tree lies that one process prepares and another reads: the files in `place/files`, all else is ours. */
+export interface PreparedTreeOptions extends Omit<HardenedGitOptions, "home" | "protocols"> {
+  readonly directory: string;
+  readonly signal: AbortSignal;
+}
+
+export interface TreeOrder {
+  readonly repository: Repository;
+  readonly sha: string;
+  readonly ref: string;
+}
+
+/** Fetches a commit and lays out its files, once. */
+export async function prepareTree(order: TreeOrder, server: GitServer, options: PreparedTreeOptions): Promise<void> {
+  const { directory, signal } = options;
+  const { repository, sha, ref } = order;
+  checkAddress(repository, server);
+  const protocol = server.origin.split(":")[0] as HardenedGitOptions["protocols"][number];
+  const git = await gitIn(options, [protocol]);
+  const cache = await makeCache(join(directory, "cache"), git);
+  await fetchCommit({ git: gitOnServer(git, server, [protocol]), cache, repository, signal }, sha, ref);
+  const checkout = await checkOut({ git, cache: cache.directory, sha, place: join(directory, "place"), signal });
+  await writeFile(join(directory, "checkout.json"), JSON.stringify(checkout));
+}
+
+/** What has become of the files since. */
+export async function patchOfPrepared(limits: PatchLimits, options: PreparedTreeOptions): Promise<PatchReading> {
+  const checkout = JSON.parse(await readFile(join(options.directory, "checkout.json"), "utf8")) as Checkout;
+  return await readPatch({ git: await gitIn(options, []), checkout, limits, signal: options.signal });
+}
+
+async function gitIn(options: PreparedTreeOptions, protocols: HardenedGitOptions["protocols"]) {
+  const home = join(options.directory, "home");
+  await mkdir(home, { recursive: true });
+  return hardenedGit({ ...options, home, protocols });
+}

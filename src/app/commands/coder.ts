@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+import { collectInPod, fetchInPod } from "../../agent/index.ts";
+import { type Command, CommandError } from "../../cli/index.ts";
+import { openObjects } from "../objects.ts";
+import { configFrom, type Surroundings } from "./surroundings.ts";
+
+/** The longest that one run of git may take. */
+const timeLimitMs = 240_000;
+
+/** `interlock coder fetch|collect`: what our own containers in the pod of a coding agent do. */
+export const coder: Command<Surroundings> = {
+  name: "coder",
+  about: "in the Job of a coding agent: fetch its files, collect its result",
+  usage:
+    "interlock coder fetch|collect\n\nRun by Jobs that the agent makes (agent.executor: job). Nobody has to type it.",
+  async perform([what], around) {
+    const { clock, random, env } = around;
+    const { config } = await configFrom(undefined, around);
+    const { signal } = new AbortController();
+    if (what === "fetch") {
+      const { url = "", tokenFile = "" } = config.gitlab;
+      const token = (await readFile(tokenFile, "utf8")).trim();
+      const { origin } = new URL(url);
+      await fetchInPod({ origin, token: () => token }, { env, clock, timeLimitMs, signal });
+      return 0;
+    }
+    if (what !== "collect") throw new CommandError("say coder fetch or coder collect");
+    const embedded = () => Promise.reject(new CommandError("coder collect is for the pods of Jobs"));
+    const { client } = await openObjects({ config, embedded, clock, random, env });
+    const { CODER_JOB: name = "", CODER_JOB_UID: uid = "", CODER_NAMESPACE: namespace = "" } = env;
+    await collectInPod({ name, uid, namespace }, client, { env, clock, timeLimitMs, signal });
+    return 0;
+  },
+};

@@ -1,0 +1,200 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type CoderOrder, type CoderRequest, type JobCoderOptions, jobCoder } from "../../../src/agent/index.ts";
+import { type EmbeddedApi, startEmbeddedApi } from "../../../src/app/index.ts";
+import { jobs } from "../../../src/engines/job/job.ts";
+import { namespaces } from "../../../src/kube/index.ts";
+import { silentLogger } from "../../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../../src/time/index.ts";
+import { type GitLabDouble, startGitLab } from "../../doubles/gitlab/start-gitlab.ts";
+import { jobController } from "../../doubles/job-controller.ts";
+import { podRunner } from "../../doubles/pod-runner.ts";
+import type { RunningDouble } from "../../doubles/run-controller.ts";
+
+const namespace = "coding";
+const [clock, random] = [systemClock(), systemRandom()];
+const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+const tsx = fileURLToPath(import.meta.resolve("tsx"));
+
+let gitlab: GitLabDouble;
+let api: EmbeddedApi;
+let root: string;
+let double: RunningDouble;
+let problems: string[];
+let pods: number;
+let order: (request?: object) => CoderOrder;
+let tokens: Record<string, string>;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "job-coder-"));
+  chmodSync(root, 0o755);
+  mkdirSync(join(root, "pods"));
+  gitlab = await startGitLab();
+  api = await startEmbeddedApi({
+    directory: join(root, "api"),
+    listen: { host: "127.0.0.1", port: 0 },
+    ...{ clock, random, log: silentLogger },
+  });
+  const { apiVersion, kind } = namespaces;
+  await api.client.create(namespaces, { apiVersion, kind, metadata: { name: namespace } });
+  const bot = gitlab.addUser("bot");
+  tokens = { "gitlab-token": bot.token };
+  const project = await gitlab.addProject({ path: "shop/cart", files: { README: "hello\n" } });
+  const sha = await gitlab.pushAs(gitlab.root, project, "topic", { "src/a.txt": "one\n" });
+  let tasks = 0;
+  order = (request = {}) => ({
+    taskUid: `task-${++tasks}`,
+    request: {
+      ...{ version: 1, kind: "edit", project: { path: "shop/cart", url: gitlab.url }, instruction: "do" },
+      ...request,
+    } as CoderRequest,
+    repository: { projectId: project.id, cloneUrl: project.cloneUrl },
+    ...{ sha, ref: "refs/heads/topic" },
+  });
+});
+afterAll(async () => {
+  await api.close();
+  await gitlab.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  problems = [];
+  pods = 0;
+  const problem = (message: string) => problems.push(message);
+  const run = podRunner({
+    client: api.client,
+    entrypoints: { interlock: [process.execPath, "--import", tsx, main] },
+    env: { OBJECTS_SERVER: "kubeconfig", INTERLOCK_KUBECONFIG: api.kubeconfigFile },
+    secrets: tokens,
+    directory: join(root, "pods"),
+    problem,
+  });
+  const runPod: typeof run = (job, signal) => {
+    pods++;
+    return run(job, signal);
+  };
+  double = jobController({ client: api.client, clock, random, namespace, problem, images: {}, runPod });
+});
+afterEach(() => double.stop());
+
+// Every pod is three processes that have to start.
+describe("a coding agent in a Job", { timeout: 90_000 }, () => {
+  it("edits files that were fetched for it, and its change comes back checked", async () => {
+    const outcome = await edit(
+      'cat > asked && grep -q \'"instruction":"do"\' asked && rm asked; echo two >> src/a.txt; echo "a line more"',
+    );
+
+    expect(problems).toEqual([]);
+    expect(outcome).toMatchObject({ kind: "edited", summary: "a line more", change: { kind: "patch" } });
+    expect(patchText(outcome)).toContain("+two");
+    expect(readdirSync(join(root, "pods"))).toEqual([]);
+  });
+
+  it("reviews", async () => {
+    const script = `echo '[{"path": "src/a.txt", "line": 1, "severity": "error", "message": "wrong"}]'`;
+    const outcome = await coder(script).run(order({ kind: "review" }), new AbortController().signal);
+
+    expect(outcome).toMatchObject({ kind: "reviewed", findings: [{ path: "src/a.txt", message: "wrong" }] });
+  });
+
+  it("finds no token: not GitLab's, not the cluster's", async () => {
+    const outcome = await edit(
+      "find /run/interlock /var/run/secrets 2>/dev/null; env; cat .git/config; grep -rl glpat /run/interlock; true",
+    );
+
+    const said = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
+    expect(said).toContain("/run/interlock/request/request.json");
+    expect(said).not.toMatch(/GITLAB|token|serviceaccount|\/work\/(cache|home)|checkout\.json/);
+    expect(said).not.toContain(tokens["gitlab-token"]);
+  });
+
+  it.each([
+    ["edits .gitlab-ci.yml", "echo x: > .gitlab-ci.yml", "ProtectedPath"],
+    ["makes a patch of 20 MB", "head -c 20000000 /dev/urandom > large", "TooLarge"],
+  ])("that %s has its change refused", async (_what, script, reason) => {
+    expect(await edit(script)).toMatchObject({ kind: "edited", change: { kind: "refused", reason } });
+  });
+
+  it("that ends badly has failed, is removed, and runs again when it is asked for again", async () => {
+    const wanted = order();
+    const first = await coder("echo no key >&2; exit 3").run(wanted, new AbortController().signal);
+    const second = await coder("echo fine").run(wanted, new AbortController().signal);
+
+    expect(first).toMatchObject({
+      kind: "failed",
+      reason: "ExitCode",
+      message: "The coding agent ended with code 3: no key",
+    });
+    expect(second).toMatchObject({ kind: "edited", summary: "fine" });
+    expect(pods).toBe(2);
+  });
+
+  it("that ended well is not run again: its result is read again", async () => {
+    const wanted = order();
+    const first = await coder("date +%N > now; echo done").run(wanted, new AbortController().signal);
+    const second = await coder("date +%N > now; echo done").run(wanted, new AbortController().signal);
+
+    expect(patchText(second)).toBe(patchText(first));
+    expect(pods).toBe(1);
+  });
+
+  it("is adopted by whoever asks for the same while it goes on", async () => {
+    const wanted = order();
+    const signal = new AbortController().signal;
+    const both = await Promise.all([coder("echo done").run(wanted, signal), coder("echo done").run(wanted, signal)]);
+
+    expect(both).toMatchObject([{ kind: "edited" }, { kind: "edited" }]);
+    expect(pods).toBe(1);
+  });
+
+  it("has stopped, and is gone, when an abort is told", async () => {
+    const stop = new AbortController();
+    const running = coder("sleep 1006").run(order(), stop.signal);
+    while (pods === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    stop.abort(new Error("cancelled by a person"));
+
+    await expect(running).rejects.toThrow("cancelled by a person");
+    const { items } = await api.client.list(jobs, { namespace });
+    expect(items.filter(({ status }) => status?.active)).toEqual([]);
+    expect(readdirSync(join(root, "pods"))).toEqual([]);
+  });
+
+  it("whose output is a link to something else has no result", async () => {
+    const outcome = await edit("rm /run/interlock/said/stdout; ln -s /etc/passwd /run/interlock/said/stdout");
+
+    expect(outcome).toMatchObject({ kind: "failed" });
+    expect(JSON.stringify(outcome)).not.toContain("root:");
+  });
+});
+
+function coder(script: string, special: Partial<JobCoderOptions> = {}) {
+  return jobCoder({
+    client: api.client,
+    settings: {
+      namespace,
+      command: ["sh", "-c", script],
+      ...{ image: "agent", ownImage: "interlock", secret: undefined, tokenSecret: "gitlab-token" },
+      ...{ serviceAccount: "coder", gitlabUrl: gitlab.url, timeoutMs: 60_000, maxDiskBytes: 100_000_000 },
+      resources: { cpu: "1", memory: "1Gi" },
+    },
+    maxOutputBytes: 100_000,
+    patch: { maxBytes: 1_000_000, maxFiles: 200, protectedPaths: [".gitlab-ci.yml"] },
+    secrets: () => [],
+    clock,
+    ...special,
+  });
+}
+
+async function edit(script: string) {
+  return await coder(script).run(order(), new AbortController().signal);
+}
+
+function patchText(outcome: Awaited<ReturnType<typeof edit>>): string {
+  return outcome.kind === "edited" && outcome.change.kind === "patch"
+    ? Buffer.from(outcome.change.patch.bytes).toString()
+    : JSON.stringify(outcome);
+}
