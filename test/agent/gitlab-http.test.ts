@@ -35,6 +35,19 @@ describe("who is who", () => {
     expect(await gitlab.accessLevel(project.id, ann.id)).toBe(0);
   });
 
+  it("is asked once for each token that we have", async () => {
+    let token = bot.token;
+    const changing = client({ token: () => token });
+    server.requests.clear();
+
+    await changing.self();
+    await changing.self();
+    token = ann.token;
+
+    expect(await changing.self()).toMatchObject({ username: "ann" });
+    expect(server.requests.count("GET", "/user")).toBe(2);
+  });
+
   it("is denied to a bad token, which is not repeated", async () => {
     const error = await client({ token: () => "glpat-wrong" })
       .self()
@@ -292,7 +305,7 @@ describe("when GitLab is not well", () => {
   it("an answer that breaks off is tried again", async () => {
     server.faults.cutReply({ path: "/user", afterBytes: 10 });
 
-    expect(await gitlab.self()).toMatchObject({ username: "bot" });
+    expect(await client().self()).toMatchObject({ username: "bot" });
   });
 
   it("a call ends with its time limit, or with its signal", async () => {
@@ -325,9 +338,9 @@ describe("when GitLab is not well", () => {
 
   it("an answer that is none says so", async () => {
     server.faults.failNext({ status: 302, path: "/user" });
-    await expect(gitlab.self()).rejects.toMatchObject({ kind: "refused", status: 302 });
+    await expect(client().self()).rejects.toMatchObject({ kind: "refused", status: 302 });
     server.faults.failNext({ status: 200, path: "/user", body: { id: 7 } });
-    await expect(gitlab.self()).rejects.toMatchObject({ kind: "refused", message: /no text `username`/ });
+    await expect(client().self()).rejects.toMatchObject({ kind: "refused", message: /no text `username`/ });
     await expect(client({ url: "http://127.0.0.1:1" }).addNote({ projectId: 1, iid: 1 }, "x")).rejects.toMatchObject({
       kind: "unavailable",
       message: /ECONNREFUSED|bad port|cannot be reached/,

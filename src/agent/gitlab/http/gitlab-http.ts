@@ -2,7 +2,7 @@ import type { Clock, Random } from "../../../time/index.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { fieldsOf } from "../../rest/fields.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
-import type { GitLab, MergeRequestDraft, Place, Position } from "../gitlab.ts";
+import type { GitLab, GitLabUser, MergeRequestDraft, Place, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
 import { discussionOf, mergeRequestOf, noteOf, projectOf, userOf } from "./decode.ts";
 import { mergeRequestsSince } from "./merge-requests-since.ts";
@@ -26,6 +26,9 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     url: `${options.url.replace(/\/+$/, "")}/api/v4`,
     credentials,
   });
+
+  // Whose a token is does not change.
+  let us: { readonly token: string; readonly user: GitLabUser } | undefined;
 
   function credentials() {
     const token = options.token();
@@ -52,7 +55,10 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     host: new URL(options.url).host,
 
     async self(signal) {
-      return userOf(await read("user", { method: "GET", path: "user", signal }));
+      const token = options.token();
+      if (us?.token !== token)
+        us = { token, user: userOf(await read("user", { method: "GET", path: "user", signal })) };
+      return us.user;
     },
     async project(id, signal) {
       const path = `projects/${encodeURIComponent(id)}`;
