@@ -7,7 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findIsolation, type Isolation, openLocalCoder } from "../../../src/agent/index.ts";
 import { type CoderWishes, coderOptions, token } from "./coder-options.ts";
 
-const best = await findIsolation({ user: undefined, network: true }, mkdtempSync(join(tmpdir(), "isolation-")));
+const tried = mkdtempSync(join(tmpdir(), "isolation-"));
+const best = await findIsolation({ user: undefined, network: true }, tried);
+rmSync(tried, { recursive: true });
 const none: Isolation = { namespaces: undefined, user: undefined, network: true };
 const inUserNamespace: Isolation = { namespaces: "user", user: undefined, network: true };
 const levels: readonly (readonly [string, Isolation])[] = [
