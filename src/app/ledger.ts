@@ -11,6 +11,7 @@ import {
   observeShipping,
   openFileLedger,
   postgresStore,
+  shipLeftovers,
   shippedLedger,
   sqliteStore,
 } from "../ledger/index.ts";
@@ -34,9 +35,10 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
   const { maxJournalBytes } = loaded.config.ledger;
   warnOfVolume({ loaded, directory, log });
   const database = openLedgerDatabase({ loaded, directory });
+  const writer = await ledgerWriter(join(directory, "ledger-writer"), random);
   const ledger = await openFileLedger({
     directory: ledgerDirectory({ loaded, directory }),
-    writer: await ledgerWriter(join(directory, "ledger-writer"), random),
+    writer,
     clock,
     log,
     observer: observeLedger(metrics),
@@ -46,7 +48,38 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
   });
   const observer = observeShipping(metrics, () => ({ lag: shipped.lag(), journalBytes: ledger.journal.bytes() }));
   const shipped = shippedLedger({ ledger, database, clock, random, log, observer });
-  return shipped;
+  const closing = new AbortController();
+  const leftovers = shipOthers({ loaded, directory, clock, random, log }, writer, closing.signal);
+  return {
+    append: shipped.append,
+    async close() {
+      closing.abort();
+      await leftovers;
+      await shipped.close();
+    },
+  };
+}
+
+/** What others have left in the same directory that have not been there for long, perhaps never to come back. */
+async function shipOthers(
+  { loaded, directory: own, clock, random, log }: Omit<LedgerOptions, "metrics">,
+  except: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const database = openLedgerDatabase({ loaded, directory: own });
+  const directory = ledgerDirectory({ loaded, directory: own });
+  const patience = { quietForMs: 300_000, withinMs: 60_000 };
+  try {
+    const found = await shipLeftovers({ directory, except, ...patience, database, clock, random, log, signal });
+    for (const { writer, ...one } of found) {
+      if (one.kind === "shipped" && one.rows > 0) log.info("rows of another writer brought over", { writer, ...one });
+    }
+  } catch (error) {
+    log.warn("rows of other writers not brought over", { error: (error as Error).message });
+  } finally {
+    // One that is frozen answers nobody, not even who leaves.
+    void database.close().catch(() => {});
+  }
 }
 
 /** A person can wait longer for a database than an event loop. */

@@ -8,6 +8,7 @@ import {
   type LedgerEventType,
   type LedgerReport,
   type LedgerRow,
+  type Leftover,
   ledgerEventTypes,
   readLedger,
   verifyDatabase,
@@ -26,6 +27,8 @@ export interface Archive {
   /** The directory of the journals; undefined if there is none here. */
   readonly journals: string | undefined;
   readonly nowMs: number;
+  /** Brings over what processes have left in a directory of journals that do not run any more. */
+  shipLeftovers(journals: string): Promise<readonly Leftover[]>;
 }
 
 const sources = ["database", "journal"] as const;
@@ -36,11 +39,12 @@ type Source = (typeof sources)[number];
 export const audit: Command<Archive> = {
   name: "audit",
   about: "what was recorded: show it, export it, verify that nobody changed it",
-  usage: `interlock audit show|export [TARGET] [FILTERS] [--from ${sources.join("|")}] | interlock audit verify [--from ${sources.join("|")}]
+  usage: `interlock audit show|export [TARGET] [FILTERS] [--from ${sources.join("|")}] | interlock audit verify [--from ${sources.join("|")}] | interlock audit ship
 
   show      events for people, one line each, oldest first
   export    events as JSON lines, with the chain they stand in
   verify    is every row what was written, and none missing? Exit status 1 if not
+  ship      brings the journals of this machine to the database whose processes do not run any more
 
   --target TARGET         the same as TARGET
   --incident NAME         whole, as in: interlock get incidents -o name
@@ -60,6 +64,8 @@ async function performAudit([verb, ...args]: readonly string[], archive: Archive
   switch (verb) {
     case "verify":
       return verify(archive, from);
+    case "ship":
+      return ship(archive);
     case "export":
       return list(archive, from ?? "database", filter, (row) => JSON.stringify(row));
     case "show":
@@ -95,6 +101,19 @@ async function verify(archive: Archive, from: Source | undefined): Promise<numbe
     problems.length === 0 ? "every row is what was written, and none is missing" : `${problems.length} problems`,
   );
   return problems.length === 0 ? 0 : 1;
+}
+
+async function ship(archive: Archive): Promise<number> {
+  const { database, terminal } = archive;
+  const found = await archive.shipLeftovers(journalsOf(archive));
+  for (const one of found) terminal.print(`${one.writer}: ${shipment(one, database.place)}`);
+  return found.some((one) => one.kind === "shipped" && one.left > 0) ? 1 : 0;
+}
+
+function shipment(one: Leftover, place: string): string {
+  if (one.kind !== "shipped") return "its process runs, and brings over what is left by itself";
+  if (one.left > 0) return `${one.left} rows are left: ${place} does not take them`;
+  return one.rows === 0 ? "nothing is left" : `${one.rows} rows brought to ${place}`;
 }
 
 function journalsOf({ journals }: Archive): string {

@@ -27,5 +27,6 @@ export {
 export { type MemoryLedger, memoryLedger } from "./memory/memory-ledger.ts";
 export { type LedgerObserver, observeLedger } from "./observe-ledger.ts";
 export { type Backlog, observeShipping } from "./shipping/observe-shipping.ts";
+export { type Leftover, type LeftoversOptions, shipLeftovers } from "./shipping/ship-leftovers.ts";
 export { type ShippedLedger, type ShippedLedgerOptions, shippedLedger } from "./shipping/shipped-ledger.ts";
 export type { Lag, ShipperObserver } from "./shipping/shipper.ts";

@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commands, openLedger } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
-import { sqliteStore } from "../../src/ledger/index.ts";
+import { type Ledger, openFileLedger, sqliteStore } from "../../src/ledger/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { type PostgresService, query, startPostgres } from "../services/postgres.ts";
@@ -117,6 +117,40 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     );
   });
 
+  it("ship brings over what a process left that does not run any more, and leaves others alone", async () => {
+    const directory = join(place.directory, "ledger");
+    const clock = systemClock();
+    await leave(directory, "w-dead", 3);
+    const living = await openFileLedger({ directory, writer: "w-living", clock });
+
+    const { status, lines } = await audit(place, "ship");
+
+    expect(lines).toContainEqual(expect.stringMatching(/^w-dead: 3 rows brought to /));
+    expect(lines).toContain("w-living: its process runs, and brings over what is left by itself");
+    expect(lines.filter((line) => line.endsWith(": nothing is left"))).toHaveLength(1);
+    expect(status).toBe(0);
+    await living.close();
+    expect((await audit(place, "export")).lines).toHaveLength(7);
+    expect((await audit(place, "verify")).status).toBe(0);
+    expect((await audit(place, "ship")).lines).toContain("w-dead: nothing is left");
+  });
+
+  it("is not needed for what was left long ago: the next process brings it over by itself", async () => {
+    const directory = join(place.directory, "ledger");
+    await leave(directory, "w-dead", 3);
+    await leave(directory, "w-just-killed", 3);
+    const longAgo = Date.now() / 1_000 - 600;
+    utimesSync(join(directory, "w-dead", "0000000000000001.jsonl"), longAgo, longAgo);
+
+    const ledger = await openPlace(place);
+    await expect.poll(async () => (await audit(place, "export")).lines.length, { timeout: 20_000 }).toBe(7);
+    await ledger.close();
+
+    const writers = (await audit(place, "export")).lines.map((line) => JSON.parse(line).writer);
+    expect(writers.filter((writer) => writer === "w-dead")).toHaveLength(3);
+    expect(writers).not.toContain("w-just-killed");
+  });
+
   it.each([
     [["verify", "--from", "memory"], "interlock audit show"],
     [["export", "--type", "run.imagined"], "nothing of the type run.imagined is recorded"],
@@ -151,12 +185,25 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What four events of an ordinary day look like, in the journal and in the database. */
-async function tellStory({ directory, env }: Place) {
+/** A journal of which the database has nothing. */
+async function leave(directory: string, writer: string, rows: number) {
+  const ledger = await openFileLedger({ directory, writer, clock: systemClock() });
+  for (let i = 1; i <= rows; i++) {
+    await ledger.append({ id: `${writer}-${i}`, type: "run.created", at: at(5), facts: { i } });
+  }
+  await ledger.close();
+}
+
+async function openPlace({ directory, env }: Place): Promise<Ledger> {
   const loaded = loadConfig({ env });
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join());
   const options = { clock: systemClock(), random: systemRandom(), log: silentLogger, metrics: promMetrics() };
-  const ledger = await openLedger({ loaded, directory, ...options });
+  return openLedger({ loaded, directory, ...options });
+}
+
+/** What four events of an ordinary day look like, in the journal and in the database. */
+async function tellStory(place: Place) {
+  const ledger = await openPlace(place);
   const api = { target_resource: "prod/deployment/api", workflow_id: "restart" };
   const busy = { skip_reason: "ResourceBusy", message: "held by wfe-1" };
   const first = { ...api, execution: "ns/wfe-1", remediation_id: "rr-1" };

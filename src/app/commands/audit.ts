@@ -1,5 +1,7 @@
 import { stat } from "node:fs/promises";
-import { audit as auditAtArchive, type Command, CommandError, takeOption } from "../../cli/index.ts";
+import { type Archive, audit as auditAtArchive, type Command, CommandError, takeOption } from "../../cli/index.ts";
+import { shipLeftovers } from "../../ledger/index.ts";
+import { silentLogger } from "../../telemetry/index.ts";
 import { ledgerDirectory, openLedgerDatabase, patienceMs } from "../ledger.ts";
 import { configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
 
@@ -21,7 +23,16 @@ export const audit: Command<Surroundings> = {
       throw new CommandError(`there is no ledger in ${directory}: name the data directory of its process with --data`);
     }
     const database = openLedgerDatabase(options, { waitMs: patienceMs });
-    const archive = { terminal: around.terminal, database, journals, nowMs: around.clock.wallMs() };
+    const { terminal, clock, random } = around;
+    const patience = { quietForMs: 0, withinMs: 600_000 };
+    const archive: Archive = {
+      terminal,
+      database,
+      journals,
+      nowMs: clock.wallMs(),
+      shipLeftovers: (directory) =>
+        shipLeftovers({ directory, ...patience, database, clock, random, log: silentLogger }),
+    };
     try {
       return await auditAtArchive.perform(rest, archive);
     } finally {

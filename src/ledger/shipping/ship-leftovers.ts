@@ -1,0 +1,87 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DiskError } from "../../disk/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import type { LedgerDatabase } from "../database/ledger-database.ts";
+import { openFileLedger } from "../file/file-ledger.ts";
+import { segmentsAmong } from "../file/segments.ts";
+import { type Writer, writersIn } from "../file/writers.ts";
+import { Shipper } from "./shipper.ts";
+
+export interface LeftoversOptions {
+  /** The directory of the whole ledger. */
+  readonly directory: string;
+  /** Our own writer, who ships by itself. */
+  readonly except?: string;
+  /** Journals that were written to more recently are left alone: their process may be on its way back. */
+  readonly quietForMs: number;
+  /** The longest that one journal may take. */
+  readonly withinMs: number;
+  readonly database: LedgerDatabase;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+}
+
+/** What became of one writer's journal. `left`: rows that the database still lacks. */
+export type Leftover =
+  | { readonly writer: string; readonly kind: "in-use" | "too-recent" }
+  | { readonly writer: string; readonly kind: "shipped"; readonly rows: number; readonly left: number };
+
+/**
+ * Brings over what writers have left whose processes do not come back. A journal belongs to whoever has locked its
+ * directory, and the kernel drops that lock with the process: who gets it may act in its name, as that would after a
+ * restart. Nothing is written under the name, and the lock is held only meanwhile.
+ */
+export async function shipLeftovers(options: LeftoversOptions): Promise<readonly Leftover[]> {
+  const found: Leftover[] = [];
+  for (const writer of await writersIn(options.directory)) {
+    if (options.signal?.aborted) break;
+    if (writer.name !== options.except) found.push(await shipOne(writer, options));
+  }
+  return found;
+}
+
+async function shipOne(writer: Writer, options: LeftoversOptions): Promise<Leftover> {
+  const { directory, clock, log, quietForMs } = options;
+  const { name } = writer;
+  if (clock.wallMs() - (await writtenAtMs(writer)) < quietForMs) return { writer: name, kind: "too-recent" };
+  try {
+    const ledger = await openFileLedger({ directory, writer: name, clock, log });
+    try {
+      return { writer: name, kind: "shipped", ...(await shipAll(ledger.journal, options)) };
+    } finally {
+      await ledger.close();
+    }
+  } catch (error) {
+    if (error instanceof DiskError && error.code === "in-use") return { writer: name, kind: "in-use" };
+    throw error;
+  }
+}
+
+async function shipAll(
+  journal: Awaited<ReturnType<typeof openFileLedger>>["journal"],
+  { database, clock, random, log, withinMs, signal }: LeftoversOptions,
+) {
+  let rows = 0;
+  const observer = {
+    shipped(more: number) {
+      rows += more;
+    },
+    failed() {},
+  };
+  const shipper = new Shipper({ journal, database, clock, random, log, observer });
+  const stop = () => void shipper.stop({ withinMs: 0 });
+  signal?.addEventListener("abort", stop, { once: true });
+  await shipper.stop({ withinMs });
+  signal?.removeEventListener("abort", stop);
+  return { rows, left: shipper.lag().events };
+}
+
+/** When its newest segment was last written to. */
+async function writtenAtMs({ view }: Writer): Promise<number> {
+  const newest = segmentsAmong(await view.names()).at(-1);
+  return newest ? (await stat(join(view.directory, newest.name))).mtimeMs : 0;
+}
