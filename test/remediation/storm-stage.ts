@@ -7,6 +7,7 @@ import { openClient } from "../../src/app/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { type Deed, deeds, StepWitness } from "../executor/processes/step-witness.ts";
+import { type Receiver, startReceiver } from "../notify/receiver.ts";
 import { type ApiServer, startApiServer } from "../services/api-server.ts";
 import { bundle, interlockEntry } from "../services/bundle.ts";
 import { freePort } from "../services/free-port.ts";
@@ -16,6 +17,7 @@ export interface StormStageOptions {
   readonly gateways: number;
   readonly orchestrators: number;
   readonly executors: number;
+  readonly notifiers: number;
   /** Environment of every stage: another lock backend, another ledger. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -45,9 +47,16 @@ export class StormStage implements AsyncDisposable {
   readonly gateways: readonly StageProcess[];
   readonly urls: readonly string[];
   readonly stages: readonly StageProcess[];
+  /** Where notices are delivered. */
+  readonly receiver: Receiver;
+  /** Where the ledger's rows end up: PostgreSQL, or a file. */
+  readonly ledgerUrl: string | undefined;
 
   private constructor(
-    parts: Pick<StormStage, "directory" | "api" | "client" | "witness" | "gateways" | "urls" | "stages">,
+    parts: Pick<
+      StormStage,
+      "directory" | "api" | "client" | "witness" | "gateways" | "urls" | "stages" | "receiver" | "ledgerUrl"
+    >,
   ) {
     this.directory = parts.directory;
     this.api = parts.api;
@@ -56,9 +65,12 @@ export class StormStage implements AsyncDisposable {
     this.gateways = parts.gateways;
     this.urls = parts.urls;
     this.stages = parts.stages;
+    this.receiver = parts.receiver;
+    this.ledgerUrl = parts.ledgerUrl;
   }
 
-  static async open({ gateways: wanted, orchestrators, executors, env = {} }: StormStageOptions): Promise<StormStage> {
+  static async open(options: StormStageOptions): Promise<StormStage> {
+    const { gateways: wanted, orchestrators, executors, notifiers, env = {} } = options;
     // Each process listens for our end.
     setMaxListeners(0, process);
     const directory = mkdtempSync(join(tmpdir(), "interlock-storm-"));
@@ -66,7 +78,8 @@ export class StormStage implements AsyncDisposable {
     const witness = new StepWitness(join(directory, "witness"));
     writeWorkflows(join(directory, "workflows"), witness);
     writeRules(join(directory, "rules"));
-    writeFileSync(join(directory, "config.yaml"), stringify(configOf(directory)));
+    const receiver = await startReceiver();
+    writeFileSync(join(directory, "config.yaml"), stringify(configOf(directory, receiver.port)));
     const api = await startApiServer({ program });
     const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
 
@@ -82,9 +95,11 @@ export class StormStage implements AsyncDisposable {
       ...gateways,
       ...Array.from({ length: orchestrators }, (_, i) => place(`orchestrator-${i}`)),
       ...Array.from({ length: executors }, (_, i) => place(`executor-${i}`)),
+      ...Array.from({ length: notifiers }, (_, i) => place(`notify-${i}`)),
     ];
     const urls = ports.map((port) => `http://127.0.0.1:${port}/api/v1/signals/alertmanager`);
-    return new StormStage({ directory, api, client, witness, gateways, urls, stages });
+    const ledgerUrl = env["LEDGER_URL"];
+    return new StormStage({ directory, api, client, witness, gateways, urls, stages, receiver, ledgerUrl });
   }
 
   /** What stages have logged, for a failure. */
@@ -100,13 +115,14 @@ export class StormStage implements AsyncDisposable {
       stage.resume();
       await stage.kill();
     }
+    await this.receiver[Symbol.asyncDispose]();
     await this.api.stop();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
 
 /** Everything that has to be waited for is short, so that much happens. */
-function configOf(directory: string) {
+function configOf(directory: string, receiverPort: number) {
   return {
     execution: {
       engines: "local",
@@ -115,6 +131,15 @@ function configOf(directory: string) {
       localDir: join(directory, "local"),
     },
     resource_locking: { cooldown_period: "300ms" },
+    // As short as is sensible: whoever is killed with a lock has others wait so long.
+    locks: { ttl: "10s" },
+    notify: {
+      console: false,
+      webhookUrl: `http://127.0.0.1:${receiverPort}/notices`,
+      allowedNetworks: "127.0.0.0/8",
+      backoff: { base: "50ms", max: "1s" },
+      digestWindow: "1s",
+    },
     rules: { dir: join(directory, "rules") },
     verification: { grace: "100ms", window: "400ms" },
     ledger: { dir: join(directory, "ledger") },

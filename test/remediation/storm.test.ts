@@ -6,7 +6,7 @@ it("what is accepted is recorded and decided while stages are killed, and nothin
   const seed = Math.floor(Math.random() * 2 ** 31);
   const plan = { signals: 1_000, targets: 6, killEveryMs: 1_500, seed };
 
-  const { problems, figures } = await playStorm({ ...plan, gateways: 2, orchestrators: 2, executors: 2 });
+  const { problems, figures } = await playStorm({ ...plan, gateways: 2, orchestrators: 2, executors: 2, notifiers: 2 });
 
   expect(problems, `npm run storm -- --signals 1000 --targets 6 --replicas 2 --seed ${seed}`).toEqual([]);
   expect(figures["kills"]).toBeGreaterThan(0);

@@ -1,8 +1,18 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { readLedger, verifyLedger } from "../../src/ledger/index.ts";
+import {
+  type LedgerEvent,
+  ledgerDatabase,
+  postgresStore,
+  sqliteStore,
+  verifyDatabase,
+  verifyHandOver,
+  verifyLedger,
+} from "../../src/ledger/index.ts";
 import {
   closedIncidentPhases,
+  type NotificationRequest,
+  notificationRequests,
   type RemediationRequest,
   remediationRequests,
   type WorkflowExecution,
@@ -17,6 +27,8 @@ import { StormStage, type StormStageOptions, workflowOf } from "./storm-stage.ts
 
 export interface StormPlan extends StormStageOptions {
   readonly signals: number;
+  /** Goes on so long, however many signals that takes. */
+  readonly forMs?: number;
   readonly targets: number;
   /** The longest time between two kills. */
   readonly killEveryMs: number;
@@ -38,40 +50,53 @@ export async function playStorm(plan: StormPlan): Promise<StormResult> {
   const calm = new AbortController();
   const killing = killAtRandom(stage, plan, dice, calm.signal);
   const sender = new Sender(stage.urls, dice);
-  await sendAll(sender, plan, dice);
+  const sent = await sendAll(sender, plan, dice);
   calm.abort();
   const kills = await killing;
 
   const incidents = await settledIncidents(stage, sender);
   const { items: executions } = await stage.client.list(workflowExecutions);
+  const notices = await settledNotices(stage);
+  const ledger = await recorded(stage);
   const problems = [
     ...sender.refusals,
     ...miscounted(sender, incidents),
     ...overlaps(stage.witness.read()),
     ...startedTwice(stage),
-    ...(await untold(stage, incidents)),
-    ...(await disagreements({ client: stage.client, events: await eventsIn(join(stage.directory, "ledger")) })),
-    ...(await verifyLedger(join(stage.directory, "ledger"))).problems.map((problem) => JSON.stringify(problem)),
+    ...untold(ledger.events, incidents),
+    ...(await disagreements({ client: stage.client, events: () => ledger.events })),
+    ...ledger.problems,
+    ...undelivered(stage, notices),
   ];
   return {
     seconds: (performance.now() - startedAt) / 1_000,
-    figures: { ...figuresOf(incidents, executions), signals: plan.signals, kills },
+    figures: {
+      ...figuresOf(incidents, executions),
+      signals: sent,
+      kills,
+      notices: notices.length,
+      events: ledger.events.length,
+    },
     problems,
   };
 }
 
 /** Several senders at once, each waiting for its answers. */
-async function sendAll(sender: Sender, { signals, targets }: StormPlan, dice: Dice): Promise<void> {
-  let left = signals;
+async function sendAll(sender: Sender, { signals, targets, forMs }: StormPlan, dice: Dice): Promise<number> {
+  const endsAt = performance.now() + (forMs ?? Number.POSITIVE_INFINITY);
+  let left = forMs === undefined ? signals : Number.POSITIVE_INFINITY;
+  let sent = 0;
   async function work() {
-    while (left > 0) {
+    while (left > 0 && performance.now() < endsAt) {
       const size = Math.min(left, dice.whole(1, 40));
       left -= size;
+      sent += size;
       await sender.send(Array.from({ length: size }, () => alertBy(dice, targets)));
-      await wait(dice.between(0, 30));
+      await wait(forMs === undefined ? dice.between(0, 30) : dice.between(200, 1_000));
     }
   }
   await Promise.all(Array.from({ length: 8 }, work));
+  return sent;
 }
 
 function alertBy(dice: Dice, targets: number): Alert {
@@ -160,14 +185,71 @@ function startedTwice({ witness }: StormStage): readonly string[] {
   });
 }
 
-/** Every incident has a decision, or an end, in the ledger; and the one that its status names. */
-async function untold({ directory }: StormStage, incidents: readonly RemediationRequest[]): Promise<readonly string[]> {
-  const ids = new Set<string>();
-  const told = new Set<string>();
-  for await (const { id, type } of readLedger(join(directory, "ledger"))) {
-    ids.add(id);
-    if (type === "incident.decided" || type === "incident.closed") told.add(id.split("/")[0] ?? "");
+/** Whatever there was to tell has been told, as far as that is possible. */
+async function settledNotices({ client }: StormStage): Promise<readonly NotificationRequest[]> {
+  const look = async () => {
+    const { items } = await client.list(notificationRequests);
+    return items.every(({ status }) => status && "completionTime" in status) ? items : undefined;
+  };
+  return await until("every notice is settled", look, { withinMs: 120_000 }).catch(
+    async () => (await client.list(notificationRequests)).items,
+  );
+}
+
+/** Everything is told at least once, by itself or in a digest. */
+function undelivered({ receiver }: StormStage, notices: readonly NotificationRequest[]): readonly string[] {
+  const delivered = new Set(receiver.letters.map(({ headers }) => headers["idempotency-key"]));
+  return notices.flatMap(({ metadata, status }) => {
+    const { name, uid } = metadata;
+    if (status?.phase === "Digested") return [];
+    if (status?.phase !== "Sent") return [`notice ${name} is ${status?.phase ?? "new"}`];
+    return delivered.has(uid) ? [] : [`notice ${name} is Sent, but never arrived`];
+  });
+}
+
+interface Recorded {
+  readonly events: readonly LedgerEvent[];
+  readonly problems: readonly string[];
+}
+
+/** What the ledger has, once its database has all that is in the journals, and what is wrong with either. */
+async function recorded({ directory: root, ledgerUrl }: StormStage): Promise<Recorded> {
+  const directory = join(root, "ledger");
+  const store = ledgerUrl ? postgresStore({ url: ledgerUrl }) : sqliteStore(join(directory, "ledger.sqlite"));
+  const database = ledgerDatabase(store);
+  try {
+    const journals = await verifyLedger(directory);
+    const missing = async () => {
+      const events: LedgerEvent[] = [];
+      for await (const event of database.events({})) events.push(event);
+      const ids = new Set(events.map(({ id }) => id));
+      const lacks = (await eventsIn(directory))().filter(({ id, type }) => type !== "ledger.heads" && !ids.has(id));
+      return { events, lacks };
+    };
+    let latest = await missing();
+    await until(
+      "the database has what the journals have",
+      async () => {
+        latest = await missing();
+        return latest.lacks.length === 0;
+      },
+      { withinMs: 60_000 },
+    ).catch(() => {});
+    const chains = await verifyDatabase(database);
+    const handOver = await verifyHandOver(directory, database);
+    const wrong = [...journals.problems, ...chains.problems, ...handOver].map((problem) => JSON.stringify(problem));
+    const lacking = latest.lacks.map(({ id }) => `${id} is in a journal, but not in the database`);
+    return { events: latest.events, problems: [...wrong, ...lacking] };
+  } finally {
+    await database.close();
   }
+}
+
+/** Every incident has a decision, or an end, in the ledger; and the one that its status names. */
+function untold(events: readonly LedgerEvent[], incidents: readonly RemediationRequest[]): readonly string[] {
+  const ids = new Set(events.map(({ id }) => id));
+  const decisions = events.filter(({ type }) => type === "incident.decided" || type === "incident.closed");
+  const told = new Set(decisions.map(({ id }) => id.split("/")[0]));
   return incidents.flatMap(({ metadata, status }) => {
     if (!told.has(metadata.uid ?? "")) return [`${metadata.name} was decided, but the ledger does not say so`];
     const named = status?.phase === "Blocked" ? status.block.decision : undefined;
