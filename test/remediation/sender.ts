@@ -39,6 +39,14 @@ export class Sender {
     }
   }
 
+  /** One try. Throws if nobody answers within the time that Alertmanager would wait. */
+  async once(alerts: readonly Alert[]): Promise<number> {
+    for (const alert of alerts) this.#account(alert).sent++;
+    const { status, results } = await this.#post(JSON.stringify(payloadOf(alerts)));
+    if (status < 300) this.#keep(alerts, results);
+    return status;
+  }
+
   async #post(body: string) {
     const response = await fetch(this.#dice.pick(this.#urls), {
       method: "POST",

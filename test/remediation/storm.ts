@@ -54,30 +54,32 @@ export async function playStorm(plan: StormPlan): Promise<StormResult> {
   calm.abort();
   const kills = await killing;
 
+  const { figures, problems } = await addUp(stage, sender);
+  return {
+    seconds: (performance.now() - startedAt) / 1_000,
+    figures: { ...figures, signals: sent, kills },
+    problems,
+  };
+}
+
+/** When it is quiet again: what there is, and whatever does not add up. */
+export async function addUp(stage: StormStage, sender: Sender): Promise<Omit<StormResult, "seconds">> {
   const incidents = await settledIncidents(stage, sender);
   const { items: executions } = await stage.client.list(workflowExecutions);
   const notices = await settledNotices(stage);
   const ledger = await recorded(stage);
-  const problems = [
-    ...sender.refusals,
-    ...miscounted(sender, incidents),
-    ...overlaps(stage.witness.read()),
-    ...startedTwice(stage),
-    ...untold(ledger.events, incidents),
-    ...(await disagreements({ client: stage.client, events: () => ledger.events })),
-    ...ledger.problems,
-    ...undelivered(stage, notices),
-  ];
   return {
-    seconds: (performance.now() - startedAt) / 1_000,
-    figures: {
-      ...figuresOf(incidents, executions),
-      signals: sent,
-      kills,
-      notices: notices.length,
-      events: ledger.events.length,
-    },
-    problems,
+    figures: { ...figuresOf(incidents, executions), notices: notices.length, events: ledger.events.length },
+    problems: [
+      ...sender.refusals,
+      ...miscounted(sender, incidents),
+      ...overlaps(stage.witness.read()),
+      ...startedTwice(stage),
+      ...untold(ledger.events, incidents),
+      ...(await disagreements({ client: stage.client, events: () => ledger.events })),
+      ...ledger.problems,
+      ...undelivered(stage, notices),
+    ],
   };
 }
 
