@@ -1,6 +1,7 @@
 import { machineMs } from "../locks/machine-time.ts";
 import { quantile } from "../locks/quantile.ts";
 import { RawConnection } from "../store/raw-connection.ts";
+import { gitlabPath, gitlabSecret, gitlabWebhook } from "./gitlab-webhook.ts";
 import type { Load, Loaded } from "./load.ts";
 import { path, token, webhook } from "./webhook.ts";
 
@@ -9,8 +10,8 @@ process.on("message", async (load: Load) => {
 });
 
 /** `requests` over `connections`, each with one at a time. */
-async function flatOut({ port, requests, alerts, connections }: Load): Promise<Loaded> {
-  const texts = requestsOf(alerts);
+async function flatOut({ port, requests, alerts, first = 0, connections }: Load): Promise<Loaded> {
+  const texts = alerts === 0 ? gitlabRequests(requests, first) : requestsOf(alerts);
   const open = await Promise.all(Array.from({ length: connections }, () => RawConnection.open(port)));
   const latencies: number[] = [];
   let next = 0;
@@ -27,8 +28,8 @@ async function flatOut({ port, requests, alerts, connections }: Load): Promise<L
 }
 
 /** So many a second, whether or not the earlier ones are answered: latency counts from when it should have been sent. */
-async function paced({ port, requests, alerts, connections }: Load, perSecond: number): Promise<Loaded> {
-  const texts = requestsOf(alerts);
+async function paced({ port, requests, alerts, first = 0, connections }: Load, perSecond: number): Promise<Loaded> {
+  const texts = alerts === 0 ? gitlabRequests(requests, first) : requestsOf(alerts);
   const free = await Promise.all(Array.from({ length: connections }, () => RawConnection.open(port)));
   const all = [...free];
   const latencies: number[] = [];
@@ -65,5 +66,13 @@ function requestsOf(alerts: number): string[] {
     const body = webhook(alerts, i);
     const headers = `Host: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${body.length}`;
     return `POST ${path} HTTP/1.1\r\n${headers}\r\n\r\n${body}`;
+  });
+}
+
+function gitlabRequests(requests: number, first: number): string[] {
+  return Array.from({ length: requests }, (_, i) => {
+    const body = gitlabWebhook(first + i);
+    const headers = `Host: x\r\nContent-Type: application/json\r\nX-Gitlab-Token: ${gitlabSecret}\r\nIdempotency-Key: delivery-${first + i}\r\nContent-Length: ${body.length}`;
+    return `POST ${gitlabPath} HTTP/1.1\r\n${headers}\r\n\r\n${body}`;
   });
 }

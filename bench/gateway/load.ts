@@ -4,8 +4,10 @@ import { fileURLToPath } from "node:url";
 export interface Load {
   readonly port: number;
   readonly requests: number;
-  /** In each request. */
+  /** In each request. None: each is a webhook of GitLab about another merge request. */
   readonly alerts: number;
+  /** Number of the first of those merge requests. */
+  readonly first?: number;
   readonly connections: number;
   /** As fast as it goes unless given. */
   readonly perSecond?: number;

@@ -87,11 +87,15 @@ async function decide(
 /** A claim that another has keeps nobody: its process may be dead, and the name of the task decides anyway. */
 async function underClaim(claim: Claim, task: CodingTask, options: TaskDeskOptions): Promise<TaskAdmission> {
   if (claim.state !== "new") return keep(task, options);
-  await using ours = claim;
-  const admission = await keep(task, options);
-  // Done means: there and on record. If that is not known by all, the next delivery finds the task.
-  await ours.complete();
-  return admission;
+  try {
+    const admission = await keep(task, options);
+    // Done means: there and on record. The sender need not wait for that: the next delivery finds the task, done or not.
+    void claim.complete(admission.kind).catch((error: unknown) => options.log.warn("delivery not noted", { error }));
+    return admission;
+  } catch (error) {
+    await claim[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** Creates the task and has it recorded; one that is there is recorded again, because its maker may have died between. */
