@@ -1,4 +1,5 @@
 export { type AcknowledgersOptions, acknowledgersKnownSince } from "./acknowledgers.ts";
+export { type AgentProcessOptions, openAgent } from "./agent.ts";
 export { type CoderProcessOptions, openCoder } from "./coder.ts";
 export { commands, type Surroundings } from "./commands/index.ts";
 export { type Coordination, type CoordinationOptions, openCoordination } from "./coordination.ts";

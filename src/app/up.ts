@@ -4,6 +4,7 @@ import { readCatalog, storeCatalog } from "../engines/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { builtInKinds } from "../resources/index.ts";
 import type { Logger, PromMetrics } from "../telemetry/index.ts";
+import { hasAgent, openAgent } from "./agent.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 import { openExecutor } from "./executor.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
@@ -15,6 +16,7 @@ import { prepare } from "./prepare.ts";
 export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly metrics: PromMetrics;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Where notices are printed, if they are. */
   readonly print: (text: string) => void;
 }
@@ -33,7 +35,7 @@ export interface Up {
 export async function startUp(options: UpOptions): Promise<Up> {
   const { log } = options;
   const loaded = withOwnScope(options.loaded);
-  const { execution, gateway: intake, objects } = loaded.config;
+  const { execution, gateway: intake, objects, agent } = loaded.config;
   if (objects.server !== "embedded") {
     throw new TypeError(
       `objects.server is ${objects.server}, but "up" brings its own API server: start "gateway", "orchestrator" and "executor" instead`,
@@ -51,7 +53,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   try {
     const api = await opening(startEmbeddedApi(options));
     const { client } = api;
-    await prepare(client, [...new Set([intake.namespace, execution.namespace])], log);
+    await prepare(client, [...new Set([intake.namespace, execution.namespace, agent.namespace])], log);
     const workflows = await loadCatalog(execution.workflowsDir, client, log);
     const ledger = await opening(openLedger({ ...options, loaded }));
     const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));
@@ -59,6 +61,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const orchestrator = await opening(openOrchestrator({ ...options, loaded, client, ledger }));
     await orchestrator.ready;
     await opening(openNotify({ ...options, loaded, client, ledger }));
+    if (hasAgent(loaded.config)) await opening(openAgent({ ...options, loaded, client, ledger }));
     const gateway = await opening(openGateway({ ...options, loaded, client, ledger }));
     return { api, gateway, workflows, rules: orchestrator.rules, close };
   } catch (error) {

@@ -13,6 +13,7 @@ import {
   why,
 } from "../../cli/index.ts";
 import { signalPaths } from "../gateway.ts";
+import { agent } from "./agent.ts";
 import { api } from "./api.ts";
 import { atDesk } from "./at-desk.ts";
 import { audit } from "./audit.ts";
@@ -30,7 +31,7 @@ export type { Surroundings } from "./surroundings.ts";
 
 /** Everything that can be typed behind `interlock`, in the order of the help. */
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
-  Processes: [up, api, gateway, orchestrator, executor, notify, manifests, coder],
+  Processes: [up, api, gateway, orchestrator, executor, notify, agent, manifests, coder],
   "Look at what happens": [...[get, why, logs].map(atDesk), audit, policy],
   "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume, cancel].map(atDesk),
 };

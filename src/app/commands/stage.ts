@@ -43,8 +43,9 @@ export async function openStage(
   const { client } = values.kubeconfig
     ? await ours()
     : await openObjects({ config: loaded.config, embedded: ours, clock, random, env });
-  const { execution, gateway } = loaded.config;
-  await prepare(client, [...new Set(["kubernaut-system", gateway.namespace, execution.namespace])], log);
+  const { execution, gateway, agent } = loaded.config;
+  const namespaces = ["kubernaut-system", gateway.namespace, execution.namespace, agent.namespace];
+  await prepare(client, [...new Set(namespaces)], log);
   return { loaded, client: withFailures(client, env), log, directory: values.data };
 }
 

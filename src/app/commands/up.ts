@@ -22,7 +22,7 @@ ${apiOptions}
     const loaded = await configFrom(value, around);
     const log = pinoLogger({ level: "warn", format: "text", clock });
     const given = readApiArguments(rest, env);
-    const running = await startUp({ ...given, loaded, clock, random, log, metrics, print: terminal.print });
+    const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
     terminal.print(screen(running, given.directory, loaded.config));
     closeOnSignal(running.close);
     return 0;

@@ -1,6 +1,6 @@
 import { names } from "../agent-kinds.ts";
 import { commandLine, harmlessVariables, size, userId } from "../coder-kinds.ts";
-import { count, directory, duration, namespace, oneOf, text } from "../kinds.ts";
+import { count, directory, duration, namespace, oneOf, text, yesOrNo } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const agent = {
@@ -32,6 +32,24 @@ export const agent = {
     default: "10m",
     path: "agent.backoff.max",
     about: "The longest wait between two tries.",
+  }),
+  authorName: setting({
+    kind: text("the name of an author"),
+    default: "Interlock",
+    path: "agent.author.name",
+    about: "Whose commits they are.",
+  }),
+  authorEmail: setting({
+    kind: text("the address of an author"),
+    default: "interlock@noreply.invalid",
+    path: "agent.author.email",
+    about: "Their address.",
+  }),
+  draftMergeRequests: setting({
+    kind: yesOrNo(),
+    default: "false",
+    env: "AGENT_DRAFT_MERGE_REQUESTS",
+    about: "Whether merge requests for issues begin as drafts.",
   }),
   command: optional<readonly string[]>({
     kind: commandLine(),

@@ -52,7 +52,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   }
 
   return {
-    host: new URL(options.url).host,
+    host: new URL(options.url).hostname,
 
     async self(signal) {
       const token = options.token();

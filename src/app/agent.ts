@@ -1,0 +1,113 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gitlabHttp, gitWorkshop, type Jira, jiraHttp, startAgent } from "../agent/index.ts";
+import type { Config, LoadedConfig } from "../config/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import { openCoder } from "./coder.ts";
+import { openCoordination } from "./coordination.ts";
+import type { Stage } from "./executor.ts";
+import { openPolling } from "./polling.ts";
+
+export interface AgentProcessOptions {
+  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
+  readonly client: KubeClient;
+  readonly ledger: Ledger;
+  /** What belongs to this process alone. */
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+const remoteLimitMs = 30_000;
+const gitLimitMs = 120_000;
+
+/** Starts the coding agent on the GitLab, and the Jira if there is one, that the configuration names. */
+export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
+  const { loaded, client, ledger, clock, random, log, metrics, env, directory } = options;
+  const { config } = loaded;
+  const opened: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const one of opened.splice(0).reverse()) await one();
+  };
+  try {
+    const { url, token } = await accountOf(config);
+    const gitlab = gitlabHttp({ url, token, timeLimitMs: remoteLimitMs, clock, random });
+    const jira = jiraOf(config, { clock, random });
+    const workshop = await gitWorkshop({
+      directory: join(directory, "workshop"),
+      server: { origin: new URL(url).origin, token },
+      timeLimitMs: gitLimitMs,
+      ...{ env, clock, random },
+    });
+    opened.push(async () => workshop[Symbol.asyncDispose]());
+    const coder = await openCoder({ config, client, workshop, env, hidden: [directory], clock, log });
+    const coordination = await openCoordination({ loaded, stage: "agent", clock, random, log, metrics, kube: client });
+    opened.push(() => coordination.close());
+    const { locks } = coordination;
+    const agent = startAgent({
+      ...{ client, gitlab, jira, workshop, coder, locks, ledger, clock, random, log, metrics },
+      settings: settingsOf(config),
+    });
+    opened.push(() => agent.stop({ deadlineMs: 5_000 }));
+    const polling = openPolling({ ...options, config, gitlab, jira, coordination });
+    opened.push(() => polling.close());
+    return {
+      ready: agent.ready,
+      get isReady() {
+        return agent.isReady;
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Whether there is anything for an agent to do here. */
+export function hasAgent({ gitlab, agent }: Config): boolean {
+  return gitlab.url !== undefined && agent.command !== undefined;
+}
+
+async function accountOf({ gitlab }: Config): Promise<{ readonly url: string; readonly token: () => string }> {
+  const { url, token, tokenFile } = gitlab;
+  if (!url) throw new TypeError("gitlab.url (or GITLAB_URL) is not set: say which GitLab the agent works with");
+  const text = token?.reveal() ?? (tokenFile && (await readFile(tokenFile, "utf8")).trim());
+  if (!text) throw new TypeError("gitlab.token (GITLAB_TOKEN) or gitlab.tokenFile is not set: the agent needs a token");
+  return { url, token: () => text };
+}
+
+function jiraOf({ jira }: Config, { clock, random }: { clock: Clock; random: Random }): Jira | undefined {
+  const { url, email, apiToken } = jira;
+  if (!url) return undefined;
+  if (!email || !apiToken)
+    throw new TypeError("jira.url is set, but jira.email or jira.apiToken is not: set all three");
+  return jiraHttp({ url, email, token: () => apiToken.reveal(), timeLimitMs: remoteLimitMs, clock, random });
+}
+
+const accessLevels = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
+
+function settingsOf({ agent, claims, gitlab, jira }: Config) {
+  const { namespace, concurrency, maxAttempts, backoffBaseMs, backoffMaxMs } = agent;
+  return {
+    ...{ namespace, concurrency, maxAttempts, draftMergeRequests: agent.draftMergeRequests },
+    backoff: { baseMs: backoffBaseMs, maxMs: backoffMaxMs, jitter: 0.2 },
+    keepFinishedMs: claims.reviewDoneTtlMs,
+    minAccessLevel: accessLevels[gitlab.minAccessLevel],
+    author: { name: agent.authorName, email: agent.authorEmail },
+    statusesOf(issueKey: string) {
+      const own = jira.projects?.find(({ project }) => issueKey.startsWith(`${project}-`));
+      return {
+        trigger: own?.triggerStatus ?? jira.triggerStatus,
+        inProgress: own?.inProgressStatus ?? jira.inProgressStatus,
+        inReview: own?.inReviewStatus ?? jira.inReviewStatus,
+      };
+    },
+  };
+}

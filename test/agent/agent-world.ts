@@ -1,0 +1,238 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "vitest";
+import { openAgent, openGateway } from "../../src/app/index.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
+import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
+import { type CodingTask, codingTasks, installCrds } from "../../src/resources/index.ts";
+import { type PromMetrics, promMetrics } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type AgentScript, type AgentStep, codingAgent } from "../doubles/coding-agent.ts";
+import type { MergeRequest, Project, User } from "../doubles/gitlab/model.ts";
+import type { FileChanges } from "../doubles/gitlab/repository.ts";
+import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
+import { type JiraDouble, startJira } from "../doubles/jira/start-jira.ts";
+import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
+import { testCluster } from "../doubles/test-cluster.ts";
+
+const run = promisify(execFile);
+
+const secret = "the-secret-of-the-webhook";
+
+export interface AgentWorldOptions {
+  /** What the coding agent does. It gets a folder of the test's, for what it waits for and writes down. */
+  readonly script?: (folder: string) => AgentScript | readonly AgentStep[];
+  readonly agents?: number;
+  readonly gateways?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly yaml?: string;
+  /** Between what the agents do and the API server. */
+  readonly client?: (client: KubeClient) => KubeClient;
+}
+
+/** A team with GitLab and Jira, gateways that GitLab's webhooks go to, and agents: all real but for GitLab and Jira themselves. */
+export class AgentWorld implements AsyncDisposable {
+  readonly clock = systemClock();
+  readonly random = systemRandom();
+  readonly ledger: MemoryLedger = memoryLedger();
+  readonly log: RecordingLogger = recordingLogger();
+  readonly metrics: PromMetrics[] = [];
+  readonly cluster = testCluster({ clock: this.clock, random: this.random, namespaces: ["kubernaut-system"] });
+  readonly client: KubeClient = this.cluster.client();
+  readonly gitlab: GitLabDouble;
+  readonly jira: JiraDouble;
+  readonly directory: string;
+  readonly bot: User;
+  readonly kim: User;
+  readonly project: Project;
+  readonly #options: AgentWorldOptions;
+  readonly #open: (() => Promise<unknown>)[] = [];
+  readonly gatewayUrls: string[] = [];
+  #command: readonly string[] = [];
+
+  private constructor(
+    parts: { gitlab: GitLabDouble; jira: JiraDouble; directory: string; bot: User; kim: User; project: Project },
+    options: AgentWorldOptions,
+  ) {
+    this.gitlab = parts.gitlab;
+    this.jira = parts.jira;
+    this.directory = parts.directory;
+    this.bot = parts.bot;
+    this.kim = parts.kim;
+    this.project = parts.project;
+    this.#options = options;
+  }
+
+  static async open(options: AgentWorldOptions = {}): Promise<AgentWorld> {
+    const directory = await mkdtemp(join(tmpdir(), "interlock-agent-"));
+    // The coding agent may be another user, and writes down what it does in here.
+    await chmod(directory, 0o777);
+    const gitlab = await startGitLab();
+    const bot = gitlab.addUser("copilot");
+    const kim = gitlab.addUser("kim");
+    const project = await gitlab.addProject({ path: "group/app", files: { "app.ts": lines("one", "two", "three") } });
+    const world = new AgentWorld({ gitlab, jira: await startJira(), directory, bot, kim, project }, options);
+    await installCrds(world.client);
+    world.#command = await codingAgent(directory, options.script?.(directory) ?? []);
+    for (let i = 0; i < (options.gateways ?? 1); i++) await world.#openGateway(i);
+    for (let i = 0; i < (options.agents ?? 1); i++) await world.openAgent();
+    gitlab.webhooks.sendTo(
+      world.gatewayUrls.map((url) => `${url}/webhook`),
+      secret,
+    );
+    return world;
+  }
+
+  /** A merge request that changes `app.ts`, from a branch of its own. */
+  async openMergeRequest({
+    branch = "topic",
+    files = { "app.ts": lines("one", "2", "three") },
+    ...more
+  }: {
+    readonly branch?: string;
+    readonly files?: FileChanges;
+    readonly title?: string;
+  } = {}): Promise<MergeRequest> {
+    await this.gitlab.pushAs(this.kim, this.project, branch, files);
+    const draft = { sourceBranch: branch, title: more.title ?? branch, author: this.kim };
+    return this.gitlab.openMergeRequest(this.project, draft);
+  }
+
+  get root(): User {
+    return this.gitlab.root;
+  }
+
+  async openAgent(): Promise<{ close(): Promise<void> }> {
+    const { clock, random, ledger, log, client } = this;
+    const metrics = promMetrics();
+    this.metrics.push(metrics);
+    const agent = await openAgent({
+      ...{
+        loaded: this.#load(),
+        client: this.#options.client?.(client) ?? client,
+        ledger,
+        clock,
+        random,
+        log,
+        metrics,
+      },
+      directory: join(this.directory, `agent-${this.#open.length}`),
+      env: { PATH: process.env["PATH"] },
+    });
+    await agent.ready;
+    let isOpen = true;
+    const close = async () => {
+      if (isOpen) await agent.close();
+      isOpen = false;
+    };
+    this.#open.push(close);
+    return { close };
+  }
+
+  async tasks(): Promise<readonly CodingTask[]> {
+    return (await this.client.list(codingTasks)).items;
+  }
+
+  /** Waits until `count` tasks are there and all of them have ended. */
+  async allEnded(count = 1, timeout = 30_000): Promise<readonly CodingTask[]> {
+    await this.gitlab.webhooks.settled();
+    await expect
+      .poll(
+        async () => {
+          const tasks = await this.tasks();
+          const open = tasks.filter(({ status }) => !status || !("completionTime" in status));
+          return tasks.length >= count && open.length === 0
+            ? "ended"
+            : JSON.stringify(open.map(({ status }) => status));
+        },
+        { timeout, interval: 20 },
+      )
+      .toBe("ended");
+    return this.tasks();
+  }
+
+  /** What the agent wrote on merge requests, that is still there. */
+  notes() {
+    return this.gitlab.whatHappened().notes.filter(({ author, isDeleted }) => author === "copilot" && !isDeleted);
+  }
+
+  /** What it pushed. */
+  pushes() {
+    const isBranch = (ref: string) => ref.startsWith("refs/heads/");
+    return this.gitlab.whatHappened().pushes.filter(({ user, ref }) => user === "copilot" && isBranch(ref));
+  }
+
+  /** Git, asked on the server. */
+  async git(...args: readonly string[]): Promise<string> {
+    return (await run("git", ["--git-dir", this.project.repository.directory, ...args])).stdout;
+  }
+
+  /** What the coding agent wrote down, a line of JSON for each time. */
+  async witnessed(file: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const text = await readFile(join(this.directory, file), "utf8").catch(() => "");
+    return text
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** Makes a file that the coding agent waits for. */
+  async openGate(file: string): Promise<void> {
+    await writeFile(join(this.directory, file), "");
+  }
+
+  async figure(name: string): Promise<number> {
+    const texts = await Promise.all(this.metrics.map((one) => one.text()));
+    const found = texts
+      .join("\n")
+      .split("\n")
+      .filter((line) => line.startsWith(name));
+    return found.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const close of this.#open.splice(0).reverse()) await close();
+    await this.gitlab.close();
+    await this.jira.close();
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #openGateway(n: number): Promise<void> {
+    const { clock, random, ledger, log, client } = this;
+    const metrics = promMetrics();
+    this.metrics.push(metrics);
+    const directory = join(this.directory, `gateway-${n}`);
+    const gateway = await openGateway({ loaded: this.#load(), client, ledger, directory, clock, random, log, metrics });
+    this.#open.push(() => gateway.close());
+    this.gatewayUrls.push(gateway.url);
+  }
+
+  #load() {
+    const loaded = loadConfig({
+      yaml: {
+        path: "interlock.yaml",
+        text: `agent:\n  backoff:\n    base: 50ms\n    max: 200ms\n${this.#options.yaml ?? ""}`,
+      },
+      env: {
+        GATEWAY_LISTEN: "127.0.0.1:0",
+        GATEWAY_TOKENS: "test sixteen-letters-or-more",
+        GITLAB_URL: this.gitlab.url,
+        GITLAB_TOKEN: this.bot.token,
+        GITLAB_WEBHOOK_SECRET: secret,
+        AGENT_GITLAB_USERNAME: "copilot",
+        AGENT_COMMAND: JSON.stringify(this.#command),
+        ...this.#options.env,
+      },
+    });
+    if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
+    return loaded;
+  }
+}
+
+export function lines(...all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join("");
+}

@@ -1,0 +1,201 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { guest } from "../doubles/gitlab/model.ts";
+import { AgentWorld, lines } from "./agent-world.ts";
+
+describe("a comment that asks for something", () => {
+  let world: AgentWorld;
+
+  afterEach(async () => {
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  it("is marked as seen, carried out, pushed with its trailer, and answered in its thread", async () => {
+    world = await AgentWorld.open({ script: () => edits("fixed.txt") });
+    const mr = await world.openMergeRequest();
+
+    const note = await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+    const tasks = await world.allEnded(2);
+    const task = tasks.find(({ spec }) => spec.type === "Command");
+    expect(task?.status).toMatchObject({ phase: "Completed", result: { branch: "topic" } });
+    expect(world.gitlab.whatHappened().awards).toEqual([{ note: note.id, name: "eyes", user: "copilot" }]);
+    const [push] = world.pushes();
+    expect(await world.git("log", "-1", "--format=%an%n%B", push?.new ?? "")).toMatch(
+      new RegExp(`^Interlock\nfix: add the file\n\nInterlock-Task: ${task?.metadata.uid}`),
+    );
+    const [answer] = world.notes().filter(({ body }) => body.includes("answer="));
+    expect(answer?.body).toContain(`✅ Changes pushed to \`topic\`: ${push?.new}`);
+    expect(answer?.earlierBodies[0]).toContain("⏳ Working on it.");
+    const asked = world.gitlab.whatHappened().notes.find(({ id }) => id === note.id);
+    expect(answer?.discussion).toBe(asked?.discussion);
+  });
+
+  it("says so if nothing had to change", async () => {
+    world = await AgentWorld.open({ script: () => [{ do: "answer", value: { summary: "It is right as it is." } }] });
+    const mr = await world.openMergeRequest();
+
+    await world.gitlab.commentOn(mr, world.kim, "@copilot, is this right?");
+
+    await world.allEnded(2);
+    expect(world.pushes()).toEqual([]);
+    const answers = world.notes().filter(({ body }) => body.includes("answer="));
+    expect(answers.map(({ body }) => body)).toEqual([
+      expect.stringMatching(/^ℹ️ No file changes needed\.\n\nIt is right as it is\./),
+    ]);
+  });
+
+  it("is refused to those who may not push", async () => {
+    world = await AgentWorld.open({ script: () => edits("fixed.txt") });
+    const mr = await world.openMergeRequest();
+    const guests = world.gitlab.addUser("passer-by");
+    world.gitlab.setMember(world.project, guests, guest);
+
+    await world.gitlab.commentOn(mr, guests, "/copilot add the file");
+
+    const tasks = await world.allEnded(2);
+    expect(tasks.find(({ spec }) => spec.type === "Command")?.status).toMatchObject({
+      phase: "Failed",
+      failure: { reason: "NotAllowed" },
+    });
+    expect(world.pushes()).toEqual([]);
+    expect(world.notes().filter(({ body }) => body.startsWith("❌"))).toHaveLength(1);
+  });
+
+  it("is applied after the one before it: two on one merge request are both applied, in order", async () => {
+    world = await AgentWorld.open({
+      agents: 3,
+      script: () => [
+        { do: "sleep", ms: 100 },
+        { do: "append", path: "list.txt", text: "x\n" },
+      ],
+    });
+    const mr = await world.openMergeRequest();
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot first");
+    await world.gitlab.commentOn(mr, world.kim, "/copilot second");
+
+    await world.allEnded(3);
+    const subjects = await world.git("log", "--format=%s", "topic");
+    expect(subjects.split("\n").slice(0, 2)).toEqual(["fix: second", "fix: first"]);
+    expect(await world.git("show", "topic:list.txt")).toBe("x\nx\n");
+  });
+
+  it("goes on top of what a person pushed meanwhile", async () => {
+    world = await AgentWorld.open({
+      script: (folder) => ({
+        cases: [
+          {
+            kind: "edit",
+            steps: [
+              { do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") },
+              ...edits("fixed.txt"),
+            ],
+          },
+        ],
+      }),
+    });
+    const mr = await world.openMergeRequest();
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+    await expect.poll(() => world.witnessed("witness"), { timeout: 20_000 }).toHaveLength(1);
+
+    const theirs = await world.gitlab.pushAs(world.kim, world.project, "topic", { "theirs.txt": "theirs\n" });
+    await world.openGate("gate");
+
+    await world.allEnded(3);
+    expect(await world.git("log", "--format=%s", "topic", "-2")).toMatch(/^fix: add the file\n/);
+    expect((await world.git("rev-parse", "topic~1")).trim()).toBe(theirs);
+  });
+});
+
+describe("a comment with a word that is built in", () => {
+  let world: AgentWorld;
+
+  afterEach(async () => {
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  it("review: reviews the same commit once more", async () => {
+    world = await AgentWorld.open();
+    const mr = await world.openMergeRequest();
+    await world.allEnded(1);
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot review");
+
+    await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
+    const tasks = await world.allEnded(3);
+    const reviews = tasks.filter(({ spec }) => spec.type === "Review");
+    expect(reviews.map(({ status }) => status?.message)).toEqual([
+      "reviewed, nothing found",
+      "reviewed, nothing found",
+    ]);
+    expect(world.notes().filter(({ body }) => body.includes("Code Review Summary"))).toHaveLength(1);
+  });
+
+  it("cancel: stops what is under way, and says so", async () => {
+    world = await AgentWorld.open({ script: () => ({ cases: [{ kind: "edit", steps: [{ do: "hang" }] }] }) });
+    const mr = await world.openMergeRequest();
+    await world.gitlab.commentOn(mr, world.kim, "/copilot hang");
+    await expect
+      .poll(async () =>
+        (await world.tasks()).some(({ spec, status }) => spec.type === "Command" && status?.phase === "Running"),
+      )
+      .toBe(true);
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot cancel");
+
+    const tasks = await world.allEnded(3);
+    const phases = tasks.filter(({ spec }) => spec.type === "Command").map(({ status }) => status?.phase);
+    expect(phases.sort()).toEqual(["Cancelled", "Completed"]);
+    expect(world.notes().some(({ body }) => body.startsWith("🛑 cancelled: asked for by @kim"))).toBe(true);
+  });
+
+  it("retry: tries again what failed", async () => {
+    world = await AgentWorld.open({
+      env: { AGENT_MAX_ATTEMPTS: "1" },
+      script: (folder) => ({
+        cases: [
+          {
+            kind: "edit",
+            steps: [
+              {
+                do: "times",
+                counter: join(folder, "counter"),
+                first: 1,
+                steps: [{ do: "exit", code: 3 }],
+                otherwise: edits("fixed.txt"),
+              },
+            ],
+          },
+        ],
+      }),
+    });
+    const mr = await world.openMergeRequest();
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+    await world.allEnded(2);
+    expect(world.notes().some(({ body }) => body.startsWith("❌"))).toBe(true);
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot retry");
+
+    await expect.poll(() => world.pushes().length, { timeout: 20_000 }).toBe(1);
+    await world.allEnded(4);
+  });
+
+  it.each([
+    ["status", "- review of group/app!1: Completed"],
+    ["help", "`/copilot cancel`"],
+  ])("%s: answers", async (word, expected) => {
+    world = await AgentWorld.open();
+    const mr = await world.openMergeRequest();
+    await world.allEnded(1);
+
+    await world.gitlab.commentOn(mr, world.kim, `/copilot ${word}`);
+
+    await world.allEnded(2);
+    expect(world.notes().at(-1)?.body).toContain(expected);
+  });
+});
+
+function edits(path: string) {
+  return [{ do: "write", path, text: lines("done") }] as const;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import type { AgentAnswer } from "../doubles/coding-agent.ts";
+import { AgentWorld, lines } from "./agent-world.ts";
+
+describe("a review", () => {
+  it("says each finding at its line, and sums up once", async () => {
+    await using world = await AgentWorld.open({
+      script: () =>
+        finds([
+          { path: "app.ts", line: 2, side: "new", severity: "error", message: "not a word" },
+          { path: "app.ts", line: 1, side: "new", severity: "info", message: "in the context" },
+          { path: "app.ts", line: 2, side: "old", severity: "info", message: "what was there" },
+          { path: "app.ts", line: 900, side: "new", severity: "warning", message: "nowhere" },
+        ]),
+    });
+
+    await world.openMergeRequest();
+
+    const [task] = await world.allEnded();
+    expect(task?.status).toMatchObject({ phase: "Completed", result: { comments: 4 } });
+    const placed = world.notes().filter(({ position }) => position);
+    expect(placed.map(({ position, body }) => [position?.old_line, position?.new_line, body.split("\n")[0]])).toEqual([
+      [null, 2, "**[ERROR]** not a word"],
+      [1, 1, "**[INFO]** in the context"],
+      [2, null, "**[INFO]** what was there"],
+    ]);
+    expect(world.notes().filter(({ body }) => body.startsWith("`app.ts:900` **[WARNING]** nowhere"))).toHaveLength(1);
+    expect(summaries(world)).toHaveLength(1);
+  });
+
+  it("lands a comment on a context line of a renamed file inline", async () => {
+    await using world = await AgentWorld.open({
+      script: () => finds([{ path: "moved.ts", line: 3, side: "new", severity: "info", message: "here" }]),
+    });
+    await world.gitlab.pushAs(world.root, world.project, "main", { "long.ts": lines(..."abcdefgh") });
+
+    await world.openMergeRequest({ files: { "long.ts": { renameTo: "moved.ts" }, "moved.ts": lines(..."abcdefgX") } });
+
+    await world.allEnded();
+    const [finding] = world.notes().filter(({ position }) => position);
+    expect(finding?.position).toMatchObject({ old_path: "long.ts", new_path: "moved.ts", old_line: 3, new_line: 3 });
+  });
+
+  it("is of the newest commit: a push supersedes it, and the summary is changed in place", async () => {
+    await using world = await AgentWorld.open({ script: () => [{ do: "sleep", ms: 300 }] });
+    const mr = await world.openMergeRequest();
+    await world.allEnded(1);
+
+    await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("one", "22", "three") });
+    await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("one", "222", "three") });
+
+    const tasks = await world.allEnded(3);
+    const head = mr.versions.at(-1)?.head ?? "";
+    const phases = Object.fromEntries(
+      tasks.map(({ spec, status }) => [spec.type === "Review" ? spec.mergeRequest.headSha : "", status?.phase]),
+    );
+    expect(phases[head]).toBe("Completed");
+    expect(summaries(world)).toHaveLength(1);
+    expect(summaries(world)[0]?.body).toContain(`reviewed=${head}`);
+  });
+
+  it("reviews what was force-pushed between two reviews, and what was pushed back", async () => {
+    await using world = await AgentWorld.open();
+    const mr = await world.openMergeRequest();
+    const first = mr.versions.at(-1)?.head ?? "";
+    await world.allEnded(1);
+
+    await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("other") }, { from: "main" });
+
+    await world.allEnded(2);
+    const second = mr.versions.at(-1)?.head ?? "";
+    expect(summaries(world)[0]?.body).toContain(`reviewed=${second},${first}`);
+  });
+
+  it("is of a fork's commit, though a branch of that name is here too", async () => {
+    await using world = await AgentWorld.open({ script: (folder) => [{ do: "echo", file: `${folder}/echo` }] });
+    const fork = await world.gitlab.addProject({ path: "kim/app", forkOf: world.project });
+    await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("not", "this") });
+    await world.gitlab.pushAs(world.kim, fork, "topic", { "app.ts": lines("from", "the", "fork") });
+
+    await world.gitlab.openMergeRequest(world.project, {
+      ...{ sourceProject: fork, sourceBranch: "topic", title: "from a fork", author: world.kim },
+    });
+
+    const [task] = await world.allEnded();
+    expect(task?.status?.phase).toBe("Completed");
+    const [echo] = await world.witnessed("echo");
+    expect(JSON.stringify(echo)).toContain("+fork");
+  });
+
+  it("reads all of more than a hundred discussions before it says something again", async () => {
+    await using world = await AgentWorld.open({
+      script: () => finds([{ path: "app.ts", line: 2, side: "new", severity: "error", message: "not a word" }]),
+    });
+    world.gitlab.webhooks.hold();
+    const mr = await world.openMergeRequest();
+    for (let i = 0; i < 130; i++) await world.gitlab.discuss(mr, world.kim, `thread ${i}`);
+    world.gitlab.webhooks.release();
+    await world.allEnded(1);
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot review");
+
+    await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
+    await world.allEnded(3);
+    expect(summaries(world)).toHaveLength(1);
+  });
+
+  it("is not done for drafts, skipped labels, closed ones, or notes on issues; and GitLab is always answered", async () => {
+    await using world = await AgentWorld.open({ env: { GITLAB_SKIP_LABELS: "no review" } });
+    await world.openMergeRequest({ branch: "a", title: "Draft: not yet" });
+
+    world.gitlab.commentElsewhere(world.project, { on: "Issue", user: world.kim, body: "/copilot do it" });
+    world.gitlab.runPipeline(world.project, "main");
+
+    await world.gitlab.webhooks.settled();
+    expect(await world.tasks()).toEqual([]);
+    expect(world.gitlab.webhooks.deliveries.map(({ status }) => status).every((status) => status === 200)).toBe(true);
+  });
+
+  it("a hundred identical webhooks to three gateways are one review", async () => {
+    await using world = await AgentWorld.open({ gateways: 3, agents: 3 });
+    world.gitlab.webhooks.copies = 100;
+
+    await world.openMergeRequest();
+
+    await world.allEnded(1);
+    expect(await world.tasks()).toHaveLength(1);
+    expect(summaries(world)).toHaveLength(1);
+    expect(world.notes()).toHaveLength(1);
+    expect(await world.figure('reviews_total{outcome="Completed"}')).toBe(1);
+  });
+});
+
+function finds(findings: NonNullable<AgentAnswer["findings"]>) {
+  return [{ do: "answer", value: { summary: "Fine.", findings } }] as const;
+}
+
+function summaries(world: AgentWorld) {
+  return world.notes().filter(({ body }) => body.includes("Code Review Summary"));
+}
