@@ -1,4 +1,4 @@
-import { informer, type KubeObject, type ListQuery } from "../kube/index.ts";
+import { informer, type KubeObject, type ListQuery, objectKey } from "../kube/index.ts";
 import type { Kind } from "../resources/index.ts";
 import type { Table } from "./columns.ts";
 import type { Desk } from "./command.ts";
@@ -27,9 +27,9 @@ export async function watchTable(kind: Kind, table: Table, { query, pick }: Want
   if (signal.aborted) return;
   for (const line of table.lines(pick(objects.list()), client.serverNowMs())) terminal.print(line);
 
-  const shown = new Map(pick(objects.list()).map((object) => [keyOf(object), table.looks(object)]));
+  const shown = new Map(pick(objects.list()).map((object) => [objectKey(object), table.looks(object)]));
   objects.subscribe((event, object) => {
-    const key = keyOf(object);
+    const key = objectKey(object);
     if (pick([object]).length === 0) return;
     const looks = event === "DELETED" ? undefined : table.looks(object);
     if (shown.get(key) === looks) return;
@@ -38,8 +38,4 @@ export async function watchTable(kind: Kind, table: Table, { query, pick }: Want
     terminal.print(`${table.line(object, client.serverNowMs())}${looks === undefined ? "   (deleted)" : ""}`);
   });
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return `${metadata.namespace}/${metadata.name}`;
 }

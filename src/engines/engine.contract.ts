@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KubeClient, KubeObject, ObjectRef } from "../kube/index.ts";
+import { type KubeClient, type KubeObject, refOf } from "../kube/index.ts";
 import { classifyFailure } from "../resources/index.ts";
 import type { Engine, RunFailure, RunOrder, RunState } from "./engine.ts";
 import { runOwner } from "./run-marks.ts";
@@ -293,10 +293,6 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
 }
 
 type Ended = Extract<RunState, { kind: "succeeded" | "failed" }>;
-
-function refOf({ metadata: { namespace = "", name = "" } }: KubeObject): ObjectRef {
-  return { namespace, name };
-}
 
 /** Looks again and again until it is true; the test's own limit ends it otherwise. */
 async function until(isTrue: () => Promise<boolean>) {

@@ -9,8 +9,10 @@ import {
   type KubeObject,
   keysFrom,
   OwnWrites,
+  objectKey,
   type Problem,
   type ResourceType,
+  refOfKey,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
@@ -123,7 +125,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const uid = metadata.annotations?.[annotationKeys.executionUid] ?? "";
     const [hash = ""] = targetKey(metadata.labels);
     const holder = records.get({ namespace, name: hash })?.status?.holder;
-    return [...executions.byIndex("uid", uid).map(keyOf), ...holderKey(holder)];
+    return [...executions.byIndex("uid", uid).map(objectKey), ...holderKey(holder)];
   };
   const runInformers = [...new Set(runs.values())];
   const drive = new Controller({
@@ -133,13 +135,13 @@ export function startExecutor(options: ExecutorOptions): Executor {
     problem,
     concurrency,
     sources: [
-      keysFrom(executions, (execution) => [keyOf(execution)]),
+      keysFrom(executions, (execution) => [objectKey(execution)]),
       keysFrom(records, ({ status }) => holderKey(status?.holder)),
       keysFrom(entries, () => []),
       keysFrom(pauses, () => []),
       ...runInformers.map((informer) => keysFrom(informer, keysOfRun)),
     ],
-    reconcile: (key, signal) => reconcile(refOf(key), hands, signal),
+    reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
   });
   const lookAfterTargets = new Controller({
     name: "targets",
@@ -189,13 +191,4 @@ function holderKey(holder: { executionNamespace: string; executionName: string }
 function targetKey(labels: Readonly<Record<string, string>> = {}): readonly string[] {
   const hash = labels[labelKeys.targetHash];
   return hash === undefined ? [] : [hash];
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return `${metadata.namespace}/${metadata.name}`;
-}
-
-function refOf(key: string): { namespace: string; name: string } {
-  const [namespace = "", name = ""] = key.split("/");
-  return { namespace, name };
 }

@@ -1,5 +1,5 @@
 import type { Engine } from "../engines/index.ts";
-import { KubeError, type KubeObject, type Patch, type UpdateOutcome } from "../kube/index.ts";
+import { KubeError, type KubeObject, type Patch, refOf, type UpdateOutcome } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -273,8 +273,4 @@ function needEngine({ execution, plan }: Seen, sight: Sight): Engine {
   const engine = engineOf(execution, plan, sight);
   if (!engine) throw new TypeError("an execution without an engine has no run to act on");
   return engine;
-}
-
-function refOf({ metadata: { name = "", namespace } }: KubeObject) {
-  return namespace === undefined ? { name } : { name, namespace };
 }

@@ -30,7 +30,14 @@ export { fromKubeconfig } from "./http/kubeconfig.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { nameHash } from "./name-hash.ts";
 export { namespaces } from "./namespace.ts";
-export type { KubeObject, ObjectMeta, ObjectRef, OwnerReference, ResourceType } from "./object.ts";
+export {
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectRef,
+  type OwnerReference,
+  type ResourceType,
+  refOf,
+} from "./object.ts";
 export {
   type ChangeEvent,
   type ChangeHandler,
@@ -44,9 +51,11 @@ export {
   type KeySource,
   keysFrom,
   OwnWrites,
+  objectKey,
   type Problem,
   type ProblemKind,
   type ReportProblem,
+  refOfKey,
   type StopOptions,
   type WorkOutcome,
   WorkQueue,

@@ -45,3 +45,8 @@ export interface ObjectRef {
   readonly namespace?: string;
   readonly name: string;
 }
+
+/** Where an object is. */
+export function refOf({ metadata: { name = "", namespace } }: KubeObject): ObjectRef {
+  return namespace === undefined ? { name } : { name, namespace };
+}

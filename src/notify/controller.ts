@@ -6,7 +6,9 @@ import {
   type KubeClient,
   keysFrom,
   OwnWrites,
+  objectKey,
   type Problem,
+  refOfKey,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
@@ -119,17 +121,16 @@ async function deliverUntil(
     random,
     problem,
     concurrency: 8,
-    sources: [keysFrom(notices, ({ metadata }) => [`${metadata.namespace}/${metadata.name}`])],
+    sources: [keysFrom(notices, (notice) => [objectKey(notice)])],
     async reconcile(key, signal) {
-      const [namespace = "", name = ""] = key.split("/");
-      const notice = notices.get({ namespace, name });
+      const notice = notices.get(refOfKey(key));
       // Our own last write has not come back yet: acting on the older one would tell people twice.
       if (!notice || ownWrites.isOutdated(notice)) return undefined;
       const seen = observe(notice, sight);
       const decision = decide(seen);
       if (decision.do !== "deliver") return perform(decision, seen, hands, signal);
       // Whoever delivered before us may have told of it, and our watch may be late.
-      const fresh = await client.get(notificationRequests, { namespace, name }, { signal });
+      const fresh = await client.get(notificationRequests, refOfKey(key), { signal });
       if (!fresh || fresh.metadata.uid !== notice.metadata.uid) return undefined;
       const now = observe(fresh, sight);
       return perform(decide(now), now, hands, signal);

@@ -10,7 +10,9 @@ import {
   keysFrom,
   nameHash,
   OwnWrites,
+  objectKey,
   type Problem,
+  refOfKey,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
@@ -113,11 +115,11 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const hands = { sight, ledger, announce, locks };
   /** Those whose turn may come out otherwise when something that concerns many targets changes. */
   const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
-  const unanalyzed = () => incidents.list().filter(needsAnalysis).map(keyOf);
+  const unanalyzed = () => incidents.list().filter(needsAnalysis).map(objectKey);
   /** A closed incident may be removed one day, once a later one has its fingerprint. */
   const withEarlier = (incident: RemediationRequest) => [
-    keyOf(incident),
-    ...(isClosed(incident) ? [] : incidents.byIndex("fingerprint", incident.spec.signalFingerprint).map(keyOf)),
+    objectKey(incident),
+    ...(isClosed(incident) ? [] : incidents.byIndex("fingerprint", incident.spec.signalFingerprint).map(objectKey)),
   ];
 
   const drive = new Controller({
@@ -133,7 +135,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(entries, () => []),
       changesOf(analyzer, unanalyzed),
     ],
-    reconcile: (key, signal) => reconcile(refOf(key), hands, signal),
+    reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
   });
   const takeTurns = new Controller({
     name: "targets",
@@ -197,13 +199,4 @@ function ownerKey({ metadata }: KubeObject): readonly string[] {
   return owners.flatMap((owner) =>
     owner.controller && owner.kind === kind ? [`${metadata.namespace}/${owner.name}`] : [],
   );
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return `${metadata.namespace}/${metadata.name}`;
-}
-
-function refOf(key: string): { namespace: string; name: string } {
-  const [namespace = "", name = ""] = key.split("/");
-  return { namespace, name };
 }

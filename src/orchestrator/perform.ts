@@ -1,4 +1,4 @@
-import { KubeError, type KubeObject, type UpdateOutcome } from "../kube/index.ts";
+import { KubeError, refOf, type UpdateOutcome } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -132,8 +132,4 @@ async function acknowledge(
   const none = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
   const patch = { merge: { metadata: { resourceVersion, annotations: none } } };
   return written(await sight.client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
-}
-
-function refOf({ metadata: { name = "", namespace } }: KubeObject) {
-  return namespace === undefined ? { name } : { name, namespace };
 }

@@ -1,4 +1,5 @@
 import { keyOf, type Lease, type Locks } from "../coordination/index.ts";
+import { refOf } from "../kube/index.ts";
 import {
   notificationRequests,
   type RemediationRequest,
@@ -147,8 +148,4 @@ function waitingFor(hash: string, { incidents, ownWrites }: Sight): readonly Rem
 function soonest(looks: readonly (number | undefined)[]): number | undefined {
   const known = looks.filter((look) => look !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
-}
-
-function refOf({ metadata: { name = "", namespace = "" } }: RemediationRequest) {
-  return { name, namespace };
 }

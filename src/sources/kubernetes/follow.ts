@@ -5,8 +5,10 @@ import {
   informer,
   type KubeClient,
   keysFrom,
+  objectKey,
   type Problem,
   type ResourceType,
+  refOfKey,
 } from "../../kube/index.ts";
 import type { Signal } from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
@@ -62,7 +64,7 @@ export async function followKubernetes(options: FollowOptions): Promise<void> {
     new Controller({
       ...follow,
       name: "events",
-      sources: [keysFrom(eventCache, ({ metadata }) => [`${metadata.namespace}/${metadata.name}`])],
+      sources: [keysFrom(eventCache, (event) => [objectKey(event)])],
       reconcile: (key) => desk.tell(key),
     }),
     new Controller({
@@ -96,8 +98,7 @@ class EventDesk {
   }
 
   async tell(key: string): Promise<undefined> {
-    const [namespace = "", name = ""] = key.split("/");
-    const event = this.#cache.get({ namespace, name });
+    const event = this.#cache.get(refOfKey(key));
     if (!event || !this.#isWaiting(event)) return;
     const time = eventTime(event);
     const reading = signalOfEvent(event, time);
