@@ -57,9 +57,12 @@ function isRunningNow({ status }: CodingTask): boolean {
   return status?.phase === "Running";
 }
 
-function decideClosed({ task: { status }, nowMs, keepFinishedMs }: Seen): Decision {
+/** An issue stays where it asks for work until somebody moves it: its failure is remembered for longer, and told once. */
+const issuesKept = 30;
+
+function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Seen): Decision {
   const endedMs = status && "completionTime" in status ? Date.parse(status.completionTime) : nowMs;
-  const leftMs = endedMs + keepFinishedMs - nowMs;
+  const leftMs = endedMs + keepFinishedMs * (spec.type === "Issue" ? issuesKept : 1) - nowMs;
   return leftMs > 0 ? { do: "look-again", inMs: leftMs } : { do: "remove" };
 }
 

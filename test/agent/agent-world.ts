@@ -15,6 +15,7 @@ import { type AgentScript, type AgentStep, codingAgent } from "../doubles/coding
 import type { MergeRequest, Project, User } from "../doubles/gitlab/model.ts";
 import type { FileChanges } from "../doubles/gitlab/repository.ts";
 import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
+import type { JiraProject, JiraUser } from "../doubles/jira/model.ts";
 import { type JiraDouble, startJira } from "../doubles/jira/start-jira.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
@@ -30,6 +31,8 @@ export interface AgentWorldOptions {
   readonly gateways?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly yaml?: string;
+  /** Whether issues of the Jira project APP are solved in the project on GitLab. */
+  readonly jira?: boolean;
   /** Between what the agents do and the API server. */
   readonly client?: (client: KubeClient) => KubeClient;
 }
@@ -49,6 +52,9 @@ export class AgentWorld implements AsyncDisposable {
   readonly bot: User;
   readonly kim: User;
   readonly project: Project;
+  readonly jiraBot: JiraUser;
+  /** The project on Jira. */
+  readonly issues: JiraProject;
   readonly #options: AgentWorldOptions;
   readonly #open: (() => Promise<unknown>)[] = [];
   readonly gatewayUrls: string[] = [];
@@ -64,6 +70,8 @@ export class AgentWorld implements AsyncDisposable {
     this.bot = parts.bot;
     this.kim = parts.kim;
     this.project = parts.project;
+    this.jiraBot = parts.jira.addUser("agent");
+    this.issues = parts.jira.addProject("APP");
     this.#options = options;
   }
 
@@ -160,6 +168,11 @@ export class AgentWorld implements AsyncDisposable {
     return this.gitlab.whatHappened().notes.filter(({ author, isDeleted }) => author === "copilot" && !isDeleted);
   }
 
+  /** The one note per merge request that sums up its reviews. */
+  summaries() {
+    return this.notes().filter(({ body }) => body.includes("Code Review Summary"));
+  }
+
   /** What it pushed. */
   pushes() {
     const isBranch = (ref: string) => ref.startsWith("refs/heads/");
@@ -201,6 +214,18 @@ export class AgentWorld implements AsyncDisposable {
     await rm(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 
+  #jiraEnv() {
+    const { email, token } = this.jiraBot;
+    return {
+      JIRA_URL: this.jira.url,
+      JIRA_EMAIL: email,
+      JIRA_API_TOKEN: token,
+      JIRA_PROJECT_MAP: "APP -> group/app@main",
+      JIRA_TRIGGER_STATUS: "To Do",
+      JIRA_POLL_INTERVAL: "1s",
+    };
+  }
+
   async #openGateway(n: number): Promise<void> {
     const { clock, random, ledger, log, client } = this;
     const metrics = promMetrics();
@@ -225,6 +250,7 @@ export class AgentWorld implements AsyncDisposable {
         GITLAB_WEBHOOK_SECRET: secret,
         AGENT_GITLAB_USERNAME: "copilot",
         AGENT_COMMAND: JSON.stringify(this.#command),
+        ...(this.#options.jira ? this.#jiraEnv() : {}),
         ...this.#options.env,
       },
     });

@@ -25,7 +25,7 @@ describe("a review", () => {
       [2, null, "**[INFO]** what was there"],
     ]);
     expect(world.notes().filter(({ body }) => body.startsWith("`app.ts:900` **[WARNING]** nowhere"))).toHaveLength(1);
-    expect(summaries(world)).toHaveLength(1);
+    expect(world.summaries()).toHaveLength(1);
   });
 
   it("lands a comment on a context line of a renamed file inline", async () => {
@@ -55,8 +55,8 @@ describe("a review", () => {
       tasks.map(({ spec, status }) => [spec.type === "Review" ? spec.mergeRequest.headSha : "", status?.phase]),
     );
     expect(phases[head]).toBe("Completed");
-    expect(summaries(world)).toHaveLength(1);
-    expect(summaries(world)[0]?.body).toContain(`reviewed=${head}`);
+    expect(world.summaries()).toHaveLength(1);
+    expect(world.summaries()[0]?.body).toContain(`reviewed=${head}`);
   });
 
   it("reviews what was force-pushed between two reviews, and what was pushed back", async () => {
@@ -69,7 +69,7 @@ describe("a review", () => {
 
     await world.allEnded(2);
     const second = mr.versions.at(-1)?.head ?? "";
-    expect(summaries(world)[0]?.body).toContain(`reviewed=${second},${first}`);
+    expect(world.summaries()[0]?.body).toContain(`reviewed=${second},${first}`);
   });
 
   it("is of a fork's commit, though a branch of that name is here too", async () => {
@@ -102,7 +102,7 @@ describe("a review", () => {
 
     await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
     await world.allEnded(3);
-    expect(summaries(world)).toHaveLength(1);
+    expect(world.summaries()).toHaveLength(1);
   });
 
   it("is not done for drafts, skipped labels, closed ones, or notes on issues; and GitLab is always answered", async () => {
@@ -125,7 +125,7 @@ describe("a review", () => {
 
     await world.allEnded(1);
     expect(await world.tasks()).toHaveLength(1);
-    expect(summaries(world)).toHaveLength(1);
+    expect(world.summaries()).toHaveLength(1);
     expect(world.notes()).toHaveLength(1);
     expect(await world.figure('reviews_total{outcome="Completed"}')).toBe(1);
   });
@@ -133,8 +133,4 @@ describe("a review", () => {
 
 function finds(findings: NonNullable<AgentAnswer["findings"]>) {
   return [{ do: "answer", value: { summary: "Fine.", findings } }] as const;
-}
-
-function summaries(world: AgentWorld) {
-  return world.notes().filter(({ body }) => body.includes("Code Review Summary"));
 }

@@ -52,7 +52,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   }
 
   return {
-    host: new URL(options.url).hostname,
+    host: new URL(options.url).host,
 
     async self(signal) {
       const token = options.token();

@@ -35,7 +35,7 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
   }
 
   return {
-    site: new URL(options.url).hostname,
+    site: new URL(options.url).host,
 
     async self(signal) {
       return (await read("account", { method: "GET", path: "myself", signal })).text("accountId");

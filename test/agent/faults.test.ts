@@ -1,0 +1,234 @@
+import { inspect } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { type KubeClient, KubeError } from "../../src/kube/index.ts";
+import { codingTasks } from "../../src/resources/index.ts";
+import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
+
+const findings = [1, 2, 3].map((line) => {
+  return { path: "app.ts", line, side: "new", severity: "info", message: `about ${line}` };
+});
+const polling = {
+  GITLAB_POLL: "true",
+  GITLAB_PROJECTS: "group/app",
+  GITLAB_POLL_INTERVAL: "1s",
+};
+
+describe("a task", () => {
+  let world: AgentWorld;
+
+  afterEach(async () => {
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  describe("when something does not answer", () => {
+    it.each([
+      ["a discussion", "POST", "/discussions"],
+      ["the last discussion", "POST", "/discussions", 2],
+      ["the summary", "POST", "/notes"],
+    ])("says everything once though the reply to %s gets lost", async (_what, method, path, after = 0) => {
+      await open();
+      world.gitlab.faults.loseReply({ method, path, after });
+
+      await world.openMergeRequest();
+
+      await world.allEnded(1);
+      expect(world.notes()).toHaveLength(4);
+      expect(world.summaries()).toHaveLength(1);
+    });
+
+    it.each([
+      ["the mark on the comment", "POST", "/award_emoji"],
+      ["the first answer", "POST", "/notes"],
+      ["the changed answer", "PUT", "/notes/:note"],
+      ["the push", "POST", "/git-receive-pack"],
+    ])("does what a comment asks for once though the reply to %s gets lost", async (_what, method, path) => {
+      await open({ gateways: 1 });
+      world.gitlab.webhooks.hold();
+      const mr = await world.openMergeRequest({ title: "Draft: no review" });
+      world.gitlab.webhooks.release();
+      world.gitlab.faults.loseReply({ method, path });
+
+      await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+      await world.allEnded(1);
+      expect(world.pushes()).toHaveLength(1);
+      expect(world.notes().map(({ body }) => body.slice(0, 9))).toEqual(["✅ Changes"]);
+    });
+
+    it("waits as long as GitLab says, and tries again", async () => {
+      await open();
+      world.gitlab.faults.failNext({ method: "POST", path: "/discussions", status: 429, retryAfterSeconds: 1 });
+      world.gitlab.faults.failNext({ method: "GET", path: "/discussions", status: 502, times: 2 });
+
+      await world.openMergeRequest();
+
+      await world.allEnded(1);
+      expect(world.notes()).toHaveLength(4);
+    });
+
+    it("ends well wherever the store of tasks and locks fails", async () => {
+      let calls = 0;
+      let failing = { from: 0, to: 0 };
+      const client = (real: KubeClient) =>
+        throughGate(real, () => {
+          calls++;
+          return calls < failing.from || calls >= failing.to;
+        });
+      await open({ client });
+      // Each time a few calls in a row fail, a little later than the time before.
+      for (const n of [1, 4, 8, 12, 16, 20, 25, 30]) {
+        failing = { from: calls + n, to: calls + n + 4 };
+        await world.openMergeRequest({ branch: `topic-${n}` });
+        await world.allEnded(1, 60_000);
+      }
+      const tasks = await world.tasks();
+      expect(tasks.map(({ status }) => status?.phase)).toEqual(tasks.map(() => "Completed"));
+      expect(world.summaries()).toHaveLength(8);
+      expect(world.notes()).toHaveLength(32);
+    });
+  });
+
+  it("that GitLab keeps failing is given up, is told once, and starves no other", async () => {
+    await open();
+    const bad = /merge_requests\/1\/versions/;
+    world.gitlab.faults.failNext({ method: "GET", path: bad, status: 500, times: 1_000 });
+
+    await world.openMergeRequest({ branch: "bad" });
+    await world.openMergeRequest({ branch: "good", files: { "app.ts": lines("1", "2", "3") } });
+
+    const tasks = await world.allEnded(2, 60_000);
+    expect(tasks.map(({ status }) => status?.phase).sort()).toEqual(["Completed", "Failed"]);
+    const told = world.notes().filter(({ iid }) => iid === 1);
+    expect(told.map(({ body }) => body.split(":")[0])).toEqual(["⚠️ Automated review failed"]);
+  });
+
+  it("says that the branch was deleted", async () => {
+    await open();
+    const mr = await world.openMergeRequest({ title: "Draft: no review" });
+    await world.gitlab.deleteBranch(world.project, "topic");
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+    const [task] = await world.allEnded(1);
+    expect(task?.status).toMatchObject({ phase: "Failed", failure: { reason: "BranchMissing" } });
+    expect(world.notes().at(-1)?.body).toContain("the branch topic is not there");
+  });
+
+  it("fails at once with a token that is no good, and repeats it nowhere", async () => {
+    await open();
+    const mr = await world.openMergeRequest({ title: "Draft: no review" });
+    world.gitlab.revokeToken(world.bot.token);
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+    const [task] = await world.allEnded(1);
+    expect(task?.status).toMatchObject({ phase: "Failed", failure: { reason: "Denied" }, attempts: 1 });
+    const everything = inspect([await world.tasks(), world.log.events, world.ledger.events()], { depth: 20 });
+    expect(everything).not.toContain(world.bot.token);
+  });
+
+  describe("that is polled", () => {
+    it("is the same as the one a webhook brings", async () => {
+      await open({ env: polling });
+      await world.gitlab.webhooks.settled();
+
+      await world.openMergeRequest();
+
+      await world.allEnded(1);
+      await polls(3);
+      expect(await world.tasks()).toHaveLength(1);
+      expect(world.summaries()).toHaveLength(1);
+    });
+
+    it.each([
+      ["ten minutes early", -600_000, 0],
+      ["ten minutes late", 600_000, 0],
+      ["of another time zone", 0, 330],
+    ])("is seen with a server clock %s", async (_what, skewMs, offsetMinutes) => {
+      await open({ env: polling, gateways: 0 }, (world) => {
+        world.gitlab.time.advance(skewMs);
+        world.gitlab.time.offsetMinutes = offsetMinutes;
+      });
+      await polls(1);
+
+      const mr = await world.openMergeRequest();
+      // GitLab does not touch the merge request again within a minute.
+      await world.gitlab.commentOn(mr, world.kim, "/copilot status");
+
+      const tasks = await world.allEnded(2);
+      expect(tasks.map(({ spec }) => spec.type).sort()).toEqual(["Command", "Review"]);
+    });
+
+    it("is not done again when it was forgotten and is reported again", async () => {
+      await open({ env: polling, gateways: 0 });
+      await polls(1);
+      const mr = await world.openMergeRequest();
+      const [first] = await world.allEnded(1);
+      const { name = "", namespace = "" } = first?.metadata ?? {};
+      await world.client.delete(codingTasks, { name, namespace });
+
+      const again = await world.openAgent();
+      await world.gitlab.changeMergeRequest(mr, { title: "another title" });
+      await polls(3);
+
+      await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBeLessThanOrEqual(1);
+      await world.allEnded(0);
+      expect(world.notes()).toHaveLength(4);
+      await again.close();
+    });
+
+    it("is not new after a restart with 50 merge requests that are open", async () => {
+      world = await AgentWorld.open({ env: polling, gateways: 0, agents: 0 });
+      for (let i = 0; i < 50; i++) {
+        await world.openMergeRequest({ branch: `topic-${i}`, files: { [`f${i}.txt`]: lines("x") } });
+      }
+      const first = await world.openAgent();
+      await polls(2);
+      await first.close();
+      const before = world.gitlab.requests.count("GET");
+      await world.openAgent();
+
+      await expect.poll(() => world.gitlab.requests.count("GET"), { timeout: 20_000 }).toBeGreaterThan(before + 3);
+      expect(await world.tasks()).toEqual([]);
+      expect(world.notes()).toEqual([]);
+    });
+  });
+
+  /** With agents that find three things, and add a file when they are asked to change something. */
+  async function open(options: AgentWorldOptions = {}, prepare: (world: AgentWorld) => void = () => {}) {
+    world = await AgentWorld.open({
+      ...{ ...options, agents: 0 },
+      script: () => ({
+        cases: [
+          { kind: "review", steps: [{ do: "answer", value: { summary: "Fine.", findings } }] },
+          { kind: "edit", steps: [{ do: "write", path: "fixed.txt", text: lines("done") }] },
+        ],
+      }),
+    });
+    prepare(world);
+    for (let i = 0; i < (options.agents ?? 1); i++) await world.openAgent();
+  }
+
+  async function polls(count: number): Promise<void> {
+    const done = () => world.figure('agent_polls_total{source="gitlab",outcome="polled"}');
+    const before = await done();
+    await expect.poll(done, { timeout: 30_000 }).toBeGreaterThanOrEqual(before + count);
+  }
+});
+
+/** The client, as long as `isOpen`; else nobody answers. */
+function throughGate(client: KubeClient, isOpen: () => boolean): KubeClient {
+  const gated =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (!isOpen()) throw new KubeError("unavailable", "nobody answers");
+      return call(...args);
+    };
+  return {
+    ...client,
+    get: gated(client.get) as KubeClient["get"],
+    create: gated(client.create) as KubeClient["create"],
+    update: gated(client.update) as KubeClient["update"],
+    patch: gated(client.patch) as KubeClient["patch"],
+  };
+}

@@ -1,0 +1,174 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { plainWorkflow } from "../doubles/jira/model.ts";
+import { AgentWorld, lines } from "./agent-world.ts";
+
+describe("an issue", () => {
+  let world: AgentWorld;
+
+  afterEach(async () => {
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  it("becomes a branch, a commit and a merge request, is linked, and moves along though transitions are called otherwise", async () => {
+    world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
+
+    const issue = world.jira.addIssue(world.issues, { summary: "Add the file" });
+
+    const [task] = await issueTasks(1);
+    expect(task?.status).toMatchObject({ phase: "Completed", result: { branch: "agent/app-1" } });
+    expect(openRequests()).toMatchObject([
+      { title: "feat(APP-1): Add the file", sourceBranch: "agent/app-1", targetBranch: "main", author: "copilot" },
+    ]);
+    const { transitions, comments } = world.jira.whatHappened();
+    expect(transitions.map(({ issue: key, to, by }) => [key, to, by])).toEqual([
+      [issue.key, "In Progress", "agent"],
+      [issue.key, "In Review", "agent"],
+    ]);
+    expect(comments).toHaveLength(1);
+    expect(comments[0]?.text).toContain(`${world.project.webUrl}/-/merge_requests/1`);
+    expect(await world.git("show", "agent/app-1:fixed.txt")).toBe("done\n");
+  });
+
+  it("reaches the agent with its description, whatever that is made of", async () => {
+    world = await AgentWorld.open({ jira: true, script: (folder) => [{ do: "echo", file: join(folder, "echo") }] });
+    const description = {
+      type: "doc",
+      version: 1,
+      content: [
+        {
+          type: "paragraph",
+          content: [
+            { type: "text", text: "Please use " },
+            { type: "text", text: "x < 3 && y", marks: [{ type: "code" }] },
+          ],
+        },
+        {
+          type: "codeBlock",
+          attrs: { language: "ts" },
+          content: [{ type: "text", text: "const a = 1;\n  // indented" }],
+        },
+      ],
+    };
+
+    world.jira.addIssue(world.issues, { summary: "Add the file", description });
+
+    await issueTasks(1);
+    const [echo] = (await world.witnessed("echo")) as unknown as readonly {
+      request: { issue: { description: string } };
+    }[];
+    expect(echo?.request.issue.description).toBe("Please use `x < 3 && y`\n\n```ts\nconst a = 1;\n  // indented\n```");
+    expect(world.jira.whatHappened().comments[0]?.text).toContain("Agent found no changes to make.");
+  });
+
+  it("is worked on beside another of the same repository", async () => {
+    world = await AgentWorld.open({
+      jira: true,
+      agents: 2,
+      script: (folder) => ({
+        cases: [
+          {
+            kind: "edit",
+            steps: [{ do: "sleep", ms: 1_500, witness: join(folder, "witness") }, ...edits("fixed.txt")],
+          },
+        ],
+      }),
+    });
+
+    world.jira.addIssue(world.issues, { summary: "One" });
+    world.jira.addIssue(world.issues, { summary: "Two" });
+
+    await issueTasks(2);
+    expect(
+      openRequests()
+        .map(({ sourceBranch }) => sourceBranch)
+        .sort(),
+    ).toEqual(["agent/app-1", "agent/app-2"]);
+    const events = (await world.witnessed("witness")).map(({ event }) => event);
+    expect(events).toEqual(["begin", "begin", "end", "end"]);
+  });
+
+  it("is tried again when it is moved back after a failure", async () => {
+    world = await AgentWorld.open({
+      jira: true,
+      env: { AGENT_MAX_ATTEMPTS: "1" },
+      script: (folder) => [
+        {
+          do: "times",
+          counter: join(folder, "counter"),
+          first: 1,
+          steps: [{ do: "exit", code: 3 }],
+          otherwise: edits("fixed.txt"),
+        },
+      ],
+    });
+    const issue = world.jira.addIssue(world.issues, { summary: "Add the file" });
+    const [failed] = await issueTasks(1);
+    expect(failed?.status?.phase).toBe("Failed");
+    expect(world.jira.whatHappened().comments.map(({ text }) => text)).toEqual([
+      expect.stringContaining("Move the issue back to To Do to have it tried again."),
+    ]);
+
+    world.jira.moveAs(world.jira.root, issue, "To Do");
+
+    await issueTasks(2);
+    expect(openRequests()).toHaveLength(1);
+  });
+
+  it("that cannot be begun is told so once, and starves no other", async () => {
+    world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
+    const stuck = { ...plainWorkflow, transitions: plainWorkflow.transitions.filter(({ to }) => to !== "In Progress") };
+    Object.assign(world.issues, { workflow: stuck });
+    world.jira.addIssue(world.issues, { summary: "Cannot begin" });
+    await issueTasks(1);
+    Object.assign(world.issues, { workflow: plainWorkflow });
+
+    world.jira.addIssue(world.issues, { summary: "Can" });
+
+    const tasks = await issueTasks(2);
+    expect(tasks.map(({ status }) => status?.phase).sort()).toEqual(["Completed", "Failed"]);
+    const told = world.jira.whatHappened().comments.filter(({ issue }) => issue === "APP-1");
+    expect(told).toHaveLength(1);
+    expect(told[0]?.text).toContain("no transition leads from To Do to In Progress");
+  });
+
+  it("adopts the merge request that its branch already has", async () => {
+    world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
+    world.gitlab.faults.loseReply({ method: "POST", path: "/merge_requests" });
+
+    world.jira.addIssue(world.issues, { summary: "Add the file" });
+
+    const [task] = await issueTasks(1);
+    expect(task?.status?.phase).toBe("Completed");
+    expect(openRequests()).toHaveLength(1);
+  });
+
+  it("is left to the person who took it meanwhile", async () => {
+    world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
+    world.jira.indexLagMs = 60_000;
+    const issue = world.jira.addIssue(world.issues, { summary: "Mine" });
+    world.jira.moveAs(world.jira.root, issue, "In Progress");
+    world.jira.addIssue(world.issues, { summary: "Yours" });
+    world.jira.indexLagMs = 0;
+
+    await issueTasks(1);
+
+    expect(openRequests().map(({ sourceBranch }) => sourceBranch)).toEqual(["agent/app-2"]);
+  });
+
+  async function issueTasks(count: number) {
+    const isIssue = ({ spec }: { readonly spec: { readonly type: string } }) => spec.type === "Issue";
+    await expect
+      .poll(async () => (await world.tasks()).filter(isIssue).length, { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(count);
+    return (await world.allEnded(count)).filter(isIssue);
+  }
+
+  function openRequests() {
+    return world.gitlab.whatHappened().mergeRequests.filter(({ state }) => state === "opened");
+  }
+});
+
+function edits(path: string) {
+  return [{ do: "write", path, text: lines("done") }] as const;
+}
