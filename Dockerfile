@@ -8,6 +8,10 @@ COPY src ./src
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:22-slim
+# For the coding agent: git over HTTPS, and what keeps its processes apart. No other stage uses them.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates git mount util-linux \
+ && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /src/node_modules ./node_modules
 COPY --from=build /src/dist ./dist

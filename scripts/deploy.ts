@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
-import { grafanaDashboard, manifests, prometheusRules } from "../src/manifests/index.ts";
+import { agentManifests, grafanaDashboard, manifests, prometheusRules } from "../src/manifests/index.ts";
 import { crdOf, resourceKinds } from "../src/resources/index.ts";
 
 // npx tsx scripts/deploy.ts           writes deploy
@@ -15,15 +15,23 @@ function deployFiles(): ReadonlyMap<string, string> {
     `${name}.yaml`,
     objects.map(yamlOf).join("---\n"),
   ]);
-  const resources = [...crds, ...parts].map(([path]) => path);
-  const kustomization = { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources };
-  const files = [...crds, ...parts, ["kustomization.yaml", yamlOf(kustomization)] as const];
+  const usual = [...crds, ...parts];
+  const files = [
+    ...usual,
+    ["kustomization.yaml", kustomizationOf(usual.map(([path]) => path))] as const,
+    ["agent/agent.yaml", agentManifests().map(yamlOf).join("---\n")] as const,
+    ["agent/kustomization.yaml", kustomizationOf(["agent.yaml"])] as const,
+  ];
   return new Map([
     ...[...files, ["prometheus/rules.yaml", yamlOf(prometheusRules())] as const].map(
       ([path, text]): [string, string] => [path, header + text],
     ),
     ["grafana/interlock.json", `${JSON.stringify(grafanaDashboard(), undefined, 2)}\n`],
   ]);
+}
+
+function kustomizationOf(resources: readonly string[]): string {
+  return yamlOf({ apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources });
 }
 
 function yamlOf(value: object): string {

@@ -33,7 +33,7 @@ export async function openCoder(options: CoderProcessOptions): Promise<Coder> {
 }
 
 async function openInJobs({ config, client, clock }: CoderProcessOptions): Promise<Coder> {
-  const { agent, execution, gitlab } = config;
+  const { agent, gitlab } = config;
   if (!agent.command || !agent.jobImage || !gitlab.url) {
     throw new TypeError("agent.executor is job: set agent.command, agent.jobImage and gitlab.url, too");
   }
@@ -42,7 +42,7 @@ async function openInJobs({ config, client, clock }: CoderProcessOptions): Promi
   return jobCoder({
     client,
     settings: {
-      namespace: execution.namespace,
+      namespace: agent.jobNamespace,
       command: agent.command,
       image: agent.jobImage,
       ownImage: agent.jobOwnImage,

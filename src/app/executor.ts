@@ -68,8 +68,9 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
   };
 }
 
-function placesIn({ locks, gateway, execution }: Config): Places {
-  return { locks: locks.namespace, incidents: gateway.namespace, runs: execution.namespace };
+function placesIn({ locks, gateway, execution, agent }: Config): Places {
+  const { namespace: runs } = execution;
+  return { locks: locks.namespace, incidents: gateway.namespace, runs, agents: agent.jobNamespace };
 }
 
 /** What the policy is told, by whoever asks it. */

@@ -1,3 +1,4 @@
+import type { Config } from "../config/index.ts";
 import { type KubeClient, namespaces } from "../kube/index.ts";
 import { installCrds } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -18,4 +19,9 @@ export async function makeNamespaces(client: KubeClient, names: readonly string[
     if (await client.get(namespaces, { name })) continue;
     await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
+}
+
+/** Where tasks of the coding agent are, and its Jobs, if it has any. */
+export function agentNamespaces({ namespace, executor, jobNamespace }: Config["agent"]): readonly string[] {
+  return executor === "job" ? [namespace, jobNamespace] : [namespace];
 }

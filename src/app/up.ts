@@ -11,7 +11,7 @@ import { openGateway, type RunningGateway } from "./gateway.ts";
 import { openLedger } from "./ledger.ts";
 import { openNotify } from "./notify.ts";
 import { openOrchestrator } from "./orchestrator.ts";
-import { prepare } from "./prepare.ts";
+import { agentNamespaces, prepare } from "./prepare.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -53,7 +53,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   try {
     const api = await opening(startEmbeddedApi(options));
     const { client } = api;
-    await prepare(client, [...new Set([intake.namespace, execution.namespace, agent.namespace])], log);
+    await prepare(client, [...new Set([intake.namespace, execution.namespace, ...agentNamespaces(agent)])], log);
     const workflows = await loadCatalog(execution.workflowsDir, client, log);
     const ledger = await opening(openLedger({ ...options, loaded }));
     const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));

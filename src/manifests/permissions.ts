@@ -1,9 +1,9 @@
 /** What is deployed, each any number of times. */
-export const stages = ["gateway", "orchestrator", "executor", "notify"] as const;
+export const stages = ["gateway", "orchestrator", "executor", "notify", "agent"] as const;
 export type StageName = (typeof stages)[number];
 
-/** Where something may be done: anywhere, or in the namespace of incidents, of Leases, or of runs. */
-export type Place = "anywhere" | "incidents" | "locks" | "runs";
+/** Where something may be done: anywhere, or in the namespace of incidents, of Leases, of runs, or of coding agents' Jobs. */
+export type Place = "anywhere" | "incidents" | "locks" | "runs" | "agents";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
 
@@ -35,6 +35,13 @@ const locks: Permission = {
   where: "locks",
 };
 
+const watermarks: Permission = {
+  group: "",
+  resources: ["configmaps"],
+  verbs: ["get", "create", "update"],
+  where: "locks",
+};
+
 /** The least that each stage needs. Only executors touch runs, and only they delete where runs are. */
 export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   gateway: [
@@ -45,7 +52,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // What GitLab's webhooks ask of the coding agent.
     { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
     // Watermarks of what it follows itself.
-    { group: "", resources: ["configmaps"], verbs: ["get", "create", "update"], where: "locks" },
+    watermarks,
     // Who owns what a signal names, and whether that is in scope.
     { group: "", resources: ["pods", "services", "persistentvolumeclaims"], verbs: ["get"], where: "anywhere" },
     { group: "", resources: ["nodes"], verbs: follow, where: "anywhere" },
@@ -111,4 +118,28 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["notificationrequests"], verbs: [...follow, "create"], where: "anywhere" },
     { group: ours, resources: ["notificationrequests/status"], verbs: ["update"], where: "anywhere" },
   ],
+  agent: [
+    ...look,
+    locks,
+    // How far it has asked GitLab and Jira.
+    watermarks,
+    { group: ours, resources: ["codingtasks"], verbs: [...follow, "create", "patch", "delete"], where: "incidents" },
+    { group: ours, resources: ["codingtasks/status"], verbs: ["update"], where: "incidents" },
+    // With `agent.executor: job`. They have a namespace of their own: runs are the executors' alone.
+    {
+      group: "batch",
+      resources: ["jobs"],
+      verbs: ["get", "watch", "create", "patch", "delete"],
+      where: "agents",
+    },
+    { group: "", resources: ["configmaps"], verbs: ["get", "create", "delete"], where: "agents" },
+    // Why a Job failed, and whether anything of it still runs.
+    { group: "", resources: ["pods"], verbs: ["list"], where: "agents" },
+    { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "agents" },
+  ],
 };
+
+/** What a Job of a coding agent may do, and only its container `collect`. RBAC cannot limit `create` to one name. */
+export const coderPermissions: readonly Permission[] = [
+  { group: "", resources: ["configmaps"], verbs: ["create"], where: "agents" },
+];

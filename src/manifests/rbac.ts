@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kube/index.ts";
-import { type Permission, type Place, permissions, type StageName } from "./permissions.ts";
+import { coderPermissions, type Permission, type Place, permissions, type StageName } from "./permissions.ts";
 
 /** The namespaces that places stand for. */
 export type Places = Readonly<Record<Exclude<Place, "anywhere">, string>>;
@@ -10,13 +10,14 @@ export interface RbacRule {
   readonly verbs: readonly string[];
 }
 
+const rbac = "rbac.authorization.k8s.io";
+
 /** The service account of a stage, and what it may do. */
 export function rbacOf(stage: StageName, places: Places): readonly KubeObject[] {
   const name = `interlock-${stage}`;
   const subjects = [{ kind: "ServiceAccount", name, namespace: places.locks }];
   const allowed = permissions[stage];
   const everywhere = rulesIn(allowed, (place) => place === "anywhere");
-  const rbac = "rbac.authorization.k8s.io";
   const spaces = [...new Set(Object.values(places))];
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: places.locks } },
@@ -30,19 +31,28 @@ export function rbacOf(stage: StageName, places: Places): readonly KubeObject[] 
     } as KubeObject,
     ...spaces.flatMap((namespace) => {
       const rules = rulesIn(allowed, (place) => place !== "anywhere" && places[place] === namespace);
-      if (rules.length === 0) return [];
-      const metadata = { name, namespace };
-      return [
-        { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules } as KubeObject,
-        {
-          apiVersion: `${rbac}/v1`,
-          kind: "RoleBinding",
-          metadata,
-          roleRef: { apiGroup: rbac, kind: "Role", name },
-          subjects,
-        } as KubeObject,
-      ];
+      return rules.length === 0 ? [] : roleIn({ name, namespace }, rules, subjects);
     }),
+  ];
+}
+
+/** The service account of Jobs in which coding agents run. */
+export function coderRbac({ agents: namespace }: Places): readonly KubeObject[] {
+  const metadata = { name: "interlock-coder", namespace };
+  const subjects = [{ kind: "ServiceAccount", ...metadata }];
+  const rules = rulesIn(coderPermissions, (place) => place === "agents");
+  return [{ apiVersion: "v1", kind: "ServiceAccount", metadata }, ...roleIn(metadata, rules, subjects)];
+}
+
+function roleIn(
+  metadata: { readonly name: string; readonly namespace: string },
+  rules: readonly RbacRule[],
+  subjects: readonly object[],
+): readonly KubeObject[] {
+  const roleRef = { apiGroup: rbac, kind: "Role", name: metadata.name };
+  return [
+    { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules } as KubeObject,
+    { apiVersion: `${rbac}/v1`, kind: "RoleBinding", metadata, roleRef, subjects } as KubeObject,
   ];
 }
 

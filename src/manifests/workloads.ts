@@ -14,6 +14,7 @@ const configMaps: Readonly<Record<StageName, string>> = {
   orchestrator: "remediationorchestrator-config",
   executor: "workflowexecution-config",
   notify: "notification-config",
+  agent: "agent-config",
 };
 
 const signalPort = 8_080;
@@ -30,7 +31,7 @@ export function workloadOf(stage: StageName, options: WorkloadOptions): readonly
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: configMaps[stage], namespace },
-      data: { "interlock.yaml": configOf(stage, options.places) },
+      data: { "interlock.yaml": configOf(stage, options) },
     } as KubeObject,
     {
       apiVersion: "apps/v1",
@@ -74,6 +75,8 @@ function podOf(stage: StageName, image: string) {
     // The ledger's journal: it outlives the container, not the node. docs/cluster.md says how to have one that does.
     { name: "data", emptyDir: {} },
     ...(stage === "gateway" ? [{ name: "tokens", secret: { secretName: "interlock-gateway-tokens" } }] : []),
+    // Read-only is everything else.
+    ...(stage === "agent" ? [{ name: "tmp", emptyDir: {} }] : []),
     ...(stage === "orchestrator" ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }] : []),
   ];
   const mounts: Readonly<Record<string, string>> = {
@@ -81,6 +84,7 @@ function podOf(stage: StageName, image: string) {
     data: "/data",
     tokens: "/etc/interlock-tokens",
     rules: "/etc/interlock-rules",
+    tmp: "/tmp",
   };
   return {
     serviceAccountName: `interlock-${stage}`,
@@ -91,9 +95,8 @@ function podOf(stage: StageName, image: string) {
       {
         name: stage,
         image,
-        args: [stage, "--config", "/etc/interlock/interlock.yaml", "--data", "/data"],
-        // Where the ledger's database is, and Redis, if there is one.
-        envFrom: [{ secretRef: { name: "interlock-secrets", optional: true } }],
+        args: [stage, "--config", "/etc/interlock/interlock.yaml", "--data", dataOf(stage)],
+        ...environmentOf(stage),
         ports: [port],
         livenessProbe: probe("/healthz"),
         readinessProbe: probe("/readyz"),
@@ -110,7 +113,38 @@ function podOf(stage: StageName, image: string) {
   };
 }
 
-function configOf(stage: StageName, { locks, incidents, runs }: Places): string {
+/** The coding agent must not see what belongs to the process, but works on the same volume. */
+function dataOf(stage: StageName): string {
+  return stage === "agent" ? "/data/own" : "/data";
+}
+
+const agentSecret = "interlock-agent";
+
+/** What the gateway has to know of the agent's GitLab. It has no token for it. */
+const webhookSettings = [
+  "GITLAB_URL",
+  "GITLAB_WEBHOOK_SECRET",
+  "GITLAB_WEBHOOK_NETWORKS",
+  "GITLAB_PROJECTS",
+  "GITLAB_REVIEW_DRAFTS",
+  "GITLAB_SKIP_LABELS",
+  "AGENT_GITLAB_USERNAME",
+];
+
+function environmentOf(stage: StageName) {
+  // Where the ledger's database is, and Redis, if there is one.
+  const common = { secretRef: { name: "interlock-secrets", optional: true } };
+  if (stage === "agent") return { envFrom: [common, { secretRef: { name: agentSecret } }] };
+  if (stage !== "gateway") return { envFrom: [common] };
+  const env = webhookSettings.map((key) => ({
+    name: key,
+    valueFrom: { secretKeyRef: { name: agentSecret, key, optional: true } },
+  }));
+  return { envFrom: [common], env };
+}
+
+function configOf(stage: StageName, { image, places }: WorkloadOptions): string {
+  const { locks, incidents, runs, agents } = places;
   const common = [
     "objects:",
     "  server: in-cluster",
@@ -122,6 +156,7 @@ function configOf(stage: StageName, { locks, incidents, runs }: Places): string 
   ];
   const metrics = ["metrics:", `  listen: 0.0.0.0:${metricsPort}`];
   const execution = ["execution:", `  namespace: ${runs}`];
+  const tasks = ["agent:", `  namespace: ${incidents}`];
   const lines: Readonly<Record<StageName, readonly string[]>> = {
     gateway: [
       ...common,
@@ -131,6 +166,7 @@ function configOf(stage: StageName, { locks, incidents, runs }: Places): string 
       `  namespace: ${incidents}`,
       "  # There is no volume for a journal: counts are durable in the incident.",
       "  durability: status",
+      ...tasks,
     ],
     orchestrator: [...common, ...metrics, ...execution, "  engine: tekton", "rules:", "  dir: /etc/interlock-rules"],
     executor: [
@@ -143,6 +179,16 @@ function configOf(stage: StageName, { locks, incidents, runs }: Places): string 
       "  cooldown_period: 5m",
     ],
     notify: [...common, ...metrics],
+    agent: [
+      ...common,
+      ...metrics,
+      ...tasks,
+      "  # Apart from this process and its tokens: pods may not make namespaces of their own.",
+      "  executor: job",
+      `  jobNamespace: ${agents}`,
+      `  jobOwnImage: ${image}`,
+      "  workDir: /data/work",
+    ],
   };
   return `${lines[stage].join("\n")}\n`;
 }

@@ -17,6 +17,7 @@ import type { FileChanges } from "../doubles/gitlab/repository.ts";
 import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
 import type { JiraProject, JiraUser } from "../doubles/jira/model.ts";
 import { type JiraDouble, startJira } from "../doubles/jira/start-jira.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
 
@@ -121,7 +122,7 @@ export class AgentWorld implements AsyncDisposable {
     const agent = await openAgent({
       ...{
         loaded: this.#load(),
-        client: this.#options.client?.(client) ?? client,
+        client: permittedClient(this.#options.client?.(client) ?? client, "agent"),
         ledger,
         clock,
         random,
@@ -227,7 +228,8 @@ export class AgentWorld implements AsyncDisposable {
   }
 
   async #openGateway(n: number): Promise<void> {
-    const { clock, random, ledger, log, client } = this;
+    const { clock, random, ledger, log } = this;
+    const client = permittedClient(this.client, "gateway");
     const metrics = promMetrics();
     this.metrics.push(metrics);
     const directory = join(this.directory, `gateway-${n}`);

@@ -1,8 +1,7 @@
 import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
-import { type Permission, permissions, type StageName } from "../../src/manifests/index.ts";
-import { executionNamespace } from "../../src/resources/index.ts";
+import { type Permission, permissions, type StageName, usualManifests } from "../../src/manifests/index.ts";
 
-const places = { incidents: "kubernaut-system", locks: "kubernaut-system", runs: executionNamespace };
+const { places } = usualManifests;
 
 /** A client that may do what the shipped roles of `stage` allow, and nothing else, as a real API server sees to it. */
 export function permittedClient(client: KubeClient, stage: StageName): KubeClient {

@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/index.ts";
 import type { KubeObject } from "../../src/kube/index.ts";
-import { manifests, permissions, stages, usualManifests } from "../../src/manifests/index.ts";
+import { agentManifests, manifests, permissions, stages, usualManifests } from "../../src/manifests/index.ts";
 import { executionNamespace, installCrds, remediationRequests, resourceKinds } from "../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
 
-const all = [...manifests().values()].flat();
+const all = [...[...manifests().values()].flat(), ...agentManifests()];
 
 describe("the roles", () => {
   it("let nobody but the executor touch what is in the namespace of runs, but for words on records", () => {
@@ -18,6 +18,13 @@ describe("the roles", () => {
 
     expect(roles.map(({ metadata }) => metadata.name)).toEqual(["interlock-orchestrator", "interlock-executor"]);
     expect(deleting.map(({ metadata }) => metadata.name)).toEqual(["interlock-executor"]);
+  });
+
+  it("let nobody but the agent into the namespace of its Jobs, and a Job do no more there than leave its result", () => {
+    const roles = all.filter(({ kind, metadata }) => kind === "Role" && metadata.namespace === "kubernaut-agents");
+
+    expect(roles.map(({ metadata }) => metadata.name)).toEqual(["interlock-coder", "interlock-agent"]);
+    expect(roles[0]).toMatchObject({ rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create"] }] });
   });
 
   it("give no right on runs and Leases outside their namespaces, and none on everything", () => {
@@ -77,6 +84,26 @@ describe("the deployments", () => {
   });
 });
 
+describe("the secrets of the coding agent", () => {
+  const environment = (stage: string) => JSON.stringify(found("Deployment", `interlock-${stage}`));
+
+  it("are the agent's, which does not start without them", () => {
+    expect(environment("agent")).toContain('{"secretRef":{"name":"interlock-agent"}}');
+  });
+
+  it("are the gateway's as far as webhooks need them, if there are any: it has no token of GitLab", () => {
+    const key = "GITLAB_WEBHOOK_SECRET";
+    const valueFrom = { secretKeyRef: { name: "interlock-agent", key, optional: true } };
+
+    expect(environment("gateway")).toContain(JSON.stringify({ name: key, valueFrom }));
+    expect(environment("gateway")).not.toContain("GITLAB_TOKEN");
+  });
+
+  it("are nobody else's", () => {
+    for (const stage of ["orchestrator", "executor", "notify"]) expect(environment(stage)).not.toContain("GITLAB");
+  });
+});
+
 describe("the configuration of each stage", () => {
   it.each(stages)("of the %s is understood, and does not call an emptyDir persistent", (stage) => {
     const deployment = JSON.stringify(found("Deployment", `interlock-${stage}`));
@@ -94,14 +121,21 @@ const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
 
 describe.skipIf(!kubectl)("deploy", () => {
   it("is something that kustomize understands", () => {
-    const folder = fileURLToPath(new URL("../../deploy", import.meta.url));
+    const stdout = kustomize("deploy");
 
-    const { stdout } = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
-
-    expect(stdout.match(/^kind: Deployment$/gm)).toHaveLength(stages.length);
+    expect(stdout.match(/^kind: Deployment$/gm)).toHaveLength(stages.length - 1);
     expect(stdout.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(resourceKinds.length);
   });
+
+  it("has the coding agent apart, for those who have a GitLab", () => {
+    expect(kustomize("deploy/agent").match(/^kind: Deployment$/gm)).toHaveLength(1);
+  });
 });
+
+function kustomize(path: string): string {
+  const folder = fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  return spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" }).stdout;
+}
 
 function found(kind: string, name: string): KubeObject | undefined {
   return all.find((one) => one.kind === kind && one.metadata.name === name);

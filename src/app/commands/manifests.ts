@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { type Command, CommandError } from "../../cli/index.ts";
-import { manifests as manifestsOf, usualManifests } from "../../manifests/index.ts";
+import { agentManifests, manifests as manifestsOf, usualManifests } from "../../manifests/index.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const { image, replicas, places } = usualManifests;
@@ -17,7 +17,9 @@ disruption budgets as JSON. The custom resource definitions are in deploy/crds; 
   --image IMAGE           default ${image}
   --replicas N            of each stage; default ${replicas}
   --namespace NS          of the stages, incidents and Leases; default ${places.locks}
-  --runs-in NS            of runs and target records; default ${places.runs}`,
+  --runs-in NS            of runs and target records; default ${places.runs}
+  --agent                 with the coding agent, which needs the Secret interlock-agent (docs/agent.md)
+  --agents-in NS          of the Jobs in which it runs; default ${places.agents}`,
   async perform(args, { terminal }) {
     const { values } = parseArgs({
       args: [...args],
@@ -26,17 +28,20 @@ disruption budgets as JSON. The custom resource definitions are in deploy/crds; 
         replicas: { type: "string", default: String(replicas) },
         namespace: { type: "string", default: places.locks },
         "runs-in": { type: "string", default: places.runs },
+        agent: { type: "boolean", default: false },
+        "agents-in": { type: "string", default: places.agents },
       },
     });
     const wanted = Number(values.replicas);
     if (!Number.isInteger(wanted) || wanted < 1) throw new CommandError("--replicas wants a whole number, 1 or more");
     const { namespace } = values;
-    const files = manifestsOf({
+    const options = {
       image: values.image,
       replicas: wanted,
-      places: { incidents: namespace, locks: namespace, runs: values["runs-in"] },
-    });
-    const items = [...files.values()].flat();
+      places: { incidents: namespace, locks: namespace, runs: values["runs-in"], agents: values["agents-in"] },
+    };
+    const items = [...manifestsOf(options).values()].flat();
+    if (values.agent) items.push(...agentManifests(options));
     terminal.print(JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2));
     return 0;
   },

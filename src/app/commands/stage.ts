@@ -5,7 +5,7 @@ import { type Logger, pinoLogger } from "../../telemetry/index.ts";
 import { failAt } from "../fail-at.ts";
 import { openObjects } from "../objects.ts";
 import { openClient } from "../open-client.ts";
-import { prepare } from "../prepare.ts";
+import { agentNamespaces, prepare } from "../prepare.ts";
 import { configFrom, type Surroundings } from "./surroundings.ts";
 
 export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
@@ -44,7 +44,7 @@ export async function openStage(
     ? await ours()
     : await openObjects({ config: loaded.config, embedded: ours, clock, random, env });
   const { execution, gateway, agent } = loaded.config;
-  const namespaces = ["kubernaut-system", gateway.namespace, execution.namespace, agent.namespace];
+  const namespaces = ["kubernaut-system", gateway.namespace, execution.namespace, ...agentNamespaces(agent)];
   await prepare(client, [...new Set(namespaces)], log);
   return { loaded, client: withFailures(client, env), log, directory: values.data };
 }

@@ -61,7 +61,12 @@ export const agent = {
     kind: oneOf("local", "job"),
     default: "local",
     env: "AGENT_EXECUTOR",
-    about: "Where the coding agent runs: as processes of this machine, or in Jobs in `execution.namespace`.",
+    about: "Where the coding agent runs: as processes of this machine, or in Jobs in `agent.jobNamespace`.",
+  }),
+  jobNamespace: setting({
+    kind: namespace(),
+    default: "kubernaut-agents",
+    about: "The namespace of those Jobs. Nothing else should run there.",
   }),
   jobImage: optional<string>({
     kind: text("the name of an image"),

@@ -7,14 +7,16 @@ import { type CoderOrder, type CoderRequest, type JobCoderOptions, jobCoder } fr
 import { type EmbeddedApi, startEmbeddedApi } from "../../../src/app/index.ts";
 import { jobs } from "../../../src/engines/job/job.ts";
 import { namespaces } from "../../../src/kube/index.ts";
+import { usualManifests } from "../../../src/manifests/index.ts";
 import { silentLogger } from "../../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
 import { type GitLabDouble, startGitLab } from "../../doubles/gitlab/start-gitlab.ts";
 import { jobController } from "../../doubles/job-controller.ts";
+import { permittedClient } from "../../doubles/permitted-client.ts";
 import { podRunner } from "../../doubles/pod-runner.ts";
 import type { RunningDouble } from "../../doubles/run-controller.ts";
 
-const namespace = "coding";
+const namespace = usualManifests.places.agents;
 const [clock, random] = [systemClock(), systemRandom()];
 const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 const tsx = fileURLToPath(import.meta.resolve("tsx"));
@@ -173,7 +175,7 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
 
 function coder(script: string, special: Partial<JobCoderOptions> = {}) {
   return jobCoder({
-    client: api.client,
+    client: permittedClient(api.client, "agent"),
     settings: {
       namespace,
       command: ["sh", "-c", script],
