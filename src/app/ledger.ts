@@ -1,7 +1,10 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
+import { DiskError } from "../disk/index.ts";
 import {
+  type FileLedger,
+  type FileLedgerOptions,
   type Head,
   type Ledger,
   type LedgerDatabase,
@@ -16,7 +19,7 @@ import {
   sqliteStore,
 } from "../ledger/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
+import { type Clock, type Random, sleep } from "../time/index.ts";
 
 export interface LedgerOptions {
   readonly loaded: Pick<LoadedConfig, "config">;
@@ -36,7 +39,7 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
   warnOfVolume({ loaded, directory, log });
   const database = openLedgerDatabase({ loaded, directory });
   const writer = await ledgerWriter(join(directory, "ledger-writer"), random);
-  const ledger = await openFileLedger({
+  const ledger = await openPatiently({
     directory: ledgerDirectory({ loaded, directory }),
     writer,
     clock,
@@ -58,6 +61,19 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
       await shipped.close();
     },
   };
+}
+
+/** Whoever brings over what we left has our journal for a moment. */
+async function openPatiently(options: FileLedgerOptions): Promise<FileLedger> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await openFileLedger(options);
+    } catch (error) {
+      const isTaken = error instanceof DiskError && error.code === "in-use";
+      if (!isTaken || tries === 5) throw error;
+      await sleep(options.clock, 500);
+    }
+  }
 }
 
 /** What others have left in the same directory that have not been there for long, perhaps never to come back. */

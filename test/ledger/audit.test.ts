@@ -6,7 +6,7 @@ import { commands, openLedger } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { type Ledger, openFileLedger, sqliteStore } from "../../src/ledger/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
-import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 import { type PostgresService, query, startPostgres } from "../services/postgres.ts";
 
 let postgres: PostgresService;
@@ -151,6 +151,23 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect(writers).not.toContain("w-just-killed");
   });
 
+  it("does not keep a process from starting whose journal is being brought over just then", async () => {
+    const [writer = ""] = readdirSync(join(place.directory, "ledger")).filter((name) => name.startsWith("w-"));
+    const other = await openFileLedger({ directory: join(place.directory, "ledger"), writer, clock: systemClock() });
+    const clock = systemClock();
+    let waits = 0;
+    const whenItWaits: Clock["after"] = (ms, wake, how) => {
+      if (ms !== 500) return clock.after(ms, wake, how);
+      waits++;
+      return clock.after(0, () => void other.close().then(wake));
+    };
+
+    const ledger = await openPlace(place, { now: clock.now, wallMs: clock.wallMs, after: whenItWaits });
+
+    await ledger.close();
+    expect(waits).toBe(1);
+  });
+
   it.each([
     [["verify", "--from", "memory"], "interlock audit show"],
     [["export", "--type", "run.imagined"], "nothing of the type run.imagined is recorded"],
@@ -194,10 +211,10 @@ async function leave(directory: string, writer: string, rows: number) {
   await ledger.close();
 }
 
-async function openPlace({ directory, env }: Place): Promise<Ledger> {
+async function openPlace({ directory, env }: Place, clock: Clock = systemClock()): Promise<Ledger> {
   const loaded = loadConfig({ env });
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join());
-  const options = { clock: systemClock(), random: systemRandom(), log: silentLogger, metrics: promMetrics() };
+  const options = { clock, random: systemRandom(), log: silentLogger, metrics: promMetrics() };
   return openLedger({ loaded, directory, ...options });
 }
 
