@@ -8,7 +8,6 @@ import { plans } from "./plans.ts";
 import { bareServer, gatewayServer } from "./servers.ts";
 import { signalToRunMs } from "./signal-to-run.ts";
 import { targets } from "./targets.ts";
-import { webhookP99MsAt200 } from "./webhooks-at-200.ts";
 
 // npm run bench:gateway -- --quick
 //
@@ -28,7 +27,6 @@ try {
   const pacedBare = await senders.send({ port: bare.port, ...at1000 });
   const rssGrowthMb = await growth();
   const toRun = await signalToRunMs(join(folder, "remediation"), plan.remediations);
-  const webhookP99Ms = await webhookP99MsAt200(join(folder, "webhooks"), senders, plan.pacedSeconds);
   conclude(
     [
       {
@@ -39,7 +37,6 @@ try {
           p99MsAt1000: paced.p99Ms,
           rssGrowthMb,
           signalToRunMs: toRun,
-          webhookP99MsAt200: webhookP99Ms,
         },
         calibration: {
           bareSinglesPerSecond: single.bare,

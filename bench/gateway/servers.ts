@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Fastify from "fastify";
 import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
-import { openFileJournal, Senders, serveGateway, startGateway, type TaskRoute } from "../../src/gateway/index.ts";
+import { openFileJournal, Senders, serveGateway, startGateway } from "../../src/gateway/index.ts";
 import { openApi } from "../../src/kube/embedded/api/open-api.ts";
 import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
@@ -31,11 +31,10 @@ export interface Grounds {
   readonly ledger: Ledger;
   /** Of its journal. */
   readonly folder: string;
-  readonly tasks?: TaskRoute;
 }
 
 /** A gateway that listens, on what it is given. */
-export async function gatewayOn({ client, locks, ledger, folder, tasks }: Grounds) {
+export async function gatewayOn({ client, locks, ledger, folder }: Grounds) {
   const metrics = promMetrics();
   const gateway = startGateway({
     client,
@@ -62,7 +61,6 @@ export async function gatewayOn({ client, locks, ledger, folder, tasks }: Ground
     gateway,
     senders: new Senders({ fixed: `bench ${token}`, readFile: undefined, clock, trouble: console.error }),
     routes: [{ path, reader: alertmanager, retries429: false }],
-    tasks,
     listen: { host: "127.0.0.1", port: 0 },
     limits: { bodyBytes: 1024 * 1024, signalsPerSecond: 1_000_000_000 },
     clock,

@@ -8,5 +8,4 @@ export const targets: Targets = {
   p99MsAt1000: { atMost: 50 },
   rssGrowthMb: { atMost: 30 },
   signalToRunMs: { atMost: 50 },
-  webhookP99MsAt200: { atMost: 50 },
 };
