@@ -1,5 +1,5 @@
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
-import type { CodingTask, CodingTaskStatus } from "../resources/index.ts";
+import { type CodingTask, type CodingTaskStatus, taskFacts } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
 
@@ -46,7 +46,7 @@ function startedEvent(task: CodingTask): LedgerEvent {
     id: `${metadata.uid}/task.started/${attempt}`,
     type: "task.started",
     at,
-    facts: { ...factsOf(task), attempt },
+    facts: { ...taskFacts(task), attempt },
   };
 }
 
@@ -55,17 +55,7 @@ function endedEvent(task: CodingTask, status: CodingTaskStatus): LedgerEvent {
   const at = "completionTime" in status ? status.completionTime : "";
   const reason = status.phase === "Failed" ? { reason: status.failure.reason } : {};
   const id = `${task.metadata.uid}/task.ended/${phase}`;
-  return { id, type: "task.ended", at, facts: { ...factsOf(task), phase, message, ...reason } };
-}
-
-function factsOf({ metadata, spec }: CodingTask) {
-  return {
-    task: `${metadata.namespace}/${metadata.name}`,
-    task_type: spec.type,
-    target_resource: spec.targetResource,
-    claim_key: spec.claimKey,
-    ...(spec.requestedBy === undefined ? {} : { by: spec.requestedBy }),
-  };
+  return { id, type: "task.ended", at, facts: { ...taskFacts(task), phase, message, ...reason } };
 }
 
 function fieldsOf({ metadata, spec }: CodingTask) {

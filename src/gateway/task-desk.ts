@@ -1,6 +1,6 @@
 import { type Claim, type Claims, keyOf } from "../coordination/index.ts";
 import { type KubeClient, KubeError } from "../kube/index.ts";
-import type { Ledger, LedgerEvent } from "../ledger/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import {
   type CodingTask,
   codingTasks,
@@ -8,6 +8,7 @@ import {
   type IgnoreReason,
   ignored,
   type TaskReport,
+  taskReceived,
 } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -110,13 +111,13 @@ async function keep(task: CodingTask, { client, ledger, log }: TaskDeskOptions):
     return ignored("Unreadable", "it cannot be kept as a task; the gateway's log says why");
   }
   if (created.kind === "created") {
-    await ledger.append(receivedEvent(created.object));
+    await ledger.append(taskReceived(created.object));
     return { kind: "queued", task: name };
   }
   const known = await client.get(codingTasks, { name, namespace });
   // It was removed between the two calls. The sender comes again.
   if (!known) throw new GatewayError("unavailable", `the task ${name} comes and goes`);
-  await ledger.append(receivedEvent(known));
+  await ledger.append(taskReceived(known));
   return { kind: "duplicate", of: "task", task: name };
 }
 
@@ -134,20 +135,4 @@ function tell(admission: TaskAdmission, { object, outcome }: TaskReport, metrics
       metrics.ignored(admission.reason);
       return log.debug("webhook ignored", { object, reason: admission.reason, because: admission.because });
   }
-}
-
-function receivedEvent({ metadata, spec }: CodingTask): LedgerEvent {
-  return {
-    id: `${metadata.uid}/task.received`,
-    type: "task.received",
-    at: spec.receivedTime,
-    facts: {
-      task: `${metadata.namespace}/${metadata.name}`,
-      task_type: spec.type,
-      target_resource: spec.targetResource,
-      claim_key: spec.claimKey,
-      source: spec.source,
-      ...(spec.requestedBy === undefined ? {} : { by: spec.requestedBy }),
-    },
-  };
 }

@@ -11,6 +11,7 @@ export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
 export { type Directive, parseDirective } from "./coding/directive.ts";
 export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";
 export { claimKeys, type MergeRequestPlace } from "./coding/keys.ts";
+export { taskFacts, taskReceived } from "./coding/task-facts.ts";
 export { reportedObjects, type TaskReader, type TaskReport } from "./coding/task-reader.ts";
 export {
   commandOf,

@@ -1,6 +1,6 @@
 import { type KubeClient, KubeError } from "../../kube/index.ts";
-import type { Ledger, LedgerEvent } from "../../ledger/index.ts";
-import { type CodingTask, codingTasks, draftTask, type TaskDraft } from "../../resources/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
+import { type CodingTask, codingTasks, draftTask, type TaskDraft, taskReceived } from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 
 /** Where polled things become tasks. */
@@ -35,7 +35,7 @@ export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): T
     if (outcome.kind === "created") log.info("task received", { task: name, claimKey: task.spec.claimKey });
     // Its maker may have died before it was on record; told twice is told once.
     const there = outcome.kind === "created" ? outcome.object : await client.get(codingTasks, { name, namespace });
-    if (there) await ledger.append(receivedEvent(there));
+    if (there) await ledger.append(taskReceived(there));
     if (known.size >= mostKnown) known.clear();
     known.add(name);
     return "there";
@@ -47,22 +47,6 @@ export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): T
       const reading = draftTask(draft, namespace);
       if (reading.kind === "problem") return { refused: `its branch ${reading.problem}` };
       return known.has(reading.task.metadata.name ?? "") ? "there" : keep(reading.task);
-    },
-  };
-}
-
-function receivedEvent({ metadata, spec }: CodingTask): LedgerEvent {
-  return {
-    id: `${metadata.uid}/task.received`,
-    type: "task.received",
-    at: spec.receivedTime,
-    facts: {
-      task: `${metadata.namespace}/${metadata.name}`,
-      task_type: spec.type,
-      target_resource: spec.targetResource,
-      claim_key: spec.claimKey,
-      source: spec.source,
-      ...(spec.requestedBy === undefined ? {} : { by: spec.requestedBy }),
     },
   };
 }
