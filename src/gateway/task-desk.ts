@@ -3,7 +3,7 @@ import { type KubeClient, KubeError } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   type CodingTask,
-  codingTasks,
+  createTask,
   draftTask,
   type IgnoreReason,
   ignored,
@@ -11,7 +11,6 @@ import {
   taskReceived,
 } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
-import { GatewayError } from "./gateway-error.ts";
 import { type TaskMetrics, taskMetrics } from "./task-metrics.ts";
 
 export interface TaskDeskOptions {
@@ -101,24 +100,17 @@ async function underClaim(claim: Claim, task: CodingTask, options: TaskDeskOptio
 
 /** Creates the task and has it recorded; one that is there is recorded again, because its maker may have died between. */
 async function keep(task: CodingTask, { client, ledger, log }: TaskDeskOptions): Promise<TaskAdmission> {
-  const { name = "", namespace = "" } = task.metadata;
-  const created = await client.create(codingTasks, task).catch((error: unknown) => {
+  const created = await createTask(client, task).catch((error: unknown) => {
     if (error instanceof KubeError && error.code === "invalid") return error;
     throw error;
   });
   if (created instanceof KubeError) {
-    log.error("task refused by the API server", { task: name, error: created });
+    log.error("task refused by the API server", { task: task.metadata.name, error: created });
     return ignored("Unreadable", "it cannot be kept as a task; the gateway's log says why");
   }
-  if (created.kind === "created") {
-    await ledger.append(taskReceived(created.object));
-    return { kind: "queued", task: name };
-  }
-  const known = await client.get(codingTasks, { name, namespace });
-  // It was removed between the two calls. The sender comes again.
-  if (!known) throw new GatewayError("unavailable", `the task ${name} comes and goes`);
-  await ledger.append(taskReceived(known));
-  return { kind: "duplicate", of: "task", task: name };
+  await ledger.append(taskReceived(created.task));
+  const { name = "" } = created.task.metadata;
+  return created.isNew ? { kind: "queued", task: name } : { kind: "duplicate", of: "task", task: name };
 }
 
 function tell(admission: TaskAdmission, { object, outcome }: TaskReport, metrics: TaskMetrics, log: Logger) {

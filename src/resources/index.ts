@@ -8,6 +8,7 @@ export { type BlockReason, blockReasons, type RecentCause, type SkipReason } fro
 export { type Catalog, catalogOf } from "./catalog.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
+export { createTask, type TaskCreated } from "./coding/create-task.ts";
 export { type Directive, parseDirective } from "./coding/directive.ts";
 export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";
 export { claimKeys, type MergeRequestPlace } from "./coding/keys.ts";

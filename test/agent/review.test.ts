@@ -72,6 +72,23 @@ describe("a review", () => {
     expect(world.summaries()[0]?.body).toContain(`reviewed=${second},${first}`);
   });
 
+  it("is of a commit that was passed over before, and is the head again", async () => {
+    await using world = await AgentWorld.open({ agents: 0 });
+    const mr = await world.openMergeRequest();
+    const first = mr.versions.at(-1)?.head ?? "";
+    await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("one", "22", "three") });
+    await world.openAgent();
+    await world.allEnded(2);
+    expect(world.summaries()[0]?.body).not.toContain(first);
+
+    const url = world.project.cloneUrl.replace("://", `://kim:${world.kim.token}@`);
+    await world.git("push", "--quiet", "--force", url, `${first}:refs/heads/topic`);
+
+    await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
+    await world.allEnded(3);
+    expect(world.summaries()[0]?.body).toContain(`reviewed=${first}`);
+  });
+
   it("is of a fork's commit, though a branch of that name is here too", async () => {
     await using world = await AgentWorld.open({ script: (folder) => [{ do: "echo", file: `${folder}/echo` }] });
     const fork = await world.gitlab.addProject({ path: "kim/app", forkOf: world.project });

@@ -1,6 +1,6 @@
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
-import { type CodingTask, codingTasks, draftTask, type TaskDraft, taskReceived } from "../../resources/index.ts";
+import { type CodingTask, createTask, draftTask, type TaskDraft, taskReceived } from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 
 /** Where polled things become tasks. */
@@ -19,23 +19,23 @@ export interface TaskSinkOptions {
   readonly log: Logger;
 }
 
-/** How many tasks are remembered as told. What is forgotten is offered again, and found to be there. */
+/** How many tasks are remembered as told. What is forgotten is told again, which is harmless. */
 const mostKnown = 10_000;
 
 export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): TaskSink {
   const known = new Set<string>();
 
-  async function keep(task: CodingTask): Promise<"there" | { readonly refused: string }> {
-    const { name = "" } = task.metadata;
-    const outcome = await client.create(codingTasks, task).catch((error: unknown) => {
+  async function keep(draft: CodingTask): Promise<"there" | { readonly refused: string }> {
+    const outcome = await createTask(client, draft).catch((error: unknown) => {
       if (error instanceof KubeError && error.code === "invalid") return error;
       throw error;
     });
     if (outcome instanceof KubeError) return { refused: outcome.message };
-    if (outcome.kind === "created") log.info("task received", { task: name, claimKey: task.spec.claimKey });
+    const { task, isNew } = outcome;
+    const { name = "" } = task.metadata;
+    if (isNew) log.info("task received", { task: name, claimKey: task.spec.claimKey });
     // Its maker may have died before it was on record; told twice is told once.
-    const there = outcome.kind === "created" ? outcome.object : await client.get(codingTasks, { name, namespace });
-    if (there) await ledger.append(taskReceived(there));
+    if (!known.has(name)) await ledger.append(taskReceived(task));
     if (known.size >= mostKnown) known.clear();
     known.add(name);
     return "there";
@@ -46,7 +46,7 @@ export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): T
     async offer(draft) {
       const reading = draftTask(draft, namespace);
       if (reading.kind === "problem") return { refused: `its branch ${reading.problem}` };
-      return known.has(reading.task.metadata.name ?? "") ? "there" : keep(reading.task);
+      return keep(reading.task);
     },
   };
 }
