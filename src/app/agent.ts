@@ -43,7 +43,7 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
       directory: join(directory, "workshop"),
       server: { origin: new URL(url).origin, token },
       timeLimitMs: gitLimitMs,
-      ...{ env, clock, random },
+      ...{ env, clock, random, log },
     });
     opened.push(async () => workshop[Symbol.asyncDispose]());
     const coder = await openCoder({ config, client, workshop, env, hidden: [directory], clock, log });

@@ -6,6 +6,7 @@ import { gitWorkshop, type Repository, type Workshop } from "../../src/agent/ind
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import type { Project, User } from "../doubles/gitlab/model.ts";
 import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
+import { recordingLogger } from "../doubles/recording-logger.ts";
 
 const { signal } = new AbortController();
 const limits = { maxBytes: 100_000, maxFiles: 10, protectedPaths: [] };
@@ -19,6 +20,7 @@ let project: Project;
 let repository: Repository;
 let workshop: Workshop & AsyncDisposable;
 let projects = 0;
+const log = recordingLogger();
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "interlock-workshop-http-"));
@@ -33,12 +35,10 @@ afterAll(async () => {
 
 beforeEach(async () => {
   token = bot.token;
+  log.forget();
   project = await server.addProject({ path: `group/project-${++projects}`, files: { "a.txt": "a\n" } });
   repository = { projectId: project.id, cloneUrl: project.cloneUrl };
-  workshop = await gitWorkshop({
-    ...{ directory: root, timeLimitMs: 60_000, env: process.env, clock: systemClock(), random: systemRandom() },
-    server: { origin: new URL(server.url).origin, token: () => token },
-  });
+  workshop = await openWorkshop();
 });
 
 afterEach(async () => {
@@ -155,7 +155,6 @@ describe("a workshop at GitLab", () => {
   it.each([
     ["denied", "may only read", () => useToken(server.addToken(bot, "read_repository"))],
     ["refused", "is told no by a hook", () => Object.assign(server.settings, { pushRefusal: "no such thing" })],
-    ["refused", "may push branches alone", () => Object.assign(server.settings, { acceptsCustomRefs: false })],
     ["unavailable", "meets no server", () => server.faults.failNext({ method: "POST", status: 502, times: 9 })],
   ])("says %s if it %s when it pushes", async (kind, _why, happens) => {
     const commit = await edited();
@@ -163,6 +162,49 @@ describe("a workshop at GitLab", () => {
 
     await expect(push(commit, "agent/x")).rejects.toMatchObject({ kind });
     expect(branchPushes()).toEqual([]);
+  });
+
+  describe.each([true, false])("that takes fences: %s", (acceptsCustomRefs) => {
+    const late = acceptsCustomRefs ? { kind: "stale" } : { kind: "moved" };
+
+    beforeEach(() => {
+      Object.assign(server.settings, { acceptsCustomRefs });
+    });
+
+    it("takes pushes, and is told of once if it does not take fences", async () => {
+      const first = await edited("1\n");
+      expect(await push(first, "agent/x")).toEqual({ kind: "pushed" });
+      expect(await push(await edited("2\n"), "agent/x", first)).toEqual({ kind: "pushed" });
+
+      const warnings = log.events.filter(({ event }) => event === "fence ref refused");
+      expect(warnings.map(({ fields }) => fields["projectId"])).toEqual(acceptsCustomRefs ? [] : [project.id]);
+      expect(branchPushes()).toHaveLength(2);
+    });
+
+    it("refuses the late push of a holder that was paused until another had pushed", async () => {
+      await using other = await openWorkshop();
+      const [mine, theirs] = [await edited("mine\n"), await edited("theirs\n", other)];
+      // Right before ours reaches the server.
+      server.faults.before({ method: "POST", path: "/git-receive-pack" }, async () => {
+        await push(theirs, "agent/x", undefined, { fence: 2n, at: other });
+      });
+
+      expect(await push(mine, "agent/x")).toMatchObject(late);
+      expect(await workshop.branchHead(repository, "agent/x", signal)).toBe(theirs);
+    });
+
+    it("has what a late push brought before the next holder pushes, who finds it by its task", async () => {
+      await using other = await openWorkshop();
+      const [mine, theirs] = [await edited("mine\n"), await edited("theirs\n", other)];
+      server.faults.before({ method: "POST", path: "/git-receive-pack" }, async () => {
+        await push(mine, "agent/x");
+      });
+
+      const outcome = await push(theirs, "agent/x", undefined, { fence: 2n, at: other });
+
+      expect(outcome).toEqual({ kind: "moved", sha: mine });
+      expect(await other.findTask(repository, { head: mine, taskUid: "task-1", depth: 10 }, signal)).toBe(mine);
+    });
   });
 
   it("brings the commit at the next try when a pack was cut off", async () => {
@@ -193,6 +235,14 @@ describe("a workshop at GitLab", () => {
   });
 });
 
+function openWorkshop() {
+  return gitWorkshop({
+    ...{ directory: root, timeLimitMs: 60_000, env: process.env, clock: systemClock(), random: systemRandom() },
+    log,
+    server: { origin: new URL(server.url).origin, token: () => token },
+  });
+}
+
 async function headOfMain(): Promise<string> {
   const head = project.branches.get("main");
   if (!head) throw new Error("no main");
@@ -209,26 +259,28 @@ function branchPushes() {
 }
 
 /** A commit with one more file, on top of main. */
-async function edited(): Promise<string> {
+async function edited(text = "n\n", at: Workshop = workshop): Promise<string> {
   const head = await headOfMain();
-  await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
-  await using tree = await workshop.checkout(repository, head, signal);
-  await writeFile(join(tree.directory, "n.txt"), "n\n");
-  return await committed(await workshop.patchOf(tree, limits, signal), head);
+  await at.fetchCommit(repository, head, "refs/heads/main", signal);
+  await using tree = await at.checkout(repository, head, signal);
+  await writeFile(join(tree.directory, "n.txt"), text);
+  return await committed(await at.patchOf(tree, limits, signal), head, at);
 }
 
-async function committed(reading: Awaited<ReturnType<Workshop["patchOf"]>>, parent: string): Promise<string> {
+async function committed(reading: PatchReading, parent: string, at: Workshop = workshop): Promise<string> {
   if (reading.kind !== "patch") throw new Error(`no patch: ${JSON.stringify(reading)}`);
   const draft = {
     ...{ parent, patch: reading.patch, message: "do it\n\nInterlock-Task: task-1\n" },
     ...{ author: { name: "Bot", email: "bot@example.com" }, atSeconds: 1_800_000_000 },
   };
-  const outcome = await workshop.commit(repository, draft, signal);
+  const outcome = await at.commit(repository, draft, signal);
   if (outcome.kind !== "committed") throw new Error("a conflict");
   return outcome.sha;
 }
 
-function push(commit: string, branch: string, expectedSha?: string) {
-  const lease = { fence: 1n, holder: "me", signal, assertHeld: () => {} };
-  return workshop.push(repository, { branch, expectedSha, commit, lease }, signal);
+type PatchReading = Awaited<ReturnType<Workshop["patchOf"]>>;
+
+function push(commit: string, branch: string, expectedSha?: string, { fence = 1n, at = workshop as Workshop } = {}) {
+  const lease = { fence, holder: `holder of ${fence}`, signal, assertHeld: () => {} };
+  return at.push(repository, { branch, expectedSha, commit, lease }, signal);
 }

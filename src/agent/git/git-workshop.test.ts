@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { silentLogger } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { checkPatch } from "./check-patch.ts";
 import { type GitWorkshopOptions, gitWorkshop } from "./git-workshop.ts";
@@ -560,6 +561,7 @@ function open(options: Partial<GitWorkshopOptions> = {}) {
     env: { PATH: process.env["PATH"] },
     clock: systemClock(),
     random: systemRandom(),
+    log: silentLogger,
     ...options,
   });
 }

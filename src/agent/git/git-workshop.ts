@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fencedPush, type Git, type GitEnvironment, isCoordinationError } from "../../coordination/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import { type Cache, type Fetching, fetchCommit, fetchHistory, inTurn, makeCache } from "./cache.ts";
 import { asWorkTree, type Checkout, checkOut } from "./checkout.ts";
@@ -22,11 +23,12 @@ export interface GitWorkshopOptions {
   readonly env: GitEnvironment;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Logger;
 }
 
 /** A workshop with the git of this machine. Its folder goes when it is disposed of, or with the next one to start. */
 export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop & AsyncDisposable> {
-  const { server, random } = options;
+  const { server, random, log } = options;
   const folder = await ownFolder(options.directory, random);
   const home = join(folder.path, "home");
   await mkdir(home);
@@ -35,6 +37,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const remoteGit = gitOnServer(git, server, protocols);
   const caches = new Map<string, Promise<Cache>>();
   const checkouts = new Map<string, Checkout>();
+  const unfenced = new Set<number>();
   const newPlace = (kind: string) => join(folder.path, kind, random.id());
 
   /** Made once; a failure is not remembered. */
@@ -48,6 +51,16 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   }
   async function fetching(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
     return { git: remoteGit, cache: await cacheOf(repository, kind), repository, signal };
+  }
+
+  /** Said once: it stays so until somebody changes GitLab's rules. */
+  function sayUnfenced({ projectId }: Repository) {
+    if (unfenced.has(projectId)) return;
+    unfenced.add(projectId);
+    log.warn("fence ref refused", {
+      projectId,
+      meaning: "a push is refused only if its branch has moved; what a late one brings is found by its trailer",
+    });
   }
 
   return {
@@ -114,7 +127,10 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     async push(repository, { branch, expectedSha, commit, lease }, signal) {
       const cache = await cacheOf(repository);
       const order = { workTree: cache.directory, remote: repository.cloneUrl, branch, expectedSha, commit, lease };
-      const pushing = inTurn(cache, signal, () => fencedPush({ ...order, git: asText(remoteGit), signal }));
+      const withoutFence = () => sayUnfenced(repository);
+      const pushing = inTurn(cache, signal, () =>
+        fencedPush({ ...order, git: asText(remoteGit), signal, withoutFence }),
+      );
       return outcomeOf(await pushing.catch(translated));
     },
 

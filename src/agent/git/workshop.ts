@@ -24,7 +24,10 @@ export interface Workshop {
   patchOf(tree: WorkTree, limits: PatchLimits, signal: AbortSignal): Promise<PatchReading>;
   /** A commit of the patch on top of `parent`, made without hooks, filters or a work tree. `conflict`: it does not apply. */
   commit(repository: Repository, draft: CommitDraft, signal: AbortSignal): Promise<CommitOutcome>;
-  /** Moves the branch under the lock; see `fencedPush`. */
+  /**
+   * Moves the branch under the lock; see `fencedPush`. Where the server takes no fence, a late push fails only if the
+   * branch has moved, and `findTask` recognises what it brought otherwise.
+   */
   push(repository: Repository, order: PushOrder, signal: AbortSignal): Promise<PushOutcome>;
 }
 

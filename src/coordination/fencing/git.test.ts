@@ -235,6 +235,71 @@ describe("two holders", () => {
   });
 });
 
+describe("a remote that takes branches alone", () => {
+  const refusing = "while read -r old new ref; do case $ref in refs/heads/*) ;; *) exit 1 ;; esac; done";
+  let told: number;
+  const withoutFence = () => told++;
+
+  beforeEach(async () => {
+    told = 0;
+    await installHook(world.remote, "pre-receive", refusing);
+  });
+
+  it("gets the branch without the fence from those who allow that, and they are told", async () => {
+    expect(await fencedPush(push({ withoutFence }))).toEqual({ kind: "pushed" });
+    expect(await head()).toBe(world.one);
+    expect(told).toBe(1);
+  });
+
+  it("gets nothing from others", async () => {
+    await expect(fencedPush(push())).rejects.toMatchObject({ code: "unavailable" });
+    expect(await head()).toBe(world.base);
+  });
+
+  it("keeps its branch where somebody moved it after it was read", async () => {
+    const late = meddling(5, () => outsider(world.other));
+
+    expect(await fencedPush(push({ git: late, withoutFence }))).toEqual({ kind: "moved", sha: world.other });
+    expect(told).toBe(0);
+  });
+
+  it("has the branch, though its reply was lost", async () => {
+    let pushes = 0;
+    const losing: Git = async (args, options) => {
+      const isSecondPush = args[0] === "push" && ++pushes === 2;
+      return isSecondPush ? losingReplies()(args, options) : git(args, options);
+    };
+
+    expect(await fencedPush(push({ git: losing, withoutFence }))).toEqual({ kind: "pushed" });
+    expect(pushes).toBe(2);
+    expect(told).toBe(1);
+  });
+
+  it("and had a larger fence before does not take the branch either", async () => {
+    await rm(join(world.remote, "hooks"), { recursive: true });
+    await fencedPush(successor({ fence: 8n }));
+    await installHook(world.remote, "pre-receive", refusing);
+
+    expect(await fencedPush(push({ withoutFence }))).toEqual({ kind: "stale", fence: 8n });
+  });
+
+  it("and not this one has the last word", async () => {
+    await rm(join(world.remote, "hooks"), { recursive: true });
+    await installHook(world.remote, "pre-receive", "echo branch is protected >&2\nexit 1");
+
+    await expect(fencedPush(push({ withoutFence }))).rejects.toMatchObject({ message: /branch is protected/ });
+    expect(told).toBe(0);
+  });
+
+  it("because it hides refs is one, too", async () => {
+    await rm(join(world.remote, "hooks"), { recursive: true });
+    await out(world.remote, "config", "receive.hideRefs", "refs/interlock");
+
+    expect(await fencedPush(push({ withoutFence }))).toEqual({ kind: "pushed" });
+    expect(told).toBe(1);
+  });
+});
+
 describe("a fenced push that cannot be made", () => {
   it("pushes nothing once the lease is lost", async () => {
     const lease = {

@@ -30,10 +30,15 @@ export interface FencedPush {
   readonly commit: string;
   readonly lease: Pick<Lease, "fence" | "holder" | "signal" | "assertHeld">;
   readonly signal?: AbortSignal;
+  /**
+   * Lets the branch go alone to a remote that takes no refs of ours, and is told when that was done. A late push then
+   * fails only if the branch has moved: whoever allows it has to recognise what a late push brought.
+   */
+  readonly withoutFence?: () => void;
 }
 
 /**
- * - `pushed`: the branch is at our commit, under our fence
+ * - `pushed`: the branch is at our commit, under our fence or `withoutFence`
  * - `stale`: another holder pushed, under this fence; whoever gets this no longer holds the lock, and must stop
  * - `moved`: the branch is not where it was read, but at `sha`, or nowhere
  */
@@ -53,18 +58,31 @@ const maxTries = 3;
 export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
   const run = await checked(push);
   let said = "";
+  let isAlone = false;
   for (let tries = 0; ; tries++) {
     const seen = await observe(push, run);
-    const outcome = decide(push, seen);
+    // The reply to a push of the branch alone was lost: there is no record that would say whose it was.
+    const outcome = isAlone && seen.branch === push.commit ? pushed : decide(push, seen);
+    if (outcome?.kind === "pushed" && isAlone) push.withoutFence?.();
     if (outcome) return outcome;
     if (tries === maxTries) throw failure("push", said);
 
     // What git says about a failed push is for people. What the remote holds then tells who won, or that we did.
-    const { code, stderr } = await perform(push, run, seen);
-    if (code === 0) return { kind: "pushed" };
-    said = stderr;
+    const result: GitResult = isAlone ? await performAlone(push, run) : await perform(push, run, seen);
+    if (result.code === 0) {
+      if (isAlone) push.withoutFence?.();
+      return pushed;
+    }
+    said = result.stderr;
+    // Whether it was the fence or the branch that is against the remote's rules shows when the branch goes alone.
+    isAlone ||= push.withoutFence !== undefined && isAgainstRules.test(said);
   }
 }
+
+const pushed = { kind: "pushed" } as const;
+
+/** A hook of the remote, or its settings, said no; a race or an outage did not. */
+const isAgainstRules = /\[remote rejected\].*\((?:[\w-]+ )?hook declined\)|deny updating a hidden ref/;
 
 /** The ref that holds the fence of `branch`. */
 export function fenceRef(branch: string): string {
@@ -161,6 +179,13 @@ async function perform({ remote, branch, commit, expectedSha = "", lease }: Fenc
   const refspecs = [`${commit}:${head}`, `${stdout.trim()}:${guard}`];
   lease.assertHeld();
   return run(["push", "--atomic", "--no-follow-tags", ...expected, "--", remote, ...refspecs]);
+}
+
+function performAlone({ remote, branch, commit, expectedSha = "", lease }: FencedPush, run: Run) {
+  const head = `refs/heads/${branch}`;
+  lease.assertHeld();
+  const expected = `--force-with-lease=${head}:${expectedSha}`;
+  return run(["push", "--no-follow-tags", expected, "--", remote, `${commit}:${head}`]);
 }
 
 function failure(command: string, stderr: string): CoordinationError {

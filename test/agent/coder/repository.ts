@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type CoderOrder, type CoderRequest, gitWorkshop } from "../../../src/agent/index.ts";
+import { silentLogger } from "../../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
 
 const run = promisify(execFile);
@@ -29,6 +30,7 @@ export async function makeRepository(directory: string, files: Readonly<Record<s
     env: { PATH: process.env["PATH"] },
     clock: systemClock(),
     random: systemRandom(),
+    log: silentLogger,
   });
   const order = (request: Partial<CoderRequest> = {}): CoderOrder => ({
     taskUid: "7b3c",
