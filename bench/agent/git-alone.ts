@@ -1,4 +1,5 @@
 import { gitWorkshop, type Repository } from "../../src/agent/index.ts";
+import { silentLogger } from "../../src/telemetry/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { clock } from "../executor/workbench.ts";
 import { machineMs } from "../locks/machine-time.ts";
@@ -18,6 +19,7 @@ export async function gitAlone(directory: string, { url, token }: { readonly url
     env: { PATH: process.env["PATH"] },
     clock,
     random: systemRandom(),
+    log: silentLogger,
   });
   const { signal } = new AbortController();
 

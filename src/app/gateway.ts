@@ -116,7 +116,10 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   };
 }
 
-/** Where GitLab posts. The second path is where other agents take its webhooks. */
+/** Where GitLab posts. */
+export const webhookPath = "/api/v1/webhooks/gitlab";
+
+/** The second path is where other agents take its webhooks. */
 function taskRoute(
   { loaded, client, ledger, log, metrics }: GatewayProcessOptions,
   { claims }: Coordination,
@@ -124,7 +127,7 @@ function taskRoute(
   const { gitlab, agent, claims: remembered } = loaded.config;
   const { namespace } = agent;
   return {
-    paths: ["/api/v1/webhooks/gitlab", "/webhook"],
+    paths: [webhookPath, "/webhook"],
     reader: gitlabWebhooks({
       ...gitlab,
       // Without an address there is no secret either, and nobody gets as far as this.

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { annotationKeys, codingTasks } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { ownName } from "./own-name.ts";
 import { findTasks } from "./why-task.ts";
 
 /** `interlock cancel` */
@@ -25,7 +26,8 @@ Asks whoever works on the task to stop; one that waits ends at once. What was pu
       throw new CommandError(`${task.metadata.name} has ended already: ${task.status.phase}`);
     }
     const ref = { name: task.metadata.name ?? "", namespace: task.metadata.namespace ?? "" };
-    const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: `${terminal.user}: ${reason}` } } };
+    const by = await ownName({ client, terminal });
+    const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: `${by}: ${reason}` } } };
     await client.patch(codingTasks, ref, { merge });
     terminal.print(`${ref.name} is told to stop; see: interlock why ${ref.name}`);
     return 0;

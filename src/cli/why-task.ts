@@ -23,6 +23,9 @@ export async function explainTasks(
   { client }: Desk,
 ): Promise<{ readonly facts: object; readonly text: readonly string[] } | undefined> {
   const tasks = await findTasks(client, subject);
+  if (tasks.length === 0 && subject.startsWith("git:")) {
+    throw new CommandError(`there are no tasks on ${subject}; see: interlock get tasks --output wide`);
+  }
   return tasks.length === 0 ? undefined : { facts: { tasks }, text: tasks.map(explainTask) };
 }
 

@@ -59,6 +59,6 @@ async function explainNamed(name: string, namespace: string | undefined, desk: D
   const execution = await findExecution(desk.client, name, namespace);
   if (execution) return explainExecution(execution, desk);
   throw new CommandError(
-    `there is no incident and no execution ${name}; see: interlock get incidents, interlock get executions. For a target write namespace/kind/name or kind/name`,
+    `there is no incident and no execution ${name}, and no task; see: interlock get incidents|executions|tasks. For a target write namespace/kind/name or kind/name`,
   );
 }

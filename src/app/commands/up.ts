@@ -2,6 +2,8 @@ import { resolve } from "node:path";
 import { type Command, readApiArguments, takeOption } from "../../cli/index.ts";
 import type { Config } from "../../config/index.ts";
 import { pinoLogger } from "../../telemetry/index.ts";
+import { hasAgent } from "../agent.ts";
+import { webhookPath } from "../gateway.ts";
 import { startUp, type Up } from "../up.ts";
 import { apiOptions } from "./api.ts";
 import { closeOnSignal, configFrom, type Surroundings } from "./surroundings.ts";
@@ -9,7 +11,7 @@ import { closeOnSignal, configFrom, type Surroundings } from "./surroundings.ts"
 /** `interlock up`, which is what `npm start` starts. */
 export const up: Command<Surroundings> = {
   name: "up",
-  about: "everything in one process: the embedded API server, the gateway, the orchestrator, the executor",
+  about: "everything in one process: the embedded API server and all stages",
   usage: `interlock up [OPTIONS]
 
 Starts everything in one process, on loopback, with all that it keeps in one directory.
@@ -30,11 +32,11 @@ ${apiOptions}
 };
 
 /** What runs where, and what to type next. */
-function screen(
-  { api, gateway, workflows, rules }: Up,
-  directory: string,
-  { execution, rules: { dir } }: Config,
-): string {
+function screen({ api, gateway, workflows, rules }: Up, directory: string, config: Config): string {
+  const {
+    execution,
+    rules: { dir },
+  } = config;
   const place = directory === ".data" ? "" : `\n  export INTERLOCK_DATA=${resolve(directory)}`;
   return `Interlock is running. Everything is kept in ${directory}.
 
@@ -43,7 +45,7 @@ function screen(
   metrics      ${gateway.url}/metrics
   rules        ${rules.join(", ") || `none yet: put files into ${dir}, see docs/rules.md`}
   workflows    ${workflows.join(", ") || `none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`}
-  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
+${agentLines(config, gateway.url)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
   stop         Ctrl-C; everything is still there at the next start
 
 Next, in a second terminal:
@@ -51,4 +53,17 @@ Next, in a second terminal:
   alias interlock='npm run -s interlock --'${place}
   interlock receive alertmanager -p examples/node-disk-pressure.json
 `;
+}
+
+/** Whom the coding agent works for, and how it hears of what there is to do. */
+function agentLines(config: Config, gatewayUrl: string): string {
+  const { gitlab, jira } = config;
+  if (!hasAgent(config)) return "";
+  const hears = [
+    ...(gitlab.webhookSecret ? [`webhooks at ${gatewayUrl}${webhookPath}`] : []),
+    ...(gitlab.poll ? [`asks for ${gitlab.projects?.join(", ") || "no project: set GITLAB_PROJECTS"}`] : []),
+    ...(jira.url ? [`issues of ${jira.url}`] : []),
+  ];
+  const nothing = "hears of nothing yet: set GITLAB_WEBHOOK_SECRET or GITLAB_POLL, see docs/agent.md";
+  return `  agent        ${gitlab.url}   ${hears.join("; ") || nothing}\n`;
 }

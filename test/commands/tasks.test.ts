@@ -1,0 +1,50 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codingAgent } from "../doubles/coding-agent.ts";
+import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
+import { UpProcess } from "../services/up-process.ts";
+
+describe("interlock up with a coding agent", { timeout: 60_000 }, () => {
+  let up: UpProcess;
+  let gitlab: GitLabDouble;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "interlock-tasks-"));
+    chmodSync(folder, 0o755);
+    gitlab = await startGitLab();
+    const { token, username } = gitlab.addUser("copilot");
+    const settings = {
+      gitlab: { url: gitlab.url, token, webhookSecret: "the-secret", username },
+      agent: { command: JSON.stringify(await codingAgent(folder, [{ do: "hang" }])) },
+    };
+    up = await UpProcess.start({}, { settings });
+  }, 60_000);
+  afterAll(async () => {
+    await up.stop();
+    await gitlab.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("takes webhooks where its screen says, and what comes of them can be seen, explained and stopped", async () => {
+    const [, url = ""] = /agent +http\S+ +webhooks at (\S+)/.exec(up.screen) ?? [];
+    gitlab.webhooks.sendTo([url], "the-secret");
+    const ann = gitlab.addUser("ann");
+    const project = await gitlab.addProject({ path: "group/app", files: { "a.txt": "a\n" } });
+    await gitlab.pushAs(ann, project, "topic", { "a.txt": "b\n" });
+    await gitlab.openMergeRequest(project, { sourceBranch: "topic", title: "t", author: ann });
+    await gitlab.webhooks.settled();
+
+    const [, name = ""] = /^(ct-\S+) /m.exec((await up.interlock("get", "tasks")).out) ?? [];
+    await expect.poll(async () => (await up.interlock("why", name)).out, { timeout: 20_000 }).toMatch(/phase +Running/);
+    const [, branch = ""] = /branch +(git:\S+@topic)$/m.exec((await up.interlock("why", name)).out) ?? [];
+    expect((await up.interlock("why", branch)).out).toContain(`${name}: review of group/app!1`);
+
+    const { out } = await up.interlock("cancel", name, "--reason", "not needed");
+
+    expect(out).toContain("is told to stop");
+    const ended = /phase +Cancelled: cancelled: .+: not needed/;
+    await expect.poll(async () => (await up.interlock("why", name)).out, { timeout: 20_000 }).toMatch(ended);
+  });
+});
