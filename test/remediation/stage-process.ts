@@ -45,6 +45,15 @@ export class StageProcess {
     await exited;
   }
 
+  /** Asks it to end, as a deployment does, and waits until it has. */
+  async stop(): Promise<void> {
+    const child = this.#child;
+    if (!child || this.hasEnded) return;
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  }
+
   /** Stands still for a while, as a machine that swaps does. */
   pause(): void {
     this.#child?.kill("SIGSTOP");
@@ -52,6 +61,14 @@ export class StageProcess {
 
   resume(): void {
     this.#child?.kill("SIGCONT");
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get wasKilled(): boolean {
+    return this.#child?.signalCode === "SIGKILL";
   }
 
   get hasEnded(): boolean {

@@ -48,9 +48,9 @@ export class JiraDouble implements AsyncDisposable {
     this.#world.indexLagMs = ms;
   }
 
-  addUser(name: string, { isReadOnly = false } = {}): JiraUser {
+  addUser(name: string, { isReadOnly = false, token = `jira-${name}` } = {}): JiraUser {
     const accountId = `5b10${this.#world.nextId()}`;
-    const user = { accountId, name, email: `${name}@example.com`, token: `jira-${name}`, isReadOnly };
+    const user = { accountId, name, email: `${name}@example.com`, token, isReadOnly };
     this.#world.users.push(user);
     return user;
   }

@@ -25,7 +25,10 @@ type Effect =
   | { readonly do: "lose" }
   | { readonly do: "cut"; readonly afterBytes: number }
   | { readonly do: "delay"; readonly ms: number }
-  | { readonly do: "run"; readonly action: () => unknown };
+  | { readonly do: "before" | "after"; readonly action: Action };
+
+/** May wait. If it throws, the connection is cut: before the request, with nothing applied; after it, without an answer. */
+type Action = (request: Subject) => unknown;
 
 interface Fault {
   readonly match: Match;
@@ -37,7 +40,8 @@ interface Fault {
 /** What becomes of one request. */
 export interface Fate {
   delayMs: number;
-  readonly actions: (() => unknown)[];
+  readonly before: Action[];
+  readonly after: Action[];
   failure?: Failure;
   isLost: boolean;
   cutAfterBytes?: number;
@@ -70,8 +74,13 @@ export class Faults {
   }
 
   /** Something happens right before the request is looked at: a branch goes away, a person pushes, a test waits. */
-  before(match: Match, action: () => unknown): void {
-    this.#add(match, { do: "run", action });
+  before(match: Match, action: Action): void {
+    this.#add(match, { do: "before", action });
+  }
+
+  /** Something happens once the request was applied, right before it is answered. */
+  after(match: Match, action: Action): void {
+    this.#add(match, { do: "after", action });
   }
 
   clear(): void {
@@ -81,7 +90,7 @@ export class Faults {
 
   /** Decides about one request, and counts it. */
   fateOf(subject: Subject): Fate {
-    const fate: Fate = { delayMs: 0, actions: [], isLost: false };
+    const fate: Fate = { delayMs: 0, before: [], after: [], isLost: false };
     if (this.#faults.length === 0) return fate;
     for (const fault of this.#faults) {
       if (!fits(fault.match, subject)) continue;
@@ -106,7 +115,7 @@ function fits({ method, path }: Match, subject: Subject): boolean {
 /** False if the request has met its end already, so that the fault is kept for the next one. */
 function apply(effect: Effect, fate: Fate): boolean {
   if (effect.do === "delay") fate.delayMs += effect.ms;
-  else if (effect.do === "run") fate.actions.push(effect.action);
+  else if (effect.do === "before" || effect.do === "after") fate[effect.do].push(effect.action);
   else if (fate.failure || fate.isLost || fate.cutAfterBytes !== undefined) return false;
   else if (effect.do === "fail") fate.failure = effect.failure;
   else if (effect.do === "cut") fate.cutAfterBytes = effect.afterBytes;

@@ -60,14 +60,16 @@ async function answer(request: IncomingMessage, response: ServerResponse, inside
   const logged: LoggedRequest = { method, template, path: url, atMs: inside.time.nowMs() };
   inside.requests.add(logged);
 
-  const fate = inside.faults.fateOf({ method, template, path: url });
+  const subject = { method, template, path: url };
+  const fate = inside.faults.fateOf(subject);
   const body = await bodyOf(request);
   if (fate.delayMs > 0) await sleep(fate.delayMs);
-  for (const action of fate.actions) await action();
+  for (const action of fate.before) await action(subject);
 
   const params = found.kind === "route" ? found.params : {};
   const call: Call = { method, path, params, query: new URLSearchParams(query), headers: request.headers, body };
   const reply = fate.failure ? failureReply(fate.failure) : await replyTo(call, found, inside);
+  for (const action of fate.after) await action(subject);
   if (fate.isLost) return void response.socket?.destroy();
 
   logged.status = reply.status;

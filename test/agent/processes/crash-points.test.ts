@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AgentStage, type Backend } from "./agent-stage.ts";
+import { type CrashPlan, playAgentCrashPoints } from "./crash-points.ts";
+import { type CrashStory, crashStories } from "./crash-story.ts";
+
+const [review, command, issue] = crashStories as [CrashStory, CrashStory, CrashStory];
+
+/** Some of the writes at which an agent can die; `npm run agent-crash-points` goes through all of them. */
+const plans: Readonly<Record<Backend, readonly CrashPlan[]>> = {
+  redis: [
+    { story: review, side: "remote", whens: ["after"], from: 2, step: 2 },
+    { story: command, side: "api", whens: ["after"], from: 2, step: 4 },
+    { story: issue, side: "remote", whens: ["before"], from: 2, step: 3 },
+  ],
+  kubernetes: [
+    { story: command, side: "remote", whens: ["after"], from: 3, step: 2 },
+    { story: issue, side: "api", whens: ["before"], from: 6, step: 8 },
+  ],
+};
+
+describe.each<Backend>(["redis", "kubernetes"])("an agent that dies at a write, with state in %s,", (backend) => {
+  let stage: AgentStage;
+
+  beforeAll(async () => {
+    stage = await AgentStage.open({ backend, locksTtl: "2s" });
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  it.each(plans[backend].map((plan) => ({ ...plan, what: plan.story.name, when: plan.whens[0] })))(
+    "leaves nothing undone and does nothing twice: $what, $when a write ($side)",
+    { timeout: 300_000 },
+    async (plan) => {
+      const { problems, writes } = await playAgentCrashPoints(stage, plan);
+
+      expect(problems).toEqual([]);
+      // Otherwise nothing happened, and nothing was shown.
+      expect(writes).toBeGreaterThan(1);
+    },
+  );
+});
