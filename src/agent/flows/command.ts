@@ -8,8 +8,10 @@ import { type BranchOutcome, changeBranch } from "./change-branch.ts";
 /** Does what a comment asks for: changes the branch of its merge request, or answers. One reply says how it went. */
 export async function command(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, signal } = attempt;
-  const mergeRequest = await gitlab.mergeRequest(placeOf(spec), signal);
-  const discussions = await gitlab.discussions(placeOf(spec), signal);
+  const [mergeRequest, discussions] = await Promise.all([
+    gitlab.mergeRequest(placeOf(spec), signal),
+    gitlab.discussions(placeOf(spec), signal),
+  ]);
   const refusal = await whyNot(attempt, mergeRequest, discussions);
   if (refusal) return refusal;
 

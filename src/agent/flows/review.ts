@@ -1,7 +1,7 @@
 import { sleep } from "../../time/index.ts";
 import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
 import { type End, failed } from "../end.ts";
-import type { Changes, Discussion, MergeRequest, Note, Place } from "../gitlab/gitlab.ts";
+import type { Changes, Discussion, MergeRequest, Note, Place, Project } from "../gitlab/gitlab.ts";
 import { reviewedIn } from "../markers.ts";
 import { placeOf, type ReviewAttempt } from "../work/attempt.ts";
 import { ownNotes } from "../work/say.ts";
@@ -16,21 +16,25 @@ import { postSummary } from "./post-summary.ts";
 export async function review(attempt: ReviewAttempt): Promise<End> {
   const { spec, gitlab, journal, signal } = attempt;
   const place = placeOf(spec);
-  const mergeRequest = await gitlab.mergeRequest(place, signal);
+  // GitLab can be far away: what does not depend on one another is read at once.
+  const [mergeRequest, discussions, { id: selfId }] = await Promise.all([
+    gitlab.mergeRequest(place, signal),
+    gitlab.discussions(place, signal),
+    gitlab.self(signal),
+  ]);
   const outdated = await whyNotNow(attempt, mergeRequest);
   if (outdated) return outdated;
 
-  const discussions = await gitlab.discussions(place, signal);
-  const { id: selfId } = await gitlab.self(signal);
   const own = ownNotes(discussions, selfId);
   const isBegun = journal.resultOf("agent") !== undefined;
   if (!spec.again && !isBegun && wasReviewed(own, spec.mergeRequest.headSha)) {
     return { kind: "completed", message: "this commit was reviewed before" };
   }
 
-  const changes = await changesOf(attempt, place);
+  const [changes, project] = await Promise.all([changesOf(attempt, place), gitlab.project(spec.project.id, signal)]);
   if (!changes) return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
-  const found = await findings(attempt, mergeRequest, changes, earlierFindings(discussions, selfId));
+  const matter = { project, mergeRequest, changes, earlierFindings: earlierFindings(discussions, selfId) };
+  const found = await findings(attempt, matter);
   if (found.kind === "failed") return failed(found.reason, found.message, found.retry);
 
   // The agent took its time: nobody wants to read about a commit that is no longer the newest.
@@ -68,19 +72,22 @@ async function changesOf({ spec, gitlab, clock, signal }: ReviewAttempt, place: 
 
 type Found = Exclude<CoderOutcome, { kind: "edited" }>;
 
-async function findings(
-  attempt: ReviewAttempt,
-  mergeRequest: MergeRequest,
-  changes: Changes,
-  earlier: readonly string[],
-): Promise<Found> {
+/** What the agent is told about. */
+interface Matter {
+  readonly project: Project;
+  readonly mergeRequest: MergeRequest;
+  readonly changes: Changes;
+  readonly earlierFindings: readonly string[];
+}
+
+async function findings(attempt: ReviewAttempt, matter: Matter): Promise<Found> {
   const { journal } = attempt;
   const before = journal.resultOf("agent");
   if (before) {
     const findings = JSON.parse(before["findings"] ?? "[]") as readonly Finding[];
     return { kind: "reviewed", summary: before["summary"] ?? "", findings };
   }
-  const outcome = await askAgent(attempt, mergeRequest, changes, earlier);
+  const outcome = await askAgent(attempt, matter);
   if (outcome.kind === "edited") {
     return { kind: "failed", reason: "BadAnswer", message: "the agent edited instead of reviewing", retry: true };
   }
@@ -92,12 +99,9 @@ async function findings(
 }
 
 async function askAgent(
-  { spec, uid, gitlab, coder, signal }: ReviewAttempt,
-  mergeRequest: MergeRequest,
-  { refs, files }: Changes,
-  earlierFindings: readonly string[],
+  { spec, uid, coder, signal }: ReviewAttempt,
+  { project, mergeRequest, changes: { refs, files }, earlierFindings }: Matter,
 ): Promise<CoderOutcome> {
-  const project = await gitlab.project(spec.project.id, signal);
   const { title, description, sourceBranch, targetBranch } = mergeRequest;
   const request: ReviewRequest = {
     version: 1,
