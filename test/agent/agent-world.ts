@@ -31,6 +31,7 @@ export interface AgentWorldOptions {
   readonly agents?: number;
   readonly gateways?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Settings in a file, in place of the usual ones. */
   readonly yaml?: string;
   /** Whether issues of the Jira project APP are solved in the project on GitLab. */
   readonly jira?: boolean;
@@ -115,14 +116,23 @@ export class AgentWorld implements AsyncDisposable {
     return this.gitlab.root;
   }
 
-  async openAgent(): Promise<{ close(): Promise<void> }> {
-    const { clock, random, ledger, log, client } = this;
+  /** Another agent: with more settings, or with other rights than those of the shipped roles. */
+  async openAgent({
+    env = {},
+    client = permittedClient(this.#options.client?.(this.client) ?? this.client, "agent"),
+  }: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly client?: KubeClient;
+  } = {}): Promise<{
+    close(): Promise<void>;
+  }> {
+    const { clock, random, ledger, log } = this;
     const metrics = promMetrics();
     this.metrics.push(metrics);
     const agent = await openAgent({
       ...{
-        loaded: this.#load(),
-        client: permittedClient(this.#options.client?.(client) ?? client, "agent"),
+        loaded: this.#load(env),
+        client,
         ledger,
         clock,
         random,
@@ -238,11 +248,11 @@ export class AgentWorld implements AsyncDisposable {
     this.gatewayUrls.push(gateway.url);
   }
 
-  #load() {
+  #load(env: Readonly<Record<string, string>> = {}) {
     const loaded = loadConfig({
       yaml: {
         path: "interlock.yaml",
-        text: `agent:\n  backoff:\n    base: 50ms\n    max: 200ms\n${this.#options.yaml ?? ""}`,
+        text: this.#options.yaml ?? "agent:\n  backoff:\n    base: 50ms\n    max: 200ms\n",
       },
       env: {
         GATEWAY_LISTEN: "127.0.0.1:0",
@@ -254,6 +264,7 @@ export class AgentWorld implements AsyncDisposable {
         AGENT_COMMAND: JSON.stringify(this.#command),
         ...(this.#options.jira ? this.#jiraEnv() : {}),
         ...this.#options.env,
+        ...env,
       },
     });
     if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));

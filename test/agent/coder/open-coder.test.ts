@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openCoder } from "../../../src/app/index.ts";
 import { loadConfig } from "../../../src/config/index.ts";
+import { jobs } from "../../../src/engines/job/job.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
 import { type RecordingLogger, recordingLogger } from "../../doubles/recording-logger.ts";
 import { testCluster } from "../../doubles/test-cluster.ts";
@@ -17,7 +18,10 @@ beforeEach(() => {
   chmodSync(root, 0o711);
   mkdirSync(join(root, "data"), { mode: 0o700 });
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(root, { recursive: true, force: true });
+});
 
 describe("the coding agent of the configuration", () => {
   it("gets the variables that it may have, and no others", async () => {
@@ -67,6 +71,65 @@ describe("the coding agent of the configuration", () => {
     expect(outcome).toMatchObject({ summary: expect.stringContaining(`${root}/work/run-`) });
   });
 
+  it("is not started where it cannot be kept apart, if agent.isolation is required", async () => {
+    const parts = await repository();
+    await using _ = parts.workshop;
+    // What it takes is not installed there.
+    vi.stubEnv("PATH", root);
+
+    await expect(open("agent:\n  command: x\n  isolation: required", {}, parts)).rejects.toThrow("agent.isolation");
+    await open("agent:\n  command: x\n  isolation: best", {}, parts);
+    expect(log.events.map(({ event }) => event)).toContain("coding agent is not kept apart");
+  });
+
+  it("runs in Jobs that are made as the settings say", async () => {
+    const { coder, order, client, workshop } = await open(
+      `agent:
+  command: solve {workTree}
+  executor: job
+  jobImage: registry.example/solver:2
+  jobOwnImage: registry.example/interlock:2
+  jobSecret: model-key
+  jobTokenSecret: gitlab-token
+  jobServiceAccount: solver
+  jobCpu: 500m
+  jobMemory: 3Gi
+  timeout: 90s
+  maxDisk: 5MB
+  jobNamespace: default
+`,
+      { GITLAB_URL: "https://gitlab.example.com" },
+    );
+    await using _ = workshop;
+    const running = coder.run(order(), new AbortController().signal);
+    const list = async () => (await client.list(jobs, { namespace: "default" })).items;
+    await expect.poll(list).toHaveLength(1);
+    const [job] = await list();
+    const status = { conditions: [{ type: "Failed", status: "True", reason: "Seen" }] };
+    const ref = { namespace: "default", name: job?.metadata.name ?? "" };
+    await client.patch(jobs, ref, { merge: { status } }, { subresource: "status" });
+    expect(await running).toMatchObject({ kind: "failed" });
+
+    const pod = job?.spec.template.spec as PodSpec | undefined;
+    const [fetch, agent] = pod?.initContainers ?? [];
+    const { containers = [], volumes } = pod ?? {};
+    expect(pod?.serviceAccountName).toBe("solver");
+    expect([fetch?.image, containers[0]?.image]).toEqual([
+      "registry.example/interlock:2",
+      "registry.example/interlock:2",
+    ]);
+    expect(agent).toMatchObject({
+      image: "registry.example/solver:2",
+      envFrom: [{ secretRef: { name: "model-key" } }],
+      resources: { limits: { cpu: "500m", memory: "3Gi" } },
+    });
+    expect(agent?.command.slice(-4, -1)).toEqual(["KILL", "90", "solve"]);
+    expect(volumes).toContainEqual(
+      expect.objectContaining({ secret: expect.objectContaining({ secretName: "gitlab-token" }) }),
+    );
+    expect(volumes).toContainEqual({ name: "tree", emptyDir: { sizeLimit: "5000000" } });
+  });
+
   it("in Jobs needs an image", async () => {
     await expect(open("agent:\n  command: x\n  executor: job")).rejects.toThrow("agent.jobImage");
   });
@@ -82,13 +145,24 @@ async function run(command: string, settings = "", env = {}) {
   return await coder.run(order(), new AbortController().signal);
 }
 
-async function open(yaml: string, env = {}) {
+interface PodSpec {
+  readonly serviceAccountName: string;
+  readonly initContainers: readonly { readonly image: string; readonly command: readonly string[] }[];
+  readonly containers: readonly { readonly image: string }[];
+  readonly volumes: readonly object[];
+}
+
+function repository() {
+  return makeRepository(join(root, "data"), { README: "hello\n" });
+}
+
+async function open(yaml: string, env = {}, parts?: Awaited<ReturnType<typeof repository>>) {
   const loaded = loadConfig({ yaml: { path: "interlock.yaml", text: yaml || "{}" }, env });
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
-  const { workshop, order } = await makeRepository(join(root, "data"), { README: "hello\n" });
+  const { workshop, order } = parts ?? (await repository());
   const hidden = [join(root, "data")];
   const clock = systemClock();
   const client = testCluster({ clock, random: systemRandom() }).client();
   const coder = await openCoder({ config: loaded.config, client, workshop, env, hidden, clock, log });
-  return { coder, order, workshop };
+  return { coder, order, workshop, client };
 }

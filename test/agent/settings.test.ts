@@ -1,0 +1,159 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { namespaces } from "../../src/kube/index.ts";
+import type { AgentStep } from "../doubles/coding-agent.ts";
+import { reporter } from "../doubles/gitlab/model.ts";
+import { AgentWorld } from "./agent-world.ts";
+
+// Those of the pollers, of webhooks and of the coding agent itself are in polling/settings.test.ts,
+// ../gateway/webhooks.test.ts and coder/open-coder.test.ts.
+describe("the setting", () => {
+  let world: AgentWorld;
+
+  afterEach(async () => {
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  it("agent.namespace: tasks are worked on there", async () => {
+    const polling = { GITLAB_POLL: "true", GITLAB_PROJECTS: "group/app", GITLAB_POLL_FROM: "1h" };
+    world = await AgentWorld.open({
+      ...{ gateways: 0, agents: 0, env: { ...polling, GITLAB_POLL_INTERVAL: "1s" } },
+      yaml: "agent:\n  namespace: elsewhere\n",
+    });
+    const { apiVersion, kind } = namespaces;
+    await world.client.create(namespaces, { apiVersion, kind, metadata: { name: "elsewhere" } });
+    // The shipped roles are for the usual namespace.
+    await world.openAgent({ client: world.client });
+
+    await world.openMergeRequest();
+
+    const [task] = await world.allEnded();
+    expect(task).toMatchObject({ metadata: { namespace: "elsewhere" }, status: { phase: "Completed" } });
+  });
+
+  it("agent.concurrency: so many at a time", async () => {
+    world = await AgentWorld.open({
+      env: { AGENT_CONCURRENCY: "1" },
+      script: (folder) => [{ do: "sleep", ms: 300, witness: join(folder, "witness") }],
+    });
+
+    await world.openMergeRequest({ branch: "one" });
+    await world.openMergeRequest({ branch: "two" });
+
+    await world.allEnded(2);
+    expect((await world.witnessed("witness")).map(({ event }) => event)).toEqual(["begin", "end", "begin", "end"]);
+  });
+
+  it("agent.maxAttempts: so many tries", async () => {
+    world = await AgentWorld.open({ env: { AGENT_MAX_ATTEMPTS: "2" }, script: fails });
+
+    await world.openMergeRequest();
+
+    expect((await world.allEnded())[0]?.status).toMatchObject({ phase: "Failed", attempts: 2 });
+    expect(await world.witnessed("tries")).toHaveLength(2);
+  });
+
+  it.each([
+    ["base", "    base: 1h\n    max: 2h\n", 60],
+    ["max", "    base: 1h\n    max: 10m\n", 10],
+  ])("agent.backoff.%s: so long it waits for the next try", async (_name, yaml, minutes) => {
+    world = await AgentWorld.open({ yaml: `agent:\n  backoff:\n${yaml}`, script: fails });
+
+    await world.openMergeRequest();
+
+    const next = async () => (await world.tasks()).map(({ status }) => status && "nextAttemptTime" in status && status);
+    await expect.poll(next, { timeout: 15_000 }).toEqual([expect.objectContaining({ phase: "Waiting" })]);
+    const [waiting] = await next();
+    const inMinutes = (Date.parse((waiting && waiting.nextAttemptTime) || "") - world.clock.wallMs()) / 60_000;
+    expect(inMinutes).toBeGreaterThan(0.7 * minutes);
+    expect(inMinutes).toBeLessThan(1.3 * minutes);
+  });
+
+  it("agent.author: whose commits they are", async () => {
+    world = await AgentWorld.open({
+      yaml: "agent:\n  author:\n    name: Robin\n    email: robin@example.com\n",
+      script: edits,
+    });
+    const mr = await world.openMergeRequest();
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+    await world.allEnded(2);
+    expect(await world.git("log", "-1", "--format=%an <%ae>", "topic")).toBe("Robin <robin@example.com>\n");
+  });
+
+  it.each([
+    ["AGENT_DRAFT_MERGE_REQUESTS", "true", "Draft: feat(APP-1): Do it"],
+    ["AGENT_DRAFT_MERGE_REQUESTS", "false", "feat(APP-1): Do it"],
+  ])("%s=%s: how merge requests for issues begin", async (name, value, title) => {
+    world = await AgentWorld.open({ jira: true, gateways: 0, env: { [name]: value }, script: edits });
+
+    world.jira.addIssue(world.issues, { summary: "Do it" });
+
+    await world.allEnded();
+    expect(world.gitlab.whatHappened().mergeRequests.map((mr) => mr.title)).toEqual([title]);
+  });
+
+  it.each([
+    [
+      "jira.triggerStatus, jira.inProgressStatus and jira.inReviewStatus",
+      { JIRA_TRIGGER_STATUS: "In Progress", JIRA_IN_PROGRESS_STATUS: "In Review", JIRA_IN_REVIEW_STATUS: "Done" },
+    ],
+    [
+      "jira.projects, with statuses of their own",
+      { JIRA_PROJECT_MAP: "APP -> group/app, trigger=In Progress, inProgress=In Review, inReview=Done" },
+    ],
+  ])("%s: from where to where issues are moved", async (_name, env) => {
+    world = await AgentWorld.open({ jira: true, gateways: 0, env, script: edits });
+
+    world.jira.addIssue(world.issues, { summary: "Do it", status: "In Progress" });
+
+    await world.allEnded();
+    expect(world.jira.whatHappened().transitions.map(({ to }) => to)).toEqual(["In Review", "Done"]);
+  });
+
+  it.each([
+    ["jira.email", { JIRA_EMAIL: "somebody@example.com" }],
+    ["jira.apiToken", { JIRA_API_TOKEN: "no-good" }],
+  ])("%s: who asks Jira", async (_name, env) => {
+    world = await AgentWorld.open({ jira: true, gateways: 0, env });
+
+    const refused = () => world.log.events.filter(({ event }) => event === "project not polled").length;
+    await expect.poll(refused, { timeout: 10_000 }).toBeGreaterThan(0);
+  });
+
+  it("gitlab.tokenFile: a file with the token", async () => {
+    world = await AgentWorld.open({ agents: 0 });
+    const file = join(world.directory, "token");
+    await writeFile(file, `${world.bot.token}\n`);
+    await world.openAgent({ env: { GITLAB_TOKEN: "", GITLAB_TOKEN_FILE: file } });
+
+    await world.openMergeRequest();
+
+    expect((await world.allEnded())[0]?.status?.phase).toBe("Completed");
+  });
+
+  it("gitlab.minAccessLevel: who may ask for changes", async () => {
+    world = await AgentWorld.open({ env: { GITLAB_MIN_ACCESS_LEVEL: "reporter" }, script: edits });
+    const mr = await world.openMergeRequest();
+    const visitor = world.gitlab.addUser("visitor");
+    world.gitlab.setMember(world.project, visitor, reporter);
+
+    await world.gitlab.commentOn(mr, visitor, "/copilot add the file");
+
+    await world.allEnded(2);
+    expect(world.pushes()).toHaveLength(1);
+  });
+});
+
+function edits(): AgentStep[] {
+  return [{ do: "write", path: "added.txt", text: "done\n" }];
+}
+
+function fails(folder: string): AgentStep[] {
+  return [
+    { do: "echo", file: join(folder, "tries") },
+    { do: "exit", code: 1 },
+  ];
+}
