@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CoderOrder, type CoderRequest, type JobCoderOptions, jobCoder } from "../../../src/agent/index.ts";
 import { type EmbeddedApi, startEmbeddedApi } from "../../../src/app/index.ts";
@@ -15,11 +14,10 @@ import { jobController } from "../../doubles/job-controller.ts";
 import { permittedClient } from "../../doubles/permitted-client.ts";
 import { podRunner } from "../../doubles/pod-runner.ts";
 import type { RunningDouble } from "../../doubles/run-controller.ts";
+import { bundle, interlockEntry } from "../../services/bundle.ts";
 
 const namespace = usualManifests.places.agents;
 const [clock, random] = [systemClock(), systemRandom()];
-const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
-const tsx = fileURLToPath(import.meta.resolve("tsx"));
 
 let gitlab: GitLabDouble;
 let api: EmbeddedApi;
@@ -29,11 +27,13 @@ let problems: string[];
 let pods: number;
 let order: (request?: object) => CoderOrder;
 let tokens: Record<string, string>;
+let interlock: string;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "job-coder-"));
   chmodSync(root, 0o755);
   mkdirSync(join(root, "pods"));
+  interlock = await bundle(interlockEntry, join(root, "interlock.mjs"));
   gitlab = await startGitLab();
   api = await startEmbeddedApi({
     directory: join(root, "api"),
@@ -69,7 +69,7 @@ beforeEach(() => {
   const problem = (message: string) => problems.push(message);
   const run = podRunner({
     client: api.client,
-    entrypoints: { interlock: [process.execPath, "--import", tsx, main] },
+    entrypoints: { interlock: [process.execPath, interlock] },
     env: { OBJECTS_SERVER: "kubeconfig", INTERLOCK_KUBECONFIG: api.kubeconfigFile },
     secrets: tokens,
     directory: join(root, "pods"),

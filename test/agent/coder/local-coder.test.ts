@@ -126,7 +126,9 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
   });
 
   it("that makes files without end is ended", async () => {
-    const outcome = await edit("i=0; while :; do i=$((i+1)); : > file$i; done", { isolation });
+    const outcome = await edit("i=0; while [ $i -lt 5000 ]; do i=$((i+1)); : > file$i; done; sleep 1007", {
+      isolation,
+    });
 
     expect(outcome).toMatchObject({ kind: "failed", reason: "WorkTreeTooLarge" });
     expect(outcome.kind === "failed" && outcome.message).toContain("500 files");
@@ -149,53 +151,59 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(outcome).toMatchObject({ kind: "failed", reason: "NotStarted", retry: false });
     expect(outcome.kind === "failed" && outcome.message).toContain("no-such-agent");
   });
+});
 
-  it.each([
-    ["edits .gitlab-ci.yml", "echo x: > .gitlab-ci.yml", "ProtectedPath"],
-    ["puts a link out of the tree", "ln -s /etc/passwd users", "Symlink"],
-    ["makes a patch of 20 MB", "for i in 1 2 3 4 5; do head -c 4000000 /dev/urandom > $i; done", "TooLarge"],
-    ["changes too many files", "for i in $(seq 250); do echo x > f$i; done", "TooManyFiles"],
-  ])("that %s has its change refused", async (_what, script, reason) => {
-    const outcome = await edit(script, { isolation, limits: { maxAddedBytes: 50_000_000 } });
+// What we make of its work tree does not depend on how far apart it ran, but on whose the files are.
+describe.each(levels.filter(([, level]) => level === best || level === none))(
+  "the change of one, with %s,",
+  (_, isolation) => {
+    it.each([
+      ["edits .gitlab-ci.yml", "echo x: > .gitlab-ci.yml", "ProtectedPath"],
+      ["puts a link out of the tree", "ln -s /etc/passwd users", "Symlink"],
+      ["makes a patch of 20 MB", "for i in 1 2 3 4 5; do head -c 4000000 /dev/urandom > $i; done", "TooLarge"],
+      ["changes too many files", "for i in $(seq 250); do echo x > f$i; done", "TooManyFiles"],
+    ])("that %s has its change refused", async (_what, script, reason) => {
+      const outcome = await edit(script, { isolation, limits: { maxAddedBytes: 50_000_000 } });
 
-    expect(outcome).toMatchObject({ kind: "edited", change: { kind: "refused", reason } });
-  });
+      expect(outcome).toMatchObject({ kind: "edited", change: { kind: "refused", reason } });
+    });
 
-  it("that writes hooks, filters and settings into its .git has none of them run, and none pushed", async () => {
-    const hook = `#!/bin/sh\\ntouch ${"$"}{0%/*}/ran\\n`;
-    const outcome = await edit(
-      `mkdir -p .git/hooks own-hooks
+    it("that writes hooks, filters and settings into its .git has none of them run, and none pushed", async () => {
+      const hook = `#!/bin/sh\\ntouch ${"$"}{0%/*}/ran\\n`;
+      const outcome = await edit(
+        `mkdir -p .git/hooks own-hooks
       for h in pre-commit post-checkout post-index-change fsmonitor-watchman; do printf '${hook}' > .git/hooks/$h; cp .git/hooks/$h own-hooks/; chmod +x .git/hooks/$h own-hooks/$h; done
       git config core.hooksPath own-hooks; git config core.fsmonitor "$PWD/own-hooks/pre-commit"
       git config filter.evil.clean "touch ${root}/filter-ran; cat"; echo '* filter=evil' > .gitattributes; echo x >> README`,
-      { isolation },
-    );
+        { isolation },
+      );
 
-    expect(existsSync(join(root, "filter-ran"))).toBe(false);
-    expect(outcome).toMatchObject({ kind: "edited", change: { kind: "patch" } });
-    const files = outcome.kind === "edited" && outcome.change.kind === "patch" ? outcome.change.patch.files : [];
-    expect(files.filter((file) => file.includes(".git/") || file.endsWith("/ran"))).toEqual([]);
-    expect(files).toContain("README");
-  });
+      expect(existsSync(join(root, "filter-ran"))).toBe(false);
+      expect(outcome).toMatchObject({ kind: "edited", change: { kind: "patch" } });
+      const files = outcome.kind === "edited" && outcome.change.kind === "patch" ? outcome.change.patch.files : [];
+      expect(files.filter((file) => file.includes(".git/") || file.endsWith("/ran"))).toEqual([]);
+      expect(files).toContain("README");
+    });
 
-  it("finds no token and no remote in its .git", async () => {
-    const outcome = await edit(
-      "cat .git/config; git remote -v; grep -ral unused-token .git; git log --oneline | wc -l",
-      {
-        isolation,
-      },
-    );
+    it("finds no token and no remote in its .git", async () => {
+      const outcome = await edit(
+        "cat .git/config; git remote -v; grep -ral unused-token .git; git log --oneline | wc -l",
+        {
+          isolation,
+        },
+      );
 
-    expect(outcome.kind === "edited" && outcome.summary).toMatch(/\n1$/);
-    expect(JSON.stringify(outcome)).not.toMatch(/remote|unused-token|origin/);
-  });
+      expect(outcome.kind === "edited" && outcome.summary).toMatch(/\n1$/);
+      expect(JSON.stringify(outcome)).not.toMatch(/remote|unused-token|origin/);
+    });
 
-  it("whose change holds a secret of ours has it refused", async () => {
-    const outcome = await edit(`echo ${token} > config`, { isolation });
+    it("whose change holds a secret of ours has it refused", async () => {
+      const outcome = await edit(`echo ${token} > config`, { isolation });
 
-    expect(outcome).toMatchObject({ kind: "edited", change: { kind: "refused", reason: "Secret" } });
-  });
-});
+      expect(outcome).toMatchObject({ kind: "edited", change: { kind: "refused", reason: "Secret" } });
+    });
+  },
+);
 
 describe.each(levels.slice(0, 2))("a local coding agent that looks for tokens, with %s,", (_, isolation) => {
   it("sees no process but its own", async () => {
