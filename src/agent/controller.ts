@@ -50,12 +50,8 @@ export function startAgent(options: AgentOptions): Agent {
   });
   const ownWrites = new OwnWrites();
   tasks.subscribe((event, task) => event === "DELETED" && ownWrites.forget(task));
-  const announce = announcer({
-    ledger,
-    log,
-    metrics: agentMetrics(options.metrics, tasks),
-    nowMs: () => client.serverNowMs(),
-  });
+  const nowMs = () => client.serverNowMs();
+  const announce = announcer({ ledger, log, metrics: agentMetrics(options.metrics, { tasks, nowMs }), nowMs });
   const tasksOf = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
   const lineWith = (task: CodingTask) => tasks.byIndex("line", keyOf(...lineOf(task)));
   /** Until when somebody else is supposed to work on a task, by our own clock. */

@@ -15,7 +15,10 @@ const openPhases = ["Pending", "Waiting", "Running"] as const;
 const buckets = [0.05, 0.25, 1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
 /** Declares the agent's metrics. Waiting and working are told apart: a slow agent and a long line need different help. */
-export function agentMetrics(metrics: Metrics, tasks: Pick<Informer<CodingTask>, "list">): AgentMetrics {
+export function agentMetrics(
+  metrics: Metrics,
+  { tasks, nowMs }: { readonly tasks: Pick<Informer<CodingTask>, "list">; readonly nowMs: () => number },
+): AgentMetrics {
   metrics.gauge({
     name: "agent_open_tasks",
     help: "Coding tasks that are not closed, by phase.",
@@ -25,6 +28,15 @@ export function agentMetrics(metrics: Metrics, tasks: Pick<Informer<CodingTask>,
       for (const phase of openPhases) {
         gauge.with({ phase }).set(all.filter(({ status }) => (status?.phase ?? "Pending") === phase).length);
       }
+    },
+  });
+  metrics.gauge({
+    name: "agent_oldest_task_seconds",
+    help: "How old the oldest task in a phase is: since it was received, or Running since it was begun; 0 if none is.",
+    labels: { phase: openPhases },
+    collect(gauge) {
+      const since = sinceOf(tasks.list());
+      for (const phase of openPhases) gauge.with({ phase }).set(Math.max(0, nowMs() - since[phase]) / 1_000);
     },
   });
   const waited = metrics.histogram({
@@ -72,6 +84,18 @@ export function agentMetrics(metrics: Metrics, tasks: Pick<Informer<CodingTask>,
       worked.with({ type: spec.type, outcome }).observe(seconds);
     },
   };
+}
+
+function sinceOf(tasks: readonly CodingTask[]): Record<(typeof openPhases)[number], number> {
+  const never = Number.POSITIVE_INFINITY;
+  const since = { Pending: never, Waiting: never, Running: never };
+  for (const { spec, status } of tasks) {
+    const phase = openPhases.find((open) => open === (status?.phase ?? "Pending"));
+    if (!phase) continue;
+    const from = status?.phase === "Running" ? status.startTime : spec.receivedTime;
+    since[phase] = Math.min(since[phase], Date.parse(from));
+  }
+  return since;
 }
 
 function secondsOf(status: CodingTask["status"]): number {

@@ -95,7 +95,47 @@ export const alerts: readonly Alert[] = [
     summary: "No process delivers notices.",
     runbook: "notifications-fail",
   },
+  {
+    name: "InterlockTasksFail",
+    when: `${endedTasks("Failed")} > 2 and ${endedTasks("Failed")} > ${endedTasks("Completed")}`,
+    for: "5m",
+    severity: "warning",
+    summary: "More coding tasks failed than were completed in the last hour.",
+    runbook: "coding-tasks-fail",
+  },
+  {
+    name: "InterlockTasksWait",
+    when: 'max(agent_oldest_task_seconds{phase=~"Pending|Waiting"}) > 1800',
+    for: "5m",
+    severity: "warning",
+    summary: "A coding task has waited for half an hour.",
+    runbook: "coding-tasks-wait",
+  },
+  {
+    name: "InterlockPollingLags",
+    when: "max(agent_watermark_lag_seconds) > 900",
+    for: "5m",
+    severity: "warning",
+    summary: "What is new in a project of GitLab is seen more than 15 minutes late.",
+    runbook: "gitlab-or-jira-is-away",
+  },
+  {
+    name: "InterlockNothingPolled",
+    when:
+      'sum by (source) (increase(agent_polls_total{outcome="failed"}[15m])) > 0 ' +
+      'unless sum by (source) (increase(agent_polls_total{outcome="polled"}[15m])) > 0',
+    for: "5m",
+    severity: "critical",
+    summary: "Every poll of GitLab, or of Jira, has failed for 15 minutes.",
+    runbook: "gitlab-or-jira-is-away",
+  },
 ];
+
+/** Reviews and all others, in an hour. */
+function endedTasks(outcome: "Failed" | "Completed"): string {
+  const ended = (metric: string) => `sum(increase(${metric}{outcome="${outcome}"}[1h]))`;
+  return `(${ended("reviews_total")} + ${ended("coding_tasks_total")})`;
+}
 
 function lockAlerts(stage: string, prefix: string): readonly Alert[] {
   const rate = (metric: string, labels = "") => `sum(rate(${prefix}_${metric}${labels}[5m]))`;

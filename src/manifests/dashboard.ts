@@ -5,7 +5,7 @@ interface Panel {
   readonly lines: Readonly<Record<string, string>>;
 }
 
-const stages = { gateway: "gateway", orchestrator: "ro", notify: "notify" } as const;
+const stages = { gateway: "gateway", orchestrator: "ro", notify: "notify", agent: "agent" } as const;
 
 /** What somebody on call wants to see, from what comes in to what goes out. */
 export const panels: readonly Panel[] = [
@@ -98,6 +98,34 @@ export const panels: readonly Panel[] = [
     title: "Notices: tries by channel",
     unit: "ops",
     lines: { "{{channel}} {{status}}": "sum by (channel, status) (rate(notify_deliveries_total[5m])) > 0" },
+  },
+  {
+    title: "Coding tasks by phase",
+    unit: "short",
+    lines: { "{{phase}}": "max by (phase) (agent_open_tasks)" },
+  },
+  {
+    title: "Coding tasks ended in an hour, by outcome",
+    unit: "short",
+    lines: {
+      "review {{outcome}}": "sum by (outcome) (increase(reviews_total[1h])) > 0",
+      "{{type}} {{outcome}}": "sum by (type, outcome) (increase(coding_tasks_total[1h])) > 0",
+    },
+  },
+  {
+    title: "Oldest coding task",
+    unit: "s",
+    lines: { "{{phase}}": "max by (phase) (agent_oldest_task_seconds)" },
+  },
+  {
+    title: "Polls of GitLab and Jira",
+    unit: "ops",
+    lines: { "{{source}} {{outcome}}": "sum by (source, outcome) (rate(agent_polls_total[5m]))" },
+  },
+  {
+    title: "GitLab: how far what was polled is behind",
+    unit: "s",
+    lines: { lag: "max(agent_watermark_lag_seconds)" },
   },
 ];
 

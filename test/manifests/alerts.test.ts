@@ -88,7 +88,54 @@ const cases: Readonly<Record<string, Case>> = {
     fires: { notify_locks_held: "1x60 0x60" },
     isQuiet: { 'notify_locks_held{pod="one"}': "0x120", 'notify_locks_held{pod="two"}': "1x120" },
   },
+  InterlockTasksFail: {
+    fires: {
+      ...held,
+      ...tasksEnded("reviews_total", { Failed: "0x100 2x20", Completed: "7x120" }),
+      ...tasksEnded("coding_tasks_total", { Failed: "0x100 2x20", Completed: "0x100 1x20" }),
+    },
+    // Some always fail: an agent is asked for what it must not change.
+    isQuiet: {
+      ...held,
+      ...tasksEnded("reviews_total", { Failed: "0+1x120", Completed: "0+2x120" }),
+      ...tasksEnded("coding_tasks_total", { Failed: "0x100 2x20", Completed: "7x120" }),
+    },
+  },
+  InterlockTasksWait: {
+    fires: { ...held, 'agent_oldest_task_seconds{phase="Waiting"}': "0+60x120" },
+    isQuiet: {
+      ...held,
+      'agent_oldest_task_seconds{phase="Waiting"}': "1700x120",
+      'agent_oldest_task_seconds{phase="Running"}': "9000x120",
+    },
+  },
+  InterlockPollingLags: {
+    fires: { ...held, agent_watermark_lag_seconds: "0+60x120" },
+    // It includes the overlap.
+    isQuiet: { ...held, agent_watermark_lag_seconds: "95x120" },
+  },
+  InterlockNothingPolled: {
+    fires: {
+      ...held,
+      'agent_polls_total{outcome="failed",source="gitlab"}': "0x60 0+1x60",
+      'agent_polls_total{outcome="polled",source="gitlab"}': "0+2x60 120x60",
+      'agent_polls_total{outcome="polled",source="jira"}': "0+2x120",
+    },
+    with: { source: "gitlab" },
+    // One project of many.
+    isQuiet: {
+      ...held,
+      'agent_polls_total{outcome="failed",source="gitlab"}': "0+1x120",
+      'agent_polls_total{outcome="polled",source="gitlab"}': "0+2x120",
+    },
+  },
 };
+
+function tasksEnded(metric: string, outcomes: Readonly<Record<"Failed" | "Completed", string>>): Series {
+  return Object.fromEntries(
+    Object.entries(outcomes).map(([outcome, values]) => [`${metric}{outcome="${outcome}"}`, values]),
+  );
+}
 
 /** Cases of a stage's locks have its prefix in their names. */
 function lockCases(prefix: string): Record<string, Case> {
@@ -199,7 +246,9 @@ describe("alerts and dashboard", () => {
   let exposed: ReturnType<typeof exposedIn>;
 
   beforeAll(async () => {
-    up = await UpProcess.start({ restart: "true" });
+    // Nobody answers there: its metrics are there all the same.
+    const gitlab = { url: "http://127.0.0.1:1", token: "glpat-nobody", poll: "true", projects: "group/app" };
+    up = await UpProcess.start({ restart: "true" }, { settings: { gitlab, agent: { command: "true" } } });
     const [url = ""] = /http:\S+\/metrics/.exec(up.screen) ?? [];
     exposed = exposedIn(await (await fetch(url)).text());
   });
