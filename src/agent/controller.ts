@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { keyOf, type Locks } from "../coordination/index.ts";
-import { Controller, informer, type KubeObject, keysFrom, OwnWrites, type Problem } from "../kube/index.ts";
+import { Controller, informer, keysFrom, OwnWrites, objectKey, type Problem, refOfKey } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type CodingTask, codingTasks } from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
@@ -75,7 +75,7 @@ export function startAgent(options: AgentOptions): Agent {
         log.warn("work on a task broke off; it is taken up again", { task: task.metadata.name, error });
       }
     },
-    over: (task) => controller.add(nameOf(task)),
+    over: (task) => controller.add(objectKey(task)),
   });
   const hands = { client, gitlab, workers, announce, ownWrites, log };
 
@@ -86,10 +86,9 @@ export function startAgent(options: AgentOptions): Agent {
     problem,
     concurrency: 8,
     // Whoever ends, begins or waits moves the line.
-    sources: [keysFrom(tasks, (task) => [nameOf(task), ...lineWith(task).filter(isOpen).map(nameOf)])],
+    sources: [keysFrom(tasks, (task) => [objectKey(task), ...lineWith(task).filter(isOpen).map(objectKey)])],
     async reconcile(key, signal) {
-      const [namespace = "", name = ""] = key.split("/");
-      const task = tasks.get({ namespace, name });
+      const task = tasks.get(refOfKey(key));
       if (!task || ownWrites.isOutdated(task)) return undefined;
       const uid = task.metadata.uid ?? "";
       if (workers.isRunning(uid)) return interruptIfNeeded(task);
@@ -144,8 +143,4 @@ function subjectOf({ spec }: CodingTask): readonly string[] {
 
 function isOpen(task: CodingTask): boolean {
   return !isClosed(task);
-}
-
-function nameOf({ metadata }: KubeObject): string {
-  return `${metadata.namespace}/${metadata.name}`;
 }
