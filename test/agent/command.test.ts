@@ -31,6 +31,22 @@ describe("a comment that asks for something", () => {
     expect(answer?.discussion).toBe(asked?.discussion);
   });
 
+  it("is pushed once to a GitLab that takes no fences, though the reply to that is lost", async () => {
+    world = await AgentWorld.open({ script: () => edits("fixed.txt") });
+    world.gitlab.settings.acceptsCustomRefs = false;
+    // The first push is refused.
+    world.gitlab.faults.loseReply({ method: "POST", path: "/git-receive-pack", after: 1 });
+    const mr = await world.openMergeRequest();
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+    const tasks = await world.allEnded(2);
+    const task = tasks.find(({ spec }) => spec.type === "Command");
+    expect(task?.status).toMatchObject({ phase: "Completed", attempts: 1 });
+    expect(world.pushes()).toHaveLength(1);
+    expect(world.log.events.filter(({ event }) => event === "fence ref refused")).toHaveLength(1);
+  });
+
   it("says so if nothing had to change", async () => {
     world = await AgentWorld.open({ script: () => [{ do: "answer", value: { summary: "It is right as it is." } }] });
     const mr = await world.openMergeRequest();
