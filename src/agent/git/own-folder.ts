@@ -1,7 +1,6 @@
-import type { FileHandle } from "node:fs/promises";
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openLocked } from "../../disk/index.ts";
+import { lockIfThere } from "../../disk/index.ts";
 import type { Random } from "../../time/index.ts";
 import { removeFolder } from "./remove-folder.ts";
 
@@ -37,10 +36,6 @@ async function claim(path: string): Promise<OwnFolder | undefined> {
   await mkdir(path, { mode: 0o700 });
   const handle = await lockIfThere(path);
   if (!handle) return undefined;
-  if (!(await isStillThere(path, handle))) {
-    await handle.close();
-    return undefined;
-  }
   return {
     path,
     async [Symbol.asyncDispose]() {
@@ -48,18 +43,4 @@ async function claim(path: string): Promise<OwnFolder | undefined> {
       await handle.close();
     },
   };
-}
-
-async function isStillThere(path: string, handle: FileHandle): Promise<boolean> {
-  const [there, ours] = await Promise.all([stat(path).catch(() => undefined), handle.stat()]);
-  return there?.ino === ours.ino;
-}
-
-async function lockIfThere(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await openLocked(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }

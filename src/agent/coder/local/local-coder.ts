@@ -11,7 +11,7 @@ import { type AgentEnd, runAgent } from "./agent-process.ts";
 import { type DiskUse, diskUse } from "./disk-use.ts";
 import { endAll } from "./end-all.ts";
 import type { Isolation } from "./isolation.ts";
-import { abandoned, giveTo, lend, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
+import { clearAbandoned, giveTo, lend, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
 import { onStage, placeOfTree, type Stage } from "./stage.ts";
 
 export interface LocalCoderOptions {
@@ -50,11 +50,11 @@ const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder> {
   refuseSecretValues(options);
   const processes = systemProcesses();
-  for (const folder of await abandoned(options.directory)) {
+  await clearAbandoned(options.directory, async (folder) => {
     options.log.warn("run of a coding agent was left behind", { folder });
     await endAll({ folder, mark: markOf(folder.slice(folder.lastIndexOf("/") + 1)), processes, clock: options.clock });
     await removeScratch(folder);
-  }
+  });
   return { run: (order, signal) => runOrder(order, { options, processes, signal }) };
 }
 

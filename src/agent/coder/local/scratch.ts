@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
+import type { FileHandle } from "node:fs/promises";
 import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { openLocked } from "../../../disk/index.ts";
+import { lockIfThere } from "../../../disk/index.ts";
 import type { UserId } from "./isolation.ts";
 
 const run = promisify(execFile);
 
-/** A folder for one run. While it is there and we are alive, `owner` in it is locked; see `abandoned`. */
+/** A folder for one run. While it is there and we are alive, `owner` in it is locked; see `clearAbandoned`. */
 export interface Scratch extends AsyncDisposable {
   readonly folder: string;
   /** What tells its processes from all others. */
@@ -18,10 +19,7 @@ export interface Scratch extends AsyncDisposable {
 export async function makeScratch(directory: string, request: string, user: UserId | undefined): Promise<Scratch> {
   // Its folders can be entered by whoever knows their names, and not be listed.
   await mkdir(directory, { recursive: true, mode: 0o711 });
-  const folder = await mkdtemp(join(directory, "run-"));
-  await chmod(folder, 0o711);
-  await writeFile(join(folder, "owner"), "", { mode: 0o600 });
-  const owner = await openLocked(join(folder, "owner"));
+  const { folder, owner } = await newFolder(directory);
   await writeFile(join(folder, "lock"), "", { mode: 0o600 });
   await writeFile(join(folder, "request.json"), request, { mode: 0o600 });
   for (const name of ["home", "tmp", "work"]) await mkdir(join(folder, name), { mode: 0o700 });
@@ -33,20 +31,30 @@ export async function makeScratch(directory: string, request: string, user: User
     name: basename(folder),
     async [Symbol.asyncDispose]() {
       await removeScratch(folder);
-      await owner?.close();
+      await owner.close();
     },
   };
 }
 
-/** Folders of runs whose process is gone. */
-export async function abandoned(directory: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const name of await readdir(directory).catch(() => [])) {
-    const owner = await openLocked(join(directory, name, "owner")).catch(() => undefined);
-    await owner?.close();
-    if (owner && name.startsWith("run-")) found.push(join(directory, name));
+/** Another process that is just starting may take it for one that was left behind; then there is another one. */
+async function newFolder(directory: string): Promise<{ readonly folder: string; readonly owner: FileHandle }> {
+  for (;;) {
+    const folder = await mkdtemp(join(directory, "run-"));
+    await chmod(folder, 0o711);
+    await writeFile(join(folder, "owner"), "", { mode: 0o600 });
+    const owner = await lockIfThere(join(folder, "owner"));
+    if (owner) return { folder, owner };
   }
-  return found;
+}
+
+/** Clears folders of runs whose process is gone. Nobody else does, or uses one, meanwhile. */
+export async function clearAbandoned(directory: string, clear: (folder: string) => Promise<void>): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    if (!name.startsWith("run-")) continue;
+    const folder = join(directory, name);
+    await using owner = await lockIfThere(join(folder, "owner"));
+    if (owner) await clear(folder);
+  }
 }
 
 export async function removeScratch(folder: string): Promise<void> {

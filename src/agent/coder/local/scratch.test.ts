@@ -1,0 +1,39 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { clearAbandoned, makeScratch, removeScratch } from "./scratch.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "scratch-test-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe("the folder of a run", () => {
+  it("is there until the run is over, though other processes start and clear what was left behind", async () => {
+    for (let round = 0; round < 20; round++) {
+      let isMade = false;
+      const making = makeScratch(directory, "{}", undefined).finally(() => {
+        isMade = true;
+      });
+      while (!isMade) await clearAbandoned(directory, removeScratch);
+      await using scratch = await making;
+      await clearAbandoned(directory, removeScratch);
+
+      expect(existsSync(join(scratch.folder, "lock"))).toBe(true);
+    }
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("is cleared once its process is gone", async () => {
+    await using scratch = await makeScratch(directory, "{}", undefined);
+    const left = join(directory, "run-left");
+    mkdirSync(left);
+    writeFileSync(join(left, "owner"), "");
+
+    await clearAbandoned(directory, removeScratch);
+
+    expect(readdirSync(directory)).toEqual([scratch.name]);
+  });
+});
