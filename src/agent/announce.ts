@@ -1,5 +1,5 @@
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
-import { type CodingTask, type CodingTaskStatus, taskFacts } from "../resources/index.ts";
+import { type CodingTask, type CodingTaskStatus, taskFacts, taskReceived } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
 
@@ -23,7 +23,8 @@ interface Audience {
 export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
   return {
     async began(task) {
-      await ledger.append(startedEvent(task));
+      // Whoever made the task may have died before it was on record; told twice is told once.
+      await Promise.all([taskReceived(task), startedEvent(task)].map((event) => ledger.append(event)));
       metrics.began(task, nowMs());
       log.info("task started", { ...fieldsOf(task), attempt: task.status?.attempts });
     },

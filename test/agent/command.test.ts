@@ -122,6 +122,21 @@ describe("a comment that asks for something", () => {
     expect(await world.git("log", "--format=%s", "topic", "-2")).toMatch(/^fix: add the file\n/);
     expect((await world.git("rev-parse", "topic~1")).trim()).toBe(theirs);
   });
+
+  it("has one answer, though one of a holder that lost its lock arrives late", async () => {
+    world = await AgentWorld.open({
+      script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
+    });
+    const mr = await world.openMergeRequest({ title: "Draft: topic" });
+    await world.gitlab.commentOn(mr, world.kim, "/copilot look");
+    await expect.poll(() => world.witnessed("witness"), { timeout: 20_000 }).toHaveLength(1);
+
+    await world.gitlab.commentOn(mr, world.bot, world.notes()[0]?.body ?? "");
+    await world.openGate("gate");
+
+    await world.allEnded(1);
+    expect(world.notes().map(({ body }) => body)).toEqual([expect.stringMatching(/^ℹ️ No file changes needed\./)]);
+  });
 });
 
 describe("a comment with a word that is built in", () => {
@@ -140,6 +155,8 @@ describe("a comment with a word that is built in", () => {
 
     await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
     const tasks = await world.allEnded(3);
+    const received = world.ledger.events().filter(({ type }) => type === "task.received");
+    expect(new Set(received.map(({ facts }) => facts["task"])).size).toBe(3);
     const reviews = tasks.filter(({ spec }) => spec.type === "Review");
     expect(reviews.map(({ status }) => status?.message)).toEqual([
       "reviewed, nothing found",
