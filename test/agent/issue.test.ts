@@ -143,6 +143,26 @@ describe("an issue", () => {
     expect(openRequests()).toHaveLength(1);
   });
 
+  it("has one comment of ours, though one of a holder that lost its lock arrives late; quotes of it stay", async () => {
+    world = await AgentWorld.open({
+      jira: true,
+      script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
+    });
+    const issue = world.jira.addIssue(world.issues, { summary: "Add the file" });
+    await expect.poll(() => world.witnessed("witness"), { timeout: 20_000 }).toHaveLength(1);
+    const [begun] = world.jira.whatHappened().comments;
+
+    for (const user of [world.jira.root, world.jiraBot]) world.jira.commentAs(user, issue, begun?.text ?? "");
+    await world.openGate("gate");
+
+    await issueTasks(1);
+    const left = world.jira.whatHappened().comments.filter(({ isDeleted }) => !isDeleted);
+    expect(left.map(({ author, text }) => `${author}: ${text.split("\n", 1)[0]}`)).toEqual([
+      "agent: Agent found no changes to make.",
+      "root: Working on it.",
+    ]);
+  });
+
   it("is left to the person who took it meanwhile", async () => {
     world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
     world.jira.indexLagMs = 60_000;

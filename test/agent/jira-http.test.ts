@@ -164,6 +164,16 @@ describe("comments", () => {
     ]);
   });
 
+  it("are deleted, and one that is gone already is fine", async () => {
+    const issue = server.addIssue(newProject(), { summary: "x" });
+    const comment = await jira.addComment(issue.key, "Working on it.");
+
+    await jira.deleteComment(issue.key, comment.id);
+    await jira.deleteComment(issue.key, comment.id);
+
+    expect(await jira.comments(issue.key)).toEqual([]);
+  });
+
   it("that are too long are cut rather than refused", async () => {
     const issue = server.addIssue(newProject(), { summary: "x" });
 

@@ -59,6 +59,22 @@ describe("a review", () => {
     expect(world.summaries()[0]?.body).toContain(`reviewed=${head}`);
   });
 
+  it("leaves one summary of two that a late request left", async () => {
+    await using world = await AgentWorld.open();
+    const mr = await world.openMergeRequest();
+    await world.allEnded(1);
+    const earlier = "0123456789".repeat(4);
+    await world.gitlab.commentOn(mr, world.bot, `## Code Review Summary\n\n<!-- interlock reviewed=${earlier} -->`);
+
+    await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("one", "22", "three") });
+
+    await world.allEnded(2);
+    const [first, second] = mr.versions.map(({ head }) => head);
+    expect(world.summaries().map(({ body }) => body.split("\n").at(-1))).toEqual([
+      `<!-- interlock reviewed=${second},${first},${earlier} -->`,
+    ]);
+  });
+
   it("reviews what was force-pushed between two reviews, and what was pushed back", async () => {
     await using world = await AgentWorld.open();
     const mr = await world.openMergeRequest();

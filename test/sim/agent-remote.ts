@@ -234,6 +234,12 @@ export class AgentRemote {
           const at = comments.findIndex((one) => one.id === id);
           if (at >= 0) comments[at] = { id, authorId: "bot", text };
         }),
+      deleteComment: (key, id) =>
+        call(() => {
+          const { comments } = need(key);
+          const at = comments.findIndex((one) => one.id === id);
+          if (at >= 0) comments.splice(at, 1);
+        }),
     };
   }
 

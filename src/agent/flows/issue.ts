@@ -1,7 +1,7 @@
 import { sleep } from "../../time/index.ts";
 import { type End, failed } from "../end.ts";
 import type { MergeRequest, Project } from "../gitlab/gitlab.ts";
-import type { Jira, JiraIssue } from "../jira/jira.ts";
+import type { Jira, JiraComment, JiraIssue } from "../jira/jira.ts";
 import { plainMarkers, withoutMarks } from "../markers.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { IssueAttempt, SpecOf } from "../work/attempt.ts";
@@ -105,9 +105,17 @@ export async function comment({ spec, uid, jira, signal }: IssueAttempt, text: s
   const { key } = spec.issue;
   const mark = plainMarkers.answer(uid);
   const body = `${text}\n\n${mark}`;
-  const there = (await jira.comments(key, signal)).find((one) => one.text.includes(mark));
-  if (there) await jira.changeComment(key, there.id, body, signal);
+  const selfId = await jira.self(signal);
+  const isOurs = ({ authorId, text }: JiraComment) => authorId === selfId && text.includes(mark);
+  const [first, ...doubles] = (await jira.comments(key, signal)).filter(isOurs);
+  if (first) await jira.changeComment(key, first.id, body, signal);
   else await jira.addComment(key, body, signal);
+  // A request of a holder that lost its lock may arrive late. Not every account may delete what it said, though.
+  for (const { id } of doubles) await jira.deleteComment(key, id, signal).catch(unlessRefused);
+}
+
+function unlessRefused(error: unknown): void {
+  if (!isRemoteError(error, "refused") && !isRemoteError(error, "denied")) throw error;
 }
 
 function titleOf(key: string, summary: string): string {

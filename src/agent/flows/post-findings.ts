@@ -4,7 +4,7 @@ import { markers, withoutMarks } from "../markers.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { positionOf } from "../review/positions.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
-import { readOwnNotes, sayOnce } from "../work/say.ts";
+import { onlyFirst, readOwnNotes, sayOnce } from "../work/say.ts";
 
 /** Says each finding once, at its line if it has one in the diff. Returns how many there are to read. */
 export async function postFindings(
@@ -54,13 +54,16 @@ async function post({ gitlab, signal }: ReviewAttempt, place: Place, comment: Co
   return gitlab.addNote(place, `\`${finding.path}:${finding.line}\` ${body}`, undefined, signal);
 }
 
-/** A request of a holder that lost its lock may arrive late. Of two notes with one mark the younger goes. */
-async function removeDoubles({ gitlab, signal, uid }: ReviewAttempt, place: Place, count: number): Promise<void> {
+async function removeDoubles(attempt: ReviewAttempt, place: Place, count: number): Promise<void> {
   if (count === 0) return;
-  const own = await readOwnNotes(gitlab, place, signal);
+  const own = await readOwnNotes(attempt.gitlab, place, attempt.signal);
   for (let n = 0; n < count; n++) {
-    const same = own.filter(({ body }) => body.includes(markers.finding(uid, n))).sort((a, b) => a.id - b.id);
-    for (const { id } of same.slice(1)) await gitlab.deleteNote(place, id, signal);
+    const mark = markers.finding(attempt.uid, n);
+    await onlyFirst(
+      attempt,
+      place,
+      own.filter(({ body }) => body.includes(mark)),
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import type { Finding } from "../coder/coder.ts";
 import type { Place } from "../gitlab/gitlab.ts";
 import { markers, reviewedIn, withoutMarks } from "../markers.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
-import { readOwnNotes, sayOnce } from "../work/say.ts";
+import { onlyFirst, readOwnNotes, sayOnce } from "../work/say.ts";
 
 interface Reviewed {
   readonly summary: string;
@@ -17,15 +17,14 @@ const mostRemembered = 20;
 export async function postSummary(attempt: ReviewAttempt, place: Place, reviewed: Reviewed): Promise<void> {
   const { gitlab, journal, signal, spec } = attempt;
   await journal.step("summary", async () => {
-    const find = async () => {
+    const summaries = async () => {
       const own = await readOwnNotes(gitlab, place, signal);
-      return own.filter(({ body }) => reviewedIn(body)).sort((a, b) => a.id - b.id)[0];
+      return own.filter(({ body }) => reviewedIn(body));
     };
-    const known = await find();
-    const { headSha } = spec.mergeRequest;
-    const earlier = (known ? (reviewedIn(known.body) ?? []) : []).filter((sha) => sha !== headSha);
-    const shas = [headSha, ...earlier].slice(0, mostRemembered);
+    const earlier = (await summaries()).flatMap(({ body }) => reviewedIn(body) ?? []);
+    const shas = [...new Set([spec.mergeRequest.headSha, ...earlier])].slice(0, mostRemembered);
     const body = textOf(reviewed, shas);
+    const find = async () => onlyFirst(attempt, place, await summaries());
     const said = await sayOnce(attempt, find, () => gitlab.addNote(place, body, undefined, signal));
     if (said.body !== body) await gitlab.changeNote(place, said.id, body, signal);
     return { note: String(said.id) };

@@ -8,8 +8,10 @@ import { comment } from "./issue.ts";
 type Bad = Extract<End, { kind: "failed" | "cancelled" }>;
 
 /** Tells people, where they asked, that a task came to nothing, and what to do. Once: it changes what was said before. */
-export async function report(attempt: Attempt, end: Bad): Promise<void> {
+export async function report(attempt: Attempt, bad: Bad): Promise<void> {
   const { spec } = attempt;
+  // What is quoted may end with a full stop, and so do our sentences.
+  const end = { ...bad, message: bad.message.replace(/\.$/, "") };
   switch (spec.type) {
     case "Review": {
       // Nobody asked for it and nobody waits for it.

@@ -12,10 +12,13 @@ export interface Jira {
    * already; `impossible`: no transition leads there from where it stands, and these statuses can be reached.
    */
   moveTo(key: string, status: string, signal?: AbortSignal): Promise<MoveOutcome>;
+  /** The oldest first. */
   comments(key: string, signal?: AbortSignal): Promise<readonly JiraComment[]>;
   /** The text is Markdown: paragraphs, links, lists and code survive. */
   addComment(key: string, markdown: string, signal?: AbortSignal): Promise<JiraComment>;
   changeComment(key: string, commentId: string, markdown: string, signal?: AbortSignal): Promise<void>;
+  /** One that is gone already is fine. */
+  deleteComment(key: string, commentId: string, signal?: AbortSignal): Promise<void>;
 }
 
 export interface FoundIssue {

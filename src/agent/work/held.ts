@@ -17,12 +17,13 @@ export function heldGitLab(gitlab: GitLab, lease: Lease): GitLab {
 }
 
 export function heldJira(jira: Jira, lease: Lease): Jira {
-  const { moveTo, addComment, changeComment } = jira;
+  const { moveTo, addComment, changeComment, deleteComment } = jira;
   return {
     ...jira,
     moveTo: asserted(lease, moveTo.bind(jira)),
     addComment: asserted(lease, addComment.bind(jira)),
     changeComment: asserted(lease, changeComment.bind(jira)),
+    deleteComment: asserted(lease, deleteComment.bind(jira)),
   };
 }
 

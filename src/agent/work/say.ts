@@ -43,6 +43,17 @@ export async function readOwnNotes(gitlab: GitLab, place: Place, signal: AbortSi
   return ownNotes(await gitlab.discussions(place, signal), self.id);
 }
 
+/** A request of a holder that lost its lock may arrive late. Of notes that say the same thing only the oldest stays. */
+export async function onlyFirst(
+  { gitlab, signal }: Speaking,
+  place: Place,
+  same: readonly Note[],
+): Promise<Note | undefined> {
+  const [first, ...doubles] = [...same].sort((a, b) => a.id - b.id);
+  for (const { id } of doubles) await gitlab.deleteNote(place, id, signal);
+  return first;
+}
+
 /** A note by itself or, with a discussion, in it; changed in place if it is there already. */
 export async function sayOrChange(
   attempt: Speaking,
@@ -51,7 +62,14 @@ export async function sayOrChange(
 ): Promise<Note> {
   const { gitlab, signal } = attempt;
   const text = `${body}\n\n${mark}`;
-  const find = async () => (await readOwnNotes(gitlab, place, signal)).find((note) => note.body.includes(mark));
+  const find = async () => {
+    const own = await readOwnNotes(gitlab, place, signal);
+    return onlyFirst(
+      attempt,
+      place,
+      own.filter((note) => note.body.includes(mark)),
+    );
+  };
   const said = await sayOnce(attempt, find, () => gitlab.addNote(place, text, discussionId, signal));
   if (said.body !== text) await gitlab.changeNote(place, said.id, text, signal);
   return said;

@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../../../time/index.ts";
+import { isRemoteError } from "../../remote-error.ts";
 import { type Fields, fieldsOf } from "../../rest/fields.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
 import type { Jira, JiraComment } from "../jira.ts";
@@ -55,6 +56,13 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
     async changeComment(key, commentId, markdown, signal) {
       const path = `${pathOf(key)}/comment/${encodeURIComponent(commentId)}`;
       await rest({ method: "PUT", path, body: { body: markdownToAdf(markdown) }, signal });
+    },
+    async deleteComment(key, commentId, signal) {
+      try {
+        await rest({ method: "DELETE", path: `${pathOf(key)}/comment/${encodeURIComponent(commentId)}`, signal });
+      } catch (error) {
+        if (!isRemoteError(error, "missing")) throw error;
+      }
     },
   };
 }
