@@ -228,7 +228,7 @@ export class AgentStage implements AsyncDisposable {
   #configFile(name: string, namespace = defaultNamespace): string {
     const file = join(this.directory, `${name}.yaml`);
     const config = {
-      agent: { namespace, backoff: { base: "50ms", max: "200ms" } },
+      agent: { namespace, backoff: { base: "50ms", max: "200ms" }, workDir: join(this.directory, "coder") },
       locks: { ttl: this.#options.locksTtl ?? "10s", namespace },
       ledger: { dir: this.ledgerDirectory },
     };

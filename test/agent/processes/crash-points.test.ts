@@ -38,3 +38,27 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that dies at a write, 
     },
   );
 });
+
+/** Mistakes that make an agent do things twice, and the write after which it dies to show them. */
+const mutants = [
+  {
+    what: "does not look for what it pushed",
+    mutation: { file: "flows/change-branch.ts", from: "if (found) return", to: "if (found === uid) return" },
+    plan: { story: command, side: "remote", whens: ["after"], from: 3, step: 100 },
+  },
+  {
+    what: "does not look for what it said",
+    mutation: { file: "work/say.ts", from: "if (there) return there", to: "if (there && tries > 1) return there" },
+    plan: { story: review, side: "remote", whens: ["after"], from: 3, step: 100 },
+  },
+] as const;
+
+describe("an agent with a mistake", () => {
+  it.each(mutants)("that $what is found", { timeout: 120_000 }, async ({ mutation, plan }) => {
+    await using stage = await AgentStage.open({ backend: "redis", locksTtl: "2s", mutations: [mutation] });
+
+    const { problems } = await playAgentCrashPoints(stage, plan);
+
+    expect(problems.join()).toContain("instead of");
+  });
+});

@@ -81,7 +81,7 @@ const tricks: readonly Trick[] = [
     name: "hangs",
     steps: () => [{ do: "hang", ignoresSignals: true }],
     end: "Failed Timeout",
-    reply: /^❌ This could not be done: /,
+    reply: /^❌ This could not be done: .*[^.]\.\n/,
     isPushed: false,
   },
   {
@@ -151,8 +151,8 @@ describe("a hostile coding agent", () => {
 
   it("leaves no process behind", () => {
     expect(everyCommandLine().filter((line) => line.includes(`${childMs}`))).toEqual([]);
-    // It was there.
-    expect([...commandLines].some((line) => line.includes(`${childMs}`))).toBe(true);
+    // There was one.
+    expect(stage.witnessed("pids")).toHaveLength(1);
   });
 
   it("gets no token into anything that is kept, shown or logged", async () => {
