@@ -13,6 +13,7 @@ const places = [
   ["when git asks what it may push to", "before", /info\/refs\?service=git-receive-pack$/],
   ["when the push is on its way", "before", /git-receive-pack$/],
   ["when the push has arrived", "after", /git-receive-pack$/],
+  ["when a push without a fence is on its way", "before", /git-receive-pack$/],
 ] as const;
 
 describe.each<Backend>(["redis", "kubernetes"])("an agent that is paused between commit and push, %s,", (backend) => {
@@ -28,6 +29,7 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that is paused between
     { timeout: 120_000 },
     async (what, when, path) => {
       const apart = what.replaceAll(" ", "-");
+      stage.gitlab.settings.acceptsCustomRefs = !what.includes("without a fence");
       const project = await stage.addProject(`group/${apart}`);
       const witness = join(stage.directory, `${apart}.json`);
       const steps = [{ do: "sleep", ms: 1, witness }, ...command.steps] as const;
@@ -69,7 +71,9 @@ function holdRequest(
     release = resolve;
   });
   const held = { isHeld: false, release };
-  const match = { path: new RegExp(`/${project.path}\\.git/${path.source}`), times: Number.POSITIVE_INFINITY };
+  // Where fences are refused, the second push is the one without.
+  const after = gitlab.settings.acceptsCustomRefs ? 0 : 1;
+  const match = { path: new RegExp(`/${project.path}\\.git/${path.source}`), times: Number.POSITIVE_INFINITY, after };
   gitlab.faults[when](match, async () => {
     if (held.isHeld || !isTime()) return;
     held.isHeld = true;
