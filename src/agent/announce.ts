@@ -6,7 +6,7 @@ import type { AgentMetrics } from "./metrics.ts";
 /** Tells the ledger, metrics and logs what became of tasks. */
 export interface Announce {
   /** On record before the work begins. */
-  began(task: CodingTask): Promise<void>;
+  began(task: CodingTask, isFirstTry: boolean): Promise<void>;
   /** On record before it is written: what is closed is not looked at again. */
   ending(task: CodingTask, status: CodingTaskStatus): Promise<void>;
   /** It was written, by us. */
@@ -22,10 +22,10 @@ interface Audience {
 
 export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
   return {
-    async began(task) {
+    async began(task, isFirstTry) {
       // Whoever made the task may have died before it was on record; told twice is told once.
       await Promise.all([taskReceived(task), startedEvent(task)].map((event) => ledger.append(event)));
-      metrics.began(task, nowMs());
+      if (isFirstTry) metrics.began(task, nowMs());
       log.info("task started", { ...fieldsOf(task), attempt: task.status?.attempts });
     },
     async ending(task, status) {
@@ -42,9 +42,10 @@ export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
 function startedEvent(task: CodingTask): LedgerEvent {
   const { metadata, status } = task;
   const attempt = status?.attempts ?? 1;
+  const { uid, resourceVersion } = metadata;
   const at = status && "startTime" in status ? (status.startTime ?? "") : "";
   return {
-    id: `${metadata.uid}/task.started/${attempt}`,
+    id: `${uid}/task.started/${resourceVersion}`,
     type: "task.started",
     at,
     facts: { ...taskFacts(task), attempt },

@@ -114,7 +114,9 @@ function task(making: Partial<Making>): CodingTask {
 
 function statusOf(making: Partial<Making>): CodingTaskStatus {
   const acknowledged = [{ name: "acknowledge", completedAt: iso(nowMs) }];
-  const { phase = "Pending", steps = acknowledged, attempts = 0, nextAttemptInMs, endedAgoMs = 0 } = making;
+  const { phase = "Pending", attempts = 0, nextAttemptInMs, endedAgoMs = 0 } = making;
+  const started = attempts > 0 ? [{ name: "started", completedAt: iso(nowMs) }] : [];
+  const { steps = [...acknowledged, ...started] } = making;
   const startTime = iso(nowMs);
   const completionTime = iso(nowMs - endedAgoMs);
   const next = nextAttemptInMs === undefined ? {} : { nextAttemptTime: iso(nowMs + nextAttemptInMs) };

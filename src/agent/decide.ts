@@ -1,6 +1,6 @@
 import { annotationKeys, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
 import { inOrder, isClosed, isWriting, type Seen } from "./seen.ts";
-import { cancelled, waitingInLine } from "./statuses.ts";
+import { begunAt, cancelled, waitingInLine } from "./statuses.ts";
 
 export type Decision =
   | { readonly do: "nothing" }
@@ -28,7 +28,7 @@ export function decide(seen: Seen): Decision {
   const by = cancelRequest(task);
   if (by !== undefined) {
     // Once it was begun people were told so, and have to be told that it ends: under its lock, like all that is told.
-    return task.status?.attempts ? { do: "work" } : { do: "settle", status: cancelled(task, by, nowMs) };
+    return begunAt(task) ? { do: "work" } : { do: "settle", status: cancelled(task, by, nowMs) };
   }
   if (needsAcknowledgement(task)) return { do: "acknowledge" };
 

@@ -17,6 +17,8 @@ export interface Failed {
   readonly message: string;
   /** Whether another try may come out better. */
   readonly retry: boolean;
+  /** It is not the task's fault: GitLab or Jira is away, or takes our token no more. Such a try does not count. */
+  readonly isOutage?: boolean;
   /** When to try again at the earliest, if somebody said so. */
   readonly retryAfterMs?: number;
 }

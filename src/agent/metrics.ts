@@ -4,6 +4,7 @@ import type { Metrics } from "../telemetry/index.ts";
 import { type ClosedTaskPhase, closedTaskPhases } from "./seen.ts";
 
 export interface AgentMetrics {
+  /** Work on it began, for the first time. */
   began(task: CodingTask, nowMs: number): void;
   ended(task: CodingTask): void;
 }
@@ -68,8 +69,7 @@ export function agentMetrics(
     buckets,
   });
   return {
-    began({ spec, status }, nowMs) {
-      if ((status?.attempts ?? 1) > 1) return;
+    began({ spec }, nowMs) {
       waited.with({ type: spec.type }).observe(Math.max(0, nowMs - Date.parse(spec.receivedTime)) / 1_000);
     },
     ended({ spec, status }) {

@@ -8,6 +8,8 @@ export interface Settings {
   /** After so many tries that failed a task is given up. */
   readonly maxAttempts: number;
   readonly backoff: Backoff;
+  /** So long a task waits for a GitLab or Jira that is away, or takes our token no more. */
+  readonly patienceMs: number;
   /** How long finished tasks are remembered. */
   readonly keepFinishedMs: number;
   /** Access level in GitLab that somebody needs for having branches changed. */

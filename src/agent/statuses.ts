@@ -14,7 +14,7 @@ export function pending(task: CodingTask, steps: readonly CodingTaskStep[]): Cod
 /** Waits until others that came first are done with the branch. */
 export function waitingInLine(task: CodingTask, position: number, first: CodingTask): CodingTaskStatus {
   const { name = "" } = first.metadata;
-  const since = first.status && "startTime" in first.status ? first.status.startTime : undefined;
+  const since = first.status?.phase === "Running" ? first.status.startTime : undefined;
   return {
     phase: "Waiting",
     position,
@@ -42,21 +42,31 @@ export function handedOver(task: CodingTask): CodingTaskStatus {
   return { phase: "Waiting", message: "handed over by a process that stops", ...kept(task), attempts };
 }
 
+/** Begun, perhaps again: since when is remembered with its steps, which stay whatever becomes of it. */
 export function running(task: CodingTask, nowMs: number): CodingTaskStatus {
-  const startTime = task.status && "startTime" in task.status ? task.status.startTime : undefined;
+  const { attempts = 0, steps = [] } = task.status ?? {};
+  const first = begunAt(task);
+  const startTime = first ?? iso(nowMs);
   return {
     phase: "Running",
-    startTime: startTime ?? iso(nowMs),
+    startTime,
     message: "being worked on",
-    ...kept(task),
-    attempts: (task.status?.attempts ?? 0) + 1,
+    attempts: attempts + 1,
+    steps: first === undefined ? [...steps, { name: begun, completedAt: startTime }] : steps,
   };
+}
+
+const begun = "started";
+
+/** When work on the task first began. */
+export function begunAt({ status }: CodingTask): string | undefined {
+  return status?.steps?.find(({ name }) => name === begun)?.completedAt;
 }
 
 /** How it ended. What only the work needed to remember is left out: it can be large. */
 export function ended(task: CodingTask, end: End, nowMs: number): CodingTaskStatus {
   const completionTime = iso(nowMs);
-  const startTime = task.status && "startTime" in task.status ? task.status.startTime : undefined;
+  const startTime = begunAt(task);
   const { attempts = 0, steps = [] } = task.status ?? {};
   const rest = { message: end.message, attempts, steps: steps.map(withoutMemory) };
   switch (end.kind) {

@@ -94,9 +94,9 @@ function jiraOf({ jira }: Config, { clock, random }: { clock: Clock; random: Ran
 const accessLevels = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
 
 function settingsOf({ agent, claims, gitlab, jira }: Config) {
-  const { namespace, concurrency, maxAttempts, backoffBaseMs, backoffMaxMs } = agent;
+  const { namespace, concurrency, maxAttempts, patienceMs, backoffBaseMs, backoffMaxMs } = agent;
   return {
-    ...{ namespace, concurrency, maxAttempts, draftMergeRequests: agent.draftMergeRequests },
+    ...{ namespace, concurrency, maxAttempts, patienceMs, draftMergeRequests: agent.draftMergeRequests },
     backoff: { baseMs: backoffBaseMs, maxMs: backoffMaxMs, jitter: 0.2 },
     keepFinishedMs: claims.reviewDoneTtlMs,
     minAccessLevel: accessLevels[gitlab.minAccessLevel],

@@ -88,8 +88,8 @@ describe("a task", () => {
     });
   });
 
-  it("that GitLab keeps failing is given up, is told once, and starves no other", async () => {
-    await open();
+  it("that GitLab keeps failing is given up in the end, is told once, and starves no other", async () => {
+    await open({ env: { AGENT_PATIENCE: "4s" } });
     const bad = /merge_requests\/1\/versions/;
     world.gitlab.faults.failNext({ method: "GET", path: bad, status: 500, times: 1_000 });
 
@@ -100,6 +100,17 @@ describe("a task", () => {
     expect(tasks.map(({ status }) => status?.phase).sort()).toEqual(["Completed", "Failed"]);
     const told = world.notes().filter(({ iid }) => iid === 1);
     expect(told.map(({ body }) => body.split(":")[0])).toEqual(["⚠️ Automated review failed"]);
+  });
+
+  it("outlives an outage of GitLab that lasts longer than all its tries", async () => {
+    await open({ env: { AGENT_MAX_ATTEMPTS: "1" } });
+    world.gitlab.faults.failNext({ method: "GET", path: /merge_requests/, status: 502, times: 40 });
+
+    await world.openMergeRequest();
+
+    const [task] = await world.allEnded(1, 60_000);
+    expect(task?.status).toMatchObject({ phase: "Completed", attempts: 1 });
+    expect(world.notes()).toHaveLength(4);
   });
 
   it("says that the branch was deleted", async () => {
@@ -114,17 +125,18 @@ describe("a task", () => {
     expect(world.notes().at(-1)?.body).toContain("the branch topic is not there");
   });
 
-  it("fails at once with a token that is no good, and repeats it nowhere", async () => {
+  it("waits while its token is taken no more, and repeats it nowhere", async () => {
     await open();
     const mr = await world.openMergeRequest({ title: "Draft: no review" });
     world.gitlab.revokeToken(world.bot.token);
 
     await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
 
-    const [task] = await world.allEnded(1);
-    expect(task?.status).toMatchObject({ phase: "Failed", failure: { reason: "Denied" }, attempts: 1 });
+    await expect.poll(() => inspect(world.log.events, { depth: 20 }), { timeout: 20_000 }).toContain("401");
     const everything = inspect([await world.tasks(), world.log.events, world.ledger.events()], { depth: 20 });
     expect(everything).not.toContain(world.bot.token);
+    const [task] = await world.tasks();
+    expect(task?.status && "completionTime" in task.status).toBeFalsy();
   });
 
   describe("that is polled", () => {

@@ -1,10 +1,11 @@
 import { reviewedIn } from "../../src/agent/markers.ts";
+import type { LedgerEvent } from "../../src/ledger/index.ts";
 import { annotationKeys, type CodingTask } from "../../src/resources/index.ts";
 import { type AgentRemote, statuses } from "./agent-remote.ts";
 import { Violation } from "./lock-history.ts";
 
 /** What has to be true on GitLab and Jira when all is quiet, whatever went wrong before. */
-export function checkAgent(tasks: readonly CodingTask[], remote: AgentRemote): void {
+export function checkAgent(tasks: readonly CodingTask[], remote: AgentRemote, events: readonly LedgerEvent[]): void {
   for (const task of tasks) {
     const { name = "" } = task.metadata;
     if (!task.status || !("completionTime" in task.status)) fail("A1 ends", `${name} is ${task.status?.phase}`);
@@ -16,7 +17,7 @@ export function checkAgent(tasks: readonly CodingTask[], remote: AgentRemote): v
     if (task.status?.phase === "Cancelled" && !isAsked) fail("A8 asked", `${name}: ${task.status.message}`);
   }
   checkSummaries(tasks, remote);
-  checkOrder(tasks, remote);
+  checkOrder(tasks, remote, events);
 }
 
 function checkCommits({ metadata, spec, status }: CodingTask, remote: AgentRemote) {
@@ -85,7 +86,9 @@ function checkIssue({ metadata, spec, status }: CodingTask, remote: AgentRemote)
 }
 
 /** Of two comments on one branch, of which the first needed one try alone, the first is applied first. */
-function checkOrder(tasks: readonly CodingTask[], remote: AgentRemote) {
+function checkOrder(tasks: readonly CodingTask[], remote: AgentRemote, events: readonly LedgerEvent[]) {
+  const begun = new Set(events.map(({ id }) => id).filter((id) => id.includes("/task.started/")));
+  const triesOf = ({ metadata }: CodingTask) => [...begun].filter((id) => id.startsWith(`${metadata.uid}/`)).length;
   for (const [iid, { sourceBranch }] of remote.mergeRequests) {
     const history = remote.history(remote.branches.get(sourceBranch)).toReversed();
     const at = ({ metadata }: CodingTask) => history.findIndex(({ message }) => message.includes(metadata.uid ?? "-"));
@@ -94,7 +97,7 @@ function checkOrder(tasks: readonly CodingTask[], remote: AgentRemote) {
       .filter((task) => at(task) >= 0)
       .sort((a, b) => noteOf(a) - noteOf(b));
     for (const [i, first] of applied.entries()) {
-      if ((first.status?.attempts ?? 0) > 1) continue;
+      if (triesOf(first) > 1) continue;
       const overtaken = applied.slice(i + 1).find((later) => at(later) < at(first));
       if (overtaken) fail("A7 order", `${noteOf(overtaken)} was applied before ${noteOf(first)}`);
     }

@@ -14,7 +14,7 @@ import { type Process, World } from "./world.ts";
 export type MutateAgent = (options: AgentOptions) => AgentOptions;
 
 const settings: AgentOptions["settings"] = {
-  ...{ namespace, concurrency: 4, maxAttempts: 6, keepFinishedMs: 86_400_000, minAccessLevel: 30 },
+  ...{ namespace, concurrency: 4, maxAttempts: 6, patienceMs: 600_000, keepFinishedMs: 86_400_000, minAccessLevel: 30 },
   backoff: { baseMs: 500, maxMs: 5_000, jitter: 0.2 },
   author: { name: "Interlock", email: "interlock@example.com" },
   draftMergeRequests: false,
@@ -56,7 +56,7 @@ export async function simulateAgent(
       await world.run(end, () => {});
       if ((await tasks()).every(({ status }) => status && "completionTime" in status)) break;
     }
-    checkAgent(await tasks(), remote);
+    checkAgent(await tasks(), remote, server.ledger.events());
     return await result();
   } catch (error) {
     if (!(error instanceof Violation)) throw error;

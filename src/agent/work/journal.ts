@@ -1,3 +1,4 @@
+import type { Lease } from "../../coordination/index.ts";
 import type { KubeClient, UpdateOutcome } from "../../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../../resources/index.ts";
 import { isClosed } from "../seen.ts";
@@ -17,10 +18,12 @@ type Result = Readonly<Record<string, string>>;
  */
 export class Journal {
   readonly #client: KubeClient;
+  readonly #lease: Pick<Lease, "assertHeld">;
   #task: CodingTask;
 
-  constructor(client: KubeClient, task: CodingTask) {
+  constructor(client: KubeClient, task: CodingTask, lease: Pick<Lease, "assertHeld">) {
     this.#client = client;
+    this.#lease = lease;
     this.#task = task;
   }
 
@@ -57,6 +60,7 @@ export class Journal {
   async write(next: (task: CodingTask) => CodingTaskStatus): Promise<void> {
     const mine = this.#task.status?.attempts;
     for (;;) {
+      this.#lease.assertHeld();
       const wanted: CodingTask = { ...this.#task, status: next(this.#task) };
       const outcome = await this.#client.update(codingTasks, wanted, { subresource: "status" });
       if (outcome.kind === "updated") {

@@ -10,9 +10,9 @@ import { command } from "../flows/command.ts";
 import { issue } from "../flows/issue.ts";
 import { report } from "../flows/report.ts";
 import { review } from "../flows/review.ts";
-import { isRemoteError } from "../remote-error.ts";
+import { isRemoteError, type RemoteError } from "../remote-error.ts";
 import { isClosed, lineOf } from "../seen.ts";
-import { describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
+import { begunAt, describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
 import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt, Tools } from "./attempt.ts";
 import { heldGitLab, heldJira } from "./held.ts";
 import { type Interruption, interruptionOf } from "./interruption.ts";
@@ -29,9 +29,6 @@ export interface AttemptTools extends Tools {
   readonly announce: Announce;
   readonly lockWaitMs: number;
 }
-
-/** That it failed is told even while GitLab is away, but not for ever. */
-const moreTriesToTell = 5;
 
 /** One try at a task, under its lock; with what came out written into it. */
 export async function runAttempt(
@@ -64,12 +61,12 @@ async function underLock(
   lease: Lease,
   interrupted: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { client, settings } = tools;
+  const { client } = tools;
   const { name = "", namespace = "", uid = "" } = found.metadata;
   const task = await client.get(codingTasks, { name, namespace });
   if (!task || task.metadata.uid !== uid || isClosed(task)) return "left";
 
-  const journal = new Journal(client, task);
+  const journal = new Journal(client, task, lease);
   const attempt: Attempt = {
     ...tools,
     gitlab: heldGitLab(tools.gitlab, lease),
@@ -85,7 +82,7 @@ async function underLock(
     await journal.write(handedOver);
     return "left";
   }
-  if (end.kind === "failed" && end.retry && attemptsOf(journal) < settings.maxAttempts) return again(attempt, end);
+  if (end.kind === "failed" && mayTryAgain(attempt, end)) return again(attempt, end);
   return close(attempt, end, tools);
 }
 
@@ -99,8 +96,9 @@ async function endOf(attempt: Attempt, tools: AttemptTools, interrupted: AbortSi
   if (attemptsOf(journal) >= settings.maxAttempts) {
     return failed("GaveUp", `${attemptsOf(journal)} tries were begun and none came to an end`);
   }
+  const isFirstTry = begunAt(journal.task) === undefined;
   await journal.write((task) => running(task, client.serverNowMs()));
-  await tools.announce.began(journal.task);
+  await tools.announce.began(journal.task, isFirstTry);
   try {
     return await flowOf(attempt);
   } catch (error) {
@@ -136,41 +134,48 @@ function endOfInterruption(interruption: Interruption): End | "stopping" {
 /** Errors of our own stores are for the controller, which tries again without counting. */
 function endOfError({ log, journal }: Attempt, error: unknown): Failed {
   if (error instanceof KubeError || error instanceof CoordinationError) throw error;
-  if (isRemoteError(error)) {
-    const retry = error.kind === "unavailable";
-    const reason = { unavailable: "Unavailable", denied: "Denied", missing: "Missing", refused: "Refused" }[error.kind];
-    const { retryAfterMs } = error;
-    return { ...failed(reason, error.message, retry), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  }
+  if (isRemoteError(error)) return endOfRemoteError(error);
   log.error("a task failed for a reason nobody thought of", { task: journal.task.metadata.name, error });
   return failed("Unexpected", "something went wrong that nobody thought of; the log of the agent says what", true);
 }
 
-async function again(
-  { journal, client, settings, random }: Attempt,
-  failure: Failed,
-  tries = attemptsOf(journal),
-): Promise<AttemptOutcome> {
-  const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, settings.backoff, random.fraction()));
-  const atMs = client.serverNowMs() + waitMs;
-  await journal.write((task) => waitingForRetry(task, { why: failure.message, atMs, attempts: tries }));
+function endOfRemoteError({ kind, status, message, retryAfterMs }: RemoteError): Failed {
+  const reason = { unavailable: "Unavailable", denied: "Denied", missing: "Missing", refused: "Refused" }[kind];
+  // A token that is taken no more is renewed by people, and then everything that waited goes on.
+  const isOutage = kind === "unavailable" || status === 401;
+  return { ...failed(reason, message, isOutage), isOutage, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+function mayTryAgain({ journal, settings, spec, client }: Attempt, { retry, isOutage = false }: Failed): boolean {
+  if (!retry) return false;
+  if (!isOutage) return attemptsOf(journal) < settings.maxAttempts;
+  return client.serverNowMs() - Date.parse(spec.receivedTime) < settings.patienceMs;
+}
+
+async function again({ journal, client, settings, random, spec }: Attempt, failure: Failed): Promise<AttemptOutcome> {
+  const { backoff } = settings;
+  const nowMs = client.serverNowMs();
+  const tries = attemptsOf(journal);
+  const counted = failure.isOutage ? Math.max(0, tries - 1) : tries;
+  // An outage has no number of tries: the longer it lasts, the longer the next wait.
+  const longMs = Math.min(backoff.maxMs, (nowMs - Date.parse(spec.receivedTime)) / 4);
+  const pauseMs = Math.max(backoffMs(Math.max(1, counted), backoff, random.fraction()), failure.isOutage ? longMs : 0);
+  const atMs = nowMs + Math.max(failure.retryAfterMs ?? 0, pauseMs);
+  await journal.write((task) => waitingForRetry(task, { why: failure.message, atMs, attempts: counted }));
   return "again";
 }
 
 /** People are told before the end is written: what is closed is not looked at again. */
 async function close(attempt: Attempt, end: End, { announce }: AttemptTools): Promise<AttemptOutcome> {
-  const { journal, client, settings, log } = attempt;
+  const { journal, client, log } = attempt;
   if (end.kind === "failed") await remember(attempt, end);
   if (end.kind === "failed" || end.kind === "cancelled") {
     try {
       await report({ ...attempt, signal: attempt.lease.signal }, end);
     } catch (error) {
       if (!isRemoteError(error)) throw error;
-      const tries = attemptsOf(journal);
-      if (error.kind === "unavailable" && tries < settings.maxAttempts + moreTriesToTell) {
-        const untold = failed("Untold", `nobody could be told that it ended: ${error.message}`, true);
-        return again(attempt, untold, tries + 1);
-      }
+      const untold = endOfRemoteError(error);
+      if (mayTryAgain(attempt, untold)) return again(attempt, untold);
       log.warn("nobody could be told how a task ended", { task: journal.task.metadata.name, error });
     }
   }

@@ -33,6 +33,13 @@ export const agent = {
     path: "agent.backoff.max",
     about: "The longest wait between two tries.",
   }),
+  patienceMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "24h",
+    env: "AGENT_PATIENCE",
+    about:
+      "How long a task waits while GitLab or Jira is away, or takes our token no more. Such tries do not count as failures of the task.",
+  }),
   authorName: setting({
     kind: text("the name of an author"),
     default: "Interlock",
