@@ -3,7 +3,6 @@ import { inOrder, isClosed, isWriting, type Seen } from "./seen.ts";
 import { begunAt, cancelled, waitingInLine } from "./statuses.ts";
 
 export type Decision =
-  | { readonly do: "nothing" }
   | { readonly do: "look-again"; readonly inMs: number }
   /** It was finished long enough ago to be forgotten. */
   | { readonly do: "remove" }

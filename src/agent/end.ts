@@ -7,7 +7,8 @@ export type End =
   | { readonly kind: "completed"; readonly message: string; readonly result?: TaskResult }
   /** Something newer took its place. */
   | { readonly kind: "superseded"; readonly by: string; readonly message: string }
-  | { readonly kind: "cancelled"; readonly message: string }
+  /** `isQuiet`: nobody waits for it any more, and nobody was told that it had begun. */
+  | { readonly kind: "cancelled"; readonly message: string; readonly isQuiet?: boolean }
   | Failed;
 
 export interface Failed {

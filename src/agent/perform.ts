@@ -28,8 +28,6 @@ export async function perform(
   const { name = "", namespace = "", uid = "", resourceVersion = "" } = task.metadata;
   if (decision.do !== "work") workers.withdraw(uid);
   switch (decision.do) {
-    case "nothing":
-      return undefined;
     case "look-again":
       return decision.inMs;
     case "work":

@@ -152,6 +152,13 @@ export class AgentWorld implements AsyncDisposable {
     return { close };
   }
 
+  /** What a person does by GitLab's own API. */
+  async asKim(method: string, path: string): Promise<void> {
+    const headers = { "PRIVATE-TOKEN": this.kim.token };
+    const { status } = await fetch(`${this.gitlab.url}/api/v4${path}`, { method, headers });
+    expect(status).toBeLessThan(300);
+  }
+
   async tasks(): Promise<readonly CodingTask[]> {
     return (await this.client.list(codingTasks)).items;
   }

@@ -78,6 +78,21 @@ describe("a comment that asks for something", () => {
     expect(world.notes().filter(({ body }) => body.startsWith("❌"))).toHaveLength(1);
   });
 
+  it("is left alone without a word if it was deleted meanwhile", async () => {
+    world = await AgentWorld.open({ agents: 0, script: () => edits("fixed.txt") });
+    const mr = await world.openMergeRequest({ title: "Draft: no review" });
+    const note = await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+    await world.gitlab.webhooks.settled();
+    await world.asKim("DELETE", `/projects/${world.project.id}/merge_requests/${mr.iid}/notes/${note.id}`);
+
+    await world.openAgent();
+
+    const [task] = await world.allEnded(1);
+    expect(task?.status).toMatchObject({ phase: "Cancelled", message: "the comment was deleted" });
+    expect(world.notes()).toEqual([]);
+    expect(world.pushes()).toEqual([]);
+  });
+
   it("is applied after the one before it: two on one merge request are both applied, in order", async () => {
     world = await AgentWorld.open({
       agents: 3,

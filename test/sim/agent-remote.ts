@@ -144,7 +144,6 @@ export class AgentRemote {
       notesSince: () => Promise.reject(new TypeError("nobody polls here")),
       createMergeRequest: (_project, draft) =>
         call(() => this.#openOf(draft.sourceBranch) ?? this.openMergeRequest(draft.sourceBranch, draft.title)),
-      openMergeRequestOf: (_project, branch) => call(() => this.#openOf(branch)),
       changes: (place) => call(() => changesOf(need(place))),
       discussions: ({ iid }) => call(() => structuredClone(this.discussions.get(iid) ?? [])),
       startDiscussion: ({ iid }, { body }) =>

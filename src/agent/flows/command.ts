@@ -36,15 +36,19 @@ export async function reply(attempt: CommandAttempt, text: string): Promise<void
 
 /** Who may have branches changed is looked up when it happens: rights that were taken away do not count. */
 export async function whyNot(
-  { spec, gitlab, settings, signal }: CommandAttempt,
+  { spec, gitlab, settings, signal, journal }: CommandAttempt,
   { state }: MergeRequest,
   discussions: readonly Discussion[],
 ): Promise<End | undefined> {
   if (state !== "opened") return failed("NotOpen", `the merge request is ${state}: reopen it, then ask again`);
   const isThere = discussions.some(({ notes }) => notes.some(({ id }) => id === spec.note.id));
-  if (!isThere) return { kind: "cancelled", message: "the comment was deleted" };
+  if (!isThere) {
+    // A reply of an earlier try must not go on saying that somebody is at work.
+    const isQuiet = (journal.task.status?.attempts ?? 0) <= 1;
+    return { kind: "cancelled", message: "the comment was deleted", isQuiet };
+  }
   const { id: selfId } = await gitlab.self(signal);
-  if (spec.note.authorId === selfId) return { kind: "cancelled", message: "it is our own comment" };
+  if (spec.note.authorId === selfId) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };
   const level = await gitlab.accessLevel(spec.project.id, spec.note.authorId, signal);
   if (level >= settings.minAccessLevel) return undefined;
   const needed = accessNames.get(settings.minAccessLevel) ?? `access level ${settings.minAccessLevel}`;

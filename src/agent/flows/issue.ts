@@ -54,7 +54,9 @@ async function begin(attempt: IssueAttempt, jira: Jira, { status, statusSince }:
   const isBegun = journal.resultOf("begin") !== undefined;
   const isOurs = isBegun && sameWord(status, inProgress);
   const isAsked = sameWord(status, trigger) && Date.parse(statusSince) <= Date.parse(spec.issue.since);
-  if (!isOurs && !isAsked) return { kind: "cancelled", message: `the issue stands in ${status} by now` };
+  if (!isOurs && !isAsked) {
+    return { kind: "cancelled", message: `the issue stands in ${status} by now`, isQuiet: !isBegun };
+  }
 
   await journal.step("begin", async () => ({ from: status }));
   const moved = await jira.moveTo(spec.issue.key, inProgress, signal);

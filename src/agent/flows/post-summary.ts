@@ -7,7 +7,6 @@ import { onlyFirst, readOwnNotes, sayOnce } from "../work/say.ts";
 interface Reviewed {
   readonly summary: string;
   readonly findings: readonly Finding[];
-  readonly comments: number;
 }
 
 /** As many earlier commits as the note remembers. */

@@ -33,9 +33,7 @@ function commandText({ kind, message }: Bad): string {
 }
 
 async function reportOnIssue(attempt: IssueAttempt, { kind, message }: Bad): Promise<void> {
-  const { spec, journal, settings } = attempt;
-  // An issue that was moved on by somebody else before we began is theirs.
-  if (kind === "cancelled" && !journal.resultOf("begin")) return;
+  const { spec, settings } = attempt;
   const { trigger } = settings.statusesOf(spec.issue.key);
   const how = `Move the issue back to ${trigger} to have it tried again.`;
   await comment(

@@ -41,7 +41,7 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
   const meanwhile = await whyNotNow(attempt, await gitlab.mergeRequest(place, signal));
   if (meanwhile) return meanwhile;
   const comments = await postFindings(attempt, place, changes, found.findings);
-  await postSummary(attempt, place, { ...found, comments });
+  await postSummary(attempt, place, found);
   const { length } = found.findings;
   const message = length === 0 ? "reviewed, nothing found" : `reviewed, ${length} found`;
   return { kind: "completed", message, result: { summary: found.summary, comments } };

@@ -19,8 +19,6 @@ export interface GitLab {
   notesSince(place: Place, from: string, signal?: AbortSignal): Promise<readonly Note[]>;
   /** The merge request, or the open one that the branch already has. */
   createMergeRequest(projectId: number, draft: MergeRequestDraft, signal?: AbortSignal): Promise<MergeRequest>;
-  /** The open merge request of a branch. */
-  openMergeRequestOf(projectId: number, sourceBranch: string, signal?: AbortSignal): Promise<MergeRequest | undefined>;
   /** What the merge request changes, in its newest version; undefined while GitLab has not worked it out. */
   changes(place: Place, signal?: AbortSignal): Promise<Changes | undefined>;
 

@@ -82,7 +82,9 @@ async function underLock(
     await journal.write(handedOver);
     return "left";
   }
-  if (end.kind === "failed" && mayTryAgain(attempt, end)) return again(attempt, end);
+  if (end.kind === "failed" && mayTryAgain(attempt, end)) {
+    return again(attempt, end, attemptsOf(journal) - (end.isOutage ? 1 : 0));
+  }
   return close(attempt, end, tools);
 }
 
@@ -152,11 +154,13 @@ function mayTryAgain({ journal, settings, spec, client }: Attempt, { retry, isOu
   return client.serverNowMs() - Date.parse(spec.receivedTime) < settings.patienceMs;
 }
 
-async function again({ journal, client, settings, random, spec }: Attempt, failure: Failed): Promise<AttemptOutcome> {
+async function again(
+  { journal, client, settings, random, spec }: Attempt,
+  failure: Failed,
+  counted: number,
+): Promise<AttemptOutcome> {
   const { backoff } = settings;
   const nowMs = client.serverNowMs();
-  const tries = attemptsOf(journal);
-  const counted = failure.isOutage ? Math.max(0, tries - 1) : tries;
   // An outage has no number of tries: the longer it lasts, the longer the next wait.
   const longMs = Math.min(backoff.maxMs, (nowMs - Date.parse(spec.receivedTime)) / 4);
   const pauseMs = Math.max(backoffMs(Math.max(1, counted), backoff, random.fraction()), failure.isOutage ? longMs : 0);
@@ -169,13 +173,13 @@ async function again({ journal, client, settings, random, spec }: Attempt, failu
 async function close(attempt: Attempt, end: End, { announce }: AttemptTools): Promise<AttemptOutcome> {
   const { journal, client, log } = attempt;
   if (end.kind === "failed") await remember(attempt, end);
-  if (end.kind === "failed" || end.kind === "cancelled") {
+  if (end.kind === "failed" || (end.kind === "cancelled" && !end.isQuiet)) {
     try {
       await report({ ...attempt, signal: attempt.lease.signal }, end);
     } catch (error) {
       if (!isRemoteError(error)) throw error;
       const untold = endOfRemoteError(error);
-      if (mayTryAgain(attempt, untold)) return again(attempt, untold);
+      if (mayTryAgain(attempt, untold)) return again(attempt, untold, attemptsOf(journal));
       log.warn("nobody could be told how a task ended", { task: journal.task.metadata.name, error });
     }
   }

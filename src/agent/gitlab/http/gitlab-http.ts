@@ -2,7 +2,7 @@ import type { Clock, Random } from "../../../time/index.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { fieldsOf } from "../../rest/fields.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
-import type { GitLab, GitLabUser, MergeRequestDraft, Place, Position } from "../gitlab.ts";
+import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, Place, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
 import { discussionOf, mergeRequestOf, noteOf, projectOf, userOf } from "./decode.ts";
 import { mergeRequestsSince } from "./merge-requests-since.ts";
@@ -37,18 +37,14 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   async function read(what: string, ask: Ask) {
     return fieldsOf((await rest(ask)).body, `GitLab's ${what}`);
   }
-  async function openOnes(projectId: number, sourceBranch: string, signal: AbortSignal | undefined) {
+  /** The open merge request that the branch already has. */
+  async function existing(projectId: number, { sourceBranch, targetBranch }: MergeRequestDraft, signal?: AbortSignal) {
     const query = { state: "opened", scope: "all", source_branch: sourceBranch, order_by: "created_at", sort: "asc" };
     const path = `projects/${projectId}/merge_requests`;
-    const found = await readPages(rest, { path, what: "merge requests", query, signal });
+    const open = (await readPages(rest, { path, what: "merge requests", query, signal })).map(mergeRequestOf);
     // A fork can have a branch of the same name.
-    return found
-      .map(mergeRequestOf)
-      .filter((each) => each.sourceBranch === sourceBranch && each.sourceProjectId === projectId);
-  }
-  async function existing(projectId: number, { sourceBranch, targetBranch }: MergeRequestDraft, signal?: AbortSignal) {
-    const open = await openOnes(projectId, sourceBranch, signal);
-    return open.find((each) => each.targetBranch === targetBranch);
+    const isOurs = (each: MergeRequest) => each.sourceBranch === sourceBranch && each.sourceProjectId === projectId;
+    return open.find((each) => isOurs(each) && each.targetBranch === targetBranch);
   }
 
   return {
@@ -99,9 +95,6 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
         if (adopted) return adopted;
         throw error;
       }
-    },
-    async openMergeRequestOf(projectId, sourceBranch, signal) {
-      return (await openOnes(projectId, sourceBranch, signal))[0];
     },
     changes: (place, signal) => readChanges(rest, pathOf(place), signal),
 
