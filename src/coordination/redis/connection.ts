@@ -45,10 +45,19 @@ export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 
+/** A connection that was just made and that nobody else may use yet. */
+export interface NewConnection extends Pick<Scripts, "guarantee" | "run"> {
+  subscribe(channel: string): Promise<unknown>;
+  /** A section of INFO as key and value. */
+  info(section: string): Promise<ReadonlyMap<string, string>>;
+  /** A server setting, or undefined where we may not ask. */
+  setting(name: string): Promise<string | undefined>;
+}
+
 /** Told when the connection is usable, when no longer, and of messages on its channels. */
 export interface ConnectionUser {
   /** Runs on each new connection before anybody may use it. */
-  prepare?(connection: RedisConnection): Promise<void>;
+  prepare?(connection: NewConnection): Promise<void>;
   up?(): void;
   down?(): void;
   message?(channel: string, message: string): void;
@@ -141,7 +150,14 @@ export class RedisConnection implements Scripts {
   }
 
   /** Runs `script` where only its hash needs to travel. */
-  run({ sha, text }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    // A server that is new to us, and was not asked whether it has forgotten anything, would tell holders that they
+    // have lost what they hold.
+    if (!this.#isUp) return Promise.reject(new Error("not connected"));
+    return this.#send(script, keys, args);
+  }
+
+  #send({ sha, text }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     return this.#inTime(this.#io.evalsha(sha, keys.length, ...keys, ...args)).catch((error: unknown) => {
       const answer = error instanceof Error ? error.message : "";
       // It was the primary, or had our slot, when we came.
@@ -175,18 +191,12 @@ export class RedisConnection implements Scripts {
     });
   }
 
-  subscribe(channel: string): Promise<unknown> {
-    return this.#io.subscribe(channel);
-  }
-
-  /** A section of INFO as key and value. */
-  async info(section: string): Promise<Map<string, string>> {
+  async #info(section: string): Promise<Map<string, string>> {
     const text = await this.#io.info(section);
     return new Map(text.split("\r\n").flatMap((line) => (line.includes(":") ? [splitOnce(line)] : [])));
   }
 
-  /** A server setting, or undefined where we may not ask. */
-  async setting(name: string): Promise<string | undefined> {
+  async #setting(name: string): Promise<string | undefined> {
     try {
       const reply = (await this.#io.config("GET", name)) as unknown;
       return Array.isArray(reply) ? String(reply[1]) : undefined;
@@ -198,7 +208,7 @@ export class RedisConnection implements Scripts {
   /** What this Redis does not guarantee, and which setting would help. */
   async explain(): Promise<readonly string[]> {
     if (this.guarantee === "single") return [];
-    const [replicas, lag] = [await this.setting("min-replicas-to-write"), await this.setting("min-replicas-max-lag")];
+    const [replicas, lag] = [await this.#setting("min-replicas-to-write"), await this.#setting("min-replicas-max-lag")];
     return replicationLimits({ replicas, lag });
   }
 
@@ -230,8 +240,15 @@ export class RedisConnection implements Scripts {
   }
 
   async #prepare() {
+    const connection: NewConnection = {
+      guarantee: this.guarantee,
+      run: (...call) => this.#send(...call),
+      subscribe: (channel) => this.#io.subscribe(channel),
+      info: (section) => this.#info(section),
+      setting: (name) => this.#setting(name),
+    };
     try {
-      for (const user of this.#users) await user.prepare?.(this);
+      for (const user of this.#users) await user.prepare?.(connection);
     } catch (error) {
       if (this.#closed) return;
       this.#firstTry?.reject(error);

@@ -1,5 +1,5 @@
 import { hashOf, type Key } from "../key.ts";
-import { type RedisConnection, script } from "./connection.ts";
+import { type NewConnection, type RedisConnection, script } from "./connection.ts";
 import type { LinkListener, LockLink, Replies, Reply } from "./lock-link.ts";
 import { enterScript, lockScript } from "./lock-script.ts";
 
@@ -27,9 +27,9 @@ export function redisLockLink(connection: RedisConnection, options: RedisLockLin
   let listener: LinkListener | undefined;
 
   connection.use({
-    async prepare() {
-      await connection.subscribe(channel);
-      const waitMs = await enterServer(connection, fences, `${prefix}run`, longestTtlMs);
+    async prepare(fresh) {
+      await fresh.subscribe(channel);
+      const waitMs = await enterServer(fresh, fences, `${prefix}run`, longestTtlMs);
       if (waitMs > 0) quarantined?.(waitMs);
     },
     up: () => listener?.up(),
@@ -69,7 +69,7 @@ function replies(told: unknown): Replies {
   return { serverMs: serverMs as number, each };
 }
 
-async function enterServer(connection: RedisConnection, fences: string, run: string, longestTtlMs: number) {
+async function enterServer(connection: NewConnection, fences: string, run: string, longestTtlMs: number) {
   const server = await connection.info("server");
   const isReplicated = connection.guarantee === "async-replicated" || (await hasReplicas(connection));
   // A server that writes everything down before it answers forgets nothing. A replica may never have heard of it.
@@ -84,12 +84,12 @@ async function enterServer(connection: RedisConnection, fences: string, run: str
 }
 
 /** Whether it copies to others, or was a copy itself: a name may stand for servers that take over from one another. */
-async function hasReplicas(connection: RedisConnection): Promise<boolean> {
+async function hasReplicas(connection: NewConnection): Promise<boolean> {
   const replication = await connection.info("replication");
   return Number(replication.get("connected_slaves") ?? 0) > 0 || !/^0*$/.test(replication.get("master_replid2") ?? "");
 }
 
-async function writesEverything(connection: RedisConnection): Promise<boolean> {
+async function writesEverything(connection: NewConnection): Promise<boolean> {
   return (await connection.setting("appendfsync")) === "always" && (await connection.setting("appendonly")) === "yes";
 }
 

@@ -122,6 +122,20 @@ describe("a lock in Redis", { concurrent: true }, () => {
     expect(await rival.tryAcquire(key, { ttlMs: 1_000 })).toBeUndefined();
     expect(await lease.release()).toEqual({ released: true });
   });
+
+  it("stays with its holder when it falls due before a server was asked what it has forgotten", async () => {
+    const forgetful = await startForgetful();
+    let prepareMs = 0;
+    const locks = await open(forgetful, { longestTtlMs: 3_000, prepare: () => wait(prepareMs) });
+    const lease = await locks.acquire(key, { ttlMs: 3_000, waitMs: 8_000 });
+
+    // Longer than until the next renewal, and shorter than until the end of the lease.
+    prepareMs = 1_500;
+    await forgetful.restart();
+    await wait(3_500);
+
+    lease.assertHeld();
+  });
 });
 
 describe("a connection to Redis", () => {
@@ -146,9 +160,11 @@ async function startForgetful(): Promise<Server> {
   return forgetful;
 }
 
-async function open({ url }: Server, { longestTtlMs = 60_000 } = {}): Promise<Locks> {
+/** `prepare` runs on each new connection before the locks look at it. */
+async function open({ url }: Server, { longestTtlMs = 60_000, prepare = async () => {} } = {}): Promise<Locks> {
   const random = systemRandom();
   const connection = new RedisConnection({ url, clock: systemClock(), random });
+  connection.use({ prepare });
   const defaults = { ttlMs: Math.min(longestTtlMs, 30_000) };
   const locks = redisLocks({ connection, clock: systemClock(), random, prefix: "own:", longestTtlMs, defaults });
   opened.push(() => connection.close());
