@@ -69,12 +69,13 @@ export {
   type Stage,
 } from "./observed.ts";
 export { type OnceOptions, type OnceOutcome, once } from "./once.ts";
-export { RedisConnection, type RedisOptions, type Scripts } from "./redis/connection.ts";
+export { RedisConnection, type RedisOptions } from "./redis/connection.ts";
 export type { CredentialSource } from "./redis/credentials.ts";
 export { entraCredentials } from "./redis/entra.ts";
 export { type RedisClaimsOptions, redisClaims } from "./redis/redis-claims.ts";
 export { type RedisLocksOptions, redisLocks } from "./redis/redis-locks.ts";
 export { type RedisWatermarksOptions, redisWatermarks } from "./redis/redis-watermarks.ts";
+export type { Scripts } from "./redis/script.ts";
 export {
   type AdvanceOutcome,
   dedupTtlProblem,

@@ -4,7 +4,8 @@ import { Chance } from "../../../test/sim/chance.ts";
 import { ClaimScripts } from "../../../test/sim/claim-backends.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { claimScript, renewScript, settleScript } from "./claim-script.ts";
-import { RedisConnection, script } from "./connection.ts";
+import { RedisConnection } from "./connection.ts";
+import { script } from "./script.ts";
 
 let server: RedisService;
 let connection: RedisConnection;

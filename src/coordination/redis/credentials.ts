@@ -1,3 +1,4 @@
+import type { Redis } from "ioredis";
 import { backoffMs, type Clock, type Random, type Timer } from "../../time/index.ts";
 
 /** A name and a password that are good for a while. */
@@ -64,4 +65,11 @@ export class FreshCredentials {
       this.#wakeIn(backoffMs(++this.#failures, { baseMs: 500, maxMs: 30_000, jitter: 0.5 }, random.fraction()));
     }
   }
+}
+
+/** For every connection to come, and for the one that is there. */
+export async function authenticate(io: Redis, { username, password }: Credentials): Promise<void> {
+  io.options.username = username;
+  io.options.password = password;
+  if (io.status === "ready") await io.auth(username, password);
 }

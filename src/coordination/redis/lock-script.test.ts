@@ -5,10 +5,11 @@ import { startRedis } from "../../../test/services/redis.ts";
 import { RedisModel } from "../../../test/sim/redis-model.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { hashOf, type Key, keyOf } from "../key.ts";
-import { RedisConnection, script } from "./connection.ts";
+import { RedisConnection } from "./connection.ts";
 import type { Operation, Reply } from "./lock-link.ts";
 import { enterScript } from "./lock-script.ts";
 import { redisLockLink } from "./redis-lock-link.ts";
+import { script } from "./script.ts";
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let connection: RedisConnection;

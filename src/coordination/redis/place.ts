@@ -1,3 +1,5 @@
+import type { Guarantee } from "../locks.ts";
+
 /** Where one Redis is, or who knows which of several is the primary now. */
 export type RedisPlace =
   | { readonly kind: "server"; readonly node: RedisNode; readonly access: RedisAccess }
@@ -37,6 +39,16 @@ export function placeOf(url: string): RedisPlace {
     default:
       return { kind: "server", node, access: { ...access, ...(path && { db: Number(path) }) } };
   }
+}
+
+/** What exclusion on this Redis rests on: a failover forgets what was not yet copied. */
+export function guaranteeOf({ kind }: RedisPlace): Guarantee {
+  return kind === "server" ? "single" : "async-replicated";
+}
+
+/** First part of all keys. In a Cluster everything is in one slot, and so on one server. */
+export function prefixOf({ kind }: RedisPlace): string {
+  return kind === "cluster" ? "{interlock}:" : "interlock:";
 }
 
 function nodeIn(text: string, usualPort: number): RedisNode {

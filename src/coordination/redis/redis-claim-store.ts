@@ -4,8 +4,8 @@ import { CoordinationError } from "../errors.ts";
 import { hashOf } from "../key.ts";
 import { promisedSince, type Renewal } from "../tenure.ts";
 import { claimScript, renewScript, settleScript } from "./claim-script.ts";
-import { type Scripts, script } from "./connection.ts";
 import { refusing } from "./refusal.ts";
+import { type Scripts, script } from "./script.ts";
 
 export interface RedisClaimStoreOptions {
   readonly connection: Scripts;

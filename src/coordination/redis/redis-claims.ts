@@ -1,7 +1,7 @@
 import { type ClaimDeskOptions, claimsOver } from "../claim-desk.ts";
 import type { Claims } from "../claims.ts";
-import type { Scripts } from "./connection.ts";
 import { redisClaimStore } from "./redis-claim-store.ts";
+import type { Scripts } from "./script.ts";
 
 export interface RedisClaimsOptions extends ClaimDeskOptions {
   /** Stays open when the claims are closed: it may serve others. */

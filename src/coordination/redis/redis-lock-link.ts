@@ -1,7 +1,8 @@
 import { hashOf, type Key } from "../key.ts";
-import { type NewConnection, type RedisConnection, script } from "./connection.ts";
+import type { NewConnection, RedisConnection } from "./connection.ts";
 import type { LinkListener, LockLink, Replies, Reply } from "./lock-link.ts";
 import { enterScript, lockScript } from "./lock-script.ts";
+import { script } from "./script.ts";
 
 export interface RedisLockLinkOptions {
   /** First part of every key and channel, so that several installations can share a server. */

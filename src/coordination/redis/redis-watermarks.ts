@@ -1,8 +1,8 @@
 import { CoordinationError } from "../errors.ts";
 import { hashOf, type Key } from "../key.ts";
 import type { WatermarkRecord, WatermarkStore } from "../watermarks.ts";
-import { type Scripts, script } from "./connection.ts";
 import { refusing } from "./refusal.ts";
+import { type Scripts, script } from "./script.ts";
 import { readScript, writeScript } from "./watermark-script.ts";
 
 export interface RedisWatermarksOptions {
