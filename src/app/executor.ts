@@ -4,12 +4,12 @@ import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } f
 import { startExecutor } from "../executor/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import type { Places } from "../manifests/index.ts";
+import { ackIdentity, type Places } from "../manifests/index.ts";
 import type { PolicySettings } from "../policy/index.ts";
 import { kindsIn } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { acknowledgersKnownSince } from "./acknowledgers.ts";
+import { namesKnownSince } from "./names-known-since.ts";
 
 export interface ExecutorProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config">;
@@ -49,7 +49,8 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
       cooldownMs: execution.cooldownMs,
     },
     settings: { ...policySettings(options.loaded.config), runTtlMs: execution.runTtlMs },
-    acknowledgersKnownSince: (signal) => acknowledgersKnownSince({ client, places: placesIn(config), log }, signal),
+    acknowledgersKnownSince: (signal) =>
+      namesKnownSince({ client, log, policy: ackIdentity(placesIn(config)) }, signal),
     concurrency: execution.concurrency,
     clock,
     random,
@@ -68,7 +69,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
   };
 }
 
-function placesIn({ locks, gateway, execution, agent }: Config): Places {
+export function placesIn({ locks, gateway, execution, agent }: Config): Places {
   const { namespace: runs } = execution;
   return { locks: locks.namespace, incidents: gateway.namespace, runs, agents: agent.jobNamespace };
 }

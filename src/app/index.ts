@@ -1,4 +1,3 @@
-export { type AcknowledgersOptions, acknowledgersKnownSince } from "./acknowledgers.ts";
 export { type AgentProcessOptions, openAgent } from "./agent.ts";
 export { type CoderProcessOptions, openCoder } from "./coder.ts";
 export { commands, type Surroundings } from "./commands/index.ts";
@@ -8,6 +7,7 @@ export { type ExecutorProcessOptions, openExecutor, policySettings, type Stage }
 export { failAt } from "./fail-at.ts";
 export { type GatewayProcessOptions, openGateway, type RunningGateway } from "./gateway.ts";
 export { type LedgerOptions, ledgerDirectory, openLedger, openLedgerDatabase } from "./ledger.ts";
+export { type NamesOptions, namesKnownSince } from "./names-known-since.ts";
 export { type NotifyProcessOptions, openNotify } from "./notify.ts";
 export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
 export { openClient } from "./open-client.ts";

@@ -1,12 +1,14 @@
 import type { LoadedConfig } from "../config/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
+import { approvalIdentity } from "../manifests/index.ts";
 import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
 import { kindsIn } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
-import { policySettings, type Stage } from "./executor.ts";
+import { placesIn, policySettings, type Stage } from "./executor.ts";
+import { namesKnownSince } from "./names-known-since.ts";
 import { openRules } from "./rules.ts";
 
 export interface OrchestratorProcessOptions {
@@ -44,6 +46,8 @@ export async function openOrchestrator(options: OrchestratorProcessOptions): Pro
     kinds,
     namespace: config.execution.namespace,
     settings: settingsOf(config),
+    answerersKnownSince: (signal) =>
+      namesKnownSince({ client, log, policy: approvalIdentity(placesIn(config)) }, signal),
     clock,
     random,
     log,

@@ -29,7 +29,6 @@ describe("interlock approve and reject", () => {
     expect((await question("rar-1"))?.status).toEqual({
       decision,
       decidedBy: "kim (unverified)",
-      verified: false,
       decidedVia: "command line",
       decidedAt: new Date(desk.client.serverNowMs()).toISOString(),
       decisionMessage: "looked at it",

@@ -72,7 +72,7 @@ async function answer(
 ) {
   const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
   const decidedAt = new Date(client.serverNowMs()).toISOString();
-  const status = { ...given, verified: false, decidedVia: "command line", decidedAt };
+  const status = { ...given, decidedVia: "command line", decidedAt };
   const patch = { merge: { metadata: { resourceVersion: metadata.resourceVersion }, status } };
   const outcome = await client
     .patch(remediationApprovalRequests, ref, patch, { subresource: "status" })

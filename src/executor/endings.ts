@@ -1,6 +1,6 @@
 import type { RunFailure } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
-import { foldEnd, historyOf } from "../policy/index.ts";
+import { foldEnd, historyOf, isVerifiedName } from "../policy/index.ts";
 import {
   type Acknowledgement,
   annotationKeys,
@@ -137,15 +137,9 @@ export function acknowledgementOf(
   const reason = annotations[annotationKeys.acknowledge]?.trim();
   if (!reason) return undefined;
   const named = annotations[annotationKeys.acknowledgedBy]?.trim();
-  // Whoever may change the object may write any name, unless the API server compared it with who they are. It did if it
-  // had begun to before there was anything to acknowledge.
-  const wasCompared = knownSinceMs !== undefined && knownSinceMs + takesEffectMs <= Date.parse(completedAt);
-  const verified = wasCompared && named !== undefined && named !== "";
+  const verified = isVerifiedName(named, { knownSinceMs, signableSinceMs: Date.parse(completedAt) });
   return { executionUid, coversUntil: completedAt, by: named || "unknown", verified, reason, at: iso(nowMs) };
 }
-
-/** An admission policy is in force on every API server a moment after it was written. */
-const takesEffectMs = 60_000;
 
 /** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */
 function historyAfter({ record, settings }: Seen, execution: WorkflowExecution): Partial<Failed> {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/index.ts";
 import { executionNamespace, managedBy } from "../resources/index.ts";
-import { ackIdentity } from "./ack-identity.ts";
+import { ackIdentity, approvalIdentity, resumeIdentity } from "./identity.ts";
 import { type StageName, stages } from "./permissions.ts";
 import { coderRbac, type Places, rbacOf } from "./rbac.ts";
 import { workloadOf } from "./workloads.ts";
@@ -31,7 +31,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
     ...stages
       .filter((stage) => stage !== "agent")
       .map((stage): [string, readonly KubeObject[]] => [stage, ofStage(stage, options)]),
-    ["ack-identity", ackIdentity(places)],
+    ["identity", [...ackIdentity(places), ...approvalIdentity(places), ...resumeIdentity()]],
   ];
   return new Map(files.map(([file, objects]) => [file, objects.map(marked)]));
 }

@@ -42,6 +42,14 @@ const watermarks: Permission = {
   where: "locks",
 };
 
+/** Whether the API server sees to it that nobody signs in another's name. */
+const identities: Permission = {
+  group: "admissionregistration.k8s.io",
+  resources: ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
+  verbs: ["get"],
+  where: "anywhere",
+};
+
 /** The least that each stage needs. Only executors touch runs, and only they delete where runs are. */
 export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   gateway: [
@@ -82,6 +90,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
     // An acknowledgement is written on the record; what is in its status is the executors' alone.
     { group: ours, resources: ["remediationtargets"], verbs: [...follow, "patch"], where: "runs" },
+    identities,
   ],
   executor: [
     ...look,
@@ -102,13 +111,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: "batch", resources: ["jobs"], verbs: [...follow, "create", "patch", "delete"], where: "runs" },
     { group: "", resources: ["pods"], verbs: follow, where: "runs" },
     { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "runs" },
-    // Whether the API server sees to it that nobody acknowledges in another's name.
-    {
-      group: "admissionregistration.k8s.io",
-      resources: ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
-      verbs: ["get"],
-      where: "anywhere",
-    },
+    identities,
   ],
   notify: [
     ...look,

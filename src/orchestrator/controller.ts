@@ -36,7 +36,7 @@ import type { Analyzer } from "./analyzer.ts";
 import { announcer } from "./announce.ts";
 import { needsAnalysis } from "./decide.ts";
 import { orchestratorMetrics } from "./metrics.ts";
-import type { Sight } from "./observe.ts";
+import type { AnswerersKnownSince, Sight } from "./observe.ts";
 import { reconcile } from "./reconcile.ts";
 import { hasTurn } from "./route.ts";
 import type { OrchestratorSettings } from "./settings.ts";
@@ -51,6 +51,8 @@ export interface OrchestratorOptions {
   /** Where target records live. */
   readonly namespace: string;
   readonly settings: OrchestratorSettings;
+  /** Since when nobody can answer an approval in another's name. Without it no name counts as verified. */
+  readonly answerersKnownSince?: AnswerersKnownSince;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

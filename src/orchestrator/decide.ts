@@ -98,11 +98,11 @@ function decideApproval(seen: Seen): Turn {
 
 /** An approval reserves nothing: everything is decided again. */
 function answered(
-  { incident, nowMs }: Seen,
+  { incident, nowMs, answerersKnownSinceMs }: Seen,
   approval: RemediationApprovalRequest,
   status: NonNullable<RemediationApprovalRequest["status"]>,
 ): Turn {
-  const event = events.answered(incident, approval, status);
+  const event = events.answered(incident, approval, status, answerersKnownSinceMs);
   const isLate = Date.parse(status.decidedAt) > Date.parse(approval.spec.requiredBy);
   if (status.decision === "Approved" && !isLate) {
     return act(

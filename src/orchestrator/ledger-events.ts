@@ -1,5 +1,5 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import { type Decision, toldCheck } from "../policy/index.ts";
+import { type Decision, isVerifiedName, toldCheck } from "../policy/index.ts";
 import type {
   Diagnosis,
   RemediationApprovalRequest,
@@ -78,13 +78,19 @@ export function answered(
   incident: RemediationRequest,
   { metadata }: RemediationApprovalRequest,
   status: RemediationApprovalRequestStatus,
+  knownSinceMs: number | undefined,
 ): LedgerEvent {
-  const { name = "" } = metadata;
+  const { name = "", creationTimestamp = "" } = metadata;
   const { decision } = status;
+  const signableSinceMs = Date.parse(creationTimestamp);
   const who =
     status.decision === "Expired"
       ? {}
-      : { by: status.decidedBy, reason: status.decisionMessage, verified: status.verified ?? false };
+      : {
+          by: status.decidedBy,
+          reason: status.decisionMessage,
+          verified: isVerifiedName(status.decidedBy, { knownSinceMs, signableSinceMs }),
+        };
   return event(incident, "approval.answered", status.decidedAt, {
     part: name,
     facts: { approval: name, decision, ...who },

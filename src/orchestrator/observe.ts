@@ -39,20 +39,27 @@ export interface Sight {
   /** Where target records live. */
   readonly namespace: string;
   readonly settings: OrchestratorSettings;
+  /** Since when nobody can answer an approval in another's name; undefined if anybody can. */
+  readonly answerersKnownSince?: AnswerersKnownSince | undefined;
 }
+
+export type AnswerersKnownSince = (signal: AbortSignal) => Promise<number | undefined>;
 
 /** Everything the next step of `incident` depends on. */
 export async function observe(incident: RemediationRequest, sight: Sight, signal: AbortSignal): Promise<Seen> {
   const { client, analyzer, catalog, executions, settings } = sight;
   const nowMs = client.serverNowMs();
   const { status, metadata } = incident;
+  const approval = await approvalOf(incident, sight, signal);
+  const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   return {
     nowMs,
     incident,
     analysis: needsAnalysis(incident) ? await analyzer.analyze(incident.spec, signal) : undefined,
     execution: await executionOf(incident, sight, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
-    approval: await approvalOf(incident, sight, signal),
+    approval,
+    ...(isAnswered && { answerersKnownSinceMs: await sight.answerersKnownSince?.(signal) }),
     workflow: status?.diagnosis && catalog.find(status.diagnosis.workflowId),
     isNewest: isNewest(incident, sight),
     settings,

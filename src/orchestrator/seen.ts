@@ -20,6 +20,8 @@ export interface Seen {
   readonly unfinished: readonly WorkflowExecution[];
   /** The latest question that was asked for it. */
   readonly approval: RemediationApprovalRequest | undefined;
+  /** Since when nobody can answer it in another's name, by the API server's clock. Asked when it was answered. */
+  readonly answerersKnownSinceMs?: number | undefined;
   /** The catalog's entry for the workflow of its diagnosis. */
   readonly workflow: RemediationWorkflow | undefined;
   /** Whether no later incident has the same fingerprint. */

@@ -16,4 +16,5 @@ export { type Analysis, diagnose } from "./rules/diagnose.ts";
 export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
 export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";
+export { isVerifiedName } from "./verified-name.ts";
 export { workflowRules } from "./workflow-rules.ts";

@@ -48,7 +48,6 @@ const spec = z
 
 const answered = {
   decidedBy: text.describe("Who decided."),
-  verified: z.boolean().describe("True if that identity was authenticated rather than claimed.").optional(),
   decidedVia: z.string().describe("How: the command line, the console, kubectl.").optional(),
   decidedAt: timestamp.describe("When."),
   decisionMessage: text.describe("Why."),

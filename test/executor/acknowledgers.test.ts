@@ -1,21 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { acknowledgersKnownSince } from "../../src/app/index.ts";
-import type { KubeObject, ResourceType } from "../../src/kube/index.ts";
+import { namesKnownSince } from "../../src/app/index.ts";
+import type { KubeObject } from "../../src/kube/index.ts";
 import { ackIdentity, usualManifests } from "../../src/manifests/index.ts";
-import { annotationKeys, customResourceDefinitions, remediationTargets } from "../../src/resources/index.ts";
+import { annotationKeys, remediationTargets } from "../../src/resources/index.ts";
+import { defineAdmissionPolicies, putAdmissionPolicies } from "../doubles/admission-policies.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
-const { places } = usualManifests;
-const [policy, binding] = ackIdentity(places) as [KubeObject, KubeObject];
+const [policy, binding] = ackIdentity(usualManifests.places) as [KubeObject, KubeObject];
 const minute = 60_000;
 
 let world: ExecutorWorld;
 
 beforeEach(async () => {
   world = await ExecutorWorld.open();
-  for (const kind of [policy.kind, binding.kind])
-    await world.client.create(customResourceDefinitions, definitionOf(kind) as never);
+  await defineAdmissionPolicies(world.client);
 });
 
 afterEach(() => world.close());
@@ -64,7 +63,7 @@ describe("an acknowledgement", () => {
 
     expect(await acknowledged()).toMatchObject({ verified: false });
     expect(world.log.events).toContainEqual(
-      expect.objectContaining({ level: "warn", event: "acknowledgements cannot be verified" }),
+      expect.objectContaining({ level: "warn", event: "names cannot be verified" }),
     );
   });
 
@@ -85,7 +84,7 @@ describe("an acknowledgement", () => {
 it("a server without admission policies verifies nobody", async () => {
   const bare = await ExecutorWorld.open();
 
-  expect(await acknowledgersKnownSince({ client: bare.client, places, log: bare.log })).toBeUndefined();
+  expect(await namesKnownSince({ client: bare.client, policy: [policy, binding], log: bare.log })).toBeUndefined();
   expect(bare.log.events).toEqual([]);
 
   await bare.close();
@@ -100,7 +99,7 @@ async function failed() {
   await world.passTime(10 * minute);
   const client = permittedClient(world.client, "executor");
   await world.executor({
-    acknowledgersKnownSince: (signal) => acknowledgersKnownSince({ client, places, log: world.log }, signal),
+    acknowledgersKnownSince: (signal) => namesKnownSince({ client, policy: [policy, binding], log: world.log }, signal),
   });
   await world.execution("first");
   await world.report("Unknown");
@@ -121,33 +120,10 @@ function recorded() {
   return world.ledger.events().find(({ type }) => type === "failure.acknowledged")?.facts;
 }
 
-async function put(...objects: readonly KubeObject[]) {
-  for (const object of objects) await world.client.create(typeOf(object.kind ?? ""), object);
+function put(...objects: readonly KubeObject[]) {
+  return putAdmissionPolicies(world.client, ...objects);
 }
 
 function changed(object: KubeObject, spec: object): KubeObject {
   return { ...object, spec: { ...(object as unknown as { spec: object }).spec, ...spec } } as KubeObject;
-}
-
-function typeOf(kind: string): ResourceType {
-  const plural =
-    kind === "ValidatingAdmissionPolicy" ? "validatingadmissionpolicies" : "validatingadmissionpolicybindings";
-  return { apiVersion: "admissionregistration.k8s.io/v1", kind, plural, namespaced: false };
-}
-
-/** The embedded server keeps such objects once they are defined; it does not enforce them. */
-function definitionOf(kind = ""): KubeObject {
-  const { plural } = typeOf(kind);
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.admissionregistration.k8s.io` },
-    spec: {
-      group: "admissionregistration.k8s.io",
-      scope: "Cluster",
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [{ name: "v1", served: true, storage: true, schema }],
-    },
-  } as KubeObject;
 }

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { namesKnownSince } from "../../src/app/index.ts";
 import { ack, why } from "../../src/cli/index.ts";
+import { approvalIdentity, usualManifests } from "../../src/manifests/index.ts";
 import { workflowExecutions } from "../../src/resources/index.ts";
+import { defineAdmissionPolicies, putAdmissionPolicies } from "../doubles/admission-policies.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
@@ -29,6 +33,45 @@ describe("an incident whose execution is refused at admission", () => {
   });
 });
 
+describe("a name on an answer", () => {
+  const policy = approvalIdentity(usualManifests.places);
+
+  beforeEach(async () => {
+    await defineAdmissionPolicies(world.client);
+    await world.workflow({ workflowId: "reboot", approval: { required: true } });
+    world.rules.set({ ...diskRule, workflow: "reboot" });
+    const client = permittedClient(world.client, "orchestrator");
+    await world.orchestrator({
+      answerersKnownSince: (signal) => namesKnownSince({ client, policy, log: world.log }, signal),
+    });
+  });
+
+  it("is verified where the shipped policy compared names before the question was asked", async () => {
+    await putAdmissionPolicies(world.client, ...policy);
+    await world.passTime(10 * minute);
+    await world.incident("disk");
+
+    await answer();
+
+    expect(answerOnRecord()).toMatchObject({ by: "kim", decision: "Approved", verified: true });
+  });
+
+  it("is not verified where the policy came after the question", async () => {
+    await world.incident("disk");
+    await putAdmissionPolicies(world.client, ...policy);
+    await world.passTime(10 * minute);
+
+    await answer();
+
+    expect(answerOnRecord()).toMatchObject({ by: "kim", verified: false });
+  });
+
+  async function answer() {
+    const [approval] = await world.approvals();
+    await world.answer(approval as NonNullable<typeof approval>, "Approved");
+  }
+});
+
 describe("a workflow that wants a person's agreement", () => {
   beforeEach(async () => {
     await world.orchestrator();
@@ -54,6 +97,15 @@ describe("a workflow that wants a person's agreement", () => {
     expect(world.eventTypes(name)).toEqual(
       expect.arrayContaining(["approval.requested", "approval.answered", "incident.decided"]),
     );
+  });
+
+  it("does not take a name for verified that anybody could have written", async () => {
+    await world.incident("disk");
+    const [approval] = await world.approvals();
+
+    await world.answer(approval as NonNullable<typeof approval>, "Approved");
+
+    expect(answerOnRecord()).toMatchObject({ by: "kim", decision: "Approved", verified: false });
   });
 
   it("does not run after a no", async () => {
@@ -297,3 +349,7 @@ describe("a thing that a person has to look at", () => {
     );
   });
 });
+
+function answerOnRecord() {
+  return world.ledger.events().find(({ type }) => type === "approval.answered")?.facts;
+}

@@ -147,7 +147,6 @@ const targetStatus = {
         executionUid: uid,
         coversUntil: later,
         by: "ops@example.com",
-        verified: true,
         reason: "checked",
         at: later,
       },

@@ -1,11 +1,11 @@
 import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
-import { ackIdentity, type Places } from "../manifests/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 
-export interface AcknowledgersOptions {
+export interface NamesOptions {
   readonly client: KubeClient;
-  readonly places: Places;
   readonly log: Logger;
+  /** The policy that is shipped, and its binding. */
+  readonly policy: readonly KubeObject[];
 }
 
 const types = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].map(
@@ -18,15 +18,15 @@ const types = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].
 );
 
 /**
- * Since when the API server lets nobody acknowledge in another's name: since the shipped policy and its binding are what
- * they are. Undefined if one of them is missing, is not the one that is shipped, or may not be looked at.
+ * Since when the API server lets nobody write another's name where `policy` looks: since it and its binding are what they
+ * are. Undefined if one of them is missing, is not the one that is shipped, or may not be looked at.
  */
-export async function acknowledgersKnownSince(
-  { client, places, log }: AcknowledgersOptions,
+export async function namesKnownSince(
+  { client, log, policy }: NamesOptions,
   signal?: AbortSignal,
 ): Promise<number | undefined> {
   const since: number[] = [];
-  for (const wanted of ackIdentity(places)) {
+  for (const wanted of policy) {
     const found = await lookUp(wanted, client, log, signal);
     if (!found || !isAsShipped(specOf(found), specOf(wanted))) return undefined;
     since.push(lastChangeOf(found));
@@ -43,7 +43,7 @@ async function lookUp({ kind, metadata }: KubeObject, client: KubeClient, log: L
     // A server that knows no such kinds has none. An outage is no answer, and is asked again.
     if (error instanceof KubeError && error.code === "invalid") return undefined;
     if (!(error instanceof KubeError && error.code === "forbidden")) throw error;
-    log.warn("acknowledgements cannot be verified", { error });
+    log.warn("names cannot be verified", { policy: metadata.name, error });
     return undefined;
   }
 }
