@@ -147,6 +147,7 @@ const targetStatus = {
         executionUid: uid,
         coversUntil: later,
         by: "ops@example.com",
+        verified: true,
         reason: "checked",
         at: later,
       },
