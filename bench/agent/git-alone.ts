@@ -14,7 +14,7 @@ export interface Commit {
 export async function gitAlone(directory: string, { url, token }: { readonly url: string; readonly token: string }) {
   const workshop = await gitWorkshop({
     directory,
-    server: { origin: new URL(url).origin, token: () => token },
+    server: { origin: new URL(url).origin, token: async () => token },
     timeLimitMs: 60_000,
     env: { PATH: process.env["PATH"] },
     clock,

@@ -1,3 +1,4 @@
+export type { AccessToken } from "./access-token.ts";
 export type * from "./coder/coder.ts";
 export type { CoderJobSettings } from "./coder/job/coder-job.ts";
 export { collectInPod, fetchInPod } from "./coder/job/in-pod.ts";

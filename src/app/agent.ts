@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { gitlabHttp, gitWorkshop, type Jira, jiraHttp, startAgent } from "../agent/index.ts";
+import { type AccessToken, gitlabHttp, gitWorkshop, type Jira, jiraHttp, startAgent } from "../agent/index.ts";
 import type { Config, LoadedConfig } from "../config/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -10,6 +9,7 @@ import { openCoder } from "./coder.ts";
 import { openCoordination } from "./coordination.ts";
 import type { Stage } from "./executor.ts";
 import { openPolling } from "./polling.ts";
+import { openToken } from "./secret-file.ts";
 
 export interface AgentProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -36,9 +36,9 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
     for (const one of opened.splice(0).reverse()) await one();
   };
   try {
-    const { url, token } = await accountOf(config);
+    const { url, token } = await accountOf(options);
     const gitlab = gitlabHttp({ url, token, timeLimitMs: remoteLimitMs, clock, random });
-    const jira = jiraOf(config, { clock, random });
+    const jira = await jiraOf(options);
     const workshop = await gitWorkshop({
       directory: join(directory, "workshop"),
       server: { origin: new URL(url).origin, token },
@@ -75,20 +75,29 @@ export function hasAgent({ gitlab, agent }: Config): boolean {
   return gitlab.url !== undefined && agent.command !== undefined;
 }
 
-async function accountOf({ gitlab }: Config): Promise<{ readonly url: string; readonly token: () => string }> {
-  const { url, token, tokenFile } = gitlab;
-  if (!url) throw new TypeError("gitlab.url (or GITLAB_URL) is not set: say which GitLab the agent works with");
-  const text = token?.reveal() ?? (tokenFile && (await readFile(tokenFile, "utf8")).trim());
-  if (!text) throw new TypeError("gitlab.token (GITLAB_TOKEN) or gitlab.tokenFile is not set: the agent needs a token");
-  return { url, token: () => text };
+interface Account {
+  readonly url: string;
+  readonly token: AccessToken;
 }
 
-function jiraOf({ jira }: Config, { clock, random }: { clock: Clock; random: Random }): Jira | undefined {
-  const { url, email, apiToken } = jira;
+async function accountOf({ loaded, clock, log }: AgentProcessOptions): Promise<Account> {
+  const { url, token: value, tokenFile: file } = loaded.config.gitlab;
+  if (!url) throw new TypeError("gitlab.url (or GITLAB_URL) is not set: say which GitLab the agent works with");
+  const token = await openToken({ value, file, setting: "gitlab.tokenFile" }, { clock, log });
+  if (!token)
+    throw new TypeError("gitlab.token (GITLAB_TOKEN) or gitlab.tokenFile is not set: the agent needs a token");
+  return { url, token };
+}
+
+async function jiraOf({ loaded, clock, random, log }: AgentProcessOptions): Promise<Jira | undefined> {
+  const { url, email, apiToken: value, apiTokenFile: file } = loaded.config.jira;
   if (!url) return undefined;
-  if (!email || !apiToken)
-    throw new TypeError("jira.url is set, but jira.email or jira.apiToken is not: set all three");
-  return jiraHttp({ url, email, token: () => apiToken.reveal(), timeLimitMs: remoteLimitMs, clock, random });
+  const token = await openToken({ value, file, setting: "jira.apiTokenFile" }, { clock, log });
+  if (!email || !token)
+    throw new TypeError(
+      "jira.url is set, but jira.email or jira.apiToken (or jira.apiTokenFile) is not: set all three",
+    );
+  return jiraHttp({ url, email, token, timeLimitMs: remoteLimitMs, clock, random });
 }
 
 const accessLevels = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;

@@ -38,7 +38,6 @@ async function openInJobs({ config, client, clock }: CoderProcessOptions): Promi
     throw new TypeError("agent.executor is job: set agent.command, agent.jobImage and gitlab.url, too");
   }
   const { patch, maxOutputBytes } = coderLimits(config);
-  const secrets = await secretsOf(config);
   return jobCoder({
     client,
     settings: {
@@ -55,7 +54,7 @@ async function openInJobs({ config, client, clock }: CoderProcessOptions): Promi
       resources: { cpu: agent.jobCpu, memory: agent.jobMemory },
     },
     ...{ maxOutputBytes, patch, clock },
-    secrets: () => secrets,
+    secrets: await openSecrets(config),
   });
 }
 
@@ -71,13 +70,12 @@ async function openHere({ config, workshop, env, hidden, clock, log }: CoderProc
     throw new TypeError("agent.isolation is required, but neither root nor user namespaces are allowed here");
   }
   for (const gap of gapsOf(isolation, wish)) log.warn("coding agent is not kept apart", { gap });
-  const secrets = await secretsOf(config);
   return await openLocalCoder({
     workshop,
     command,
     environment: chosen(env, passEnvironment),
     limits: coderLimits(config),
-    secrets: () => secrets,
+    secrets: await openSecrets(config),
     directory,
     hidden: [...hidden, ...secretFiles(config), "/var/run/secrets", "/run/secrets"],
     isolation,
@@ -107,20 +105,39 @@ function chosen(env: CoderProcessOptions["env"], names: readonly string[]): Reco
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
-function secretFiles({ gitlab, gateway, notify, azure, objects }: Config): readonly string[] {
-  const files = [gitlab.tokenFile, gateway.tokenFile, notify.webhookSecretFile, notify.slackUrlFile];
-  return [...files, azure.federatedTokenFile, objects.kubeconfig].filter((file) => file !== undefined);
+function secretFiles({ gitlab, jira, gateway, notify, azure, objects }: Config): readonly string[] {
+  const files = [gitlab.tokenFile, gitlab.webhookSecretFile, jira.apiTokenFile, gateway.tokenFile];
+  const others = [notify.webhookSecretFile, notify.slackUrlFile, azure.federatedTokenFile, objects.kubeconfig];
+  return [...files, ...others].filter((file) => file !== undefined);
 }
 
-/** Every secret that we were told, longest first: one may be part of another. */
-async function secretsOf(config: Config): Promise<readonly string[]> {
+/** Every secret that we were ever told, longest first: one may be part of another. Files change, so they are read again. */
+async function openSecrets(config: Config): Promise<() => Promise<readonly string[]>> {
   const values = Object.values(config).flatMap((section) => Object.values(section as object));
-  const told = values.flatMap((value) =>
-    value instanceof Secret ? [value.reveal(), ...passwordIn(value.reveal())] : [],
-  );
-  for (const file of secretFiles(config)) told.push((await readFile(file, "utf8").catch(() => "")).trim());
-  // What is very short occurs in everything.
-  return [...new Set(told)].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
+  const fixed = values.flatMap((value) => (value instanceof Secret ? [value.reveal()] : []));
+  const { gateway, gitlab } = config;
+  const told = new Set(fixed.flatMap((text) => [text, ...passwordIn(text)]));
+  for (const token of tokensIn(gateway.tokens?.reveal() ?? "")) told.add(token);
+  const all = async () => {
+    for (const file of secretFiles(config)) {
+      const text = await readFile(file, "utf8").catch(() => "");
+      const isList = file === gateway.tokenFile || file === gitlab.webhookSecretFile;
+      for (const one of [text.trim(), ...(isList ? tokensIn(text) : [])]) told.add(one);
+    }
+    // What is very short occurs in everything.
+    return [...told].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
+  };
+  // The coding agent may have seen those that are replaced while it works.
+  await all();
+  return all;
+}
+
+/** Of lines that are a secret, or the name of a sender and its token. */
+function tokensIn(text: string): readonly string[] {
+  return text.split(/[\n;]/).map((line) => {
+    const [first = "", second] = line.trim().split(/\s+/);
+    return second ?? first;
+  });
 }
 
 function passwordIn(text: string): readonly string[] {

@@ -22,6 +22,7 @@ import type { Logger, PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
 import { listening } from "./listening.ts";
+import { secretFile } from "./secret-file.ts";
 
 export interface GatewayProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -120,10 +121,8 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
 export const webhookPath = "/api/v1/webhooks/gitlab";
 
 /** The second path is where other agents take its webhooks. */
-function taskRoute(
-  { loaded, client, ledger, log, metrics }: GatewayProcessOptions,
-  { claims }: Coordination,
-): TaskRoute {
+function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): TaskRoute {
+  const { loaded, client, ledger, log, metrics } = options;
   const { gitlab, agent, claims: remembered } = loaded.config;
   const { namespace } = agent;
   return {
@@ -134,9 +133,22 @@ function taskRoute(
       host: gitlab.url === undefined ? "gitlab" : new URL(gitlab.url).host,
       skipLabels: gitlab.skipLabels ?? [],
     }),
-    secret: gitlab.webhookSecret?.reveal(),
+    secrets: webhookSecrets(options),
     networks: gitlab.webhookNetworks ?? [],
     desk: taskDesk({ client, claims, ledger, namespace, rememberMs: remembered.reviewDoneTtlMs, log, metrics }),
+  };
+}
+
+/** Each line of the file is one: while it is replaced, the old one and the new one are good. */
+function webhookSecrets({ loaded, clock, log }: GatewayProcessOptions): TaskRoute["secrets"] {
+  const { url, webhookSecret: fixed, webhookSecretFile: file } = loaded.config.gitlab;
+  if (url && fixed) return async () => [fixed.reveal()];
+  if (!url || !file) return async () => [];
+  const text = secretFile("gitlab.webhookSecretFile", file, { clock, log });
+  return async () => {
+    // A file that is not there yet lets nobody in, and is looked for with each request.
+    const lines = (await text({ refused: false }).catch(() => "")).split("\n");
+    return lines.map((line) => line.trim()).filter((line) => line !== "");
   };
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { LoadedConfig } from "../config/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -14,6 +13,7 @@ import {
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
+import { secretFile } from "./secret-file.ts";
 
 export interface NotifyProcessOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -69,11 +69,12 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Running
   };
 }
 
-async function channelsOf({ loaded, client, print }: NotifyProcessOptions): Promise<readonly Channel[]> {
+async function channelsOf({ loaded, client, clock, print }: NotifyProcessOptions): Promise<readonly Channel[]> {
   const { notify } = loaded.config;
   const allowed = addresses(notify.allowedNetworks ?? []);
-  const secret = notify.webhookSecret?.reveal() ?? (await textIn("notify.webhookSecretFile", notify.webhookSecretFile));
-  const slackUrl = notify.slackUrl?.reveal() ?? (await textIn("notify.slackUrlFile", notify.slackUrlFile));
+  const secret =
+    notify.webhookSecret?.reveal() ?? (await textIn("notify.webhookSecretFile", notify.webhookSecretFile, clock));
+  const slackUrl = notify.slackUrl?.reveal() ?? (await textIn("notify.slackUrlFile", notify.slackUrlFile, clock));
   const webhookUrl = notify.webhookUrl?.reveal();
   const nowMs = () => client.serverNowMs();
   return [
@@ -84,11 +85,6 @@ async function channelsOf({ loaded, client, print }: NotifyProcessOptions): Prom
   ];
 }
 
-async function textIn(setting: string, path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new TypeError(`${setting}: ${path} cannot be read (${error.code})`);
-  });
-  if (text.trim() === "") throw new TypeError(`${setting}: ${path} is empty`);
-  return text.trim();
+async function textIn(setting: string, path: string | undefined, clock: Clock): Promise<string | undefined> {
+  return path === undefined ? undefined : await secretFile(setting, path, { clock })({ refused: false });
 }

@@ -291,6 +291,8 @@ describe("the settings of the coding agent", () => {
       ],
     ],
     [{ ...gitlab, GITLAB_POLL: "true", GITLAB_PROJECTS: "a/b", GITLAB_TOKEN_FILE: "/token" }, []],
+    [{ ...gitlab, ...jira, JIRA_API_TOKEN: "", JIRA_API_TOKEN_FILE: "/token", JIRA_PROJECT_MAP: "SHOP -> a/b" }, []],
+    [{ GITLAB_WEBHOOK_SECRET_FILE: "/secret", JIRA_API_TOKEN_FILE: "/token" }, []],
     [
       { ...gitlab, ...jira },
       ["env JIRA_URL: jira.url is set, but jira.projects is not. Set JIRA_PROJECT_MAP to projects"],
@@ -298,6 +300,19 @@ describe("the settings of the coding agent", () => {
     [{ ...jira, JIRA_PROJECT_MAP: "SHOP -> a/b" }, ["env JIRA_URL: jira.url is set, but gitlab.url is not."]],
   ])("are complete: %o", (env, expected) => {
     expect(problems({ env })).toEqual(expected.map((sentence) => expect.stringContaining(sentence)));
+  });
+
+  it.each([
+    ["gitlab.token", "GITLAB_TOKEN"],
+    ["gitlab.webhookSecret", "GITLAB_WEBHOOK_SECRET"],
+    ["jira.apiToken", "JIRA_API_TOKEN"],
+    ["notify.webhookSecret", "NOTIFY_WEBHOOK_SECRET"],
+  ])("cause a warning when %s hides a file with it", (path, name) => {
+    const env = { ...gitlab, ...jira, JIRA_PROJECT_MAP: "SHOP -> a/b", [name]: "hunter2", [`${name}_FILE`]: "/file" };
+
+    expect(loaded({ env }).warnings).toEqual([
+      `env ${name}_FILE: ${path}File is not used, because ${path} (env ${name}) wins. Remove one of them.`,
+    ]);
   });
 
   it.each([

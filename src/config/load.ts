@@ -1,5 +1,5 @@
 import { readYaml, type Written, type YamlFile, type YamlReading } from "./read-yaml.ts";
-import { missingRequirements } from "./requirements.ts";
+import { missingRequirements, unreadFiles } from "./requirements.ts";
 import { type Config, type NamedSetting, settings } from "./schema.ts";
 
 export interface ConfigSources {
@@ -48,7 +48,7 @@ export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | Invalid
 
   const warnings = [...chosen].flatMap(([path, { origin, doubt }]) => (doubt ? [`${origin}: ${path} ${doubt}.`] : []));
   if (redis?.warning) warnings.push(redis.warning);
-  warnings.push(...objects.warnings);
+  warnings.push(...objects.warnings, ...unreadFiles(chosen));
   const origins = new Map([...chosen].map(([path, { origin }]) => [path, origin]));
   return { kind: "loaded", config: assemble(chosen), origins, warnings };
 }

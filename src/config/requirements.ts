@@ -6,12 +6,13 @@ interface Requirement {
   readonly needs: readonly (readonly string[])[];
 }
 
-const jira = ["jira.url", "jira.email", "jira.apiToken", "jira.projects"];
+const jira = [["jira.url"], ["jira.email"], ["jira.apiToken", "jira.apiTokenFile"], ["jira.projects"]] as const;
 
+/** Files of secrets need nothing: the shipped configurations name them, whether or not anybody has filled them. */
 const requirements: readonly Requirement[] = [
   { of: "gitlab.webhookSecret", needs: [["gitlab.url"]] },
   { of: "gitlab.poll", needs: [["gitlab.url"], ["gitlab.token", "gitlab.tokenFile"], ["gitlab.projects"]] },
-  ...jira.map((of) => ({ of, needs: [...jira.filter((path) => path !== of).map((path) => [path]), ["gitlab.url"]] })),
+  ...jira.map((paths) => ({ of: paths[0], needs: [...jira.filter((other) => other !== paths), ["gitlab.url"]] })),
 ];
 
 interface Chosen {
@@ -32,6 +33,23 @@ export function missingRequirements(
     const fresh = missing.filter((path) => !told.has(path));
     for (const path of fresh) told.add(path);
     return fresh.map((path) => `${chosen.get(of)?.origin}: ${of} is set, but ${path} is not. ${fix(path)}`);
+  });
+}
+
+const secretsBesideFiles = [
+  "gitlab.token",
+  "gitlab.webhookSecret",
+  "jira.apiToken",
+  "notify.webhookSecret",
+  "notify.slackUrl",
+];
+
+/** Files of secrets that are not read because the secret itself is set, a sentence each. */
+export function unreadFiles(chosen: ReadonlyMap<string, Chosen>): readonly string[] {
+  return secretsBesideFiles.flatMap((path) => {
+    const [secret, file] = [chosen.get(path), chosen.get(`${path}File`)];
+    if (!secret?.value || !file?.value) return [];
+    return [`${file.origin}: ${path}File is not used, because ${path} (${secret.origin}) wins. Remove one of them.`];
   });
 }
 

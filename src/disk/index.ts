@@ -1,3 +1,4 @@
+export { currentText, problemOf } from "./current-text.ts";
 export { makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
 export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 export { DiskError, type DiskErrorCode } from "./disk-error.ts";

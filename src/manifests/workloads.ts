@@ -75,6 +75,8 @@ function podOf(stage: StageName, image: string) {
     // The ledger's journal: it outlives the container, not the node. docs/cluster.md says how to have one that does.
     { name: "data", emptyDir: {} },
     ...(stage === "gateway" ? [{ name: "tokens", secret: { secretName: "interlock-gateway-tokens" } }] : []),
+    ...(stage === "gateway" ? [{ name: "agent-tokens", secret: webhookSecret }] : []),
+    ...(stage === "agent" ? [{ name: "agent-tokens", secret: { secretName: agentTokens } }] : []),
     // Read-only is everything else.
     ...(stage === "agent" ? [{ name: "tmp", emptyDir: {} }] : []),
     ...(stage === "orchestrator" ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }] : []),
@@ -83,6 +85,7 @@ function podOf(stage: StageName, image: string) {
     config: "/etc/interlock",
     data: "/data",
     tokens: "/etc/interlock-tokens",
+    "agent-tokens": tokenFolder,
     rules: "/etc/interlock-rules",
     tmp: "/tmp",
   };
@@ -120,10 +123,20 @@ function dataOf(stage: StageName): string {
 
 const agentSecret = "interlock-agent";
 
-/** What the gateway has to know of the agent's GitLab. It has no token for it. */
+/** As files: they change in place when somebody replaces a token, and an environment does not. */
+const agentTokens = "interlock-agent-tokens";
+const tokenFolder = "/etc/interlock-agent-tokens";
+
+/** All that the gateway has of them. */
+const webhookSecret = {
+  secretName: agentTokens,
+  items: [{ key: "webhook-secret", path: "webhook-secret" }],
+  optional: true,
+};
+
+/** What else the gateway has to know of the agent's GitLab. It has no token for it. */
 const webhookSettings = [
   "GITLAB_URL",
-  "GITLAB_WEBHOOK_SECRET",
   "GITLAB_WEBHOOK_NETWORKS",
   "GITLAB_PROJECTS",
   "GITLAB_REVIEW_DRAFTS",
@@ -167,6 +180,8 @@ function configOf(stage: StageName, { image, places }: WorkloadOptions): string 
       "  # There is no volume for a journal: counts are durable in the incident.",
       "  durability: status",
       ...tasks,
+      "gitlab:",
+      `  webhookSecretFile: ${tokenFolder}/webhook-secret`,
     ],
     orchestrator: [...common, ...metrics, ...execution, "  engine: tekton", "rules:", "  dir: /etc/interlock-rules"],
     executor: [
@@ -188,6 +203,10 @@ function configOf(stage: StageName, { image, places }: WorkloadOptions): string 
       `  jobNamespace: ${agents}`,
       `  jobOwnImage: ${image}`,
       "  workDir: /data/work",
+      "gitlab:",
+      `  tokenFile: ${tokenFolder}/gitlab-token`,
+      "jira:",
+      `  apiTokenFile: ${tokenFolder}/jira-token`,
     ],
   };
   return `${lines[stage].join("\n")}\n`;

@@ -37,7 +37,7 @@ describe("who is who", () => {
 
   it("is asked once for each token that we have", async () => {
     let token = bot.token;
-    const changing = client({ token: () => token });
+    const changing = client({ token: async () => token });
     server.requests.clear();
 
     await changing.self();
@@ -49,7 +49,7 @@ describe("who is who", () => {
   });
 
   it("is denied to a bad token, which is not repeated", async () => {
-    const error = await client({ token: () => "glpat-wrong" })
+    const error = await client({ token: async () => "glpat-wrong" })
       .self()
       .catch((caught) => caught);
 
@@ -260,7 +260,7 @@ describe("notes", () => {
     expect(before).toHaveLength(101);
     const victim = before[0]?.notes[0];
     server.faults.before({ method: "GET", path: "/discussions", after: 1 }, async () => {
-      if (victim) await client({ token: () => server.root.token }).deleteNote(place, victim.id);
+      if (victim) await client({ token: async () => server.root.token }).deleteNote(place, victim.id);
     });
 
     const after = await gitlab.discussions(place);
@@ -350,7 +350,7 @@ describe("when GitLab is not well", () => {
 });
 
 function client(some: Partial<GitLabHttpOptions> = {}): GitLab {
-  const token = () => bot.token;
+  const token = async () => bot.token;
   return gitlabHttp({
     ...{ url: `${server.url}/`, token, timeLimitMs: 10_000, clock: systemClock(), random: systemRandom() },
     ...some,

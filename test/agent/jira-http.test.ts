@@ -26,7 +26,7 @@ describe("our account", () => {
   });
 
   it("is denied with a bad token, which is not repeated", async () => {
-    const error = await client({ token: () => "wrong-token" })
+    const error = await client({ token: async () => "wrong-token" })
       .self()
       .catch((caught) => caught);
 
@@ -193,7 +193,7 @@ describe("comments", () => {
 });
 
 function client(some: Partial<JiraHttpOptions> = {}): Jira {
-  const who = { email: bot.email, token: () => bot.token };
+  const who = { email: bot.email, token: async () => bot.token };
   return jiraHttp({
     url: server.url,
     ...who,

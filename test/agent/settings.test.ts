@@ -124,15 +124,43 @@ describe("the setting", () => {
     await expect.poll(refused, { timeout: 10_000 }).toBeGreaterThan(0);
   });
 
-  it("gitlab.tokenFile: a file with the token", async () => {
+  it("gitlab.tokenFile: a file with the token, and later with another", async () => {
     world = await AgentWorld.open({ agents: 0 });
     const file = join(world.directory, "token");
     await writeFile(file, `${world.bot.token}\n`);
     await world.openAgent({ env: { GITLAB_TOKEN: "", GITLAB_TOKEN_FILE: file } });
+    await world.openMergeRequest({ branch: "before" });
+    await world.allEnded();
 
-    await world.openMergeRequest();
+    await writeFile(file, world.gitlab.addToken(world.bot, "api"));
+    world.gitlab.revokeToken(world.bot.token);
+    await world.openMergeRequest({ branch: "after" });
 
-    expect((await world.allEnded())[0]?.status?.phase).toBe("Completed");
+    expect((await world.allEnded(2)).map(({ status }) => status?.phase)).toEqual(["Completed", "Completed"]);
+  });
+
+  it("jira.apiTokenFile: a file with the token, and later with another", async () => {
+    world = await AgentWorld.open({ jira: true, gateways: 0, agents: 0, script: edits });
+    const file = join(world.directory, "token");
+    await writeFile(file, `${world.jiraBot.token}\n`);
+    await world.openAgent({ env: { JIRA_API_TOKEN: "", JIRA_API_TOKEN_FILE: file } });
+    world.jira.addIssue(world.issues, { summary: "Do it" });
+    await world.allEnded();
+
+    await writeFile(file, "another-token-of-jira");
+    Object.assign(world.jiraBot, { token: "another-token-of-jira" });
+    world.jira.addIssue(world.issues, { summary: "Do more" });
+
+    expect((await world.allEnded(2)).map(({ status }) => status?.phase)).toEqual(["Completed", "Completed"]);
+  });
+
+  it.each(["GITLAB_TOKEN", "JIRA_API_TOKEN"])("%s_FILE: is there when the agent starts", async (name) => {
+    world = await AgentWorld.open({ jira: true, gateways: 0, agents: 0 });
+    const file = join(world.directory, "nowhere");
+
+    const opening = world.openAgent({ env: { [name]: "", [`${name}_FILE`]: file } });
+
+    await expect(opening).rejects.toThrow(`${file} cannot be read (ENOENT)`);
   });
 
   it("gitlab.minAccessLevel: who may ask for changes", async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { gitWorkshop, type Repository, type Workshop } from "../../src/agent/index.ts";
+import { type AccessToken, gitWorkshop, type Repository, type Workshop } from "../../src/agent/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import type { Project, User } from "../doubles/gitlab/model.ts";
 import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
@@ -132,6 +132,21 @@ describe("a workshop at GitLab", () => {
     expect(await workshop.branchHead(repository, "main", signal)).toBe(await headOfMain());
   });
 
+  it("looks for a new token when its own is taken no more, also in the middle of its work", async () => {
+    const [old, newer] = [server.addToken(bot, "api"), server.addToken(bot, "api")];
+    const asked: boolean[] = [];
+    await using rotating = await openWorkshop(async ({ refused }) => {
+      asked.push(refused);
+      return refused ? newer : old;
+    });
+    const commit = await edited("n\n", rotating);
+    server.revokeToken(old);
+
+    expect(await push(commit, "agent/x", undefined, { at: rotating })).toEqual({ kind: "pushed" });
+    expect(asked).toContain(true);
+    expect(branchPushes()).toHaveLength(1);
+  });
+
   it("says that a repository is missing", async () => {
     const nowhere = { projectId: 1, cloneUrl: `${server.url}/no/such.git` };
 
@@ -235,11 +250,11 @@ describe("a workshop at GitLab", () => {
   });
 });
 
-function openWorkshop() {
+function openWorkshop(current: AccessToken = async () => token) {
   return gitWorkshop({
     ...{ directory: root, timeLimitMs: 60_000, env: process.env, clock: systemClock(), random: systemRandom() },
     log,
-    server: { origin: new URL(server.url).origin, token: () => token },
+    server: { origin: new URL(server.url).origin, token: current },
   });
 }
 

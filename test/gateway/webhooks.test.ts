@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { type KubeClient, KubeError } from "../../src/kube/index.ts";
 import { type Ledger, LedgerError, type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../src/resources/index.ts";
 import { type PromMetrics, promMetrics } from "../../src/telemetry/index.ts";
-import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
@@ -170,6 +170,37 @@ describe("a webhook of GitLab", () => {
     expect(answer.body.detail).toContain("GITLAB_WEBHOOK_SECRET");
   });
 
+  it("gitlab.webhookSecretFile: needs one of the secret tokens in a file, which is read again", async () => {
+    const file = join(directory, "secrets");
+    let skippedMs = 0;
+    const later = { ...clock, now: () => clock.now() + skippedMs };
+    const env = { GITLAB_WEBHOOK_SECRET: "", GITLAB_WEBHOOK_SECRET_FILE: file };
+    const post = await open(env, { clock: later });
+    const tried = async (...tokens: string[]) => {
+      skippedMs += 5_000;
+      return await Promise.all(tokens.map(async (token) => (await post({}, { token })).status));
+    };
+
+    expect(await tried("old-secret", "")).toEqual([403, 403]);
+    await writeFile(file, "old-secret\n");
+    expect(await tried("old-secret", "new-secret", "")).toEqual([200, 401, 401]);
+    await writeFile(file, "old-secret\r\nnew-secret\n\n");
+    expect(await tried("old-secret", "new-secret", "")).toEqual([200, 200, 401]);
+    await rm(file);
+    expect(await tried("old-secret", "new-secret")).toEqual([200, 200]);
+    await writeFile(file, "new-secret\n");
+    expect(await tried("old-secret", "new-secret")).toEqual([401, 200]);
+    expect(JSON.stringify(log.events)).not.toMatch(/(old|new)-secret/);
+  });
+
+  it("is refused with a file of secret tokens, but no GitLab that it could be from", async () => {
+    const file = join(directory, "secrets");
+    await writeFile(file, secret);
+    const post = await open({ GITLAB_URL: "", GITLAB_WEBHOOK_SECRET: "", GITLAB_WEBHOOK_SECRET_FILE: file });
+
+    expect((await post(mergeRequestEvent())).status).toBe(403);
+  });
+
   it("is answered 503 with Retry-After while the API server is away, and may be sent again", async () => {
     let isDown = true;
     const create = (async (...call: Parameters<KubeClient["create"]>) => {
@@ -267,6 +298,7 @@ describe("a webhook of GitLab", () => {
 
   interface OpenOptions {
     readonly client?: KubeClient;
+    readonly clock?: Clock;
     readonly ledger?: Ledger;
     readonly yaml?: string;
   }

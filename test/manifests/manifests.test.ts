@@ -85,18 +85,35 @@ describe("the deployments", () => {
 });
 
 describe("the secrets of the coding agent", () => {
+  const mountOf = (stage: string) => /"agent-tokens","mountPath":"([^"]+)"/.exec(environment(stage))?.[1];
+  const settings = (configMap: string) => {
+    const { data } = found("ConfigMap", configMap) as unknown as { data: Record<string, string> };
+    const loaded = loadConfig({ yaml: { path: "interlock.yaml", text: data["interlock.yaml"] ?? "" }, env: {} });
+    return loaded.kind === "loaded" ? loaded.config : loaded;
+  };
   const environment = (stage: string) => JSON.stringify(found("Deployment", `interlock-${stage}`));
 
-  it("are the agent's, which does not start without them", () => {
+  it("are the agent's, which does not start without them, and tokens are files, which change in place", () => {
     expect(environment("agent")).toContain('{"secretRef":{"name":"interlock-agent"}}');
+    expect(environment("agent")).toContain('{"name":"agent-tokens","secret":{"secretName":"interlock-agent-tokens"}}');
+    expect(settings("agent-config")).toMatchObject({
+      gitlab: { tokenFile: `${mountOf("agent")}/gitlab-token` },
+      jira: { apiTokenFile: `${mountOf("agent")}/jira-token` },
+    });
   });
 
   it("are the gateway's as far as webhooks need them, if there are any: it has no token of GitLab", () => {
-    const key = "GITLAB_WEBHOOK_SECRET";
+    const key = "GITLAB_URL";
     const valueFrom = { secretKeyRef: { name: "interlock-agent", key, optional: true } };
+    const items = [{ key: "webhook-secret", path: "webhook-secret" }];
+    const secret = { secretName: "interlock-agent-tokens", items, optional: true };
 
     expect(environment("gateway")).toContain(JSON.stringify({ name: key, valueFrom }));
-    expect(environment("gateway")).not.toContain("GITLAB_TOKEN");
+    expect(environment("gateway")).toContain(JSON.stringify({ name: "agent-tokens", secret }));
+    expect(settings("gateway-config")).toMatchObject({
+      gitlab: { webhookSecretFile: `${mountOf("gateway")}/webhook-secret` },
+    });
+    expect(environment("gateway")).not.toMatch(/GITLAB_TOKEN|gitlab-token/);
   });
 
   it("are nobody else's", () => {

@@ -58,7 +58,9 @@ describe("a branch", () => {
   });
 
   it("is not looked up on another server, nor with credentials of others", async () => {
-    await using other = await open({ server: { origin: "https://gitlab.example.com", token: () => "glpat-secret" } });
+    await using other = await open({
+      server: { origin: "https://gitlab.example.com", token: async () => "glpat-secret" },
+    });
 
     for (const cloneUrl of [
       "https://evil.example.com/a.git",
@@ -171,7 +173,7 @@ describe("a run of git", () => {
     const script = `#!/bin/sh\n(echo "$@"; cat /proc/$$/cmdline) >>${root}/seen\nprintenv | grep GIT_CONFIG_VALUE >&2\nexit 128\n`;
     await mkdir(join(root, "bin"));
     await writeFile(join(root, "bin", "git"), script, { mode: 0o755 });
-    const server = { origin: "https://gitlab.example.com", token: () => "glpat-secret" };
+    const server = { origin: "https://gitlab.example.com", token: async () => "glpat-secret" };
     await using spied = await open({ server, env: { PATH: `${join(root, "bin")}:${process.env["PATH"]}` } });
 
     const asking = spied.branchHead({ projectId: 7, cloneUrl: `${server.origin}/a.git` }, "main", signal);
@@ -556,7 +558,7 @@ describe("a push", () => {
 function open(options: Partial<GitWorkshopOptions> = {}) {
   return gitWorkshop({
     directory: join(root, "work"),
-    server: { origin: "file://", token: () => "" },
+    server: { origin: "file://", token: async () => "" },
     timeLimitMs: 60_000,
     env: { PATH: process.env["PATH"] },
     clock: systemClock(),

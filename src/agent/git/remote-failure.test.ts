@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { remoteFailure } from "./remote-failure.ts";
+import { isTokenRefused, remoteFailure } from "./remote-failure.ts";
 
 describe("what git says of a server", () => {
   it.each([
@@ -21,5 +21,17 @@ describe("what git says of a server", () => {
     ["", "unavailable"],
   ])("%j is %s", (stderr, kind) => {
     expect(remoteFailure("fetch", stderr)).toMatchObject({ name: "RemoteError", kind });
+  });
+
+  it.each([
+    ["remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'https://h/a.git/'", true],
+    ["fatal: could not read Username for 'https://h': terminal prompts disabled", true],
+    ["fatal: unable to access 'https://h/': The requested URL returned error: 401", true],
+    ["error: The requested URL returned error: 403", false],
+    ["remote: GitLab: You are not allowed to push code to protected branches on this project.", false],
+    ["fatal: early EOF", false],
+  ])("%j is for want of a good token: %s", (stderr, isRefused) => {
+    expect(isTokenRefused(stderr)).toBe(isRefused);
+    expect(remoteFailure("fetch", stderr).status).toBe(isRefused ? 401 : undefined);
   });
 });

@@ -1,27 +1,39 @@
 import type { GitOutput, GitProcess } from "../../coordination/index.ts";
+import type { AccessToken } from "../access-token.ts";
 import { RemoteError } from "../remote-error.ts";
 import { type HardenedGitOptions, settingsFor } from "./hardened-git.ts";
+import { isTokenRefused } from "./remote-failure.ts";
 import type { Repository } from "./workshop.ts";
 
 export interface GitServer {
   /** Protocol, host and port of GitLab. No other server gets the token. */
   readonly origin: string;
-  readonly token: () => string;
+  readonly token: AccessToken;
 }
 
-/** Git with our token, which it gets by its environment, for this server alone, and never repeats. */
+/**
+ * Git with our token, which it gets by its environment, for this server alone, and never repeats. Who is not let in has
+ * changed nothing, and is run once more if there is another token by now.
+ */
 export function gitOnServer(
   git: GitProcess,
   server: GitServer,
   protocols: HardenedGitOptions["protocols"],
 ): GitProcess {
   return async (args, options) => {
-    const token = server.token();
+    const token = await server.token({ refused: false });
+    const output = await runWith(token, args, options);
+    if (output.code === 0 || !isTokenRefused(output.stderr)) return output;
+    const other = await server.token({ refused: true });
+    return other === token ? output : await runWith(other, args, options);
+  };
+
+  async function runWith(token: string, ...[args, options]: Parameters<GitProcess>): Promise<GitOutput> {
     const basic = Buffer.from(`oauth2:${token}`).toString("base64");
     const header = [`http.${server.origin}/.extraHeader`, `Authorization: Basic ${basic}`] as const;
     const env = { ...options.env, ...settingsFor(protocols, [header]) };
     return without([token, basic], await git(args, { ...options, env }));
-  };
+  }
 }
 
 /** Throws unless the repository is on this server: a clone URL comes from outside. */

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock, systemRandom } from "../../time/index.ts";
+import type { AccessToken } from "../access-token.ts";
 import { type Ask, restClient } from "./rest-client.ts";
 
 let server: Server | undefined;
@@ -103,13 +104,44 @@ describe("a server's answer", () => {
   });
 });
 
-async function ask(some: Partial<Ask>, answer: RequestListener) {
+describe("a token that the server takes no more", () => {
+  const takes = (good: string, seen: unknown[]): RequestListener => {
+    return (request, response) => {
+      seen.push(request.headers["x-token"]);
+      response.writeHead(request.headers["x-token"] === good ? 200 : 401).end("{}");
+    };
+  };
+
+  it("is replaced by the one that there is by now, whatever was asked", async () => {
+    const seen: unknown[] = [];
+    const token: AccessToken = async ({ refused }) => (refused ? "new-token" : "old-token");
+
+    await ask({ method: "POST" }, takes("new-token", seen), token);
+
+    expect(seen).toEqual(["old-token", "new-token"]);
+  });
+
+  it.each([
+    ["there is no other", ["old-token"], async () => "old-token"],
+    ["the other is no better", ["old-token", "2"], async ({ refused }) => (refused ? "2" : "old-token")],
+  ] as [string, string[], AccessToken][])("is an error when %s", async (_when, expected, token) => {
+    const seen: unknown[] = [];
+
+    const asking = ask({ method: "POST" }, takes("new-token", seen), token);
+
+    await expect(asking).rejects.toMatchObject({ kind: "denied", status: 401 });
+    expect(seen).toEqual(expected);
+  });
+});
+
+async function ask(some: Partial<Ask>, answer: RequestListener, token: AccessToken = async () => "secret-token") {
   server = createServer(answer).listen(0, "127.0.0.1");
   await new Promise((resolve) => server?.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
   const rest = restClient({
     ...{ name: "Somebody", url: `http://127.0.0.1:${port}/base`, timeLimitMs: 30_000 },
-    credentials: () => ({ headers: { "x-token": "secret-token" }, secrets: ["secret-token"] }),
+    token,
+    credentials: (token) => ({ headers: { "x-token": token }, secrets: [token] }),
     ...{ clock: systemClock(), random: systemRandom() },
   });
   return await rest({ method: "GET", path: "things", ...some });

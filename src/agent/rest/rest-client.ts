@@ -1,4 +1,5 @@
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import type { AccessToken } from "../access-token.ts";
 import { isRemoteError, RemoteError } from "../remote-error.ts";
 import { failureOf } from "./failure.ts";
 import { readBody } from "./read-body.ts";
@@ -8,8 +9,10 @@ export interface RestOptions {
   readonly name: string;
   /** What all paths are under, without a slash at its end. */
   readonly url: string;
-  /** Who we are; asked for each request, because tokens change. */
-  readonly credentials: () => {
+  /** Asked for each request, because tokens change. */
+  readonly token: AccessToken;
+  /** Who we are, with this token. */
+  readonly credentials: (token: string) => {
     readonly headers: Readonly<Record<string, string>>;
     readonly secrets: readonly string[];
   };
@@ -50,7 +53,7 @@ export function restClient(options: RestOptions): Rest {
   return async (ask) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await once(ask, options);
+        return await asOurselves(ask, options);
       } catch (error) {
         const waitMs =
           tries < mostTries ? retryInMs(ask, error, { tries, chance: options.random.fraction() }) : undefined;
@@ -69,14 +72,28 @@ function retryInMs({ method }: Ask, error: unknown, { tries, chance }: { tries: 
   return waitMs <= longestWaitMs ? waitMs : undefined;
 }
 
-async function once(ask: Ask, options: RestOptions): Promise<Answer> {
+/** Who is not let in has changed nothing: whatever was asked is asked once more if there is another token by now. */
+async function asOurselves(ask: Ask, options: RestOptions): Promise<Answer> {
+  const token = await options.token({ refused: false });
+  try {
+    return await once(ask, token, options);
+  } catch (error) {
+    if (!isRemoteError(error) || error.status !== 401) throw error;
+    const other = await options.token({ refused: true });
+    if (other === token) throw error;
+    return await once(ask, other, options);
+  }
+}
+
+async function once(ask: Ask, token: string, options: RestOptions): Promise<Answer> {
   const { signal } = ask;
   signal?.throwIfAborted();
   const { clock, timeLimitMs, name } = options;
   const late = new AbortController();
   const timer = clock.after(timeLimitMs, () => late.abort());
   try {
-    return await send(ask, options, signal ? AbortSignal.any([signal, late.signal]) : late.signal);
+    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    return await send({ ...ask, signal: either }, token, options);
   } catch (error) {
     signal?.throwIfAborted();
     if (isRemoteError(error)) throw error;
@@ -87,8 +104,8 @@ async function once(ask: Ask, options: RestOptions): Promise<Answer> {
   }
 }
 
-async function send(ask: Ask, options: RestOptions, signal: AbortSignal): Promise<Answer> {
-  const { headers, secrets } = options.credentials();
+async function send(ask: Ask & { readonly signal: AbortSignal }, token: string, options: RestOptions): Promise<Answer> {
+  const { headers, secrets } = options.credentials(token);
   const response = await fetch(urlOf(ask, options), {
     method: ask.method,
     headers: {
@@ -99,7 +116,7 @@ async function send(ask: Ask, options: RestOptions, signal: AbortSignal): Promis
     ...(ask.body !== undefined && { body: JSON.stringify(ask.body) }),
     // The next server would get our token.
     redirect: "manual",
-    signal,
+    signal: ask.signal,
   });
   const text = await readBody(response, options.name);
   if (!response.ok)

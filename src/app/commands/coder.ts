@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { collectInPod, fetchInPod } from "../../agent/index.ts";
 import { type Command, CommandError } from "../../cli/index.ts";
 import { openObjects } from "../objects.ts";
+import { secretFile } from "../secret-file.ts";
 import { configFrom, type Surroundings } from "./surroundings.ts";
 
 /** The longest that one run of git may take. */
@@ -19,9 +19,9 @@ export const coder: Command<Surroundings> = {
     const { signal } = new AbortController();
     if (what === "fetch") {
       const { url = "", tokenFile = "" } = config.gitlab;
-      const token = (await readFile(tokenFile, "utf8")).trim();
+      const token = secretFile("gitlab.tokenFile", tokenFile, { clock });
       const { origin } = new URL(url);
-      await fetchInPod({ origin, token: () => token }, { env, clock, timeLimitMs, signal });
+      await fetchInPod({ origin, token }, { env, clock, timeLimitMs, signal });
       return 0;
     }
     if (what !== "collect") throw new CommandError("say coder fetch or coder collect");

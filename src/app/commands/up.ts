@@ -60,7 +60,7 @@ function agentLines(config: Config, gatewayUrl: string): string {
   const { gitlab, jira } = config;
   if (!hasAgent(config)) return "";
   const hears = [
-    ...(gitlab.webhookSecret ? [`webhooks at ${gatewayUrl}${webhookPath}`] : []),
+    ...(gitlab.webhookSecret || gitlab.webhookSecretFile ? [`webhooks at ${gatewayUrl}${webhookPath}`] : []),
     ...(gitlab.poll ? [`asks for ${gitlab.projects?.join(", ") || "no project: set GITLAB_PROJECTS"}`] : []),
     ...(jira.url ? [`issues of ${jira.url}`] : []),
   ];

@@ -18,12 +18,18 @@ export const gitlab = {
   tokenFile: optional<string>({
     kind: file(),
     env: "GITLAB_TOKEN_FILE",
-    about: "A file with that token, instead.",
+    about: "A file with that token, instead. It is read again every few seconds, and when GitLab refuses the token.",
   }),
   webhookSecret: optional<Secret>({
     kind: secret("the secret token of the webhooks"),
     env: "GITLAB_WEBHOOK_SECRET",
     about: "The secret token of the webhooks. Without it the gateway takes none.",
+  }),
+  webhookSecretFile: optional<string>({
+    kind: file(),
+    env: "GITLAB_WEBHOOK_SECRET_FILE",
+    about:
+      "A file with that secret token, instead, read again every few seconds. Each line is one that is good: an old and a new one, while you replace it.",
   }),
   webhookNetworks: optional<readonly string[]>({
     kind: networks(),

@@ -1,5 +1,5 @@
 import { type JiraProject, jiraProjects } from "../agent-kinds.ts";
-import { duration, httpUrl, secret, text } from "../kinds.ts";
+import { duration, file, httpUrl, secret, text } from "../kinds.ts";
 import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
@@ -18,6 +18,11 @@ export const jira = {
     kind: secret("an API token of that account"),
     env: "JIRA_API_TOKEN",
     about: "Its API token.",
+  }),
+  apiTokenFile: optional<string>({
+    kind: file(),
+    env: "JIRA_API_TOKEN_FILE",
+    about: "A file with that token, instead. It is read again every few seconds, and when Jira refuses the token.",
   }),
   projects: optional<readonly JiraProject[]>({
     kind: jiraProjects(),

@@ -10,8 +10,8 @@ import { mayPass, say } from "./say.ts";
 export interface TaskRoute {
   readonly paths: readonly string[];
   readonly reader: TaskReader;
-  /** What `X-Gitlab-Token` has to be; undefined: nobody is let in. */
-  readonly secret: string | undefined;
+  /** What `X-Gitlab-Token` may be, asked for each request because they change. None: nobody is let in. */
+  readonly secrets: () => Promise<readonly string[]>;
   /** Where requests may come from, such as `10.1.0.0/16`; from anywhere if empty. */
   readonly networks: readonly string[];
   readonly desk: TaskDesk;
@@ -35,7 +35,7 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
           metrics.turnedAway("not-allowed");
           return say(reply, 403, "This address is in none of gitlab.webhookNetworks.");
         }
-        return checkToken(request, reply, route.secret, metrics);
+        return checkToken(request, reply, await route.secrets(), metrics);
       },
       handler: async (request, reply) => {
         try {
@@ -58,16 +58,17 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
   }
 }
 
-function checkToken(request: FastifyRequest, reply: FastifyReply, secret: string | undefined, metrics: GatewayMetrics) {
-  if (secret === undefined) {
+function checkToken(request: FastifyRequest, reply: FastifyReply, secrets: readonly string[], metrics: GatewayMetrics) {
+  if (secrets.length === 0) {
     metrics.turnedAway("not-allowed");
-    const fix = "Set GITLAB_WEBHOOK_SECRET, or gitlab.webhookSecret, to the secret token of the webhook.";
+    const fix =
+      "Set GITLAB_URL, and GITLAB_WEBHOOK_SECRET to the secret token of the webhook, or put that into gitlab.webhookSecretFile.";
     return say(reply, 403, `This gateway takes no webhooks of GitLab. ${fix}`);
   }
   const token = request.headers["x-gitlab-token"];
   // By their hashes, so that time tells nothing, not even the length.
-  const isRight = typeof token === "string" && timingSafeEqual(digest(token), digest(secret));
-  if (isRight) return undefined;
+  const given = digest(typeof token === "string" ? token : "");
+  if (secrets.filter((secret) => timingSafeEqual(given, digest(secret))).length > 0) return undefined;
   metrics.turnedAway(token === undefined ? "no-token" : "unknown-token");
   return say(reply, 401, "X-Gitlab-Token is not the secret token that this gateway knows.");
 }

@@ -26,7 +26,7 @@ export async function coderOptions(root: string, { limits, ...wishes }: CoderWis
       patch: { maxBytes: 1_000_000, maxFiles: 200, protectedPaths: [".gitlab-ci.yml"] },
       ...limits,
     },
-    secrets: () => [token],
+    secrets: async () => [token],
     directory: join(root, "scratch"),
     hidden: [join(root, "data"), join(root, "token-file")],
     isolation: { namespaces: undefined, user: undefined, network: true },

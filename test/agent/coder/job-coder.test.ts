@@ -105,7 +105,8 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
 
   it("finds no token: not GitLab's, not the cluster's", async () => {
     const outcome = await edit(
-      "find /run/interlock /var/run/secrets 2>/dev/null; env; cat .git/config; grep -rl glpat /run/interlock; true",
+      // Where this test runs is nobody's secret, whatever its folder is called.
+      "find /run/interlock /var/run/secrets 2>/dev/null; env | grep -v 'PATH=\\|PWD='; cat .git/config; grep -rl glpat /run/interlock; true",
     );
 
     const said = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
@@ -185,7 +186,7 @@ function coder(script: string, special: Partial<JobCoderOptions> = {}) {
     },
     maxOutputBytes: 100_000,
     patch: { maxBytes: 1_000_000, maxFiles: 200, protectedPaths: [".gitlab-ci.yml"] },
-    secrets: () => [],
+    secrets: async () => [],
     clock,
     ...special,
   });

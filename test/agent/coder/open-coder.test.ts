@@ -42,6 +42,23 @@ describe("the coding agent of the configuration", () => {
     expect(outcome).toMatchObject({ summary: "[redacted] [redacted] [redacted]" });
   });
 
+  it("has what it says shown without secrets that were replaced while it worked, and without the new ones", async () => {
+    const [token, webhooks, senders] = [join(root, "token"), join(root, "webhooks"), join(root, "senders")];
+    writeFileSync(token, "first-token\n");
+    writeFileSync(webhooks, "first-webhook-secret\nsecond-webhook-secret\n");
+    writeFileSync(senders, "# who may post\nprometheus token-of-prometheus\n");
+    const env = { GITLAB_TOKEN_FILE: token, GITLAB_WEBHOOK_SECRET_FILE: webhooks, GATEWAY_TOKEN_FILE: senders };
+    const words = "first-token second-token second-webhook-secret token-of-prometheus prometheus";
+    const { coder, order, workshop } = await open(`agent:\n  command: echo ${words}`, env);
+    await using _ = workshop;
+
+    writeFileSync(token, "second-token\n");
+
+    expect(await coder.run(order(), new AbortController().signal)).toMatchObject({
+      summary: "[redacted] [redacted] [redacted] [redacted] prometheus",
+    });
+  });
+
   it.each([
     ["timeout: 1s", "sleep 100", { kind: "failed", reason: "Timeout" }],
     ["maxOutput: 1KB", "head -c 2000 /dev/zero", { kind: "failed", reason: "OutputTooLarge" }],

@@ -14,7 +14,7 @@ export async function makeRepository(directory: string, files: Readonly<Record<s
   const [sha = ""] = await new Repository(origin).addAll([first]);
   const workshop = await gitWorkshop({
     directory: join(directory, "workshop"),
-    server: { origin: "file://", token: () => "unused-token" },
+    server: { origin: "file://", token: async () => "unused-token" },
     timeLimitMs: 30_000,
     env: { PATH: process.env["PATH"] },
     clock: systemClock(),

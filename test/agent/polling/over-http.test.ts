@@ -96,7 +96,7 @@ describe("a poller over HTTP", () => {
   function start(projects: readonly string[]) {
     const gitlab = gitlabHttp({
       url: server.url,
-      token: () => person(bot).token,
+      token: async () => person(bot).token,
       timeLimitMs: 10_000,
       clock,
       random,

@@ -14,7 +14,7 @@ export interface JobCoderOptions {
   readonly settings: CoderJobSettings;
   readonly maxOutputBytes: number;
   readonly patch: PatchLimits;
-  readonly secrets: () => readonly string[];
+  readonly secrets: () => Promise<readonly string[]>;
   readonly clock: Clock;
 }
 
@@ -113,10 +113,10 @@ class JobRun {
     if (result.outputTooLarge) return failed("OutputTooLarge", "The coding agent wrote more than agent.maxOutput.");
     if (result.code === 137) return failed("Timeout", "The coding agent was ended: its time was up, or its memory.");
     if (result.code === 126 || result.code === 127)
-      return failed("NotStarted", this.#said(result, "could not be started"));
-    if (result.code !== 0) return failed("ExitCode", this.#said(result, `ended with code ${result.code}`));
+      return failed("NotStarted", await this.#said(result, "could not be started"));
+    if (result.code !== 0) return failed("ExitCode", await this.#said(result, `ended with code ${result.code}`));
     const change = async () => this.#checked(result.change);
-    return await conclude(this.#order.request.kind, result.stdout, { secrets: secrets(), change });
+    return await conclude(this.#order.request.kind, result.stdout, { secrets: await secrets(), change });
   }
 
   /** What comes from the pod is checked again: the agent ran beside what made it. */
@@ -125,14 +125,14 @@ class JobRun {
     return checkPatch({ base: this.#order.sha, bytes: change.bytes }, this.#options.patch);
   }
 
-  #said({ stderr, stdout }: PodResult, what: string): string {
-    const said = cleanText((stderr.trim() || stdout.trim()).slice(-2_000), 500, this.#options.secrets());
+  async #said({ stderr, stdout }: PodResult, what: string): Promise<string> {
+    const said = cleanText((stderr.trim() || stdout.trim()).slice(-2_000), 500, await this.#options.secrets());
     return `The coding agent ${what}${said ? `: ${said}` : " and said nothing"}`;
   }
 
   async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
     const { reason, message } = await this.#engine.failureOf(job, signal);
-    const text = `The Job ${this.#ref.name} failed: ${cleanText(message, 500, this.#options.secrets())}`;
+    const text = `The Job ${this.#ref.name} failed: ${cleanText(message, 500, await this.#options.secrets())}`;
     return failed(reason === "Timeout" ? "Timeout" : "ExitCode", text);
   }
 

@@ -22,7 +22,7 @@ export interface LocalCoderOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: CoderLimits;
   /** What must not be shown or pushed, longest first. */
-  readonly secrets: () => readonly string[];
+  readonly secrets: () => Promise<readonly string[]>;
   /** For folders of runs. Outside of everything in `hidden`, and nobody else's. */
   readonly directory: string;
   /** Files and folders that the agent must not see, where it has mounts of its own. */
@@ -48,7 +48,7 @@ const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
  * as far as the isolation goes. What is left of runs that died with their process is ended first.
  */
 export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder> {
-  refuseSecretValues(options);
+  await refuseSecretValues(options);
   const processes = systemProcesses();
   await clearAbandoned(options.directory, async (folder) => {
     options.log.warn("run of a coding agent was left behind", { folder });
@@ -59,9 +59,10 @@ export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder>
 }
 
 /** The names were checked with the settings; what a variable holds can only be seen here. */
-function refuseSecretValues({ environment, secrets }: LocalCoderOptions) {
+async function refuseSecretValues({ environment, secrets }: LocalCoderOptions) {
+  const known = await secrets();
   for (const [name, value] of Object.entries(environment)) {
-    if (secrets().some((secret) => value.includes(secret))) {
+    if (known.some((secret) => value.includes(secret))) {
       throw new Error(`${name} holds a secret of Interlock's own: take it out of agent.passEnvironment`);
     }
   }
@@ -83,9 +84,9 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
   if (options.isolation.user) await giveTo(options.isolation.user, tree.directory);
 
   const end = await runIn(scratch, tree, request, setting);
-  const secrets = options.secrets();
+  const secrets = await options.secrets();
   if (end.how === "ended") return failed(end.why, `The coding agent was ended: ${end.message}.`);
-  if (end.how === "not-started") return failed("NotStarted", notStarted(end.message, options));
+  if (end.how === "not-started") return failed("NotStarted", notStarted(end.message, options.command, secrets));
   if (end.code !== 0) return failed("ExitCode", exited(end, secrets));
   return await conclude(order.request.kind, end.stdout, {
     secrets,
@@ -143,8 +144,8 @@ function oversizeOf(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFile
   return undefined;
 }
 
-function notStarted(message: string, { command, secrets }: LocalCoderOptions): string {
-  const said = cleanText(message, 500, secrets());
+function notStarted(message: string, command: readonly string[], secrets: readonly string[]): string {
+  const said = cleanText(message, 500, secrets);
   return `The coding agent could not be started (${command[0]}): ${said || "no reason given"}. See agent.command.`;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../../../time/index.ts";
+import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { fieldsOf } from "../../rest/fields.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
@@ -11,7 +12,7 @@ import { readPages } from "./pages.ts";
 export interface GitLabHttpOptions {
   /** Of the server, as people type it. */
   readonly url: string;
-  readonly token: () => string;
+  readonly token: AccessToken;
   /** The longest that one request may take. */
   readonly timeLimitMs: number;
   readonly clock: Clock;
@@ -30,8 +31,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   // Whose a token is does not change.
   let us: { readonly token: string; readonly user: GitLabUser } | undefined;
 
-  function credentials() {
-    const token = options.token();
+  function credentials(token: string) {
     return { headers: { "PRIVATE-TOKEN": token }, secrets: [token] };
   }
   async function read(what: string, ask: Ask) {
@@ -51,7 +51,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     host: new URL(options.url).host,
 
     async self(signal) {
-      const token = options.token();
+      const token = await options.token({ refused: false });
       if (us?.token !== token)
         us = { token, user: userOf(await read("user", { method: "GET", path: "user", signal })) };
       return us.user;

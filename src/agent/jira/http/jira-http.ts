@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../../../time/index.ts";
+import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { type Fields, fieldsOf } from "../../rest/fields.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
@@ -14,7 +15,7 @@ export interface JiraHttpOptions {
   /** Of the site, as people type it. */
   readonly url: string;
   readonly email: string;
-  readonly token: () => string;
+  readonly token: AccessToken;
   /** The longest that one request may take. */
   readonly timeLimitMs: number;
   readonly clock: Clock;
@@ -26,8 +27,7 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
   const siteUrl = options.url.replace(/\/+$/, "");
   const rest = restClient({ ...options, name: "Jira", url: `${siteUrl}/rest/api/3`, credentials });
 
-  function credentials() {
-    const token = options.token();
+  function credentials(token: string) {
     const basic = Buffer.from(`${options.email}:${token}`).toString("base64");
     return { headers: { authorization: `Basic ${basic}` }, secrets: [token, basic] };
   }
