@@ -36,6 +36,17 @@ describe("the embedded client", () => {
     expect(client.serverNowMs()).toBe(clock.wallMs());
   });
 
+  it("says on a watch once a minute that it is alive, and how far it has come", async () => {
+    const clock = new ManualClock();
+    const client = await fresh({ clock });
+    const { resourceVersion } = await client.list(leases, {});
+    const event = firstEvent(client, resourceVersion);
+
+    await clock.advance(60_000);
+
+    expect(await event).toEqual({ type: "BOOKMARK", resourceVersion });
+  });
+
   it("refuses an object in a namespace that does not exist", async () => {
     const client = await fresh();
 

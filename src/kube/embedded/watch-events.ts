@@ -1,8 +1,9 @@
+import type { Timer } from "../../time/index.ts";
 import type { WatchEvent } from "../client.ts";
 import type { KubeObject } from "../object.ts";
 import type { Api } from "./api/api.ts";
 import type { Resource } from "./api/resource.ts";
-import { type WatchOptions, watchObjects } from "./api/watch.ts";
+import { bookmarkEveryMs, type WatchOptions, watchObjects } from "./api/watch.ts";
 
 /** A reader that is this far behind finds its stream ended, and can come back to where it was. */
 const mostUnread = 100_000;
@@ -16,11 +17,13 @@ export function watchEvents(api: Api, resource: Resource, options: WatchOptions,
     ended = true;
     wake();
   };
-  const watch = watchObjects(api, resource, options, ({ type, entry }) => {
-    unread.push({ type, object: entry.object });
+  function tell(event: WatchEvent<KubeObject>) {
+    unread.push(event);
     if (unread.length > mostUnread) end();
     wake();
-  });
+  }
+  const watch = watchObjects(api, resource, options, ({ type, entry }) => tell({ type, object: entry.object }));
+  const stopBookmarks = regularly(api, () => tell({ type: "BOOKMARK", resourceVersion: String(api.store.revision) }));
   signal?.addEventListener("abort", end, { once: true });
   unread.push(...watch.initial.map(({ object }) => ({ type: "ADDED" as const, object })));
 
@@ -34,7 +37,22 @@ export function watchEvents(api: Api, resource: Resource, options: WatchOptions,
       }
     } finally {
       watch.stop();
+      stopBookmarks();
       signal?.removeEventListener("abort", end);
     }
   })();
+}
+
+/** As over a wire: whoever reads a stream takes it for dead when it says nothing at all. Returns how to stop it. */
+function regularly({ clock }: Api, bookmark: () => void): () => void {
+  let timer: Timer;
+  function next() {
+    timer = clock.after(bookmarkEveryMs, () => {
+      bookmark();
+      next();
+    });
+    timer.setBackground(true);
+  }
+  next();
+  return () => timer.cancel();
 }

@@ -14,6 +14,9 @@ export interface WatchOptions extends SelectionQuery {
   readonly continue?: string | undefined;
 }
 
+/** How often a watch says that it is alive, and how far it has come, when it has nothing else to say. */
+export const bookmarkEveryMs = 60_000;
+
 /** What a watcher is told. `entry` is as the resource shows it. */
 export interface Event {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";

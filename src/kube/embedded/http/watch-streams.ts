@@ -1,14 +1,13 @@
 import type { Timer } from "../../../time/index.ts";
 import type { Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status-error.ts";
-import { type Watch, type WatchOptions, watchObjects } from "../api/watch.ts";
+import { bookmarkEveryMs, type Watch, type WatchOptions, watchObjects } from "../api/watch.ts";
 import { acceptedFormat } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
 import { flagOf, numberOf } from "./options.ts";
 import { WatchFrames } from "./watch-frames.ts";
 import { WatchStream } from "./watch-stream.ts";
 
-const bookmarkEveryMs = 60_000;
 /** A last bookmark comes this long before the end of a watch that is short. */
 const bookmarkBeforeEndMs = 2_000;
 const shortestLongWatchMs = 30 * 60_000;
