@@ -1,58 +1,15 @@
-import { userInfo } from "node:os";
-import { commands, type Surroundings } from "./app/index.ts";
-import { CommandError } from "./cli/index.ts";
-import { promMetrics } from "./telemetry/index.ts";
-import { systemClock, systemRandom } from "./time/index.ts";
+/** The oldest Node that can read the rest; the same as in package.json. */
+const [major, minor] = [20, 19];
 
-const random = systemRandom();
-const around: Surroundings = {
-  clock: systemClock(),
-  random,
-  metrics: promMetrics(),
-  env: process.env,
-  terminal: {
-    print: (line) => console.log(line),
-    id: () =>
-      random
-        .id()
-        .replace(/[^A-Za-z0-9]/g, "")
-        .slice(0, 8),
-    user: userInfo().username,
-  },
-};
-
-// Whoever read our words has gone, as in `interlock up | head`: that is no reason to stop working.
-process.stdout.on("error", () => {});
-
-const [name = "help", ...args] = process.argv.slice(2);
-try {
-  process.exitCode = await perform(name, args);
-} catch (error) {
-  console.error(`interlock: ${error instanceof Error ? error.message : String(error)}`);
-  // What was begun, such as a server, would keep the process.
-  process.exit(1);
+const [ourMajor = 0, ourMinor = 0] = process.versions.node.split(".").map(Number);
+if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) {
+  // Imported late: an older Node would stop at one of these files, with words that help nobody.
+  await import("./command-line.ts");
+} else {
+  console.error(
+    `interlock: Node ${process.versions.node} is too old: install Node ${major}.${minor} or newer, then npm install again`,
+  );
+  process.exitCode = 1;
 }
 
-/** The exit status; processes keep running after it is known. */
-async function perform(name: string, args: readonly string[]): Promise<number> {
-  const wantsHelp = name === "help" || name === "--help" || args.includes("--help");
-  const wanted = name === "help" ? args[0] : name === "--help" ? undefined : name;
-  if (wanted === undefined) return help();
-  const command = Object.values(commands)
-    .flat()
-    .find((one) => one.name === wanted);
-  if (!command) throw new CommandError(`there is no command "${wanted}". Type: interlock help`);
-  if (!wantsHelp) return command.perform(args, around);
-  console.log(command.usage);
-  return 0;
-}
-
-function help(): number {
-  console.log("interlock COMMAND [OPTIONS]");
-  for (const [heading, list] of Object.entries(commands)) {
-    console.log(`\n${heading}`);
-    for (const { name, about } of list) console.log(`  ${name.padEnd(13)} ${about}`);
-  }
-  console.log("\ninterlock help COMMAND tells the rest of each.");
-  return 0;
-}
+export {};

@@ -11,6 +11,7 @@ import {
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
 import { findIncident } from "./find-incident.ts";
+import { givenReason, onlyWord } from "./misuse.ts";
 import { ownName } from "./own-name.ts";
 import { isNamed, shortNames } from "./short-name.ts";
 import type { Terminal } from "./terminal.ts";
@@ -23,6 +24,7 @@ export const ack: Command<Desk> = {
 
 Says that somebody has looked at what a failed execution left behind, and that trying again is safe. Of an incident, it is
 what the incident waits for: an execution that failed, or a fix that did not hold.`,
+  example: 'interlock ack rr-s3rd7pvp-1 --reason "replaced the disk"',
   perform: performAck,
 };
 
@@ -32,9 +34,8 @@ async function performAck(args: readonly string[], { client, terminal: given }: 
     allowPositionals: true,
     options: { reason: { type: "string" }, namespace: { type: "string" } },
   });
-  const [name] = positionals;
-  const reason = values.reason?.trim();
-  if (!name || !reason || positionals.length > 1) throw new CommandError(ack.usage);
+  const name = onlyWord(positionals, "which execution or incident; see: interlock get incidents");
+  const reason = givenReason(values);
   const terminal = { ...given, user: await ownName({ client, terminal: given }) };
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const incident = await findIncident(client, name);

@@ -60,8 +60,8 @@ describe("interlock approve and reject", () => {
   });
 
   it.each([
-    [[], "interlock approve APPROVAL|INCIDENT --reason TEXT"],
-    [["rar-1"], "interlock approve APPROVAL|INCIDENT --reason TEXT"],
+    [[], "say which approval or incident"],
+    [["rar-1"], '--reason "…" is missing'],
     [["rar-9", "--reason", "x"], "there is no approval rar-9, and no incident of that name waits for one"],
   ])("asked with %j say what to write", async (args, problem) => {
     await expect(approve.perform(args, desk)).rejects.toThrow(problem);

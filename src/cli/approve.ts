@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { type KubeClient, KubeError } from "../kube/index.ts";
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { givenReason, onlyWord } from "./misuse.ts";
 import { ownName } from "./own-name.ts";
 import { isNamed } from "./short-name.ts";
 
@@ -20,15 +21,15 @@ decided again, so that it may still be refused. See: interlock get approvals`;
     name,
     about,
     usage,
+    example: `interlock ${name} rr-s3rd7pvp-1 --reason "looked at it"`,
     async perform(args, { client, terminal }) {
       const { positionals, values } = parseArgs({
         args: [...args],
         allowPositionals: true,
         options: { reason: { type: "string" } },
       });
-      const [subject] = positionals;
-      const reason = values.reason?.trim();
-      if (!subject || !reason || positionals.length > 1) throw new CommandError(usage);
+      const subject = onlyWord(positionals, "which approval or incident; see: interlock get approvals");
+      const reason = givenReason(values);
       const question = await openQuestion(subject, client);
       const decidedBy = await ownName({ client, terminal });
       await answer(question, { decision, decidedBy, decisionMessage: reason }, client);

@@ -18,6 +18,7 @@ import {
 import { builtInKinds, parseTarget } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Command, CommandError } from "./command.ts";
+import { MisuseError } from "./misuse.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The ledger, as far as it can be reached from here. */
@@ -53,13 +54,15 @@ export const audit: Command<Archive> = {
   --since, --until WHEN   2026-11-15T10:00:00Z, or 2h for two hours ago
   --from                  the database (default; its newest events are a moment old), or the journals of this machine.
                           verify looks at both unless told otherwise`,
+  example: "interlock audit show node/worker-1 --since 2h",
   perform: performAudit,
 };
 
 async function performAudit([verb, ...args]: readonly string[], archive: Archive): Promise<number> {
   const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
   const from = sources.find((source) => source === values.from);
-  if ((values.from !== undefined && !from) || positionals.length > 1) throw new CommandError(audit.usage);
+  if (values.from !== undefined && !from) throw new MisuseError(`--from can be ${sources.join(" or ")}`);
+  if (positionals.length > 1) throw new MisuseError(`one target at a time, got ${positionals.join(" ")}`);
   const filter = filterOf({ ...values, target: positionals[0] ?? values.target }, archive.nowMs);
   switch (verb) {
     case "verify":
@@ -71,7 +74,7 @@ async function performAudit([verb, ...args]: readonly string[], archive: Archive
     case "show":
       return list(archive, from ?? "database", filter, shown);
     default:
-      throw new CommandError(audit.usage);
+      throw new MisuseError("say show, export, verify or ship");
   }
 }
 

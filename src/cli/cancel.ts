@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { annotationKeys, codingTasks } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { givenReason, onlyWord } from "./misuse.ts";
 import { ownName } from "./own-name.ts";
 import { findTasks } from "./why-task.ts";
 
@@ -11,15 +12,15 @@ export const cancel: Command<Desk> = {
   usage: `interlock cancel TASK --reason TEXT
 
 Asks whoever works on the task to stop; one that waits ends at once. What was pushed or said already stays.`,
+  example: 'interlock cancel ct-oiiu3npg --reason "not needed any more"',
   async perform(args, { client, terminal }) {
     const { positionals, values } = parseArgs({
       args: [...args],
       allowPositionals: true,
       options: { reason: { type: "string" } },
     });
-    const [name] = positionals;
-    const reason = values.reason?.trim();
-    if (!name || positionals.length > 1 || !reason) throw new CommandError(cancel.usage);
+    const name = onlyWord(positionals, "which task; see: interlock get tasks");
+    const reason = givenReason(values);
     const [task] = name.startsWith("git:") ? [] : await findTasks(client, name);
     if (!task) throw new CommandError(`there is no task ${name}; see: interlock get tasks`);
     if (task.status && "completionTime" in task.status) {

@@ -10,6 +10,8 @@ export interface Command<Context> {
   /** For the list of all commands. */
   readonly about: string;
   readonly usage: string;
+  /** What somebody would type. */
+  readonly example: string;
   /** Returns the exit status. Throws CommandError for whoever typed it. */
   perform(args: readonly string[], context: Context): Promise<number>;
 }

@@ -85,10 +85,10 @@ describe("interlock get", () => {
 
   it.each([
     [["pauses", "-w", "-o", "json"], "--watch shows a table, not json"],
-    [[], "interlock get incidents|executions"],
+    [[], "say what to list: incidents, executions"],
     [["cats"], 'there are no "cats" here; there are incidents, executions'],
-    [["incidents", "rr-nobody-1"], "there is no incidents rr-nobody-1; see: interlock get incidents"],
-    [["incidents", "--output", "yaml"], "[--output wide|json|name]"],
+    [["incidents", "rr-nobody-1"], "there is no incident rr-nobody-1; see: interlock get incidents"],
+    [["incidents", "--output", "yaml"], "--output can be wide, json, name; got yaml"],
   ])("asked with %j says what to write", async (args, problem) => {
     const desk = await deskWithIncident();
 

@@ -13,6 +13,7 @@ import {
 } from "../resources/index.ts";
 import { Table } from "./columns.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { MisuseError, onlyWord } from "./misuse.ts";
 import { isNamed, shortNames } from "./short-name.ts";
 import { watchTable } from "./watch-table.ts";
 
@@ -37,8 +38,9 @@ export const get: Command<Desk> = {
   usage: `interlock get ${Object.keys(kinds).join("|")} [NAME] [--namespace NS] [--output ${outputs.join("|")}] [--watch]
 
 Lists what there is, oldest first, in all namespaces unless one is named; with --watch (-w) also each row that changes from
-then on, until Ctrl-C. Names with a hash in them are shortened, and
-are understood so by every command; with wide, json and name they are whole.`,
+then on, until Ctrl-C. Names with a hash in them are shortened, and are understood so by every command; with --output (-o)
+wide, json and name they are whole.`,
+  example: "interlock get incidents --watch",
   perform: performGet,
 };
 
@@ -53,11 +55,13 @@ async function performGet(args: readonly string[], desk: Desk): Promise<number> 
       watch: { type: "boolean", short: "w", default: false },
     },
   });
-  const [word = "", name, ...more] = positionals;
+  const [word = "", ...names] = positionals;
+  const name = names.length > 0 ? onlyWord(names, "which") : undefined;
   const { output, namespace } = values;
-  const isKnown = output === undefined || (outputs as readonly string[]).includes(output);
-  if (!word || more.length > 0 || !isKnown) throw new CommandError(get.usage);
-  const kind = kindOf(word);
+  if (!word) throw new MisuseError(`say what to list: ${Object.keys(kinds).join(", ")}`);
+  if (output !== undefined && !(outputs as readonly string[]).includes(output))
+    throw new MisuseError(`--output can be ${outputs.join(", ")}; got ${output}`);
+  const { plural, kind } = kindOf(word);
   const wide = output === "wide";
   const table = new Table(kind, { wide, nameOf: wide ? (name) => name : shortNames });
   const query = namespace ? { namespace } : {};
@@ -70,20 +74,21 @@ async function performGet(args: readonly string[], desk: Desk): Promise<number> 
   }
 
   const items = pick((await client.list<KubeObject>(kind, query)).items);
-  if (name && items.length === 0) throw new CommandError(`there is no ${word} ${name}; see: interlock get ${word}`);
+  if (name && items.length === 0)
+    throw new CommandError(`there is no ${plural.slice(0, -1)} ${name}; see: interlock get ${plural}`);
   if (output === "json") terminal.print(JSON.stringify(items, null, 2));
   else if (output === "name") for (const { metadata } of items) terminal.print(metadata.name ?? "");
-  else if (items.length === 0) terminal.print(`there are no ${word}${namespace ? ` in ${namespace}` : ""}`);
+  else if (items.length === 0) terminal.print(`there are no ${plural}${namespace ? ` in ${namespace}` : ""}`);
   else for (const line of table.lines(items, client.serverNowMs())) terminal.print(line);
   return 0;
 }
 
 /** By our word for it, in the singular too, or by the name that kubectl knows. */
-function kindOf(word: string): Kind {
+function kindOf(word: string): { readonly plural: string; readonly kind: Kind } {
   const small = word.toLowerCase();
   for (const [plural, kind] of Object.entries(kinds)) {
     const names = [plural, plural.slice(0, -1), kind.plural, kind.singular, kind.shortName];
-    if (names.includes(small)) return kind;
+    if (names.includes(small)) return { plural, kind };
   }
   throw new CommandError(`there are no "${word}" here; there are ${Object.keys(kinds).join(", ")}`);
 }

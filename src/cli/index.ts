@@ -6,6 +6,7 @@ export { cancel } from "./cancel.ts";
 export { type Command, CommandError, type Desk, takeOption } from "./command.ts";
 export { get } from "./get.ts";
 export { logs } from "./logs.ts";
+export { MisuseError, misuseIn } from "./misuse.ts";
 export { pause } from "./pause.ts";
 export { testPolicy } from "./policy-test.ts";
 export { receiving, type SignalPath } from "./receive.ts";

@@ -4,6 +4,7 @@ import { readLogs } from "../engines/index.ts";
 import type { WorkflowExecution } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
+import { onlyWord } from "./misuse.ts";
 
 /** `interlock logs` */
 export const logs: Command<Desk> = {
@@ -13,6 +14,7 @@ export const logs: Command<Desk> = {
 
 Prints what the steps of an execution have written. DIR is where the local engine keeps its runs, if not in the data
 directory.`,
+  example: "interlock logs rr-s3rd7pvp-1-1",
   perform: performLogs,
 };
 
@@ -22,8 +24,7 @@ async function performLogs(args: readonly string[], { client, terminal, director
     allowPositionals: true,
     options: { namespace: { type: "string" }, local: { type: "string", default: join(directory, "local") } },
   });
-  const [name] = positionals;
-  if (!name || positionals.length > 1) throw new CommandError(logs.usage);
+  const name = onlyWord(positionals, "of which execution; see: interlock get executions");
   const execution = await findExecution(client, name, values.namespace);
   if (!execution) throw new CommandError(`there is no execution ${name}; see: interlock get executions`);
   const run = runOf(execution);

@@ -1,6 +1,7 @@
 import type { KubeClient } from "../kube/index.ts";
 import { type AutomationPauseSpec, kindsIn, parseTarget, remediationWorkflows } from "../resources/index.ts";
 import { CommandError } from "./command.ts";
+import { MisuseError } from "./misuse.ts";
 
 /** What a pause covers. */
 export type PauseScope =
@@ -15,7 +16,7 @@ export const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFL
 export async function readPauseScope(words: readonly string[], client: KubeClient): Promise<PauseScope> {
   const [scope, what, ...more] = words;
   if (scope === "all" && what === undefined) return { scope: "All" };
-  if (what === undefined || what === "" || more.length > 0) throw new CommandError(`say what: ${pauseScopes}`);
+  if (what === undefined || what === "" || more.length > 0) throw new MisuseError(`say what: ${pauseScopes}`);
   switch (scope) {
     case "namespace":
       return { scope: "Namespace", targetNamespace: what };
@@ -24,7 +25,7 @@ export async function readPauseScope(words: readonly string[], client: KubeClien
     case "workflow":
       return { scope: "Workflow", workflowId: await knownWorkflow(what, client) };
     default:
-      throw new CommandError(`"${scope}" cannot be paused: ${pauseScopes}`);
+      throw new MisuseError(`"${scope}" cannot be paused: ${pauseScopes}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { type AutomationPause, automationPauses } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { givenReason } from "./misuse.ts";
 import { ownName } from "./own-name.ts";
 import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "./pause-scope.ts";
 
@@ -13,6 +14,7 @@ export const pause: Command<Desk> = {
 
 Nothing new is started there until the pause ends: by itself with --for, else with interlock resume. What runs already
 goes on. Several pauses may cover the same thing; it stands still until the last one has ended.`,
+  example: 'interlock pause all --reason "release 4" --for 2h',
   perform: performPause,
 };
 
@@ -22,9 +24,8 @@ async function performPause(args: readonly string[], { client, terminal, inciden
     allowPositionals: true,
     options: { reason: { type: "string" }, for: { type: "string" } },
   });
-  const reason = values.reason?.trim();
-  if (positionals.length === 0 || !reason) throw new CommandError(pause.usage);
   const scope = await readPauseScope(positionals, client);
+  const reason = givenReason(values);
   const lengthMs = values.for === undefined ? undefined : readLength(values.for);
   const until = lengthMs === undefined ? undefined : new Date(client.serverNowMs() + lengthMs).toISOString();
 

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { MisuseError, onlyWord } from "./misuse.ts";
 import { previewLines, type SignalResult } from "./preview-lines.ts";
 import { shortNames } from "./short-name.ts";
 
@@ -24,6 +25,7 @@ Exit status 0 if everything was taken, 1 if not.`;
     name: "receive",
     about: "post a saved payload to the gateway",
     usage,
+    example: "interlock receive alertmanager -p examples/node-disk-pressure.json --dry-run",
     async perform(args, desk) {
       const { positionals, values } = parseArgs({
         args: [...args],
@@ -35,9 +37,11 @@ Exit status 0 if everything was taken, 1 if not.`;
           "dry-run": { type: "boolean", default: false },
         },
       });
-      const [source] = positionals;
+      const source = onlyWord(positionals, `who would send it: ${sources.replaceAll("|", ", ")}`);
       const route = paths.find((one) => one.source === source);
-      if (!route || !values.payload || positionals.length > 1) throw new CommandError(usage);
+      if (!route)
+        throw new MisuseError(`nobody called ${source} sends signals; there are ${sources.replaceAll("|", ", ")}`);
+      if (!values.payload) throw new MisuseError("-p FILE is missing: what to post");
       const body = await readPayload(values.payload);
       const url = values.gateway ?? (await gatewayUrl(desk.directory));
       const token = await tokenIn(values["token-file"] ?? join(desk.directory, "gateway-tokens"));
@@ -52,14 +56,15 @@ Exit status 0 if everything was taken, 1 if not.`;
 }
 
 async function readPayload(file: string): Promise<string> {
+  const name = file === "-" ? "on standard input" : file;
   const text = await readFile(file === "-" ? "/dev/stdin" : file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`the payload ${file} cannot be read (${error.code}): name a file with JSON`);
+    throw new CommandError(`the payload ${name} cannot be read (${error.code}): name a file with JSON`);
   });
   try {
     JSON.parse(text);
     return text;
   } catch (error) {
-    throw new CommandError(`the payload ${file} is not JSON: ${(error as Error).message}`);
+    throw new CommandError(`the payload ${name} is not JSON: ${(error as Error).message}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
 import { type AutomationPause, automationPauses } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
+import { givenReason, MisuseError } from "./misuse.ts";
 import { ownName } from "./own-name.ts";
 import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "./pause-scope.ts";
 
@@ -12,6 +13,7 @@ export const resume: Command<Desk> = {
   usage: `interlock resume PAUSE|${pauseScopes.replaceAll(" | ", "|")} --reason TEXT
 
 Ends the pause of that name, or every pause of exactly that scope. What waited for it is decided again.`,
+  example: 'interlock resume all --reason "release 4 is out"',
   perform: performResume,
 };
 
@@ -21,8 +23,8 @@ async function performResume(args: readonly string[], { client, terminal }: Desk
     allowPositionals: true,
     options: { reason: { type: "string" } },
   });
-  const reason = values.reason?.trim();
-  if (positionals.length === 0 || !reason) throw new CommandError(resume.usage);
+  if (positionals.length === 0) throw new MisuseError(`say which pause, or what: ${pauseScopes}`);
+  const reason = givenReason(values);
   const nowMs = client.serverNowMs();
   const { items } = await client.list(automationPauses);
   const lasting = items.filter(({ spec, status }) => !status && (!spec.until || Date.parse(spec.until) > nowMs));
@@ -41,7 +43,7 @@ async function wanted(words: readonly string[], lasting: readonly AutomationPaus
   const named = more.length === 0 ? lasting.filter(({ metadata }) => metadata.name === first) : [];
   if (named.length > 0) return named;
   const names = lasting.map(({ metadata, spec }) => `${metadata.name} (${pauseScopeText(spec)})`);
-  const lasts = `what lasts: ${names.join(", ") || "nothing is paused"}`;
+  const lasts = names.length > 0 ? `what lasts: ${names.join(", ")}` : "nothing is paused";
   if (more.length === 0 && first !== "all") throw new CommandError(`there is no pause ${first} that lasts; ${lasts}`);
   const scope = await readPauseScope(words, client);
   const found = lasting.filter(({ spec }) => isSame(scope, spec));

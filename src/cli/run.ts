@@ -15,6 +15,7 @@ import {
 import { readObjectTarget } from "./ask-policy.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { follow } from "./follow.ts";
+import { MisuseError, onlyWord } from "./misuse.ts";
 
 /** `interlock run` */
 export const run: Command<Desk> = {
@@ -24,6 +25,7 @@ export const run: Command<Desk> = {
 
 Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
 status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed.`,
+  example: "interlock run node-disk-cleanup --target node/worker-1 --param keepDays=7",
   perform: performRun,
 };
 
@@ -38,8 +40,8 @@ async function performRun(args: readonly string[], { client, terminal, incidents
       "no-wait": { type: "boolean", default: false },
     },
   });
-  const [workflowId] = positionals;
-  if (!workflowId || !values.target || positionals.length > 1) throw new CommandError(run.usage);
+  const workflowId = onlyWord(positionals, "which workflow to run; see: interlock get workflows");
+  if (!values.target) throw new MisuseError("--target is missing: what it is to act on");
   const entry = await findEntry(client, workflowId);
   const order = {
     entry,

@@ -93,7 +93,7 @@ describe("interlock why, of a coding task,", () => {
 
   it.each([
     ["git:gitlab.example/7@nowhere", "there are no tasks on git:gitlab.example/7@nowhere"],
-    ["ct-nothing", "there is no incident and no execution ct-nothing, and no task"],
+    ["ct-nothing", "there is no incident, execution or task ct-nothing"],
   ])("of %s says that there is none", async (subject, problem) => {
     await expect(told(subject)).rejects.toThrow(problem);
   });
@@ -128,9 +128,9 @@ describe("interlock cancel", () => {
   it.each([
     [["ct-nothing", "--reason", "x"], "there is no task ct-nothing; see: interlock get tasks"],
     [[branch, "--reason", "x"], `there is no task ${branch}`],
-    [["ct-nothing"], "interlock cancel TASK --reason TEXT"],
-    [["ct-nothing", "--reason", " "], "interlock cancel TASK --reason TEXT"],
-    [["--reason", "x"], "interlock cancel TASK --reason TEXT"],
+    [["ct-nothing"], '--reason "…" is missing'],
+    [["ct-nothing", "--reason", " "], '--reason "…" is missing'],
+    [["--reason", "x"], "say which task"],
   ])("asked with %j says what to write", async (args, problem) => {
     await store(command(1));
 

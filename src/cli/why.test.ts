@@ -60,8 +60,8 @@ describe("interlock why", () => {
 
   it.each([
     [["widget/one"], "widget"],
-    [["wfe-nobody"], "there is no incident and no execution wfe-nobody"],
-    [[], "interlock why TARGET"],
+    [["wfe-nobody"], "there is no incident, execution or task wfe-nobody"],
+    [[], "say of what: an incident, an execution, a task or a target"],
   ])("asked with %j says what is wrong", async (args, problem) => {
     const world = await cluster();
 

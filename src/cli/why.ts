@@ -5,6 +5,7 @@ import { askPolicy, readObjectTarget } from "./ask-policy.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
 import { findIncident } from "./find-incident.ts";
+import { MisuseError, onlyWord } from "./misuse.ts";
 import { shortNames } from "./short-name.ts";
 import { explainExecution } from "./why-execution.ts";
 import { explainIncident } from "./why-incident.ts";
@@ -14,12 +15,13 @@ import { explainTasks } from "./why-task.ts";
 export const why: Command<Desk> = {
   name: "why",
   about: "why something happens or does not: an incident, an execution, a coding task, or a target now",
-  usage: `interlock why INCIDENT | interlock why EXECUTION | interlock why TASK | interlock why TARGET [--workflow WORKFLOW]    [--output json]
+  usage: `interlock why INCIDENT|EXECUTION|TASK|TARGET [--workflow WORKFLOW] [--namespace NS] [--output json]
 
 Of an incident: how far it has come, what was decided about it and by which checks, what it waits for, until when, and
 what can be done; then the same checks asked now. Of an execution: what became of it, by which checks it was skipped,
 and the checks now. Of a target: whether a workflow, or each of the catalog, may act on it now. Of a coding task: how
 far it has come, and what it waits for; of a branch, git:host/id@branch, all tasks on it.`,
+  example: "interlock why node/worker-1",
   perform: performWhy,
 };
 
@@ -29,9 +31,9 @@ async function performWhy(args: readonly string[], desk: Desk): Promise<number> 
     allowPositionals: true,
     options: { workflow: { type: "string" }, output: { type: "string", short: "o" }, namespace: { type: "string" } },
   });
-  const [subject] = positionals;
+  const subject = onlyWord(positionals, "of what: an incident, an execution, a task or a target");
   const isJson = values.output === "json";
-  if (!subject || positionals.length > 1 || (values.output && !isJson)) throw new CommandError(why.usage);
+  if (values.output && !isJson) throw new MisuseError(`--output can be json; got ${values.output}`);
 
   const { facts, text } =
     (await explainTasks(subject, desk)) ??
@@ -59,6 +61,6 @@ async function explainNamed(name: string, namespace: string | undefined, desk: D
   const execution = await findExecution(desk.client, name, namespace);
   if (execution) return explainExecution(execution, desk);
   throw new CommandError(
-    `there is no incident and no execution ${name}, and no task; see: interlock get incidents|executions|tasks. For a target write namespace/kind/name or kind/name`,
+    `there is no incident, execution or task ${name}; see: interlock get incidents (or executions, tasks). A target is written namespace/kind/name or kind/name`,
   );
 }

@@ -193,8 +193,11 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [["receive", "alertmanager"], "interlock receive alertmanager|generic|kubernetes-events -p FILE"],
-    [["receive", "carrier-pigeon", "-p", "x"], "interlock receive alertmanager|generic"],
+    [["receive", "alertmanager"], "-p FILE is missing"],
+    [
+      ["receive", "carrier-pigeon", "-p", "x"],
+      "nobody called carrier-pigeon sends signals; there are alertmanager, generic",
+    ],
     [["receive", "generic", "-p", "nowhere.json"], "the payload nowhere.json cannot be read (ENOENT)"],
     [["receive", "generic", "-p", "README.md"], "the payload README.md is not JSON"],
     [

@@ -169,10 +169,10 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
   });
 
   it.each([
-    [["verify", "--from", "memory"], "interlock audit show"],
+    [["verify", "--from", "memory"], "--from can be database or journal"],
     [["export", "--type", "run.imagined"], "nothing of the type run.imagined is recorded"],
     [["export", "--since", "yesterday"], "--since yesterday is no time"],
-    [["destroy"], "interlock audit show"],
+    [["destroy"], "say show, export, verify or ship"],
   ])("%j is refused with a word of help", async (args, message) => {
     await expect(audit(place, ...args)).rejects.toThrow(message);
   });

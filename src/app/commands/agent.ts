@@ -15,6 +15,7 @@ Works on coding tasks on the API server that --kubeconfig names, with the GitLab
 names. DIR is .agent unless said otherwise.
 
 ${stageOptions}`,
+  example: "interlock agent --kubeconfig .data/kubeconfig --data .agent",
   async perform(args, around) {
     const { clock, random, metrics, env } = around;
     const { loaded, client, log, directory } = await openStage(args, around, ".agent");

@@ -14,6 +14,7 @@ export const api: Command<Surroundings> = {
   name: "api",
   about: "the embedded API server alone",
   usage: `interlock api [OPTIONS]\n\nServes the Kubernetes API from a directory, for other processes of this machine.\n\n${apiOptions}`,
+  example: "interlock api --data /var/lib/interlock --listen 127.0.0.1:7080",
   async perform(args, { clock, random, env, terminal }) {
     const log = pinoLogger({ level: "warn", format: "text", clock });
     const given = readApiArguments(args, env);

@@ -12,11 +12,12 @@ const deskOptions = `  --data DIR              where "up" keeps its things; defa
   --config FILE           settings in YAML, see docs/configuration.md`;
 
 /** A command that asks the API server or tells it something, as one that can be typed. */
-export function atDesk({ name, about, usage, perform }: Command<Desk>): Command<Surroundings> {
+export function atDesk({ name, about, usage, example, perform }: Command<Desk>): Command<Surroundings> {
   return {
     name,
     about,
     usage: `${usage}\n\n${deskOptions}`,
+    example,
     async perform(args, around) {
       const { clock, random, terminal } = around;
       const data = takeOption(args, "data");

@@ -13,6 +13,7 @@ export const audit: Command<Surroundings> = {
 
   --data DIR              of the process whose ledger it is (default INTERLOCK_DATA, else .data)
   --config FILE           settings in YAML, see docs/configuration.md`,
+  example: auditAtArchive.example,
   async perform(args, around) {
     const data = takeOption(args, "data");
     const { value, rest } = takeOption(data.rest, "config");

@@ -1,5 +1,5 @@
 import { collectInPod, fetchInPod } from "../../agent/index.ts";
-import { type Command, CommandError } from "../../cli/index.ts";
+import { type Command, CommandError, MisuseError } from "../../cli/index.ts";
 import { openObjects } from "../objects.ts";
 import { secretFile } from "../secret-file.ts";
 import { configFrom, type Surroundings } from "./surroundings.ts";
@@ -13,6 +13,7 @@ export const coder: Command<Surroundings> = {
   about: "in the Job of a coding agent: fetch its files, collect its result",
   usage:
     "interlock coder fetch|collect\n\nRun by Jobs that the agent makes (agent.executor: job). Nobody has to type it.",
+  example: "interlock coder fetch",
   async perform([what], around) {
     const { clock, random, env } = around;
     const { config } = await configFrom(undefined, around);
@@ -24,7 +25,7 @@ export const coder: Command<Surroundings> = {
       await fetchInPod({ origin, token }, { env, clock, timeLimitMs, signal });
       return 0;
     }
-    if (what !== "collect") throw new CommandError("say coder fetch or coder collect");
+    if (what !== "collect") throw new MisuseError("say fetch or collect");
     const embedded = () => Promise.reject(new CommandError("coder collect is for the pods of Jobs"));
     const { client } = await openObjects({ config, embedded, clock, random, env });
     const { CODER_JOB: name = "", CODER_JOB_UID: uid = "", CODER_NAMESPACE: namespace = "" } = env;

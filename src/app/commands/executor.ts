@@ -11,6 +11,7 @@ export const executor: Command<Surroundings> = {
   name: "executor",
   about: "the executor alone: runs workflows, one at a time per target",
   usage: `interlock executor [OPTIONS]\n\nDrives executions on the API server that --kubeconfig names. DIR is .executor unless said otherwise.\n\n${stageOptions}`,
+  example: "interlock executor --kubeconfig .data/kubeconfig --data .executor",
   async perform(args, around) {
     const { clock, random, metrics } = around;
     const { loaded, client, log, directory } = await openStage(args, around, ".executor");

@@ -9,6 +9,7 @@ export const gateway: Command<Surroundings> = {
   name: "gateway",
   about: "the gateway alone: takes signals over HTTP and opens incidents for them",
   usage: `interlock gateway [OPTIONS]\n\nTakes signals and opens incidents on the API server that --kubeconfig names. DIR is .gateway unless said otherwise.\n\n${stageOptions}`,
+  example: "interlock gateway --kubeconfig .data/kubeconfig --data .gateway",
   async perform(args, around) {
     const { clock, random, metrics, terminal } = around;
     const { loaded, client, log, directory } = await openStage(args, around, ".gateway");

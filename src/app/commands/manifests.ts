@@ -20,6 +20,7 @@ disruption budgets as JSON. The custom resource definitions are in deploy/crds; 
   --runs-in NS            of runs and target records; default ${places.runs}
   --agent                 with the coding agent, which needs the Secret interlock-agent (docs/agent.md)
   --agents-in NS          of the Jobs in which it runs; default ${places.agents}`,
+  example: "interlock manifests --image registry.example/interlock:0.1.0 | kubectl apply -f -",
   async perform(args, { terminal }) {
     const { values } = parseArgs({
       args: [...args],

@@ -10,6 +10,7 @@ export const notify: Command<Surroundings> = {
   name: "notify",
   about: "the delivery of notices alone: console, file, webhook, Slack",
   usage: `interlock notify [OPTIONS]\n\nDelivers the notices on the API server that --kubeconfig names; of several, one does. DIR is .notify unless said otherwise.\n\n${stageOptions}`,
+  example: "interlock notify --kubeconfig .data/kubeconfig --data .notify",
   async perform(args, around) {
     const { clock, random, metrics, terminal } = around;
     const { loaded, client, log, directory } = await openStage(args, around, ".notify");

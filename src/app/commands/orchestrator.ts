@@ -10,6 +10,7 @@ export const orchestrator: Command<Surroundings> = {
   name: "orchestrator",
   about: "the orchestrator alone: decides about incidents, and has executions made for them",
   usage: `interlock orchestrator [OPTIONS]\n\nDrives incidents on the API server that --kubeconfig names. DIR is .orchestrator unless said otherwise.\n\n${stageOptions}`,
+  example: "interlock orchestrator --kubeconfig .data/kubeconfig --data .orchestrator",
   async perform(args, around) {
     const { clock, random, metrics } = around;
     const { loaded, client, log, directory } = await openStage(args, around, ".orchestrator");

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Command, CommandError, takeOption, testPolicy } from "../../cli/index.ts";
+import { type Command, CommandError, MisuseError, takeOption, testPolicy } from "../../cli/index.ts";
 import { readCatalog } from "../../engines/index.ts";
 import { type Expectation, readExpectations } from "../../policy/index.ts";
 import { builtInKinds, currentEntry, type Kinds, type TextFile } from "../../resources/index.ts";
@@ -20,6 +20,7 @@ export const policy: Command<Surroundings> = {
 
 Asks the rules and the policy about signals, without any server, and compares what they say with what is expected. The
 files are those in the folder "tests" of the rules unless named; see docs/rules.md. Exit status 0 if all is as expected.`,
+  example: "interlock policy test --rules rules",
   async perform([verb, ...args], around) {
     const { value, rest } = takeOption(args, "config");
     const { positionals, values } = parseArgs({
@@ -27,7 +28,7 @@ files are those in the folder "tests" of the rules unless named; see docs/rules.
       allowPositionals: true,
       options: { rules: { type: "string" } },
     });
-    if (verb !== "test") throw new CommandError(policy.usage);
+    if (verb !== "test") throw new MisuseError("say test");
     const { config } = await configFrom(value, around);
     const directory = values.rules ?? config.rules.dir;
     const { rules, problems } = await readRulesFolder(directory);

@@ -18,6 +18,7 @@ Starts everything in one process, on loopback, with all that it keeps in one dir
 
 ${apiOptions}
   --config FILE           settings in YAML, see docs/configuration.md`,
+  example: "interlock up --data /var/lib/interlock --config interlock.yaml",
   async perform(args, around) {
     const { clock, random, metrics, env, terminal } = around;
     const { value, rest } = takeOption(args, "config");

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { commands, type Surroundings } from "./app/index.ts";
+import { CommandError, misuseIn } from "./cli/index.ts";
+import { promMetrics } from "./telemetry/index.ts";
+import { systemClock, systemRandom } from "./time/index.ts";
+
+const random = systemRandom();
+const around: Surroundings = {
+  clock: systemClock(),
+  random,
+  metrics: promMetrics(),
+  env: process.env,
+  terminal: {
+    print: (line) => console.log(line),
+    id: () =>
+      random
+        .id()
+        .replace(/[^A-Za-z0-9]/g, "")
+        .slice(0, 8),
+    user: userInfo().username,
+  },
+};
+
+// Whoever read our words has gone, as in `interlock up | head`: that is no reason to stop working.
+process.stdout.on("error", () => {});
+
+const [name = "help", ...args] = process.argv.slice(2);
+try {
+  process.exitCode = await perform(name, args);
+} catch (error) {
+  console.error(`interlock: ${error instanceof Error ? error.message : String(error)}`);
+  // What was begun, such as a server, would keep the process.
+  process.exit(1);
+}
+
+/** The exit status; processes keep running after it is known. */
+async function perform(name: string, args: readonly string[]): Promise<number> {
+  if (name === "--version" || name === "version") return printVersion();
+  const isHelp = (word: string | undefined) => word === "--help" || word === "-h";
+  const wantsHelp = name === "help" || isHelp(name) || args.some(isHelp);
+  const wanted = name === "help" ? args[0] : isHelp(name) ? undefined : name;
+  if (wanted === undefined) return help();
+  const command = Object.values(commands)
+    .flat()
+    .find((one) => one.name === wanted);
+  if (!command) throw new CommandError(`there is no command "${wanted}". Type: interlock help`);
+  if (!wantsHelp) return command.perform(args, around).catch((error) => explainMisuse(error, command));
+  console.log(`${command.usage}\n\nFor example:\n\n  ${command.example}`);
+  return 0;
+}
+
+function explainMisuse(error: unknown, { name, example }: { readonly name: string; readonly example: string }): never {
+  const misuse = misuseIn(error);
+  if (misuse === undefined) throw error;
+  throw new CommandError(`${misuse}\n  for example  ${example}\n  all of it    interlock help ${name}`);
+}
+
+function help(): number {
+  console.log("interlock COMMAND [OPTIONS]");
+  for (const [heading, list] of Object.entries(commands)) {
+    console.log(`\n${heading}`);
+    for (const { name, about } of list) console.log(`  ${name.padEnd(13)} ${about}`);
+  }
+  console.log(
+    "\ninterlock help COMMAND tells the rest of each, with an example; interlock --version which one this is.",
+  );
+  return 0;
+}
+
+function printVersion(): number {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  console.log(`interlock ${version}, Node ${process.versions.node}`);
+  return 0;
+}
