@@ -12,7 +12,7 @@ export function mix(backend: Backend, seed: number, seconds: number): Scenario {
   const cast = castBy(new Dice(seed), backend);
   const { lanes, holdMs } = cast.plan;
   // In the worst case all callers want the same key, and the last has to wait for all others.
-  const serveWithinMs = 20_000 + cast.workers * lanes * holdMs[1];
+  const serveWithinMs = 60_000 + cast.workers * lanes * holdMs[1];
   return { name: "mix", cast, serveWithinMs, play: (stage) => new Turmoil(stage).run(seconds * 1_000) };
 }
 

@@ -34,11 +34,11 @@ export interface Performance {
   readonly history: string | undefined;
 }
 
-const exitWithinMs = 15_000;
+const exitWithinMs = 45_000;
 
 /** Plays `scenario` with real processes, and looks for anything that locks must not let happen. */
 export async function perform(scenario: Scenario, seed: number, theatre: Theatre): Promise<Performance> {
-  const { serveWithinMs = 25_000 } = scenario;
+  const { serveWithinMs = 60_000 } = scenario;
   const dir = join(theatre.dir, `${scenario.name.replaceAll(" ", "-")}-${seed}`);
   const stage = await Stage.open(scenario.cast, { seed, dir, programs: theatre.programs });
   let recoveryMs = 0;
@@ -101,7 +101,7 @@ async function nothingRemains(stage: Stage) {
   const { keys, ttlMs, longestTtlMs } = cast.plan;
   const options = { worker: "fresh", longestTtlMs, commandTimeoutMs: 2_000 };
   const locks = await openLocks(server.backend, server.urlAt(server.port), options);
-  const waitMs = Math.max(ttlMs + server.confirmMs, longestTtlMs) + 1_500;
+  const waitMs = Math.max(ttlMs + server.confirmMs, longestTtlMs) + 5_000;
   await Promise.all(keys.map((key) => takeOnce(key, { locks, stage, waitMs })));
   await locks.close();
 
