@@ -58,16 +58,12 @@ export type {
 export { type MemoryClaimsOptions, memoryClaims } from "./memory/memory-claims.ts";
 export { memoryLocks } from "./memory/memory-locks.ts";
 export { memoryWatermarks } from "./memory/memory-watermarks.ts";
-export {
-  type ObservedWatermark,
-  type Observer,
-  observeClaims,
-  observeJanitor,
-  observeLockLoad,
-  observeLocks,
-  observeWatermarks,
-  type Stage,
-} from "./observed.ts";
+export { observeClaims } from "./observed/observe-claims.ts";
+export { observeJanitor } from "./observed/observe-janitor.ts";
+export { observeLockLoad } from "./observed/observe-lock-load.ts";
+export { observeLocks } from "./observed/observe-locks.ts";
+export { type ObservedWatermark, observeWatermarks } from "./observed/observe-watermarks.ts";
+export type { Observer, Stage } from "./observed/observer.ts";
 export { type OnceOptions, type OnceOutcome, once } from "./once.ts";
 export { RedisConnection, type RedisOptions } from "./redis/connection.ts";
 export type { CredentialSource } from "./redis/credentials.ts";

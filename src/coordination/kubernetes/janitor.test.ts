@@ -6,7 +6,7 @@ import { Chance } from "../../../test/sim/chance.ts";
 import { leases } from "../../kube/index.ts";
 import { promMetrics } from "../../telemetry/index.ts";
 import { keyOf } from "../key.ts";
-import { observeJanitor } from "../observed.ts";
+import { observeJanitor } from "../observed/observe-janitor.ts";
 import { startJanitor } from "./janitor.ts";
 import { kubernetesLocks } from "./kubernetes-locks.ts";
 

@@ -1,28 +1,26 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../../test/doubles/manual-clock.ts";
-import { recordingLogger } from "../../test/doubles/recording-logger.ts";
-import { type PromMetrics, pinoLogger, promMetrics } from "../telemetry/index.ts";
-import { systemRandom } from "../time/index.ts";
-import type { NewClaim } from "./claims.ts";
-import { CoordinationError, type CoordinationErrorCode } from "./errors.ts";
-import { type Key, keyOf } from "./key.ts";
-import type { LockStore, Terms } from "./lock-store.ts";
-import { locksOver } from "./lock-table.ts";
-import type { Lease, Locks, ReleaseOutcome } from "./locks.ts";
-import { memoryClaims } from "./memory/memory-claims.ts";
-import { memoryLocks } from "./memory/memory-locks.ts";
-import { memoryWatermarks } from "./memory/memory-watermarks.ts";
-import {
-  type Observer,
-  observeClaims,
-  observeJanitor,
-  observeLockLoad,
-  observeLocks,
-  observeWatermarks,
-} from "./observed.ts";
-import { once } from "./once.ts";
-import { openWatermark, type WatermarkOptions } from "./watermarks.ts";
+import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { recordingLogger } from "../../../test/doubles/recording-logger.ts";
+import { type PromMetrics, pinoLogger, promMetrics } from "../../telemetry/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import type { NewClaim } from "../claims.ts";
+import { CoordinationError, type CoordinationErrorCode } from "../errors.ts";
+import { type Key, keyOf } from "../key.ts";
+import type { LockStore, Terms } from "../lock-store.ts";
+import { locksOver } from "../lock-table.ts";
+import type { Lease, Locks, ReleaseOutcome } from "../locks.ts";
+import { memoryClaims } from "../memory/memory-claims.ts";
+import { memoryLocks } from "../memory/memory-locks.ts";
+import { memoryWatermarks } from "../memory/memory-watermarks.ts";
+import { once } from "../once.ts";
+import { openWatermark, type WatermarkOptions } from "../watermarks.ts";
+import { observeClaims } from "./observe-claims.ts";
+import { observeJanitor } from "./observe-janitor.ts";
+import { observeLockLoad } from "./observe-lock-load.ts";
+import { observeLocks } from "./observe-locks.ts";
+import { observeWatermarks } from "./observe-watermarks.ts";
+import type { Observer } from "./observer.ts";
 
 const key = keyOf("repo", "gitlab.example.com", 42);
 
@@ -597,7 +595,8 @@ describe("all metrics", () => {
 describe("log lines", () => {
   it("are the ones in docs/observability.md, at the same levels", async () => {
     const page = await readFile(docsPage, "utf8");
-    const code = await readFile(new URL("./observed.ts", import.meta.url), "utf8");
+    const files = (await readdir(here)).filter((name) => name.startsWith("observe-"));
+    const code = (await Promise.all(files.map((name) => readFile(new URL(name, here), "utf8")))).join("");
 
     const rows = [...page.matchAll(/^\| `([a-z_ ]+)` \| ((?:debug|info|warn)(?:, \w+)?) \|/gm)];
     const documented = rows.flatMap(([, event, levels = ""]) => levels.split(", ").map((level) => `${level} ${event}`));
@@ -623,7 +622,8 @@ describe("log lines", () => {
   });
 });
 
-const docsPage = new URL("../../docs/observability.md", import.meta.url);
+const here = new URL("./", import.meta.url);
+const docsPage = new URL("../../../docs/observability.md", import.meta.url);
 const noAnswer = new Error("no answer");
 const serverDate = new Date("2023-11-14T22:13:20Z");
 

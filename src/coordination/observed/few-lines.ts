@@ -1,0 +1,31 @@
+import type { Clock } from "../../time/index.ts";
+
+const quietMs = 10_000;
+const mostLines = 100;
+
+/**
+ * Says whether to write a line about `key`: how many were left out since the last line, or undefined for "not now".
+ * A hundred callers on one key, or ten thousand leases whose renewals fail ten times a second, would otherwise bury
+ * the lines that matter. So in 10 s each key is written once, and a hundred keys altogether; metrics count them all.
+ */
+export function fewLines(clock: Clock): (key: string) => number | undefined {
+  const written = new Set<string>();
+  let quietUntil = Number.NEGATIVE_INFINITY;
+  let leftOut = 0;
+
+  return (key) => {
+    const now = clock.now();
+    if (now >= quietUntil) {
+      written.clear();
+      quietUntil = now + quietMs;
+    }
+    if (written.has(key) || written.size >= mostLines) {
+      leftOut++;
+      return undefined;
+    }
+    written.add(key);
+    const unreported = leftOut;
+    leftOut = 0;
+    return unreported;
+  };
+}

@@ -1,0 +1,135 @@
+import type { Metrics } from "../../telemetry/index.ts";
+import type { Claim, ClaimEvents, Effect } from "../claims.ts";
+import type { CoordinationErrorCode } from "../errors.ts";
+import { fewLines } from "./few-lines.ts";
+import type { Observer, Stage } from "./observer.ts";
+import { seriesOf } from "./series-of.ts";
+
+/** Counts and logs what happens to the claims of a stage: `redisClaims({ …, events: observeClaims(observer) })`. */
+export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEvents {
+  const count = claimMetrics(stage, metrics);
+  const renewalLines = fewLines(clock);
+  const refusalLines = fewLines(clock);
+  const evictionLines = fewLines(clock);
+  let evictedSinceLine = 0;
+
+  return {
+    answered(key, state, effect) {
+      count.claims[claimOutcomeOf[state]].inc();
+      if (state === "new") count.work[effect ? effectOf[effect] : "unstated"].inc();
+      log.debug("claim answered", { key, state, effect });
+    },
+    // Logged although the caller has the error: `once` throws the error of the work in place of this one.
+    refused(key, reason) {
+      count.refusals[refusalOf[reason]].inc();
+      const unreported = refusalLines(`${key}|${reason}`);
+      if (unreported !== undefined) log.warn("claim refused", { key, reason, unreported });
+    },
+    renewalFailed({ key, holder, fence }, cause) {
+      count.renewalFailures.inc();
+      const unreported = renewalLines(key);
+      if (unreported !== undefined) log.warn("claim_renewal_failed", { key, holder, fence, cause, unreported });
+    },
+    lost({ key, holder, fence }, cause) {
+      count.losses.inc();
+      log.warn("claim lost", { key, holder, fence, cause });
+    },
+    settled({ key, holder, fence }, how, outcome) {
+      count.settlements[how][outcome].inc();
+      if (outcome === "settled") log.debug("claim settled", { key, holder, fence, how, outcome });
+      // Done too late is told by `lateComplete`, which follows.
+      else if (how !== "done" || outcome !== "lost") log.warn("claim settled", { key, holder, fence, how, outcome });
+    },
+    lateComplete({ key, holder, fence }) {
+      count.lateCompletes.inc();
+      log.warn("claim completed late", { key, holder, fence });
+    },
+    evicted({ count: forgotten, maxEntries, ageMs }) {
+      count.evictions.inc(forgotten);
+      evictedSinceLine += forgotten;
+      if (evictionLines("") === undefined) return;
+      log.warn("dedup_store_eviction", { count: evictedSinceLine, maxEntries, ageMs });
+      evictedSinceLine = 0;
+    },
+  };
+}
+
+const claimOutcomes = ["new", "in_flight", "done", "failed"] as const;
+const effects = ["transactional", "fenced", "idempotent", "at_least_once", "unstated"] as const;
+const refusalReasons = ["unavailable", "forbidden", "mismatch", "collision", "full", "closed", "other"] as const;
+const endings = ["done", "failed", "retry"] as const;
+const settlementOutcomes = ["settled", "lost", "unknown"] as const;
+
+const claimOutcomeOf: Readonly<Record<Claim["state"], (typeof claimOutcomes)[number]>> = {
+  new: "new",
+  "in-flight": "in_flight",
+  done: "done",
+  failed: "failed",
+};
+
+const effectOf: Readonly<Record<Effect, (typeof effects)[number]>> = {
+  transactional: "transactional",
+  fenced: "fenced",
+  idempotent: "idempotent",
+  "at-least-once": "at_least_once",
+};
+
+/** A claim neither waits nor is aborted, so these codes are not expected. */
+const refusalOf: Readonly<Record<CoordinationErrorCode, (typeof refusalReasons)[number]>> = {
+  unavailable: "unavailable",
+  forbidden: "forbidden",
+  mismatch: "mismatch",
+  collision: "collision",
+  full: "full",
+  closed: "closed",
+  lost: "other",
+  timeout: "other",
+  aborted: "other",
+};
+
+function claimMetrics(stage: Stage, metrics: Metrics) {
+  const claims = metrics.counter({
+    name: `${stage}_claims_total`,
+    help: "Answers to claims: new is work to do, in_flight and done are duplicates, failed is not tried again.",
+    labels: { outcome: claimOutcomes },
+  });
+  const work = metrics.counter({
+    name: `${stage}_claim_work_total`,
+    help: "New claims by what keeps a second run of their work harmless. For at_least_once nothing does.",
+    labels: { effect: effects },
+  });
+  const refusals = metrics.counter({
+    name: `${stage}_claim_refusals_total`,
+    help: "Claims, and ends of claimed work, that the store refused or did not answer.",
+    labels: { reason: refusalReasons },
+  });
+  const settlements = metrics.counter({
+    name: `${stage}_claim_settlements_total`,
+    help: "Ends of claimed work: done, failed for good or to be retried; and whether the claim was still ours to end.",
+    labels: { how: endings, outcome: settlementOutcomes },
+  });
+  return {
+    claims: seriesOf(claimOutcomes, (outcome) => claims.with({ outcome })),
+    work: seriesOf(effects, (effect) => work.with({ effect })),
+    refusals: seriesOf(refusalReasons, (reason) => refusals.with({ reason })),
+    settlements: seriesOf(endings, (how) =>
+      seriesOf(settlementOutcomes, (outcome) => settlements.with({ how, outcome })),
+    ),
+    lateCompletes: metrics.counter({
+      name: `${stage}_claim_late_completes_total`,
+      help: "Work finished after its claim was lost: its effect may have happened twice.",
+    }),
+    losses: metrics.counter({
+      name: `${stage}_claims_lost_total`,
+      help: "Claims that ended before their work did.",
+    }),
+    renewalFailures: metrics.counter({
+      name: `${stage}_claim_renewal_failures_total`,
+      help: "Renewals without an answer. Each is tried again while the claim lasts.",
+    }),
+    evictions: metrics.counter({
+      name: `${stage}_dedup_evictions_total`,
+      help: "Finished work that the full memory store forgot before its time: it may be done again.",
+    }),
+  };
+}

@@ -1,0 +1,26 @@
+import type { JanitorEvents } from "../janitor-events.ts";
+import type { Observer } from "./observer.ts";
+
+/** Counts and logs what the janitor of a stage removes: `startJanitor({ …, events: observeJanitor(observer) })`. */
+export function observeJanitor({ stage, metrics, log }: Pick<Observer, "stage" | "metrics" | "log">): JanitorEvents {
+  const removals = metrics.counter({
+    name: `${stage}_leases_removed_total`,
+    help: "Leases that nobody needed any more: of locks without holder or waiter, and of claims no longer remembered.",
+    labels: { kind: ["lock", "claim"] },
+  });
+  const failures = metrics.counter({
+    name: `${stage}_lease_sweep_failures_total`,
+    help: "Times the removal of idle Leases failed. It is tried again a few minutes later.",
+  });
+  return {
+    swept({ locks, claims }) {
+      removals.with({ kind: "lock" }).inc(locks);
+      removals.with({ kind: "claim" }).inc(claims);
+      if (locks + claims > 0) log.info("idle leases removed", { locks, claims });
+    },
+    failed(error) {
+      failures.inc();
+      log.warn("idle leases not removed", { error });
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import type { Metrics } from "../../telemetry/index.ts";
+import type { CoordinationErrorCode } from "../errors.ts";
+import type { LockEvents } from "../locks.ts";
+import { fewLines } from "./few-lines.ts";
+import type { Observer, Stage } from "./observer.ts";
+import { seriesOf } from "./series-of.ts";
+
+/** Counts and logs what happens to the locks of a stage: `redisLocks({ …, events: observeLocks(observer) })`. */
+export function observeLocks({ stage, metrics, log, clock }: Observer): LockEvents {
+  const count = lockMetrics(stage, metrics);
+  const contendedLines = fewLines(clock);
+  const renewalLines = fewLines(clock);
+
+  return {
+    attempted() {
+      count.attempts.inc();
+    },
+    acquired({ key, holder, fence }, waitedMs) {
+      count.successes.inc();
+      count.duration.observe(waitedMs / 1_000);
+      if (waitedMs < noticeableWaitMs) log.debug("lock acquired", { key, holder, fence, waitedMs });
+      else log.info("lock acquired", { key, holder, fence, waitedMs });
+    },
+    contended(key, holder) {
+      count.contentions.inc();
+      const unreported = contendedLines(key);
+      if (unreported === undefined) return;
+      const { id, who, purpose, sinceMs } = holder ?? {};
+      const since = sinceMs === undefined ? undefined : new Date(sinceMs);
+      log.info("lock contended", { key, holder: id, who, purpose, since, unreported });
+    },
+    // Not logged: the caller has the error, and the loop that owns its retries logs it, once.
+    failed(_key, reason) {
+      count.failures[lockFailureOf[reason]].inc();
+    },
+    renewalFailed({ key, holder, fence }, cause) {
+      count.renewalFailures.inc();
+      const unreported = renewalLines(key);
+      if (unreported !== undefined) log.warn("lock_renewal_failed", { key, holder, fence, cause, unreported });
+    },
+    lost({ key, holder, fence }, cause) {
+      count.losses.inc();
+      log.warn("lease lost", { key, holder, fence, cause });
+    },
+    released({ key, holder, fence }, told, heldMs) {
+      const outcome = told.released ? "released" : told.reason;
+      count.releases[outcome].inc();
+      count.held.observe(heldMs / 1_000);
+      if (told.released) log.debug("lock released", { key, holder, fence, outcome, heldMs });
+      else log.warn("lock released", { key, holder, fence, outcome, heldMs });
+    },
+  };
+}
+
+/** Who waited this long noticed it, and so may a person who reads the log. */
+const noticeableWaitMs = 1_000;
+
+/** Bounds from 0.1 ms, in memory, to the default wait of 30 s; one at ADR-052's 20 ms, so that its share is exact. */
+const waitBuckets = [
+  0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+
+/** Bounds from a single guarded write to a task of an hour; one at the default ttl of 30 s. */
+const holdBuckets = [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 1_800, 3_600];
+
+const lockFailures = ["contention", "timeout", "api_error", "lost", "aborted"] as const;
+const releaseOutcomes = ["released", "lost", "unknown"] as const;
+
+/**
+ * ADR-052's reasons. Only what the backend did or refused is an `api_error`: a lost race, patience that ran out and a
+ * shutdown say nothing about its health. Closing the locks ends a wait just as the caller's own signal does.
+ */
+const lockFailureOf: Readonly<Record<"contention" | CoordinationErrorCode, (typeof lockFailures)[number]>> = {
+  contention: "contention",
+  timeout: "timeout",
+  lost: "lost",
+  aborted: "aborted",
+  closed: "aborted",
+  unavailable: "api_error",
+  forbidden: "api_error",
+  collision: "api_error",
+  full: "api_error",
+  mismatch: "api_error",
+};
+
+function lockMetrics(stage: Stage, metrics: Metrics) {
+  const failures = metrics.counter({
+    name: `${stage}_lock_acquisition_failures_total`,
+    help: "Times a lock was asked for and not granted. Only api_error is a fault of the backend.",
+    labels: { reason: lockFailures },
+  });
+  const releases = metrics.counter({
+    name: `${stage}_lock_releases_total`,
+    help: "Releases of a lock that was still ours, that was lost before, or without an answer of the backend.",
+    labels: { outcome: releaseOutcomes },
+  });
+  return {
+    failures: seriesOf(lockFailures, (reason) => failures.with({ reason })),
+    releases: seriesOf(releaseOutcomes, (outcome) => releases.with({ outcome })),
+    attempts: metrics.counter({
+      name: `${stage}_lock_acquisition_attempts_total`,
+      help: "Times a lock was asked for.",
+    }),
+    successes: metrics.counter({
+      name: `${stage}_lock_acquisition_successes_total`,
+      help: "Times a lock was granted.",
+    }),
+    contentions: metrics.counter({
+      name: `${stage}_lock_contentions_total`,
+      help: "Times somebody who asked for a lock met another holder, and waited or went without.",
+    }),
+    losses: metrics.counter({
+      name: `${stage}_locks_lost_total`,
+      help: "Granted locks that ended before their holder released them.",
+    }),
+    renewalFailures: metrics.counter({
+      name: `${stage}_lock_renewal_failures_total`,
+      help: "Renewals without an answer. Each is tried again while the lock lasts.",
+    }),
+    duration: metrics.histogram({
+      name: `${stage}_lock_acquisition_duration_seconds`,
+      help: "From asking for a lock to its grant, waiting included. Only locks that were granted.",
+      buckets: waitBuckets,
+    }),
+    held: metrics.histogram({
+      name: `${stage}_lock_hold_duration_seconds`,
+      help: "From the grant of a lock until its holder released it, also if it was lost meanwhile.",
+      buckets: holdBuckets,
+    }),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Metrics } from "../../telemetry/index.ts";
+import { lag } from "../cursor.ts";
+import { CoordinationError } from "../errors.ts";
+import type { AdvanceOutcome, Watermark } from "../watermarks.ts";
+import type { Observer, Stage } from "./observer.ts";
+import { seriesOf } from "./series-of.ts";
+
+/** A watermark that is watched until it is disposed of: from then on this process polls the stream no more. */
+export interface ObservedWatermark extends Watermark, Disposable {}
+
+/**
+ * Counts and logs how the watermarks of a stage move, and shows the largest lag among the streams it polls:
+ * `using mark = observe(await openWatermark(store, key, { serverDate, … }), serverDate)`.
+ */
+export function observeWatermarks({ stage, metrics, log, clock }: Observer) {
+  const polled = new Set<{ lagMs: number; at: number }>();
+  const writes = watermarkMetrics(stage, metrics, () => {
+    // Measured by the source's clock at the last poll, and growing since: a poller that hangs must not look punctual.
+    let largestMs = 0;
+    for (const { lagMs, at } of polled) largestMs = Math.max(largestMs, lagMs + clock.now() - at);
+    return largestMs;
+  });
+
+  return (watermark: Watermark, serverDate: Date): ObservedWatermark => {
+    const stream = { lagMs: lag(watermark.record, serverDate), at: clock.now() };
+    polled.add(stream);
+
+    function note(outcome: AdvanceOutcome, lagMs: number) {
+      const { key } = watermark;
+      Object.assign(stream, { lagMs, at: clock.now() });
+      switch (outcome.kind) {
+        case "advanced":
+          writes.written.inc();
+          return log.debug("watermark advanced", { key, cursor: outcome.cursor, heldBy: outcome.heldBy, lagMs });
+        case "unchanged":
+          if (outcome.heldBy === undefined) return;
+          return log.info("watermark held", { key, cursor: outcome.cursor, heldBy: outcome.heldBy, lagMs });
+        case "stale":
+          // Another process polls it by now, and shows its lag.
+          polled.delete(stream);
+          writes.stale.inc();
+          return log.warn("watermark stale", { key, fence: outcome.fence });
+      }
+    }
+
+    return {
+      key: watermark.key,
+      get record() {
+        return watermark.record;
+      },
+      queryFrom: () => watermark.queryFrom(),
+      async advance(items, serverDate, options) {
+        try {
+          const outcome = await watermark.advance(items, serverDate, options);
+          note(outcome, lag(watermark.record, serverDate));
+          return outcome;
+        } catch (error) {
+          if (error instanceof CoordinationError) writes.failed.inc();
+          throw error;
+        }
+      },
+      [Symbol.dispose]: () => void polled.delete(stream),
+    };
+  };
+}
+
+const writeOutcomes = ["written", "stale", "failed"] as const;
+
+function watermarkMetrics(stage: Stage, metrics: Metrics, largestLagMs: () => number) {
+  metrics.gauge({
+    name: `${stage}_watermark_lag_seconds`,
+    help: "How far the most backward of the streams polled here is behind its source, 0 if none is polled.",
+    collect: (gauge) => gauge.set(largestLagMs() / 1_000),
+  });
+  const writes = metrics.counter({
+    name: `${stage}_watermark_writes_total`,
+    help: "Moves of a watermark: written, refused as stale because another process polls by now, or failed.",
+    labels: { outcome: writeOutcomes },
+  });
+  return seriesOf(writeOutcomes, (outcome) => writes.with({ outcome }));
+}
