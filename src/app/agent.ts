@@ -1,27 +1,16 @@
 import { join } from "node:path";
 import { type AccessToken, gitlabHttp, gitWorkshop, type Jira, jiraHttp, startAgent } from "../agent/index.ts";
-import type { Config, LoadedConfig } from "../config/index.ts";
-import type { KubeClient } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
+import type { Config } from "../config/index.ts";
 import { openCoder } from "./coder.ts";
 import { openCoordination } from "./coordination.ts";
-import type { Stage } from "./executor.ts";
 import { openPolling } from "./polling.ts";
 import { openToken } from "./secret-file.ts";
+import type { Stage, StageOptions } from "./stage.ts";
 
-export interface AgentProcessOptions {
-  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
-  readonly client: KubeClient;
-  readonly ledger: Ledger;
+export interface AgentProcessOptions extends StageOptions {
   /** What belongs to this process alone. */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 const remoteLimitMs = 30_000;

@@ -1,33 +1,16 @@
 import { join } from "node:path";
-import type { Config, LoadedConfig } from "../config/index.ts";
+import type { Config } from "../config/index.ts";
 import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
 import { startExecutor } from "../executor/index.ts";
-import type { KubeClient } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
 import type { PolicySettings } from "../policy/index.ts";
 import { kindsIn } from "../resources/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
 import { namesKnownSince } from "./names-known-since.ts";
+import type { Stage, StageOptions } from "./stage.ts";
 
-export interface ExecutorProcessOptions {
-  readonly loaded: Pick<LoadedConfig, "config">;
-  readonly client: KubeClient;
-  readonly ledger: Ledger;
+export interface ExecutorProcessOptions extends StageOptions {
   /** What belongs to this process alone: the processes of the local engine. */
   readonly directory: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-}
-
-export interface Stage {
-  readonly isReady: boolean;
-  readonly ready: Promise<void>;
-  /** Ends what can be ended in time; nothing is lost by what cannot. */
-  close(): Promise<void>;
 }
 
 /** Starts the executor with the engines that the configuration names. */

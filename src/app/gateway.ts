@@ -1,6 +1,5 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { LoadedConfig } from "../config/index.ts";
 import { keyOf, type LeaderWork, leading } from "../coordination/index.ts";
 import { writeDurably } from "../disk/index.ts";
 import {
@@ -14,25 +13,18 @@ import {
   type TaskRoute,
   taskDesk,
 } from "../gateway/index.ts";
-import type { KubeClient } from "../kube/index.ts";
-import { type Ledger, ledgerWriter } from "../ledger/index.ts";
+import { ledgerWriter } from "../ledger/index.ts";
 import { type FingerprintField, kindsIn, type Signal } from "../resources/index.ts";
 import { alertmanager, followKubernetes, generic, gitlabWebhooks, kubernetesEvent } from "../sources/index.ts";
-import type { Logger, PromMetrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
+import type { PromMetrics } from "../telemetry/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
 import { listening } from "./listening.ts";
 import { secretFile } from "./secret-file.ts";
+import type { StageOptions } from "./stage.ts";
 
-export interface GatewayProcessOptions {
-  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
-  readonly client: KubeClient;
-  readonly ledger: Ledger;
+export interface GatewayProcessOptions extends StageOptions {
   /** What belongs to this gateway alone: what it has counted, its name, and the token it makes. */
   readonly directory: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly metrics: PromMetrics;
 }
 

@@ -1,6 +1,3 @@
-import type { LoadedConfig } from "../config/index.ts";
-import type { KubeClient } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import {
   addresses,
   type Channel,
@@ -10,32 +7,18 @@ import {
   startNotifier,
   webhookChannel,
 } from "../notify/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
+import type { Clock } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
 import { secretFile } from "./secret-file.ts";
+import type { Stage, StageOptions } from "./stage.ts";
 
-export interface NotifyProcessOptions {
-  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
-  readonly client: KubeClient;
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
+export interface NotifyProcessOptions extends StageOptions {
   /** Where the console channel prints. */
   readonly print: (text: string) => void;
 }
 
-export interface RunningNotify {
-  /** Whether the API server answers, and notices are followed; also of those that do not deliver at the moment. */
-  readonly isReady: boolean;
-  readonly ready: Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Starts to deliver notices on the channels that the configuration names. */
-export async function openNotify(options: NotifyProcessOptions): Promise<RunningNotify> {
+export async function openNotify(options: NotifyProcessOptions): Promise<Stage> {
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs } = loaded.config.notify;
   const channels = await channelsOf(options);

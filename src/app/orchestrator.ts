@@ -1,25 +1,12 @@
 import type { LoadedConfig } from "../config/index.ts";
-import type { KubeClient } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import { approvalIdentity } from "../manifests/index.ts";
 import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
 import { kindsIn } from "../resources/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
-import { placesIn, policySettings, type Stage } from "./executor.ts";
+import { placesIn, policySettings } from "./executor.ts";
 import { namesKnownSince } from "./names-known-since.ts";
 import { openRules } from "./rules.ts";
-
-export interface OrchestratorProcessOptions {
-  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
-  readonly client: KubeClient;
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-}
+import type { Stage, StageOptions } from "./stage.ts";
 
 export interface RunningOrchestrator extends Stage {
   /** Names of the rules it began with. */
@@ -27,7 +14,7 @@ export interface RunningOrchestrator extends Stage {
 }
 
 /** Starts the orchestrator with the rules and locks that the configuration names. */
-export async function openOrchestrator(options: OrchestratorProcessOptions): Promise<RunningOrchestrator> {
+export async function openOrchestrator(options: StageOptions): Promise<RunningOrchestrator> {
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { config } = loaded;
   const kinds = await kindsIn(client);

@@ -3,14 +3,44 @@ import type { LoadedConfig } from "../../config/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../telemetry/index.ts";
 import { failAt } from "../fail-at.ts";
+import { openLedger } from "../ledger.ts";
+import { serveMetrics } from "../metrics.ts";
 import { openObjects } from "../objects.ts";
 import { openClient } from "../open-client.ts";
 import { agentNamespaces, prepare } from "../prepare.ts";
-import { configFrom, type Surroundings } from "./surroundings.ts";
+import type { Stage, StageOptions } from "../stage.ts";
+import { closeOnSignal, configFrom, type Surroundings } from "./surroundings.ts";
 
 export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
   --kubeconfig FILE       the API server; default .data/kubeconfig, which up and api write
   --data DIR              what belongs to this process alone`;
+
+export interface SingleStage {
+  readonly name: string;
+  open(options: StageOptions & { readonly directory: string }): Promise<Stage>;
+}
+
+/** Runs one stage in this process, with a ledger and figures of its own, until somebody asks it to end. */
+export async function runStage(
+  args: readonly string[],
+  around: Surroundings,
+  { name, open }: SingleStage,
+): Promise<number> {
+  const { clock, random, metrics } = around;
+  const { loaded, client, log, directory } = await openStage(args, around, `.${name}`);
+  const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
+  const stage = await open({ loaded, client, ledger, directory, clock, random, log, metrics });
+  // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
+  const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => stage.isReady);
+  await stage.ready;
+  log.info(`${name} ready`, { pid: process.pid, ...(served && { metrics: served.url }) });
+  closeOnSignal(async () => {
+    await served?.close();
+    await stage.close();
+    await ledger.close();
+  });
+  return 0;
+}
 
 /** What the process of a single stage begins with. */
 export interface StageProcess {

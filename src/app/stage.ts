@@ -1,0 +1,24 @@
+import type { LoadedConfig } from "../config/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+
+/** What every stage is opened with. */
+export interface StageOptions {
+  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
+  readonly client: KubeClient;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A stage at work. */
+export interface Stage {
+  readonly isReady: boolean;
+  readonly ready: Promise<void>;
+  /** Ends what can be ended in time; nothing is lost by what cannot. */
+  close(): Promise<void>;
+}
