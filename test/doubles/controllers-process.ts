@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { dieWithUs, end } from "../services/child.ts";
 import type { JobOptions } from "./job-controller.ts";
 import type { RunningDouble } from "./run-controller.ts";
 import type { TektonOptions } from "./tekton-controller.ts";
@@ -22,18 +23,14 @@ export async function startControllers(kubeconfigFile: string, behaviours: Behav
   const args = ["--import", "tsx", program, kubeconfigFile, table];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   const exited = once(child, "exit");
-  // A test run that is cut short must not leave processes behind.
-  const killed = () => void child.kill("SIGTERM");
-  process.once("exit", killed);
+  dieWithUs(child, "SIGTERM");
   await Promise.race([
     once(child.stdout, "data"),
     exited.then(([code]) => Promise.reject(new Error(`the doubles ended with ${code} before they were ready`))),
   ]);
   return {
     async stop() {
-      process.off("exit", killed);
-      child.kill("SIGTERM");
-      await exited;
+      await end(child, "SIGTERM");
       await rm(directory, { recursive: true });
     },
   };

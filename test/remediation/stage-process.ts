@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { dieWithUs, end, hasEnded } from "../services/child.ts";
 import { plainEnv } from "../services/interlock.ts";
 
 /** One stage as a process that can be killed, and begins again with what it has on disk. */
@@ -29,29 +29,18 @@ export class StageProcess {
     const log = createWriteStream(this.#logFile, { flags: "a" });
     child.stdout?.pipe(log, { end: false });
     child.stderr?.pipe(log, { end: false });
-    // A test run that is cut short must not leave processes behind.
-    const killed = () => void child.kill("SIGKILL");
-    process.once("exit", killed);
-    child.once("exit", () => process.off("exit", killed));
+    dieWithUs(child);
     this.#child = child;
   }
 
   /** SIGKILL: it has no time to say or save anything. */
   async kill(): Promise<void> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGKILL");
-    await exited;
+    if (this.#child) await end(this.#child, "SIGKILL");
   }
 
   /** Asks it to end, as a deployment does, and waits until it has. */
   async stop(): Promise<void> {
-    const child = this.#child;
-    if (!child || this.hasEnded) return;
-    const exited = once(child, "exit");
-    child.kill("SIGTERM");
-    await exited;
+    if (this.#child) await end(this.#child, "SIGTERM");
   }
 
   /** Stands still for a while, as a machine that swaps does. */
@@ -72,6 +61,6 @@ export class StageProcess {
   }
 
   get hasEnded(): boolean {
-    return this.#child?.exitCode !== null || this.#child.signalCode !== null;
+    return this.#child === undefined || hasEnded(this.#child);
   }
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { interlockEntry } from "./bundle.ts";
+import { dieWithUs, end, heard } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 /** `interlock api` as a process of its own. */
@@ -37,12 +37,7 @@ export async function startApiServer({ program }: { readonly program?: string } 
   const args = [...(program ? [program] : fromSource), "api", "--data", dir, "--listen", `127.0.0.1:${port}`];
   let child = await launch(args);
 
-  async function kill() {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGKILL");
-    await exited;
-  }
+  const kill = () => end(child, "SIGKILL");
 
   async function stop() {
     await kill();
@@ -73,23 +68,7 @@ async function launch(args: readonly string[]): Promise<ChildProcess> {
   // Nothing of ours, such as a test runner's hooks, may run in it.
   const env = { ...process.env, NODE_OPTIONS: "" };
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env });
-  // A test run that is cut short must not leave servers behind.
-  const killed = () => void child.kill("SIGKILL");
-  process.once("exit", killed);
-  child.once("exit", () => process.off("exit", killed));
-  await running(child);
+  dieWithUs(child);
+  await heard(child, /is running/);
   return child;
-}
-
-function running(child: ChildProcess): Promise<void> {
-  let said = "";
-  return new Promise((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      said += chunk.toString();
-      if (said.includes("is running")) resolve();
-    };
-    child.stdout?.on("data", hear);
-    child.stderr?.on("data", hear);
-    child.once("exit", (code, signal) => reject(new Error(`interlock api ended with ${code ?? signal}:\n${said}`)));
-  });
 }

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { dieWithUs, end, heard } from "./child.ts";
 
 /** `interlock gateway` as a process of its own. */
 export interface GatewayProcess extends AsyncDisposable {
@@ -28,37 +28,14 @@ export async function startGatewayProcess(
     // Nothing of ours, such as a test runner's hooks, may run in it.
     env: { ...process.env, NODE_OPTIONS: "", GATEWAY_LISTEN: "127.0.0.1:0", GATEWAY_SCOPE: "all", ...env },
   });
-  // A test run that is cut short must not leave processes behind.
-  const killed = () => void child.kill("SIGKILL");
-  process.once("exit", killed);
-  child.once("exit", () => process.off("exit", killed));
-  const url = await urlOf(child);
+  dieWithUs(child);
+  const [, url = ""] = await heard(child, /signals +(http:\S+)\/api\/v1\/signals /);
   const [, token = ""] = /^local (\S+)$/m.exec(await readFile(join(directory, "gateway-tokens"), "utf8")) ?? [];
-  const end = async (signal: NodeJS.Signals) => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill(signal);
-    await exited;
-  };
   return {
     url,
     token,
-    kill: () => end("SIGKILL"),
-    stop: () => end("SIGTERM"),
-    [Symbol.asyncDispose]: () => end("SIGKILL"),
+    kill: () => end(child, "SIGKILL"),
+    stop: () => end(child, "SIGTERM"),
+    [Symbol.asyncDispose]: () => end(child, "SIGKILL"),
   };
-}
-
-function urlOf(child: ChildProcess): Promise<string> {
-  let said = "";
-  return new Promise((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      said += chunk.toString();
-      const [, url] = /signals +(http:\S+)\/api\/v1\/signals /.exec(said) ?? [];
-      if (url) resolve(url);
-    };
-    child.stdout?.on("data", hear);
-    child.stderr?.on("data", hear);
-    child.once("exit", (code, signal) => reject(new Error(`interlock gateway ended with ${code ?? signal}:\n${said}`)));
-  });
 }

@@ -6,6 +6,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
+import { dieWithUs, end, hasEnded } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 export interface PostgresService extends AsyncDisposable {
@@ -55,10 +56,7 @@ export async function startPostgres(): Promise<PostgresService> {
     child.stderr?.on("data", (chunk: Buffer) => {
       log += chunk.toString();
     });
-    // A test run that is cut short must not leave servers behind.
-    const killed = () => void child.kill("SIGQUIT");
-    process.once("exit", killed);
-    child.once("exit", () => process.off("exit", killed));
+    dieWithUs(child, "SIGQUIT");
     for (let tries = 0; tries < 400; tries++) {
       if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}:\n${log}`);
       if (await answers(url)) return child;
@@ -68,11 +66,9 @@ export async function startPostgres(): Promise<PostgresService> {
   }
 
   async function kill() {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const exited = once(server, "exit");
+    if (hasEnded(server)) return;
     signalAll("SIGCONT");
-    server.kill("SIGQUIT");
-    await exited;
+    await end(server, "SIGQUIT");
   }
 
   function signalAll(signal: NodeJS.Signals) {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { dieWithUs, end } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 export interface RedisService extends AsyncDisposable {
@@ -51,12 +51,7 @@ export async function startRedis(options: RedisServiceOptions = {}): Promise<Red
   async function start() {
     child = await launch(args, port);
   }
-  async function kill() {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGKILL");
-    await exited;
-  }
+  const kill = () => end(child, "SIGKILL");
 
   async function stop() {
     await kill();
@@ -95,10 +90,7 @@ async function launch(args: readonly string[], port: number): Promise<ChildProce
     );
     child.once("exit", (code) => reject(new Error(`redis-server ended with ${code}:\n${log}`)));
   });
-  // A test run that is cut short must not leave servers behind.
-  const killed = () => void child.kill("SIGKILL");
-  process.once("exit", killed);
-  child.once("exit", () => process.off("exit", killed));
+  dieWithUs(child);
   // After it is ready nobody waits for this any more.
   failed.catch(() => {});
   await Promise.race([ready(port), failed]);

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { disagreements, eventsIn } from "../doubles/why-agrees.ts";
 import { until } from "../executor/processes/until.ts";
 import { bundle, interlockEntry } from "./bundle.ts";
+import { dieWithUs, end, heard } from "./child.ts";
 import { interlock, plainEnv, type Said } from "./interlock.ts";
 
 /** A workflow with one step. */
@@ -68,16 +68,8 @@ export class UpProcess {
     );
     const args = ["up", "--data", join(directory, "data"), "--listen", "127.0.0.1:0", "--config", config];
     const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
-    // A test run that is cut short must not leave processes behind.
-    process.once("exit", () => child.kill("SIGKILL"));
-    let screen = "";
-    child.stdout?.on("data", (chunk: Buffer) => {
-      screen += chunk.toString();
-    });
-    while (!/Next, in a second terminal:\n\n.+\n\n/s.test(screen)) {
-      if (child.exitCode !== null) throw new Error(`interlock up ended with ${child.exitCode}:\n${screen}`);
-      await Promise.race([once(child.stdout as NonNullable<typeof child.stdout>, "data"), once(child, "exit")]);
-    }
+    dieWithUs(child);
+    const { input: screen } = await heard(child, /Next, in a second terminal:\n\n.+\n\n/s);
     return new UpProcess(directory, program, child, screen);
   }
 
@@ -120,9 +112,7 @@ export class UpProcess {
 
   async stop(): Promise<void> {
     await this.#whyAgrees();
-    const exited = once(this.#child, "exit");
-    this.#child.kill("SIGTERM");
-    await exited;
+    await end(this.#child, "SIGTERM");
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, readFileSync } from "node:fs";
+import { dieWithUs } from "../../services/child.ts";
 
 export interface ExecutorPlan {
   /** What `bundle` made of the command line tool. */
@@ -35,14 +36,9 @@ export class ExecutorProcess {
     const log = createWriteStream(logFile, { flags: "a" });
     this.#child.stdout?.pipe(log, { end: false });
     this.#child.stderr?.pipe(log, { end: false });
-    // A test run that is cut short must not leave processes behind.
-    const killed = () => void this.#child.kill("SIGKILL");
-    process.once("exit", killed);
+    dieWithUs(this.#child);
     this.ended = new Promise((resolve) => {
-      this.#child.once("exit", (code, signal) => {
-        process.off("exit", killed);
-        resolve(signal ?? code);
-      });
+      this.#child.once("exit", (code, signal) => resolve(signal ?? code));
     });
   }
 
