@@ -7,5 +7,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A second, the default, is nothing on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -20,8 +20,9 @@ ledgerDatabaseContract("PostgreSQL", async () => {
 describe("PostgreSQL", () => {
   it("that is frozen is an error, and works again when it goes on", async () => {
     const database = ledgerDatabase(postgresStore({ url: await postgres.newDatabase(), timeoutMs: 300 }));
-    await database.add(chain("w-1", []));
-    await database.writers();
+    // On a busy machine the first answers may take longer than that.
+    const answers = () => expect.poll(() => database.writers().catch(() => undefined));
+    await answers().toEqual([]);
     postgres.pause();
     try {
       await expect(database.writers()).rejects.toMatchObject({ name: "LedgerError", code: "unavailable" });
@@ -30,9 +31,9 @@ describe("PostgreSQL", () => {
       postgres.resume();
     }
 
-    await expect.poll(() => database.writers().catch(() => undefined)).toEqual([]);
+    await answers().toEqual([]);
     await database.close();
-  });
+  }, 60_000);
 
   it("that is away is an error that names the place and no password", async () => {
     const url = `postgres://interlock:${postgres.password}@127.0.0.1:1/ledger`;
