@@ -81,7 +81,10 @@ export async function openCoordination(options: CoordinationOptions): Promise<Co
     await redis?.connect();
   } catch (error) {
     await close();
-    throw error;
+    const { message } = error as Error;
+    throw new Error(`Redis cannot be used (${message}): bring it back, or set another one with REDIS_URL`, {
+      cause: error,
+    });
   }
   return { locks, claims, watermarks, close };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -50,10 +50,21 @@ describe("the embedded API server", () => {
     expect(versionOf(after)).toBeGreaterThan(versionOf(before));
   });
 
-  it("refuses a second process on the same directory, and says which it is", async () => {
+  it("refuses a second process on the same directory, and says which it is and what to do", async () => {
     await start();
 
-    await expect(start()).rejects.toThrow(directory);
+    await expect(start()).rejects.toThrow(
+      new RegExp(
+        `^${directory}/objects is in use by pid ${process.pid} .*: Interlock runs there already; .* --data DIR`,
+      ),
+    );
+  });
+
+  it("says what to do about a directory that cannot be one", async () => {
+    await rm(directory, { recursive: true });
+    await writeFile(directory, "a file");
+
+    await expect(start()).rejects.toThrow(`nothing can be kept in ${directory} (EEXIST): name a directory`);
   });
 
   it("writes what is secret for its owner alone, and keeps it", async () => {

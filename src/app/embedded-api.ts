@@ -1,5 +1,6 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { access, chmod, constants, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DiskError } from "../disk/index.ts";
 import {
   embeddedClient,
   frozenJson,
@@ -45,14 +46,14 @@ const revisionsPerMs = 50;
 /** Starts the embedded API server on its directory. The kinds of the stages are the stages' business. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { directory, listen, clock, random, log } = options;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeWritable(directory);
   const store = await openLogStore({
     directory: join(directory, "objects"),
     parse: frozenJson,
     clock,
     log,
     newStoreAt: Math.floor(clock.wallMs() * revisionsPerMs),
-  });
+  }).catch(explainInUse);
   try {
     const tls = await keptTls(directory, listen.host, clock, random);
     const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));
@@ -71,6 +72,24 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     await store.close();
     throw error;
   }
+}
+
+async function makeWritable(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await access(directory, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`nothing can be kept in ${directory} (${code}): name a directory that can be written with --data`, {
+      cause: error,
+    });
+  }
+}
+
+function explainInUse(error: unknown): never {
+  if (!(error instanceof DiskError) || error.code !== "in-use") throw error;
+  const todo = "use that one, stop it first, or start another one with --data DIR and --listen HOST:PORT";
+  throw new Error(`${error.message}: Interlock runs there already; ${todo}`, { cause: error });
 }
 
 /** Key and certificate outlive a restart, or every kubeconfig that was handed out would break. */

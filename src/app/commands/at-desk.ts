@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Command, CommandError, type Desk, takeOption } from "../../cli/index.ts";
+import { KubeError } from "../../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../../ledger/index.ts";
 import { policySettings } from "../executor.ts";
 import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
@@ -26,24 +27,36 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
       const loaded = await configFrom(value, around);
       const { config } = loaded;
       const directory = data.value ?? dataDirectory(around);
-      const status = await perform(rest, {
-        client: await openClient(kubeconfig.value ?? join(directory, "kubeconfig"), { clock, random }),
-        terminal,
-        clock,
-        random,
-        interrupted,
-        directory,
-        settings: policySettings(config),
-        incidentsIn: config.gateway.namespace,
-        recordsIn: config.execution.namespace,
-        rules: () => rulesIn(config.rules.dir),
-        verification: config.verification,
-        recorded: (subject) => recordedOf(subject, { loaded, directory }),
-      });
+      const status = await answered(
+        perform(rest, {
+          client: await openClient(kubeconfig.value ?? join(directory, "kubeconfig"), { clock, random }),
+          terminal,
+          clock,
+          random,
+          interrupted,
+          directory,
+          settings: policySettings(config),
+          incidentsIn: config.gateway.namespace,
+          recordsIn: config.execution.namespace,
+          rules: () => rulesIn(config.rules.dir),
+          verification: config.verification,
+          recorded: (subject) => recordedOf(subject, { loaded, directory }),
+        }),
+      );
       // Connections to the API server would keep the process for a while.
       process.exit(status);
     },
   };
+}
+
+/** An API server that does not answer is most often one that was not started. */
+async function answered<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
+    throw new CommandError(
+      `${error.message}\nIs Interlock running? Start it with npm start, or name another API server with --kubeconfig`,
+    );
+  });
 }
 
 function interrupted(): AbortSignal {

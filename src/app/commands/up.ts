@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Command, readApiArguments, takeOption } from "../../cli/index.ts";
-import type { Config } from "../../config/index.ts";
+import { type Config, explainState, type LoadedConfig } from "../../config/index.ts";
 import { pinoLogger } from "../../telemetry/index.ts";
 import { hasAgent } from "../agent.ts";
 import { webhookPath } from "../gateway.ts";
@@ -26,14 +26,18 @@ ${apiOptions}
     const log = pinoLogger({ level: "warn", format: "text", clock });
     const given = readApiArguments(rest, env);
     const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
-    terminal.print(screen(running, given.directory, loaded.config));
-    closeOnSignal(running.close);
+    terminal.print(screen(running, given.directory, loaded));
+    closeOnSignal(async () => {
+      await running.close();
+      terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);
+    });
     return 0;
   },
 };
 
 /** What runs where, and what to type next. */
-function screen({ api, gateway, workflows, rules }: Up, directory: string, config: Config): string {
+function screen({ api, gateway, workflows, rules }: Up, directory: string, loaded: LoadedConfig): string {
+  const { config } = loaded;
   const {
     execution,
     rules: { dir },
@@ -46,7 +50,7 @@ function screen({ api, gateway, workflows, rules }: Up, directory: string, confi
   metrics      ${gateway.url}/metrics
   rules        ${rules.join(", ") || `none yet: put files into ${dir}, see docs/rules.md`}
   workflows    ${workflows.join(", ") || `none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`}
-${agentLines(config, gateway.url)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
+${agentLines(config, gateway.url)}${forgetful(loaded)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
   stop         Ctrl-C; everything is still there at the next start
 
 Next, in a second terminal:
@@ -54,6 +58,16 @@ Next, in a second terminal:
   alias interlock='npm run -s interlock --'${place}
   interlock receive alertmanager -p examples/node-disk-pressure.json
 `;
+}
+
+/** What a restart forgets after all. */
+function forgetful(loaded: LoadedConfig): string {
+  const { state, locks } = loaded.config;
+  if (state.backend !== "memory" && locks.backend !== "memory") return "";
+  return explainState(loaded)
+    .filter((sentence) => sentence.includes("forgets"))
+    .map((sentence) => `  forgets      ${sentence}\n`)
+    .join("");
 }
 
 /** Whom the coding agent works for, and how it hears of what there is to do. */

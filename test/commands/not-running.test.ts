@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { commands } from "../../src/app/index.ts";
+import { kubeconfigFor } from "../../src/kube/index.ts";
+import { promMetrics } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
+
+describe("a command, when Interlock does not run,", () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "interlock-off-"));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  it("says how to start it where it never did", async () => {
+    await expect(interlock("get", "incidents")).rejects.toThrow(
+      `there is no kubeconfig ${directory}/kubeconfig: start Interlock first (npm start`,
+    );
+  });
+
+  it("says how to start it where it did once", async () => {
+    const kubeconfig = kubeconfigFor({ url: "https://127.0.0.1:1", token: "a-token" });
+    await writeFile(join(directory, "kubeconfig"), kubeconfig);
+
+    await expect(interlock("get", "incidents")).rejects.toThrow(
+      /127\.0\.0\.1:1\nIs Interlock running\? Start it with npm start/,
+    );
+  });
+
+  async function interlock(name: string, ...args: readonly string[]) {
+    const command = Object.values(commands)
+      .flat()
+      .find((one) => one.name === name);
+    return command?.perform([...args, "--data", directory], {
+      clock: systemClock(),
+      random: systemRandom(),
+      metrics: promMetrics(),
+      env: {},
+      terminal: { print: () => {}, id: () => "x", user: "somebody" },
+    });
+  }
+});
