@@ -11,6 +11,7 @@ import {
   type Leftover,
   ledgerEventTypes,
   readLedger,
+  subjectsOf,
   verifyDatabase,
   verifyHandOver,
   verifyLedger,
@@ -19,6 +20,7 @@ import { builtInKinds, parseTarget } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Command, CommandError } from "./command.ts";
 import { MisuseError } from "./misuse.ts";
+import { isNamed, shortNames } from "./short-name.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The ledger, as far as it can be reached from here. */
@@ -48,7 +50,7 @@ export const audit: Command<Archive> = {
   ship      brings the journals of this machine to the database whose processes do not run any more
 
   --target TARGET         the same as TARGET
-  --incident NAME         whole, as in: interlock get incidents -o name
+  --incident NAME         as in: interlock get incidents
   --execution NAME|UID
   --type TYPE             such as execution.skipped
   --since, --until WHEN   2026-11-15T10:00:00Z, or 2h for two hours ago
@@ -70,9 +72,12 @@ async function performAudit([verb, ...args]: readonly string[], archive: Archive
     case "ship":
       return ship(archive);
     case "export":
-      return list(archive, from ?? "database", filter, (row) => JSON.stringify(row));
+      await list(archive, from ?? "database", filter, (row) => JSON.stringify(row));
+      return 0;
     case "show":
-      return list(archive, from ?? "database", filter, shown);
+      if ((await list(archive, from ?? "database", filter, (row) => shortNames(shown(row)))) === 0)
+        archive.terminal.print("nothing that fits is recorded");
+      return 0;
     default:
       throw new MisuseError("say show, export, verify or ship");
   }
@@ -82,9 +87,33 @@ const text = { type: "string" } as const;
 const options = { from: text, target: text, incident: text, execution: text, type: text, since: text, until: text };
 
 async function list(archive: Archive, from: Source, filter: EventFilter, line: (row: LedgerRow) => string) {
+  let count = 0;
+  for await (const row of wantedRows(archive, from, filter)) {
+    archive.terminal.print(line(row));
+    count++;
+  }
+  return count;
+}
+
+/** Names may be cut short, as elsewhere. The database finds whole ones without reading everything, so they go first. */
+async function* wantedRows(archive: Archive, from: Source, filter: EventFilter): AsyncGenerator<LedgerRow> {
+  let isFound = false;
+  for await (const row of rowsOf(archive, from, filter)) {
+    isFound = true;
+    yield row;
+  }
+  const { incident, execution, ...rest } = filter;
+  if (isFound || (incident === undefined && execution === undefined)) return;
+  for await (const row of rowsOf(archive, from, rest)) {
+    const subjects = subjectsOf(row);
+    const isMeant = (text: string | undefined, name: unknown) => text === undefined || isNamed(text, String(name));
+    if (isMeant(incident, subjects.incident) && isMeant(execution, subjects.execution)) yield row;
+  }
+}
+
+async function* rowsOf(archive: Archive, from: Source, filter: EventFilter): AsyncGenerator<LedgerRow> {
   const rows = from === "database" ? archive.database.events(filter) : readLedger(journalsOf(archive));
-  for await (const row of rows) if (isWanted(row, filter)) archive.terminal.print(line(row));
-  return 0;
+  for await (const row of rows) if (isWanted(row, filter)) yield row;
 }
 
 async function verify(archive: Archive, from: Source | undefined): Promise<number> {
@@ -92,7 +121,7 @@ async function verify(archive: Archive, from: Source | undefined): Promise<numbe
   const problems: ChainProblem[] = [];
   function tell(place: string, { writers, problems: found }: LedgerReport) {
     const rows = writers.reduce((sum, writer) => sum + writer.rows, 0);
-    terminal.print(`${place}: ${rows} rows of ${writers.length} writers`);
+    terminal.print(`${place}: ${rows} rows of ${writers.length} ${writers.length === 1 ? "writer" : "writers"}`);
     problems.push(...found);
   }
   if (from !== "journal") tell(database.place, await verifyDatabase(database));

@@ -1,13 +1,35 @@
 import type { KubeClient } from "../kube/index.ts";
 import { type WorkflowExecution, type WorkflowExecutionStatus, workflowExecutions } from "../resources/index.ts";
-import { CommandError } from "./command.ts";
+import { CommandError, type Desk } from "./command.ts";
 import { shortNames } from "./short-name.ts";
-import type { Terminal } from "./terminal.ts";
+
+/** An executor that runs admits sooner. */
+const patienceMs = 5_000;
 
 /** Prints how an execution comes along, until it has ended. Returns the exit status. */
-export async function follow(execution: WorkflowExecution, client: KubeClient, terminal: Terminal): Promise<number> {
-  const { name = "", namespace = "", uid } = execution.metadata;
+export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "client" | "terminal" | "clock">) {
+  const { terminal, clock } = desk;
   let last = "";
+  const impatience = clock.after(patienceMs, () => {
+    if (last === "") terminal.print("still waiting to be admitted: is an executor running?");
+  });
+  return await ended(execution, desk.client, tell).finally(() => impatience.cancel());
+
+  function tell(status: WorkflowExecutionStatus | undefined): number | undefined {
+    const line = shortNames(lineOf(status));
+    if (line !== last) terminal.print(line);
+    last = line;
+    return status && exitStatus[status.phase];
+  }
+}
+
+/** Shows `tell` each status until it has an answer. */
+async function ended(
+  execution: WorkflowExecution,
+  client: KubeClient,
+  tell: (status: WorkflowExecutionStatus | undefined) => number | undefined,
+): Promise<number> {
+  const { name = "", namespace = "", uid } = execution.metadata;
   for (;;) {
     const { items, resourceVersion } = await client.list(workflowExecutions, {
       namespace,
@@ -24,13 +46,6 @@ export async function follow(execution: WorkflowExecution, client: KubeClient, t
       if (ended !== undefined) return ended;
     }
   }
-
-  function tell(status: WorkflowExecutionStatus | undefined): number | undefined {
-    const line = shortNames(lineOf(status));
-    if (line !== last) terminal.print(line);
-    last = line;
-    return status && exitStatus[status.phase];
-  }
 }
 
 const exitStatus: Partial<Record<WorkflowExecutionStatus["phase"], number>> = { Completed: 0, Failed: 1, Skipped: 3 };
@@ -39,7 +54,7 @@ function lineOf(status: WorkflowExecutionStatus | undefined): string {
   switch (status?.phase) {
     case undefined:
     case "Pending":
-      return "waiting to be admitted (is an executor running?)";
+      return "";
     case "Running": {
       const { completedTasks, totalTasks } = status.pipelineRunStatus ?? {};
       const progress = totalTasks === undefined ? "" : `, ${completedTasks ?? 0} of ${totalTasks} tasks done`;

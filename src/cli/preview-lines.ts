@@ -56,7 +56,7 @@ function whatItDoes({ target, workflowId, parameters }: Diagnosis): string {
 function verdict(decision: Decision): readonly (readonly [string, string])[] {
   if (decision.verdict === "allow") return [["policy", decision.message]];
   return [
-    ["policy", `not now, ${decision.reason}: ${decision.message}`],
-    ["next", decision.nextStep],
+    ["policy", shortNames(`not now, ${decision.reason}: ${decision.message}`)],
+    ["next", shortNames(decision.nextStep)],
   ];
 }

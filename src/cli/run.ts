@@ -29,7 +29,8 @@ status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is
   perform: performRun,
 };
 
-async function performRun(args: readonly string[], { client, terminal, incidentsIn }: Desk): Promise<number> {
+async function performRun(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal, incidentsIn } = desk;
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -54,7 +55,7 @@ async function performRun(args: readonly string[], { client, terminal, incidents
   const { name = "" } = created.object.metadata;
   terminal.print(`execution ${name} was created`);
   if (values["no-wait"]) return 0;
-  return await follow(created.object, client, terminal);
+  return await follow(created.object, desk);
 }
 
 async function findEntry(client: KubeClient, workflowId: string): Promise<RemediationWorkflow> {

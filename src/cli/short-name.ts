@@ -4,7 +4,7 @@
  */
 export function shortNames(text: string): string {
   return text.replace(
-    /\b([a-z]+-)([0-9a-v]{52})\b/g,
+    /\b((?:[a-z]+-)?)([0-9a-v]{52})\b/g,
     (_, before: string, hash: string) => before + hash.slice(0, shown),
   );
 }

@@ -174,7 +174,7 @@ function fixHolds({ workflowId, fingerprint }: ActionRequest, { record, settings
   const within = formatDuration(ineffective.withinMs);
   const [latest] = fixes;
   if (fixes.length < ineffective.times || !latest) {
-    return passes(`${fixes.length} successes for this incident within ${within}`);
+    return passes(`${fixes.length} ${fixes.length === 1 ? "success" : "successes"} for this incident within ${within}`);
   }
   return blocks("Ineffective", {
     evidence: `${workflowId} succeeded ${fixes.length} times within ${within}, and the incident came back each time`,

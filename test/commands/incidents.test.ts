@@ -48,6 +48,7 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
     expect(said).toMatch(/verification it is closed when it resolves, or at \S+ if nothing is reported after/);
     expect(said).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}is there a workflow for it\?/);
     expect(said).toContain("Now: clean on node/a: not now, RecentlyRemediated (cooldown)");
+    expect((await up.interlock("logs", incident)).out).toMatch(/^── task \S+, step /);
   });
 
   it("names the rules that were tried when none applies", async () => {

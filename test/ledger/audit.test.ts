@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commands, openLedger } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { type Ledger, openFileLedger, sqliteStore } from "../../src/ledger/index.ts";
+import { incidentName } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 import { type PostgresService, query, startPostgres } from "../services/postgres.ts";
@@ -35,8 +36,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     const { status, lines } = await audit(place, "verify");
 
     expect(lines).toEqual([
-      expect.stringMatching(/(ledger\.sqlite|PostgreSQL at 127\.0\.0\.1:\d+\/ledger_\d+): 4 rows of 1 writers/),
-      `${join(place.directory, "ledger")}: 4 rows of 1 writers`,
+      expect.stringMatching(/(ledger\.sqlite|PostgreSQL at 127\.0\.0\.1:\d+\/ledger_\d+): 4 rows of 1 writer/),
+      `${join(place.directory, "ledger")}: 4 rows of 1 writer`,
       "every row is what was written, and none is missing",
     ]);
     expect(status).toBe(0);
@@ -115,6 +116,21 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect(lines[1]).toBe(
       "2026-11-15T10:00:03.000Z  execution.skipped     prod/deployment/api  restart  ns/wfe-2  ResourceBusy  held by wfe-1",
     );
+  });
+
+  it("show and export know names that are cut short, and show says when there is nothing", async () => {
+    const incident = incidentName("v1:abc", 1);
+    const ledger = await openPlace(place);
+    await ledger.append({ id: "5", type: "incident.closed", at: at(5), facts: { remediation_id: incident } });
+    await ledger.close();
+
+    const short = incident.replace(/^rr-(.{8}).*-1$/, "rr-$1-1");
+    expect((await audit(place, "show", "--incident", short)).lines).toEqual([
+      `${at(5)}  incident.closed       ${short}`,
+    ]);
+    expect((await audit(place, "export", "--incident", short)).lines).toHaveLength(1);
+    expect((await audit(place, "show", "--incident", "rr-nobody-1")).lines).toEqual(["nothing that fits is recorded"]);
+    expect((await audit(place, "export", "--incident", "rr-nobody-1")).lines).toEqual([]);
   });
 
   it("ship brings over what a process left that does not run any more, and leaves others alone", async () => {
