@@ -5,9 +5,9 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
     maxWorkers: 2,
+    // For machines that have little time for us. Whatever hangs is found late, but found.
     testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // A second, the default, is nothing on a busy machine.
-    expect: { poll: { timeout: 15_000 } },
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -128,7 +128,7 @@ describe("a comment that asks for something", () => {
     });
     const mr = await world.openMergeRequest();
     await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
-    await expect.poll(() => world.witnessed("witness"), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => world.witnessed("witness")).toHaveLength(1);
 
     const theirs = await world.gitlab.pushAs(world.kim, world.project, "topic", { "theirs.txt": "theirs\n" });
     await world.openGate("gate");
@@ -144,7 +144,7 @@ describe("a comment that asks for something", () => {
     });
     const mr = await world.openMergeRequest({ title: "Draft: topic" });
     await world.gitlab.commentOn(mr, world.kim, "/copilot look");
-    await expect.poll(() => world.witnessed("witness"), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => world.witnessed("witness")).toHaveLength(1);
 
     await world.gitlab.commentOn(mr, world.bot, world.notes()[0]?.body ?? "");
     await world.openGate("gate");
@@ -168,7 +168,7 @@ describe("a comment with a word that is built in", () => {
 
     await world.gitlab.commentOn(mr, world.kim, "/copilot review");
 
-    await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
+    await expect.poll(async () => (await world.tasks()).length).toBe(3);
     const tasks = await world.allEnded(3);
     const received = world.ledger.events().filter(({ type }) => type === "task.received");
     expect(new Set(received.map(({ facts }) => facts["task"])).size).toBe(3);
@@ -225,7 +225,7 @@ describe("a comment with a word that is built in", () => {
 
     await world.gitlab.commentOn(mr, world.kim, "/copilot retry");
 
-    await expect.poll(() => world.pushes().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => world.pushes().length).toBe(1);
     await world.allEnded(4);
   });
 

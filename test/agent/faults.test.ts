@@ -132,7 +132,7 @@ describe("a task", () => {
 
     await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
 
-    await expect.poll(() => inspect(world.log.events, { depth: 20 }), { timeout: 20_000 }).toContain("401");
+    await expect.poll(() => inspect(world.log.events, { depth: 20 })).toContain("401");
     const everything = inspect([await world.tasks(), world.log.events, world.ledger.events()], { depth: 20 });
     expect(everything).not.toContain(world.bot.token);
     const [task] = await world.tasks();
@@ -183,7 +183,7 @@ describe("a task", () => {
       await world.gitlab.changeMergeRequest(mr, { title: "another title" });
       await polls(3);
 
-      await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBeLessThanOrEqual(1);
+      await expect.poll(async () => (await world.tasks()).length).toBeLessThanOrEqual(1);
       await world.allEnded(0);
       expect(world.notes()).toHaveLength(4);
       await again.close();
@@ -202,7 +202,7 @@ describe("a task", () => {
       const before = world.gitlab.requests.count("GET");
       await world.openAgent();
 
-      await expect.poll(() => world.gitlab.requests.count("GET"), { timeout: 20_000 }).toBeGreaterThan(before + 3);
+      await expect.poll(() => world.gitlab.requests.count("GET")).toBeGreaterThan(before + 3);
       expect(await world.tasks()).toEqual([]);
       expect(world.notes()).toEqual([]);
     });
@@ -226,7 +226,7 @@ describe("a task", () => {
   async function polls(count: number): Promise<void> {
     const done = () => world.figure('agent_polls_total{source="gitlab",outcome="polled"}');
     const before = await done();
-    await expect.poll(done, { timeout: 30_000 }).toBeGreaterThanOrEqual(before + count);
+    await expect.poll(done).toBeGreaterThanOrEqual(before + count);
   }
 });
 

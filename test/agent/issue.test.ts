@@ -149,7 +149,7 @@ describe("an issue", () => {
       script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
     });
     const issue = world.jira.addIssue(world.issues, { summary: "Add the file" });
-    await expect.poll(() => world.witnessed("witness"), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => world.witnessed("witness")).toHaveLength(1);
     const [begun] = world.jira.whatHappened().comments;
 
     for (const user of [world.jira.root, world.jiraBot]) world.jira.commentAs(user, issue, begun?.text ?? "");
@@ -178,9 +178,7 @@ describe("an issue", () => {
 
   async function issueTasks(count: number) {
     const isIssue = ({ spec }: { readonly spec: { readonly type: string } }) => spec.type === "Issue";
-    await expect
-      .poll(async () => (await world.tasks()).filter(isIssue).length, { timeout: 20_000 })
-      .toBeGreaterThanOrEqual(count);
+    await expect.poll(async () => (await world.tasks()).filter(isIssue).length).toBeGreaterThanOrEqual(count);
     return (await world.allEnded(count)).filter(isIssue);
   }
 

@@ -100,7 +100,7 @@ describe("a review", () => {
     const url = world.project.cloneUrl.replace("://", `://kim:${world.kim.token}@`);
     await world.git("push", "--quiet", "--force", url, `${first}:refs/heads/topic`);
 
-    await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
+    await expect.poll(async () => (await world.tasks()).length).toBe(3);
     await world.allEnded(3);
     expect(world.summaries()[0]?.body).toContain(`reviewed=${first}`);
   });
@@ -133,7 +133,7 @@ describe("a review", () => {
 
     await world.gitlab.commentOn(mr, world.kim, "/copilot review");
 
-    await expect.poll(async () => (await world.tasks()).length, { timeout: 20_000 }).toBe(3);
+    await expect.poll(async () => (await world.tasks()).length).toBe(3);
     await world.allEnded(3);
     expect(world.summaries()).toHaveLength(1);
   });

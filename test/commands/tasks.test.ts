@@ -37,7 +37,7 @@ describe("interlock up with a coding agent", { timeout: 60_000 }, () => {
     await gitlab.webhooks.settled();
 
     const [, name = ""] = /^(ct-\S+) /m.exec((await up.interlock("get", "tasks")).out) ?? [];
-    await expect.poll(async () => (await up.interlock("why", name)).out, { timeout: 20_000 }).toMatch(/phase +Running/);
+    await expect.poll(async () => (await up.interlock("why", name)).out).toMatch(/phase +Running/);
     const [, branch = ""] = /branch +(git:\S+@topic)$/m.exec((await up.interlock("why", name)).out) ?? [];
     expect((await up.interlock("why", branch)).out).toContain(`${name}: review of group/app!1`);
 
@@ -45,6 +45,6 @@ describe("interlock up with a coding agent", { timeout: 60_000 }, () => {
 
     expect(out).toContain("is told to stop");
     const ended = /phase +Cancelled: cancelled: .+: not needed/;
-    await expect.poll(async () => (await up.interlock("why", name)).out, { timeout: 20_000 }).toMatch(ended);
+    await expect.poll(async () => (await up.interlock("why", name)).out).toMatch(ended);
   });
 });

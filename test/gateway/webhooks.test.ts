@@ -290,9 +290,7 @@ describe("a webhook of GitLab", () => {
       const [task] = await tasks();
       await cluster.delete(codingTasks, { namespace: "kubernaut-system", name: task?.metadata.name ?? "" });
 
-      await expect
-        .poll(async () => (await post(mergeRequestEvent(), { headers })).status, { timeout: 10_000 })
-        .toBe(201);
+      await expect.poll(async () => (await post(mergeRequestEvent(), { headers })).status).toBe(201);
     });
   });
 

@@ -159,7 +159,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     utimesSync(join(directory, "w-dead", "0000000000000001.jsonl"), longAgo, longAgo);
 
     const ledger = await openPlace(place);
-    await expect.poll(async () => (await audit(place, "export")).lines.length, { timeout: 20_000 }).toBe(7);
+    await expect.poll(async () => (await audit(place, "export")).lines.length).toBe(7);
     await ledger.close();
 
     const writers = (await audit(place, "export")).lines.map((line) => JSON.parse(line).writer);

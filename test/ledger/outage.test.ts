@@ -39,7 +39,7 @@ describe("PostgreSQL", () => {
     await postgres.start();
 
     const after = await Promise.all(writers.map((name) => open(name, url)));
-    await expect.poll(() => lagOf(after), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => lagOf(after)).toBe(0);
 
     const database = ledgerDatabase(postgresStore({ url }));
     const ids: string[] = [];
@@ -58,7 +58,7 @@ describe("PostgreSQL", () => {
     const url = await postgres.newDatabase();
     const { ledger, metrics } = await open("one", url);
     await tell(ledger, 10);
-    await expect.poll(() => lagOf([{ metrics }]), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => lagOf([{ metrics }])).toBe(0);
     postgres.pause();
     try {
       await tell(ledger, 200, "frozen");
@@ -68,7 +68,7 @@ describe("PostgreSQL", () => {
     }
 
     const again = await open("one", url);
-    await expect.poll(() => lagOf([again]), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => lagOf([again])).toBe(0);
 
     const database = ledgerDatabase(postgresStore({ url }));
     const report = await verifyDatabase(database);
@@ -82,7 +82,7 @@ describe("settings", () => {
   it("without a URL rows go to a file beside the journal", async () => {
     const { ledger, metrics } = await open("one");
     await tell(ledger, 5);
-    await expect.poll(() => lagOf([{ metrics }]), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => lagOf([{ metrics }])).toBe(0);
     await ledger.close();
 
     expect(readdirSync(join(directory, "one", "ledger"))).toContain("ledger.sqlite");

@@ -261,7 +261,7 @@ describe("settings", () => {
     receiver.answers = [503];
     await start({ ...webhook(), NOTIFY_BACKOFF_BASE: base, NOTIFY_BACKOFF_MAX: max });
     await tell();
-    await expect.poll(async () => (await statuses())[0]?.phase, { timeout: 10_000 }).toBe("Retrying");
+    await expect.poll(async () => (await statuses())[0]?.phase).toBe("Retrying");
 
     const [status] = await statuses();
     const next = status?.phase === "Retrying" ? Date.parse(status.nextAttemptTime) : 0;
@@ -347,7 +347,7 @@ async function ended(atLeast = 1) {
     const all = await statuses();
     return all.length >= atLeast && all.every((status) => settled.includes(status?.phase ?? ""));
   };
-  await expect.poll(isEnded, { timeout: 15_000, interval: 20 }).toBe(true);
+  await expect.poll(isEnded, { interval: 20 }).toBe(true);
 }
 
 function signatureOf(letter: { headers: Record<string, unknown>; body: string } | undefined, secret: string): string {

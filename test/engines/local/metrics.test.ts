@@ -56,5 +56,5 @@ async function figures(metrics: { text(): Promise<string> }): Promise<Record<str
 }
 
 async function untilFigure(metrics: { text(): Promise<string> }, name: string): Promise<void> {
-  await expect.poll(async () => (await figures(metrics))[name], { timeout: 30_000 }).toBe(1);
+  await expect.poll(async () => (await figures(metrics))[name]).toBe(1);
 }
