@@ -16,7 +16,7 @@ const mayImport = {
   gateway: ["time", "telemetry", "disk", "kube", "resources", "coordination", "ledger"],
   orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination"],
   executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
-  agent: ["time", "telemetry", "disk", "kube", "resources", "coordination", "ledger", "engines"],
+  agent: ["time", "telemetry", "disk", "kube", "resources", "coordination", "policy", "ledger", "engines"],
   notify: ["time", "telemetry", "kube", "resources", "ledger", "coordination"],
 };
 // `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.

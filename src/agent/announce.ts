@@ -1,10 +1,13 @@
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
+import type { Paused } from "../policy/index.ts";
 import { type CodingTask, type CodingTaskStatus, taskFacts, taskReceived } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
 
 /** Tells the ledger, metrics and logs what became of tasks. */
 export interface Announce {
+  /** On record before it is written, once for the pauses that cover it. */
+  pausing(task: CodingTask, paused: Paused): Promise<void>;
   /** On record before the work begins. */
   began(task: CodingTask, isFirstTry: boolean): Promise<void>;
   /** On record before it is written: what is closed is not looked at again. */
@@ -22,6 +25,10 @@ interface Audience {
 
 export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
   return {
+    async pausing(task, paused) {
+      await ledger.append(pausedEvent(task, paused, nowMs()));
+      log.info("task paused", { ...fieldsOf(task), pauses: paused.pauses.map(({ name }) => name) });
+    },
     async began(task, isFirstTry) {
       // Whoever made the task may have died before it was on record; told twice is told once.
       await Promise.all([taskReceived(task), startedEvent(task)].map((event) => ledger.append(event)));
@@ -36,6 +43,18 @@ export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
       metrics.ended(task);
       log.info("task ended", { ...fieldsOf(task), phase: status?.phase, message: status?.message });
     },
+  };
+}
+
+function pausedEvent(task: CodingTask, paused: Paused, nowMs: number): LedgerEvent {
+  const { pauses, evidence, clears, nextStep } = paused;
+  const names = pauses.map(({ name }) => name).sort();
+  const facts = { reason: "Paused", message: `${evidence}; clears ${clears}`, next_step: nextStep, pauses: names };
+  return {
+    id: `${task.metadata.uid}/task.paused/${names.join()}`,
+    type: "task.paused",
+    at: new Date(nowMs).toISOString(),
+    facts: { ...taskFacts(task), ...facts },
   };
 }
 

@@ -2,18 +2,20 @@ import { setMaxListeners } from "node:events";
 import { keyOf, type Locks } from "../coordination/index.ts";
 import { Controller, informer, keysFrom, OwnWrites, objectKey, type Problem, refOfKey } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import { type CodingTask, codingTasks } from "../resources/index.ts";
+import { lastingPauses } from "../policy/index.ts";
+import { automationPauses, builtInKinds, type CodingTask, codingTasks } from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { announcer } from "./announce.ts";
 import { cancelRequest, decide } from "./decide.ts";
 import { agentMetrics } from "./metrics.ts";
+import { pauseChanges } from "./pause-changes.ts";
 import { perform } from "./perform.ts";
-import { isClosed, lineOf } from "./seen.ts";
+import { inOrder, isClosed, lineOf } from "./seen.ts";
 import type { Tools } from "./work/attempt.ts";
 import { runAttempt } from "./work/run-attempt.ts";
 import { Workers } from "./work/workers.ts";
 
-export interface AgentOptions extends Omit<Tools, "tasksOf"> {
+export interface AgentOptions extends Omit<Tools, "tasksOf" | "pauses"> {
   readonly locks: Locks;
   readonly ledger: Ledger;
   readonly metrics: Metrics;
@@ -38,19 +40,19 @@ export function startAgent(options: AgentOptions): Agent {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const problem = (problem: Problem) => log.warn("agent problem", problem);
+  const follow = { client, clock, random, problem, signal: stop.signal };
   const tasks = informer<CodingTask, "line" | "subject">({
-    client,
-    clock,
-    random,
-    problem,
-    signal: stop.signal,
+    ...follow,
     type: codingTasks,
     query: { namespace: settings.namespace },
     indexes: { line: (task) => [keyOf(...lineOf(task))], subject: subjectOf },
   });
+  const allPauses = informer({ ...follow, type: automationPauses });
   const ownWrites = new OwnWrites();
   tasks.subscribe((event, task) => event === "DELETED" && ownWrites.forget(task));
   const nowMs = () => client.serverNowMs();
+  // Coding tasks are on branches: how other kinds are spelled does not matter.
+  const pauses = () => lastingPauses(allPauses.list(), nowMs(), builtInKinds);
   const announce = announcer({ ledger, log, metrics: agentMetrics(options.metrics, { tasks, nowMs }), nowMs });
   const tasksOf = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
   const lineWith = (task: CodingTask) => tasks.byIndex("line", keyOf(...lineOf(task)));
@@ -68,7 +70,7 @@ export function startAgent(options: AgentOptions): Agent {
       const uid = task.metadata.uid ?? "";
       try {
         const lockWaitMs = lineWith(task).some(isClosed) ? handOverMs : 0;
-        const outcome = await runAttempt(task, { ...options, tasksOf, announce, lockWaitMs }, interrupted);
+        const outcome = await runAttempt(task, { ...options, tasksOf, pauses, announce, lockWaitMs }, interrupted);
         if (outcome === "busy" || outcome === "left") busyUntil.set(uid, clock.now() + busyMs);
       } catch (error) {
         busyUntil.set(uid, clock.now() + busyMs);
@@ -85,8 +87,11 @@ export function startAgent(options: AgentOptions): Agent {
     random,
     problem,
     concurrency: 8,
-    // Whoever ends, begins or waits moves the line.
-    sources: [keysFrom(tasks, (task) => [objectKey(task), ...lineWith(task).filter(isOpen).map(objectKey)])],
+    sources: [
+      // Whoever ends, begins or waits moves the line.
+      keysFrom(tasks, (task) => [objectKey(task), ...lineWith(task).filter(isOpen).map(objectKey)]),
+      pauseChanges(allPauses, { clock, nowMs, keys: () => tasks.list().filter(isOpen).sort(inOrder).map(objectKey) }),
+    ],
     async reconcile(key, signal) {
       const task = tasks.get(refOfKey(key));
       if (!task || ownWrites.isOutdated(task)) return undefined;
@@ -97,7 +102,8 @@ export function startAgent(options: AgentOptions): Agent {
       busyUntil.delete(uid);
       const line = lineWith(task).filter((other) => other.metadata.uid !== uid);
       const { keepFinishedMs } = settings;
-      return perform(decide({ task, line, nowMs: client.serverNowMs(), keepFinishedMs }), task, hands, signal);
+      const decision = decide({ task, line, pauses: pauses(), nowMs: nowMs(), keepFinishedMs });
+      return perform(decision, task, hands, signal);
     },
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Pause } from "../policy/index.ts";
 import { annotationKeys, type CodingTask, type CodingTaskStatus, draftTask } from "../resources/index.ts";
 import { decide } from "./decide.ts";
 
@@ -53,6 +54,62 @@ describe("a coding task", () => {
     expect(decision(task(making), [task(other)]).do).toBe(expected);
   });
 
+  it.each<[string, Partial<Making>, string]>([
+    ["is not begun", {}, "pause"],
+    ["is not reviewed", { type: "Review" }, "pause"],
+    ["is marked as seen all the same", { steps: [] }, "acknowledge"],
+    ["is answered if it asks for no more", { verb: "status" }, "work"],
+    ["goes on if it was begun", { phase: "Running", attempts: 1 }, "work"],
+    ["goes on if it was handed over", { phase: "Waiting", attempts: 1 }, "work"],
+    ["is not tried again", { phase: "Waiting", attempts: 1, nextAttemptInMs: 0 }, "pause"],
+    ["can be cancelled", { cancel: true }, "settle"],
+    ["is forgotten when it is time", { phase: "Completed", endedAgoMs: day }, "remove"],
+  ])("on a branch that is paused %s", (_what, making, expected) => {
+    expect(decision(task(making), [], [pause()]).do).toBe(expected);
+  });
+
+  it("says by which pause it is held up, and keeps its steps and tries", () => {
+    const waiting = task({ phase: "Waiting", attempts: 1, nextAttemptInMs: 30_000 });
+
+    const { status } = decision(waiting, [], [pause({ until: iso(nowMs + day) })]) as { status: CodingTaskStatus };
+
+    expect(status).toEqual({
+      phase: "Waiting",
+      pause: { name: "pause-1", requestedBy: "kim", reason: "upgrade", until: iso(nowMs + day) },
+      message: `paused: pause-1 by kim (upgrade); clears at ${iso(nowMs + day)}`,
+      nextAttemptTime: iso(nowMs + 30_000),
+      attempts: 1,
+      steps: waiting.status?.steps,
+    });
+  });
+
+  it("goes on though one that came first is held up by a pause", () => {
+    const begun = task({ note: 2, phase: "Waiting", attempts: 1 });
+
+    expect(decision(begun, [task({ note: 1 })], [pause()]).do).toBe("work");
+  });
+
+  it("is worked on in order when the pause is over, and says no longer that it is paused", () => {
+    const [first, second] = [task({ note: 1 }), task({ note: 2 })].map((one) => {
+      return { ...one, status: (decision(one, [], [pause()]) as { status: CodingTaskStatus }).status };
+    }) as [CodingTask, CodingTask];
+
+    expect(decision(first, [second]).do).toBe("work");
+    expect(decision(second, [first])).toMatchObject({ do: "wait", status: { position: 1 } });
+    expect(decision(second, [first])).not.toHaveProperty("status.pause");
+  });
+
+  it("that failed before it was paused still waits for its next try, and says so", () => {
+    const failed = task({ phase: "Waiting", attempts: 1, nextAttemptInMs: 30_000 });
+    const paused = { ...failed, status: (decision(failed, [], [pause()]) as { status: CodingTaskStatus }).status };
+
+    const { status } = decision(paused) as { status: CodingTaskStatus };
+
+    expect(status).toMatchObject({ phase: "Waiting", nextAttemptTime: iso(nowMs + 30_000) });
+    expect(status).not.toHaveProperty("pause");
+    expect(decision({ ...paused, status }).do).toBe("look-again");
+  });
+
   it("says how many come first, and who is next to end", () => {
     const line = [task({ note: 1, phase: "Running" }), task({ note: 2 }), task({ note: 4 })];
 
@@ -70,8 +127,13 @@ describe("a coding task", () => {
   });
 });
 
-function decision(one: CodingTask, line: readonly CodingTask[] = []) {
-  return decide({ task: one, line, nowMs, keepFinishedMs: day });
+function decision(one: CodingTask, line: readonly CodingTask[] = [], pauses: readonly Pause[] = []) {
+  return decide({ task: one, line, pauses, nowMs, keepFinishedMs: day });
+}
+
+function pause(more: { readonly until?: string } = {}): Pause {
+  const targetResource = "git:gitlab.example.com/42@topic";
+  return { name: "pause-1", spec: { scope: "Target", targetResource, reason: "upgrade", requestedBy: "kim", ...more } };
 }
 
 interface Making {

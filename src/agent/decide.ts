@@ -1,6 +1,7 @@
-import { annotationKeys, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
+import { type Paused, taskPause } from "../policy/index.ts";
+import { annotationKeys, begunAt, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
 import { inOrder, isClosed, isWriting, type Seen } from "./seen.ts";
-import { begunAt, cancelled, waitingInLine } from "./statuses.ts";
+import { cancelled, isWaitingForPause, waitingAfterPause, waitingForPause, waitingInLine } from "./statuses.ts";
 
 export type Decision =
   | { readonly do: "look-again"; readonly inMs: number }
@@ -10,18 +11,20 @@ export type Decision =
   | { readonly do: "acknowledge" }
   | { readonly do: "settle"; readonly status: CodingTaskStatus }
   | { readonly do: "wait"; readonly status: CodingTaskStatus }
+  /** Automation is paused here: it is not begun. */
+  | { readonly do: "pause"; readonly status: CodingTaskStatus; readonly paused: Paused }
   /** It is this task's turn: have it worked on, unless somebody does. */
   | { readonly do: "work" };
 
 /**
- *   ∅ ─acknowledge─▶ Pending ─┬─▶ Waiting (in line, or for its next try) ─┐
- *                             └──────────────────────────────────────────┴─▶ Running ─▶ Completed │ Superseded
- *                                                                            │  ▲   └──▶ Failed
- *   any of them ─cancel─▶ Cancelled                                          ▼  │
- *                                                                          Waiting
+ *   ∅ ─acknowledge─▶ Pending ─┬─▶ Waiting (paused, in line, or for its next try) ─┐
+ *                             └──────────────────────────────────────────────────┴─▶ Running ─▶ Completed │ Superseded
+ *                                                                                    │  ▲   └──▶ Failed
+ *   any of them ─cancel─▶ Cancelled                                                  ▼  │
+ *                                                                                  Waiting
  */
 export function decide(seen: Seen): Decision {
-  const { task, nowMs } = seen;
+  const { task, pauses, nowMs } = seen;
   if (isClosed(task)) return decideClosed(seen);
 
   const by = cancelRequest(task);
@@ -31,7 +34,11 @@ export function decide(seen: Seen): Decision {
   }
   if (needsAcknowledgement(task)) return { do: "acknowledge" };
 
+  const paused = taskPause(task, pauses, nowMs);
+  if (paused) return { do: "pause", status: waitingForPause(task, paused), paused };
+
   const waitMs = nextAttemptMs(task) - nowMs;
+  if (waitMs > 0 && isWaitingForPause(task)) return { do: "wait", status: waitingAfterPause(task) };
   if (waitMs > 0) return { do: "look-again", inMs: waitMs };
 
   const before = isRunningNow(task) ? [] : tasksBefore(seen);
@@ -45,10 +52,11 @@ export function cancelRequest({ metadata }: CodingTask): string | undefined {
   return metadata.annotations?.[annotationKeys.cancelRequested];
 }
 
-/** Those that have to end first, the next to end first. Whoever waits for another try of its own lets others pass. */
-function tasksBefore({ task, line, nowMs }: Seen): readonly CodingTask[] {
+/** Those that have to end first, the next to end first. Whoever waits for another try, or for a pause to end, lets others pass. */
+function tasksBefore({ task, line, pauses, nowMs }: Seen): readonly CodingTask[] {
   if (!isWriting(task)) return [];
-  const mayAct = line.filter((other) => !isClosed(other) && nextAttemptMs(other) <= nowMs);
+  const isHeldUp = (other: CodingTask) => nextAttemptMs(other) > nowMs || taskPause(other, pauses, nowMs) !== undefined;
+  const mayAct = line.filter((other) => !isClosed(other) && !isHeldUp(other));
   return mayAct.filter((other) => isRunningNow(other) || inOrder(other, task) < 0).sort(inOrder);
 }
 

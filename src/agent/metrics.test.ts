@@ -11,13 +11,14 @@ it("shows how old the oldest task in each phase is that is not closed", async ()
     task(7, { phase: "Pending" }),
     task(30, { phase: "Waiting" }),
     task(35, { phase: "Waiting" }),
+    task(300, { phase: "Waiting", pause: { name: "pause-1" } }),
     task(90, { phase: "Running", startTime: at(40) }),
     task(99, { phase: "Running", startTime: at(12) }),
     task(500, { phase: "Completed", startTime: at(400) }),
   ];
 
-  expect(await oldest(tasks)).toEqual({ Pending: 3_000, Waiting: 2_100, Running: 2_400 });
-  expect(await oldest([])).toEqual({ Pending: 0, Waiting: 0, Running: 0 });
+  expect(await oldest(tasks)).toEqual({ Pending: 3_000, Waiting: 2_100, Paused: 18_000, Running: 2_400 });
+  expect(await oldest([])).toEqual({ Pending: 0, Waiting: 0, Paused: 0, Running: 0 });
 });
 
 async function oldest(tasks: readonly CodingTask[]) {

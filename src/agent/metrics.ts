@@ -2,6 +2,7 @@ import type { Informer } from "../kube/index.ts";
 import type { CodingTask, CodingTaskSpec } from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { type ClosedTaskPhase, closedTaskPhases } from "./seen.ts";
+import { isWaitingForPause } from "./statuses.ts";
 
 export interface AgentMetrics {
   /** Work on it began, for the first time. */
@@ -11,7 +12,8 @@ export interface AgentMetrics {
 
 type TaskType = CodingTaskSpec["type"];
 const types = ["Review", "Command", "Issue"] as const satisfies readonly TaskType[];
-const openPhases = ["Pending", "Waiting", "Running"] as const;
+/** `Paused` waits for people, and is not for them to worry about as `Waiting` is. */
+const openPhases = ["Pending", "Waiting", "Paused", "Running"] as const;
 /** Seconds. Work takes as long as an agent takes; waits begin at milliseconds. */
 const buckets = [0.05, 0.25, 1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
@@ -27,7 +29,7 @@ export function agentMetrics(
     collect(gauge) {
       const all = tasks.list();
       for (const phase of openPhases) {
-        gauge.with({ phase }).set(all.filter(({ status }) => (status?.phase ?? "Pending") === phase).length);
+        gauge.with({ phase }).set(all.filter((task) => phaseOf(task) === phase).length);
       }
     },
   });
@@ -88,14 +90,19 @@ export function agentMetrics(
 
 function sinceOf(tasks: readonly CodingTask[]): Record<(typeof openPhases)[number], number> {
   const never = Number.POSITIVE_INFINITY;
-  const since = { Pending: never, Waiting: never, Running: never };
-  for (const { spec, status } of tasks) {
-    const phase = openPhases.find((open) => open === (status?.phase ?? "Pending"));
+  const since = { Pending: never, Waiting: never, Paused: never, Running: never };
+  for (const task of tasks) {
+    const { spec, status } = task;
+    const phase = openPhases.find((open) => open === phaseOf(task));
     if (!phase) continue;
     const from = status?.phase === "Running" ? status.startTime : spec.receivedTime;
     since[phase] = Math.min(since[phase], Date.parse(from));
   }
   return since;
+}
+
+function phaseOf(task: CodingTask): string {
+  return isWaitingForPause(task) ? "Paused" : (task.status?.phase ?? "Pending");
 }
 
 function secondsOf(status: CodingTask["status"]): number {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { KubeClient, OwnWrites } from "../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -5,7 +6,7 @@ import type { Announce } from "./announce.ts";
 import type { Decision } from "./decide.ts";
 import type { GitLab } from "./gitlab/gitlab.ts";
 import { isRemoteError } from "./remote-error.ts";
-import { iso, pending } from "./statuses.ts";
+import { iso, isWaitingForPause, pending, waitingAfterPause } from "./statuses.ts";
 import type { Workers } from "./work/workers.ts";
 
 export interface Hands {
@@ -31,7 +32,15 @@ export async function perform(
     case "look-again":
       return decision.inMs;
     case "work":
-      workers.offer(task);
+      // What waits for a free place must not go on saying that it is paused.
+      if (!workers.offer(task) && isWaitingForPause(task)) {
+        await writeStatus(task, waitingAfterPause(task), hands, signal);
+      }
+      return undefined;
+    case "pause":
+      if (isDeepStrictEqual(task.status, decision.status)) return undefined;
+      await hands.announce.pausing(task, decision.paused);
+      await writeStatus(task, decision.status, hands, signal);
       return undefined;
     case "wait":
       await writeStatus(task, decision.status, hands, signal);
@@ -79,18 +88,10 @@ async function writeStatus(
   { client, ownWrites }: Hands,
   signal: AbortSignal,
 ): Promise<CodingTask | undefined> {
-  if (isSame(task.status, status)) return undefined;
+  if (isDeepStrictEqual(task.status, status)) return undefined;
   const outcome = await client.update(codingTasks, { ...task, status }, { subresource: "status", signal });
   // If somebody was faster, the watch brings what they wrote.
   if (outcome.kind !== "updated") return undefined;
   ownWrites.note(outcome.object);
   return outcome.object;
-}
-
-function isSame(a: CodingTaskStatus | undefined, b: CodingTaskStatus): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
-}
-
-function sorted(status: CodingTaskStatus | undefined) {
-  return Object.entries(status ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -1,10 +1,13 @@
-import type { CodingTask } from "../resources/index.ts";
+import type { Pause } from "../policy/index.ts";
+import { type CodingTask, isBuiltIn } from "../resources/index.ts";
 
 /** A task, and what bears on it. */
 export interface Seen {
   readonly task: CodingTask;
   /** Every other task that waits in the same line. */
   readonly line: readonly CodingTask[];
+  /** Those that last, whatever they cover. */
+  readonly pauses: readonly Pause[];
   readonly nowMs: number;
   /** Finished tasks are remembered for so long, so that what is reported again is not done again. */
   readonly keepFinishedMs: number;
@@ -18,8 +21,8 @@ export function isClosed({ status }: CodingTask): boolean {
 }
 
 /** Whether it moves a branch. Such tasks take turns on that branch; all others disturb nobody. */
-export function isWriting({ spec }: CodingTask): boolean {
-  return spec.type === "Issue" || (spec.type === "Command" && spec.note.verb === "do");
+export function isWriting(task: CodingTask): boolean {
+  return task.spec.type !== "Review" && !isBuiltIn(task);
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { CodingTask, CodingTaskStatus, CodingTaskStep } from "../resources/index.ts";
+import type { Paused } from "../policy/index.ts";
+import { begunAt, begunStep, type CodingTask, type CodingTaskStatus, type CodingTaskStep } from "../resources/index.ts";
 import type { End } from "./end.ts";
 
 /** What stays the same from one phase to the next. */
@@ -20,8 +21,42 @@ export function waitingInLine(task: CodingTask, position: number, first: CodingT
     position,
     holder: { identity: describe(first), task: name, ...(since === undefined ? {} : { since }) },
     message: `${position} ${position === 1 ? "task comes" : "tasks come"} first; ${describe(first)} is next to end`,
+    ...afterFailure(task),
     ...kept(task),
   };
+}
+
+/** Waits until the last pause that covers it has ended. */
+export function waitingForPause(task: CodingTask, { pauses, evidence, clears }: Paused): CodingTaskStatus {
+  const [{ name, spec }] = pauses;
+  const { requestedBy, reason, until } = spec;
+  return {
+    phase: "Waiting",
+    pause: { name, requestedBy, reason, ...(until === undefined ? {} : { until }) },
+    message: `${evidence}; clears ${clears}`,
+    ...afterFailure(task),
+    ...kept(task),
+  };
+}
+
+/** The pause is over, and nobody has begun with it yet. */
+export function waitingAfterPause(task: CodingTask): CodingTaskStatus {
+  return {
+    phase: "Waiting",
+    message: "no longer paused; it is begun when its turn comes",
+    ...afterFailure(task),
+    ...kept(task),
+  };
+}
+
+export function isWaitingForPause({ status }: CodingTask): boolean {
+  return status?.phase === "Waiting" && status.pause !== undefined;
+}
+
+/** That its last try failed is remembered whatever it waits for next. */
+function afterFailure({ status }: CodingTask): { readonly nextAttemptTime?: string } {
+  const at = status?.phase === "Waiting" ? status.nextAttemptTime : undefined;
+  return at === undefined ? {} : { nextAttemptTime: at };
 }
 
 export interface Retry {
@@ -52,15 +87,8 @@ export function running(task: CodingTask, nowMs: number): CodingTaskStatus {
     startTime,
     message: "being worked on",
     attempts: attempts + 1,
-    steps: first === undefined ? [...steps, { name: begun, completedAt: startTime }] : steps,
+    steps: first === undefined ? [...steps, { name: begunStep, completedAt: startTime }] : steps,
   };
-}
-
-const begun = "started";
-
-/** When work on the task first began. */
-export function begunAt({ status }: CodingTask): string | undefined {
-  return status?.steps?.find(({ name }) => name === begun)?.completedAt;
 }
 
 /** How it ended. What only the work needed to remember is left out: it can be large. */

@@ -1,7 +1,6 @@
 import { type ActionRequest, type Decision, decide, lastingPauses, workflowRules } from "../policy/index.ts";
 import {
   automationPauses,
-  canonicalTarget,
   currentEntry,
   type Kinds,
   type ObjectTarget,
@@ -52,7 +51,7 @@ export async function askPolicy(
     const situation = {
       record: record?.status,
       workflow: entry && workflowRules(entry),
-      pauses: lastingPauses(pauses, nowMs, (text) => canonicalTarget(text, kinds)),
+      pauses: lastingPauses(pauses, nowMs, kinds),
       settings,
       nowMs,
     };

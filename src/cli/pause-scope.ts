@@ -1,5 +1,5 @@
 import type { KubeClient } from "../kube/index.ts";
-import { type AutomationPauseSpec, kindsIn, parseTarget, remediationWorkflows } from "../resources/index.ts";
+import { type AutomationPauseSpec, kindsIn, parsePauseTarget, remediationWorkflows } from "../resources/index.ts";
 import { CommandError } from "./command.ts";
 import { MisuseError } from "./misuse.ts";
 
@@ -12,7 +12,7 @@ export type PauseScope =
 
 export const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
-/** Reads `all`, `namespace payment`, `target node/worker-1` or `workflow restart`. A mistake must not pause nothing. */
+/** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. A mistake must not pause nothing. */
 export async function readPauseScope(words: readonly string[], client: KubeClient): Promise<PauseScope> {
   const [scope, what, ...more] = words;
   if (scope === "all" && what === undefined) return { scope: "All" };
@@ -44,9 +44,13 @@ export function pauseScopeText(spec: PauseScope | AutomationPauseSpec): string {
 }
 
 async function canonicalTarget(text: string, client: KubeClient): Promise<string> {
-  const read = parseTarget(text, await kindsIn(client));
-  if (read.kind === "target") return read.target.text;
-  throw new CommandError(`the target "${text}" ${read.problem}`);
+  const read = parsePauseTarget(text, await kindsIn(client));
+  if (read.kind === "problem") throw new CommandError(`the target "${text}" ${read.problem}`);
+  // Nothing goes by a repository's path: its project may be renamed.
+  if (!read.text.startsWith("git:") || /^git:[^/]+\/\d+(@|$)/.test(read.text)) return read.text;
+  throw new CommandError(
+    `coding tasks go by the number of their project, not by its path: write git:host/42, or git:host/42@branch; interlock get tasks --output wide shows it`,
+  );
 }
 
 async function knownWorkflow(id: string, client: KubeClient): Promise<string> {

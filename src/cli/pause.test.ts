@@ -50,6 +50,16 @@ describe("interlock pause", () => {
     expect(await verdict("node/worker-1")).toContain("may run now");
   });
 
+  it.each([
+    ["git:gitlab.example/42@topic", "git:gitlab.example/42@topic"],
+    ["git:https://GitLab.example/42", "git:gitlab.example/42"],
+  ])("takes %s for coding tasks, and resume finds it", async (text, targetResource) => {
+    await pause.perform(["target", text, "--reason", "release"], desk);
+
+    expect((await desk.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
+    await resume.perform(["target", targetResource, "--reason", "it is out"], desk);
+  });
+
   it("keeps who asked for it, and why", async () => {
     await pause.perform(["all", "--reason", "release 4"], desk);
 
@@ -64,6 +74,8 @@ describe("interlock pause", () => {
     [["everything", "now", "--reason", "x"], '"everything" cannot be paused: all | namespace NS'],
     [["workflow", "clean", "--reason", "x"], "there is no workflow clean; the catalog has cleanup"],
     [["target", "widget/one", "--reason", "x"], 'the target "widget/one"'],
+    [["target", "git:gitlab.example/group/app", "--reason", "x"], "go by the number of their project, not by its path"],
+    [["target", "git:gitlab.example/42@a..b", "--reason", "x"], "has no valid branch"],
     [["all", "--reason", "x", "--for", "soon"], '--for wants a duration such as 30m or 2h, got "soon"'],
     [["all", "--reason", "x", "--for", "0s"], "--for wants a duration"],
   ])("asked with %j pauses nothing and says what to write", async (args, problem) => {

@@ -13,7 +13,10 @@ export const pause: Command<Desk> = {
   usage: `interlock pause ${pauseScopes.replaceAll(" | ", "|")} --reason TEXT [--for 2h]
 
 Nothing new is started there until the pause ends: by itself with --for, else with interlock resume. What runs already
-goes on. Several pauses may cover the same thing; it stands still until the last one has ended.`,
+goes on. Several pauses may cover the same thing; it stands still until the last one has ended.
+
+Coding tasks stand still as well: with all, with the namespace they are in, and with a target git:host/42, which is every
+branch of project 42, or git:host/42@branch. They are taken in, and begun afterwards.`,
   example: 'interlock pause all --reason "release 4" --for 2h',
   perform: performPause,
 };

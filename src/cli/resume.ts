@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { KubeClient } from "../kube/index.ts";
+import { isLasting } from "../policy/index.ts";
 import { type AutomationPause, automationPauses } from "../resources/index.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { givenReason, MisuseError } from "./misuse.ts";
@@ -27,7 +28,7 @@ async function performResume(args: readonly string[], { client, terminal }: Desk
   const reason = givenReason(values);
   const nowMs = client.serverNowMs();
   const { items } = await client.list(automationPauses);
-  const lasting = items.filter(({ spec, status }) => !status && (!spec.until || Date.parse(spec.until) > nowMs));
+  const lasting = items.filter((pause) => isLasting(pause, nowMs));
 
   const found = await wanted(positionals, lasting, client);
   const endedBy = await ownName({ client, terminal });

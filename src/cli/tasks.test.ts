@@ -14,6 +14,7 @@ import {
 import { systemRandom } from "../time/index.ts";
 import { cancel } from "./cancel.ts";
 import { get } from "./get.ts";
+import { pause } from "./pause.ts";
 import { why } from "./why.ts";
 
 const time = "2026-03-01T12:00:00.000Z";
@@ -32,11 +33,14 @@ describe("interlock get tasks", () => {
   it("shows what is asked for, how far it has come, and how many wait before it", async () => {
     const name = await store(command(1), { phase: "Waiting", position: 2, message: "in line" });
 
+    await store(command(2), { phase: "Waiting", pause: { name: "pause-1", requestedBy: "kim", reason: "upgrade" } });
+
     await get.perform(["tasks"], desk);
 
-    const [head = "", row = ""] = desk.read().split("\n");
-    expect(head).toMatch(/^NAME +PHASE +TYPE +PROJECT +MR +ISSUE +POSITION +AGE$/);
+    const [head = "", row = "", paused = ""] = desk.read().split("\n");
+    expect(head).toMatch(/^NAME +PHASE +TYPE +PROJECT +MR +ISSUE +POSITION +PAUSED +AGE$/);
     expect(row.split(/ +/).slice(0, 6)).toEqual([shortened(name), "Waiting", "Command", "group/app", "3", "2"]);
+    expect(paused.split(/ +/).slice(4, 6)).toEqual(["3", "pause-1"]);
   });
 });
 
@@ -83,6 +87,51 @@ describe("interlock why, of a coding task,", () => {
 
     const names = [...text.matchAll(/^(ct-\S+): /gm)].map(([, name]) => name);
     expect(names).toEqual([first, second].map(shortened));
+  });
+
+  it("says that it is paused, by whom and why, when that clears, and what can be done", async () => {
+    const name = await store(command(1));
+    await pause.perform(["target", "git:gitlab.example/7", "--reason", "upgrade", "--for", "2h"], desk);
+    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
+
+    const text = await told(name);
+
+    expect(text).toContain("/copilot rename it: not now, Paused\n");
+    expect(text).toMatch(/^ {2}paused +pause-id1 by kim \(unverified\) \(upgrade\)$/m);
+    expect(text).toMatch(new RegExp(`^ {2}clears +at ${until}$`, "m"));
+    expect(text).toMatch(/^ {2}next +wait, or end it: interlock resume pause-id1 --reason/m);
+  });
+
+  it("says that it goes on in spite of a pause if it was begun", async () => {
+    const steps = [{ name: "started", completedAt: time }];
+    const name = await store(command(1), { phase: "Running", startTime: time, steps });
+    await pause.perform(["all", "--reason", "upgrade"], desk);
+
+    const text = await told(name);
+
+    expect(text).toMatch(/^ {2}paused +pause-id1 by kim .*; it goes on all the same$/m);
+    expect(text).not.toContain("not now");
+  });
+
+  it.each(["git:gitlab.example/7@topic", "git:gitlab.example/7", "git:https://gitlab.example/7.git@nowhere"])(
+    "says of %s that nothing is begun there, and why, whether or not something waits",
+    async (place) => {
+      await pause.perform(["all", "--reason", "upgrade"], desk);
+
+      const text = await told(place);
+
+      expect(text).toMatch(/a coding task on git:gitlab\.example\/7\S*: not now, Paused\n {2}paused: pause-id1 by kim/);
+      expect(text).toMatch(/next: wait, or end it: interlock resume pause-id1/);
+    },
+  );
+
+  it("is told of each task in a repository, also of those whose branch is in a fork", async () => {
+    const names = [await store(command(1)), await store(command(2, "other")), await store(command(3, "topic", 99))];
+
+    const text = await told("git:gitlab.example/7");
+
+    for (const name of names) expect(text).toContain(shortened(name));
+    expect(await told("git:gitlab.example/99")).toContain(shortened(names[2] ?? ""));
   });
 
   it("says the same in JSON", async () => {
@@ -163,7 +212,7 @@ function shortened(name: string): string {
   return name.replace(/^(ct-.{8}).*$/, "$1");
 }
 
-function command(id: number, sourceBranch = "topic"): TaskDraft {
+function command(id: number, sourceBranch = "topic", fork?: number): TaskDraft {
   return {
     type: "Command",
     project: { host: "gitlab.example", id: 7, path: "group/app" },
@@ -171,7 +220,10 @@ function command(id: number, sourceBranch = "topic"): TaskDraft {
     receivedTime: time,
     requestedBy: "ann",
     claimKey: `note:gitlab.example:7:3:${id}`,
-    mergeRequest: { iid: 3, headSha: "a".repeat(40), sourceBranch, targetBranch: "main" },
+    mergeRequest: {
+      ...{ iid: 3, headSha: "a".repeat(40), sourceBranch, targetBranch: "main" },
+      ...(fork === undefined ? {} : { sourceProjectId: fork }),
+    },
     note: { id, authorId: 1, body: "/copilot rename it", verb: "do", instruction: "rename it" },
   };
 }

@@ -1,13 +1,17 @@
 import type { KubeClient } from "../kube/index.ts";
-import { type CodingTask, codingTasks } from "../resources/index.ts";
+import { isOn, lastingPauses, type Pause, pausableTask, pausedBy, pauseOver, taskPause } from "../policy/index.ts";
+import { automationPauses, builtInKinds, type CodingTask, codingTasks, parsePauseTarget } from "../resources/index.ts";
 import { CommandError, type Desk } from "./command.ts";
 import { isNamed } from "./short-name.ts";
 
-/** The coding task that a name means, whole or cut short, or those on a branch, oldest first. */
+/** The coding task that a name means, whole or cut short, or those on a branch or in a repository, oldest first. */
 export async function findTasks(client: KubeClient, text: string): Promise<readonly CodingTask[]> {
   if (!/^(ct-|git:)/.test(text)) return [];
   const { items } = await client.list(codingTasks);
-  if (text.startsWith("git:")) return items.filter(({ spec }) => spec.targetResource === text).sort(byAge);
+  if (text.startsWith("git:")) {
+    const place = placeOf(text);
+    return items.filter((task) => isOn(pausableTask(task), place)).sort(byAge);
+  }
   const found = items.filter(({ metadata }) => isNamed(text, metadata.name ?? ""));
   if (found.length > 1) {
     throw new CommandError(
@@ -17,22 +21,48 @@ export async function findTasks(client: KubeClient, text: string): Promise<reado
   return found;
 }
 
+function placeOf(text: string): string {
+  const read = parsePauseTarget(text);
+  if (read.kind === "target") return read.text;
+  throw new CommandError(`the target "${text}" ${read.problem}`);
+}
+
 /** Every task that is meant, for machines and for people; undefined if no task is. */
 export async function explainTasks(
   subject: string,
-  { client }: Desk,
+  { client, incidentsIn }: Desk,
 ): Promise<{ readonly facts: object; readonly text: readonly string[] } | undefined> {
   const tasks = await findTasks(client, subject);
-  if (tasks.length === 0 && subject.startsWith("git:")) {
+  const isPlace = subject.startsWith("git:");
+  if (tasks.length === 0 && !isPlace) return undefined;
+  const nowMs = client.serverNowMs();
+  const pauses = lastingPauses((await client.list(automationPauses)).items, nowMs, builtInKinds);
+  const place = isPlace && explainPlace(placeOf(subject), { pauses, nowMs, namespace: incidentsIn });
+  if (tasks.length === 0 && !place) {
     throw new CommandError(`there are no tasks on ${subject}; see: interlock get tasks --output wide`);
   }
-  return tasks.length === 0 ? undefined : { facts: { tasks }, text: tasks.map(explainTask) };
+  const facts = { ...(place && { paused: place.paused }), tasks };
+  return { facts, text: [...(place ? [place.text] : []), ...tasks.map((task) => explainTask(task, pauses, nowMs))] };
+}
+
+/** Why nothing is begun on a branch, or in a repository; undefined if it may be. */
+function explainPlace(
+  target: string,
+  { pauses, nowMs, namespace }: { pauses: readonly Pause[]; nowMs: number; namespace: string },
+) {
+  const repository = target.replace(/@.*$/, "");
+  const paused = pausedBy({ target, repository, namespace }, pauses, nowMs);
+  if (!paused) return undefined;
+  const { evidence, clears, nextStep } = paused;
+  const text = `a coding task on ${target}: not now, Paused\n  ${evidence}\n  clears ${clears}\n  next: ${nextStep}`;
+  return { paused, text };
 }
 
 /** What a task is, how far it has come, what it waits for, and what can be done about it. */
-function explainTask(task: CodingTask): string {
+function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number): string {
   const { metadata, spec, status } = task;
-  const lines = [`${metadata.name}: ${subjectOf(task)}`];
+  const stop = standstill(task, pauses, nowMs);
+  const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
   const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
   say("phase", `${status?.phase ?? "Pending"}${status?.message ? `: ${status.message}` : ""}`);
   say(
@@ -41,10 +71,12 @@ function explainTask(task: CodingTask): string {
   );
   say("branch", spec.targetResource);
   say("same as", `whatever else is reported as ${spec.claimKey}`);
+  say("paused", stop.paused);
+  say("clears", stop.clears);
   if (status?.phase === "Waiting") {
     const { holder, nextAttemptTime } = status;
     say("waits for", holder && `${holder.identity}${holder.since ? `, at work since ${holder.since}` : ""}`);
-    say("next try", nextAttemptTime);
+    say("next try", holder ? undefined : nextAttemptTime);
   }
   for (const { name, completedAt, result } of status?.steps ?? []) {
     say("done", `${name} at ${completedAt}${factsOf(result)}`);
@@ -52,8 +84,20 @@ function explainTask(task: CodingTask): string {
   if (status?.attempts) say("tries", String(status.attempts));
   if (status?.phase === "Completed") say("result", resultText(status.result));
   if (status?.phase === "Failed") say("failed", `${status.failure.reason}: ${status.failure.message}`);
+  say("next", stop.nextStep);
   say("next", nextStep(task));
   return lines.join("\n");
+}
+
+/** By which pause it has to wait, or goes on in spite of it. */
+function standstill(task: CodingTask, pauses: readonly Pause[], nowMs: number) {
+  const { status } = task;
+  const isClosed = status !== undefined && "completionTime" in status;
+  const over = isClosed ? undefined : pauseOver(task, pauses, nowMs);
+  if (!over) return {};
+  const by = over.evidence.replace(/^paused: /, "");
+  if (!taskPause(task, pauses, nowMs)) return { paused: `${by}; it goes on all the same` };
+  return { paused: by, clears: over.clears, nextStep: over.nextStep };
 }
 
 function subjectOf({ spec }: CodingTask): string {

@@ -20,7 +20,8 @@ export const why: Command<Desk> = {
 Of an incident: how far it has come, what was decided about it and by which checks, what it waits for, until when, and
 what can be done; then the same checks asked now. Of an execution: what became of it, by which checks it was skipped,
 and the checks now. Of a target: whether a workflow, or each of the catalog, may act on it now. Of a coding task: how
-far it has come, and what it waits for; of a branch, git:host/id@branch, all tasks on it.`,
+far it has come, and what it waits for; of a branch, git:host/id@branch, or of a repository, git:host/id, whether
+automation is paused there, and all tasks on it.`,
   example: "interlock why node/worker-1",
   perform: performWhy,
 };

@@ -5,7 +5,6 @@ import {
   type AutomationPause,
   annotationKeys,
   type Catalog,
-  canonicalTarget,
   type Engine as EngineName,
   isRecorded,
   type Kinds,
@@ -57,7 +56,7 @@ export async function observe(
     plan,
     record: await recordOf(execution, plan, sight, { signal, fresh }),
     run: await runOf(execution, plan, sight, { signal, fresh }),
-    pauses: lastingPauses(sight.pauses.list(), nowMs, (text) => canonicalTarget(text, kinds)),
+    pauses: lastingPauses(sight.pauses.list(), nowMs, kinds),
     ...(isAcknowledged(execution) && { acknowledgersKnownSinceMs: await sight.acknowledgersKnownSince?.(signal) }),
     settings,
   };

@@ -51,6 +51,7 @@ export const ledgerEventTypes = [
   "notice.sent",
   "notice.failed",
   "notice.digested",
+  "task.paused",
   "task.started",
   "task.ended",
   "ledger.heads",

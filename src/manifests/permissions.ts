@@ -128,6 +128,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     watermarks,
     { group: ours, resources: ["codingtasks"], verbs: [...follow, "create", "patch", "delete"], where: "incidents" },
     { group: ours, resources: ["codingtasks/status"], verbs: ["update"], where: "incidents" },
+    { group: ours, resources: ["automationpauses"], verbs: follow, where: "anywhere" },
     // With `agent.executor: job`. They have a namespace of their own: runs are the executors' alone.
     {
       group: "batch",

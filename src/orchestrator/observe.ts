@@ -3,7 +3,6 @@ import { lastingPauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   type Catalog,
-  canonicalTarget,
   incidentNumber,
   isUnfinished,
   type Kinds,
@@ -130,7 +129,7 @@ function surroundings(target: string, { client, pauses, catalog, kinds, settings
   return {
     nowMs,
     namespace: read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined,
-    pauses: lastingPauses(pauses.list(), nowMs, (text) => canonicalTarget(text, kinds)),
+    pauses: lastingPauses(pauses.list(), nowMs, kinds),
     catalog,
     settings,
   };

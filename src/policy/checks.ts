@@ -2,7 +2,7 @@ import type { BlockReason, ExecutionEnd, RecentCause, TargetHolder } from "../re
 import { blockReasons } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
 import { historyOf } from "./fold.ts";
-import type { Pause } from "./pauses.ts";
+import { pausedBy } from "./pauses.ts";
 import type { ActionRequest, Situation } from "./request.ts";
 
 /** One question of the policy with its answer. */
@@ -59,32 +59,10 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
 }
 
 function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): Answer {
-  const active = pauses.filter(
-    (pause) => covers(pause, request) && (!pause.spec.until || Date.parse(pause.spec.until) > nowMs),
-  );
-  if (active.length === 0) return passes("nothing is paused here");
-
-  const ends = active.map(({ spec }) => (spec.until ? Date.parse(spec.until) : Number.POSITIVE_INFINITY));
-  const last = Math.max(...ends);
-  const words = active.map(({ name, spec }) => `${name} by ${spec.requestedBy} (${spec.reason})`);
-  return blocks("Paused", {
-    evidence: `paused: ${words.join("; ")}`,
-    nextStep: `wait, or end it: interlock resume ${active[0]?.name} --reason "…"`,
-    ...(Number.isFinite(last) ? at(last) : {}),
-  });
-}
-
-function covers({ spec }: Pause, { target, namespace, workflowId }: ActionRequest): boolean {
-  switch (spec.scope) {
-    case "All":
-      return true;
-    case "Namespace":
-      return spec.targetNamespace === namespace;
-    case "Target":
-      return spec.targetResource === target;
-    case "Workflow":
-      return spec.workflowId === workflowId;
-  }
+  const paused = pausedBy(request, pauses, nowMs);
+  if (!paused) return passes("nothing is paused here");
+  const { pauses: _, ...found } = paused;
+  return blocks("Paused", found);
 }
 
 function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): Answer {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ExecutionEnd, RemediationTargetStatus } from "../resources/index.ts";
+import { builtInKinds, type ExecutionEnd, type RemediationTargetStatus } from "../resources/index.ts";
 import { decide } from "./decide.ts";
 import { explain } from "./explanation.ts";
 import { foldAck, foldEnd, withHolder } from "./fold.ts";
@@ -107,7 +107,7 @@ describe("a pause", () => {
     const ended = { ...target, status: { endedAt: iso(now), endedBy: "kim", endReason: "done" } };
     const over = { metadata, spec: spec({ scope: "All", until: iso(now) }) };
 
-    const lasting = lastingPauses([target, ended, over], now, () => "payment/deployment/api");
+    const lasting = lastingPauses([target, ended, over], now, builtInKinds);
 
     expect(lasting.map(({ spec }) => spec)).toMatchObject([{ targetResource: "payment/deployment/api" }]);
   });

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { KubeObject } from "../kube/index.ts";
 import { ageColumn, defineKind } from "./define-kind.ts";
-import { name, targetText, text, timestamp, type Wire, workflowId } from "./fields.ts";
+import { name, pauseTargetText, text, timestamp, type Wire, workflowId } from "./fields.ts";
 import { immutable } from "./schema/rules.ts";
 
-/** Somebody wants automation to stand still: everywhere, in a namespace, on a target, or with a workflow. */
+/** Somebody wants automation, coding tasks included, to stand still: everywhere, in a namespace, on a target, or a workflow. */
 export interface AutomationPause extends KubeObject {
   readonly spec: AutomationPauseSpec;
   /** Absent as long as the pause lasts. */
@@ -25,12 +25,12 @@ const spec = z
     z.strictObject({ scope: z.literal("All").describe("What it covers."), ...common }),
     z.strictObject({
       scope: z.literal("Namespace"),
-      targetNamespace: name.describe("The namespace of the targets it covers."),
+      targetNamespace: name.describe("The namespace of the targets, and of the coding tasks, that it covers."),
       ...common,
     }),
     z.strictObject({
       scope: z.literal("Target"),
-      targetResource: targetText.describe("The target it covers."),
+      targetResource: pauseTargetText.describe("The target it covers; as git:host/path, every branch there."),
       ...common,
     }),
     z.strictObject({

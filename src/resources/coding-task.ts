@@ -112,6 +112,13 @@ const lockHolder = z.strictObject({
   since: timestamp.describe("Since when.").optional(),
 });
 
+const pause = z.strictObject({
+  name: name.describe("The pause; of several, the one that ends last."),
+  requestedBy: text.describe("Who asked for it."),
+  reason: text.describe("Why."),
+  until: timestamp.describe("When it ends by itself; without it, when it is ended.").optional(),
+});
+
 const result = z.strictObject({
   summary: z.string().describe("What was done, for people.").optional(),
   branch: branch.describe("The branch that was pushed.").optional(),
@@ -148,7 +155,10 @@ const status = z
       phase: z.literal("Waiting"),
       position: count.describe("How many are before it in the queue for the lock.").optional(),
       holder: lockHolder.describe("Who has the lock.").optional(),
-      nextAttemptTime: timestamp.describe("When it is tried again after a failure.").optional(),
+      pause: pause.describe("Automation is paused here: it is begun afterwards.").optional(),
+      nextAttemptTime: timestamp
+        .describe("When it is tried again after a failure, unless something else is in the way.")
+        .optional(),
       ...statusOfAll,
     }),
     z.strictObject({ phase: z.literal("Running"), startTime, ...statusOfAll }),
@@ -193,6 +203,7 @@ export const codingTasks = defineKind<CodingTask>({
     { name: "MR", type: "integer", jsonPath: ".spec.mergeRequest.iid" },
     { name: "Issue", type: "string", jsonPath: ".spec.issue.key" },
     { name: "Position", type: "integer", jsonPath: ".status.position", description: "How many wait before it" },
+    { name: "Paused", type: "string", jsonPath: ".status.pause.name", description: "The pause it waits for" },
     { name: "Holder", type: "string", jsonPath: ".status.holder.identity", priority: 1 },
     { name: "Target", type: "string", jsonPath: ".spec.targetResource", priority: 1 },
     { name: "Message", type: "string", jsonPath: ".status.message", priority: 1 },

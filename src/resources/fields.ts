@@ -29,12 +29,22 @@ const targetShape = "^([a-z0-9-]+:)?([a-z0-9-]+/)?[A-Za-z][A-Za-z0-9.-]*/[^/ ]+$
 const targetRule = "must be namespace/kind/name or kind/name, or git:host/path@branch";
 
 /** A target in any accepted spelling. Whether its kind exists is known only to `parseTarget` with the cluster's kinds. */
-export const targetText = z
-  .string()
-  .min(1)
-  .max(longestTarget)
-  .refine((value) => new RegExp(targetShape).test(value), { error: targetRule })
-  .meta({ "x-kubernetes-validations": [{ rule: `self.matches('${targetShape}')`, message: targetRule }] });
+export const targetText = textOfShape(targetShape, targetRule);
+
+/** What a pause can name besides: a repository, for all of its branches. */
+export const pauseTargetText = textOfShape(
+  `${targetShape}|^git:[^ ]+/[^ ]+$`,
+  `${targetRule}, or git:host/path for every branch`,
+);
+
+function textOfShape(shape: string, message: string) {
+  return z
+    .string()
+    .min(1)
+    .max(longestTarget)
+    .refine((value) => new RegExp(shape).test(value), { error: message })
+    .meta({ "x-kubernetes-validations": [{ rule: `self.matches('${shape}')`, message }] });
+}
 
 /** Long enough for `v1:` and a hash, and for what other senders use. */
 export const fingerprint = z.string().min(1).max(253);

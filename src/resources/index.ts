@@ -13,6 +13,7 @@ export { type Directive, parseDirective } from "./coding/directive.ts";
 export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";
 export { claimKeys, type MergeRequestPlace } from "./coding/keys.ts";
 export { taskFacts, taskReceived } from "./coding/task-facts.ts";
+export { begunAt, begunStep, isBuiltIn } from "./coding/task-progress.ts";
 export { reportedObjects, type TaskReader, type TaskReport } from "./coding/task-reader.ts";
 export {
   commandOf,
@@ -120,7 +121,8 @@ export {
 export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 export { type KnownKind, kindText } from "./target/known-kind.ts";
 export { type ObjectReference, targetOfObject } from "./target/object-target.ts";
-export { canonicalTarget, parseTarget } from "./target/parse-target.ts";
+export { parseTarget } from "./target/parse-target.ts";
+export { parsePauseTarget } from "./target/pause-target.ts";
 export { type RepositoryReference, targetOfRepository } from "./target/repository-target.ts";
 export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
 export { runName, targetHash } from "./target-hash.ts";

@@ -128,6 +128,7 @@ const noticeStatuses = [
 const taskStatuses = [
   { phase: "Pending" },
   { phase: "Waiting", position: 1, holder: { identity: "agent-1", task: "ct-1", since: at } },
+  { phase: "Waiting", pause: { name: "pause-1", requestedBy: "ops", reason: "upgrade", until: later } },
   { phase: "Running", startTime: at, steps: [{ name: "clone", completedAt: at, result: { sha } }] },
   { phase: "Completed", startTime: at, completionTime: later, result: { commitSha: sha, mergeRequestIid: 7 } },
   { phase: "Failed", completionTime: later, failure: { reason: "AgentTimedOut", message: "it took too long" } },
@@ -256,6 +257,8 @@ const specs = new Map<Kind, readonly object[]>([
       { scope: "All", reason: "release", requestedBy: "ops" },
       { scope: "Namespace", targetNamespace: "prod", reason: "release", requestedBy: "ops", until: later },
       { scope: "Target", targetResource: "node/worker-node-1", reason: "repair", requestedBy: "ops" },
+      { scope: "Target", targetResource: "git:gitlab.example.com/42@main", reason: "freeze", requestedBy: "ops" },
+      { scope: "Target", targetResource: "git:gitlab.example.com/42", reason: "freeze", requestedBy: "ops" },
       { scope: "Workflow", workflowId: "node-disk-cleanup", reason: "broken", requestedBy: "ops" },
     ],
   ],

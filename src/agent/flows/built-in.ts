@@ -1,6 +1,15 @@
-import { annotationKeys, type CodingTask, type CodingTaskSpec, claimKeys, codingTasks } from "../../resources/index.ts";
+import { pauseOver } from "../../policy/index.ts";
+import {
+  annotationKeys,
+  type CodingTask,
+  type CodingTaskSpec,
+  claimKeys,
+  codingTasks,
+  isBuiltIn,
+} from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { End } from "../end.ts";
+import { withoutMarks } from "../markers.ts";
 import { inOrder, isClosed } from "../seen.ts";
 import { describe } from "../statuses.ts";
 import { type CommandAttempt, placeOf } from "../work/attempt.ts";
@@ -18,9 +27,19 @@ export async function builtIn(attempt: CommandAttempt): Promise<End> {
     const refusal = await whyNot(attempt, mergeRequest, await gitlab.discussions(place, signal));
     if (refusal) return refusal;
   }
-  const { answer } = await attempt.journal.step("done", async () => ({ answer: await carryOut(attempt) }));
+  const { answer } = await attempt.journal.step("done", async () => {
+    const done = await carryOut(attempt);
+    return { answer: withoutMarks([done, ...pauseText(attempt)].join("\n\n")) };
+  });
   await reply(attempt, answer ?? "");
   return { kind: "completed", message: `answered: ${verb}` };
+}
+
+/** That what was asked for waits, and why. */
+function pauseText({ journal, client, pauses }: CommandAttempt): readonly string[] {
+  const paused = pauseOver(journal.task, pauses(), client.serverNowMs());
+  if (!paused) return [];
+  return [`⏸️ Automation is ${paused.evidence}; clears ${paused.clears}. What was not begun waits, and is not lost.`];
 }
 
 function carryOut(attempt: CommandAttempt): Promise<string> {
@@ -100,9 +119,8 @@ function standing({ metadata, status }: CodingTask, nowMs: number): string {
 /** What is known of the merge request besides such requests as this one. */
 function others(attempt: CommandAttempt): readonly CodingTask[] {
   const { journal } = attempt;
-  return attempt.tasksOf(journal.task).filter(({ metadata, spec }) => {
-    const isBuiltIn = spec.type === "Command" && spec.note.verb !== "do";
-    return !isBuiltIn && metadata.uid !== attempt.uid;
+  return attempt.tasksOf(journal.task).filter((task) => {
+    return !isBuiltIn(task) && task.metadata.uid !== attempt.uid;
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Lease } from "../../coordination/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
+import type { Pause } from "../../policy/index.ts";
 import type { CodingTask, CodingTaskSpec } from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
@@ -22,6 +23,8 @@ export interface Tools {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Those that last now, whatever they cover. */
+  pauses(): readonly Pause[];
   /** Every task that is known of a merge request. */
   tasksOf(task: CodingTask): readonly CodingTask[];
 }

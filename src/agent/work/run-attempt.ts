@@ -1,6 +1,7 @@
 import { CoordinationError, isCoordinationError, keyOf, type Lease, type Locks } from "../../coordination/index.ts";
 import { KubeError } from "../../kube/index.ts";
-import { type CodingTask, codingTasks } from "../../resources/index.ts";
+import { taskPause } from "../../policy/index.ts";
+import { begunAt, type CodingTask, codingTasks } from "../../resources/index.ts";
 import { backoffMs } from "../../time/index.ts";
 import type { Announce } from "../announce.ts";
 import { cancelRequest } from "../decide.ts";
@@ -12,7 +13,7 @@ import { report } from "../flows/report.ts";
 import { review } from "../flows/review.ts";
 import { isRemoteError, type RemoteError } from "../remote-error.ts";
 import { isClosed, lineOf } from "../seen.ts";
-import { begunAt, describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
+import { describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
 import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt, Tools } from "./attempt.ts";
 import { heldGitLab, heldJira } from "./held.ts";
 import { type Interruption, interruptionOf } from "./interruption.ts";
@@ -20,9 +21,9 @@ import { Journal, TaskTaken } from "./journal.ts";
 
 /**
  * `busy`: somebody else works on it, or on what it takes turns on. `left`: to another process. `again`: it is tried again
- * later. `closed`: nothing is left to do.
+ * later. `paused`: it was not begun. `closed`: nothing is left to do.
  */
-export type AttemptOutcome = "busy" | "left" | "again" | "closed";
+export type AttemptOutcome = "busy" | "left" | "again" | "paused" | "closed";
 
 export interface AttemptTools extends Tools {
   readonly locks: Locks;
@@ -65,6 +66,9 @@ async function underLock(
   const { name = "", namespace = "", uid = "" } = found.metadata;
   const task = await client.get(codingTasks, { name, namespace });
   if (!task || task.metadata.uid !== uid || isClosed(task)) return "left";
+  // Somebody may have paused it while we waited for a place and for the lock.
+  const isCancelled = cancelRequest(task) !== undefined;
+  if (!isCancelled && taskPause(task, tools.pauses(), client.serverNowMs())) return "paused";
 
   const journal = new Journal(client, task, lease);
   const attempt: Attempt = {
@@ -148,21 +152,24 @@ function endOfRemoteError({ kind, status, message, retryAfterMs }: RemoteError):
   return { ...failed(reason, message, isOutage), isOutage, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-function mayTryAgain({ journal, settings, spec, client }: Attempt, { retry, isOutage = false }: Failed): boolean {
+function mayTryAgain(attempt: Attempt, { retry, isOutage = false }: Failed): boolean {
+  const { journal, settings } = attempt;
   if (!retry) return false;
   if (!isOutage) return attemptsOf(journal) < settings.maxAttempts;
-  return client.serverNowMs() - Date.parse(spec.receivedTime) < settings.patienceMs;
+  return triedForMs(attempt) < settings.patienceMs;
 }
 
-async function again(
-  { journal, client, settings, random, spec }: Attempt,
-  failure: Failed,
-  counted: number,
-): Promise<AttemptOutcome> {
+/** What it waited before, in line or for a pause to end, is no reason to give it up. */
+function triedForMs({ journal, spec, client }: Attempt): number {
+  return client.serverNowMs() - Date.parse(begunAt(journal.task) ?? spec.receivedTime);
+}
+
+async function again(attempt: Attempt, failure: Failed, counted: number): Promise<AttemptOutcome> {
+  const { journal, client, settings, random } = attempt;
   const { backoff } = settings;
   const nowMs = client.serverNowMs();
   // An outage has no number of tries: the longer it lasts, the longer the next wait.
-  const longMs = Math.min(backoff.maxMs, (nowMs - Date.parse(spec.receivedTime)) / 4);
+  const longMs = Math.min(backoff.maxMs, triedForMs(attempt) / 4);
   const pauseMs = Math.max(backoffMs(Math.max(1, counted), backoff, random.fraction()), failure.isOutage ? longMs : 0);
   const atMs = nowMs + Math.max(failure.retryAfterMs ?? 0, pauseMs);
   await journal.write((task) => waitingForRetry(task, { why: failure.message, atMs, attempts: counted }));

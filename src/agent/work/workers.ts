@@ -36,12 +36,13 @@ export class Workers {
     return this.#running.has(uid);
   }
 
-  /** It is this task's turn. */
-  offer(task: CodingTask): void {
+  /** It is this task's turn. Returns whether it is worked on already. */
+  offer(task: CodingTask): boolean {
     const uid = uidOf(task);
-    if (this.#isStopped || this.#running.has(uid)) return;
+    if (this.#isStopped || this.#running.has(uid)) return this.#running.has(uid);
     this.#ready.set(uid, task);
     this.#begin();
+    return this.#running.has(uid);
   }
 
   /** It is not this task's turn any more. */

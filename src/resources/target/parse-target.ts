@@ -10,9 +10,3 @@ import type { TargetReading } from "./target.ts";
 export function parseTarget(text: string, kinds: Kinds = builtInKinds): TargetReading {
   return text.startsWith("git:") ? parseRepositoryTarget(text) : parseObjectTarget(text, kinds);
 }
-
-/** `text` as all spellings of its target are written in the end; as it is, if it means no target. */
-export function canonicalTarget(text: string, kinds: Kinds = builtInKinds): string {
-  const read = parseTarget(text, kinds);
-  return read.kind === "target" ? read.target.text : text;
-}

@@ -25,6 +25,13 @@ export function parseRepositoryTarget(text: string): TargetReading<RepositoryTar
   return targetOf(address.host, pathOf(address.rest.slice(0, at)), address.rest.slice(at + 1));
 }
 
+/** `git:host/path`, all branches of a repository, as all its spellings are written in the end. */
+export function repositoryText(text: string): string | undefined {
+  const { host, rest = "@" } = parseAddress(text.slice("git:".length)) ?? {};
+  const path = rest.includes("@") ? undefined : pathOf(rest);
+  return path === undefined ? undefined : `git:${host}/${path}`;
+}
+
 // Problems repeat nothing of the text: it may hold a token.
 const expected = "write git:host/path@branch";
 

@@ -1,0 +1,78 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../test/doubles/test-cluster.ts";
+import { informer, type KubeClient } from "../kube/index.ts";
+import { type AutomationPause, automationPauses, installCrds } from "../resources/index.ts";
+import { systemRandom } from "../time/index.ts";
+import { pauseChanges } from "./pause-changes.ts";
+
+const minute = 60_000;
+
+describe("what may be decided otherwise because of pauses", () => {
+  let clock: ManualClock;
+  let client: KubeClient;
+  let told: string[];
+  beforeEach(async () => {
+    clock = new ManualClock();
+    const random = systemRandom();
+    client = testCluster({ clock, random, namespaces: ["default"] }).client();
+    await installCrds(client);
+    const stop = new AbortController();
+    const pauses = informer({ client, clock, random, type: automationPauses, signal: stop.signal, problem: () => {} });
+    await pauses.synced;
+    told = [];
+    const source = pauseChanges(pauses, { clock, nowMs: () => client.serverNowMs(), keys: () => ["a", "b"] });
+    source.feed((key) => told.push(key));
+  });
+
+  it("is told of in order when a pause begins, is ended, and is deleted", async () => {
+    const made = await pauseMade();
+    expect(await heard()).toEqual(["a", "b"]);
+
+    const status = { endedAt: iso(), endedBy: "kim", endReason: "done" };
+    await client.update(automationPauses, { ...made, status }, { subresource: "status" });
+    expect(await heard()).toEqual(["a", "b"]);
+
+    await client.delete(automationPauses, { namespace: "default", name: "one" });
+    expect(await heard()).toEqual([]);
+    await pauseMade();
+    await client.delete(automationPauses, { namespace: "default", name: "one" });
+    expect(await heard()).toEqual(["a", "b", "a", "b"]);
+  });
+
+  it("is told of when a pause is over, each at its time", async () => {
+    await pauseMade({ name: "long", untilInMs: 9 * minute });
+    await pauseMade({ name: "short", untilInMs: 2 * minute });
+    await heard();
+
+    await clock.advance(2 * minute - 1);
+    expect(await heard()).toEqual([]);
+    await clock.advance(1);
+    expect(await heard()).toEqual(["a", "b"]);
+    await clock.advance(7 * minute - 1);
+    expect(await heard()).toEqual([]);
+    await clock.advance(1);
+    expect(await heard()).toEqual(["a", "b"]);
+  });
+
+  async function pauseMade({ name = "one", untilInMs }: { name?: string; untilInMs?: number } = {}) {
+    const until = untilInMs === undefined ? {} : { until: iso(untilInMs) };
+    const outcome = await client.create(automationPauses, {
+      ...{ apiVersion: automationPauses.apiVersion, kind: automationPauses.kind },
+      metadata: { name, namespace: "default" },
+      spec: { scope: "All", reason: "upgrade", requestedBy: "kim", ...until },
+    } as AutomationPause);
+    if (outcome.kind !== "created") throw new Error(outcome.kind);
+    return outcome.object;
+  }
+
+  function iso(inMs = 0): string {
+    return new Date(client.serverNowMs() + inMs).toISOString();
+  }
+
+  /** What was told since the last time, once the watch has brought everything. */
+  async function heard(): Promise<readonly string[]> {
+    await clock.advance(0);
+    return told.splice(0);
+  }
+});

@@ -1,0 +1,263 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { pause, resume, why } from "../../src/cli/index.ts";
+import { KubeError } from "../../src/kube/index.ts";
+import { automationPauses, type CodingTask } from "../../src/resources/index.ts";
+import type { AgentStep } from "../doubles/coding-agent.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
+import { TestDesk } from "../doubles/test-desk.ts";
+import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
+
+let world: AgentWorld;
+let desk: TestDesk;
+
+afterEach(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+describe("while everything is paused", () => {
+  it("tasks are taken in and not begun, say why, and are done afterwards", async () => {
+    await open({ script: () => edits("fixed.txt") });
+    await paused("all");
+    const mr = await world.openMergeRequest();
+    const note = await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+    const waiting = await allPaused(2);
+    expect(waiting.map(({ status }) => status)).toMatchObject([whyPaused, whyPaused]);
+    expect(world.notes()).toEqual([]);
+    expect(world.gitlab.whatHappened().awards).toMatchObject([{ note: note.id, name: "eyes" }]);
+    await expect.poll(() => world.figure('agent_open_tasks{phase="Paused"}')).toBe(2);
+    expect(await world.figure('agent_open_tasks{phase="Waiting"}')).toBe(0);
+    expect(recorded("task.paused")).toHaveLength(2);
+    expect(recorded("task.started")).toEqual([]);
+    await why.perform([waiting[0]?.metadata.name ?? ""], desk);
+    const told = desk.read();
+    expect(told).toMatch(/: not now, Paused$/m);
+    expect(told).toMatch(/^ {2}paused +pause-id1 by kim \(unverified\) \(upgrade\)$/m);
+    expect(told).toMatch(/^ {2}next +wait, or end it: interlock resume pause-id1 --reason/m);
+
+    await resume.perform(["all", "--reason", "upgraded"], desk);
+
+    // The push is reviewed, too.
+    const tasks = await world.allEnded(3);
+    expect(tasks.find(({ spec }) => spec.type === "Command")?.status).toMatchObject({ phase: "Completed" });
+    expect(world.pushes()).toHaveLength(1);
+  });
+
+  it("what was begun goes on to its end, and what comes behind it waits", async () => {
+    await open({ script: (folder) => [...gate(folder), ...edits("fixed.txt")] });
+    const mr = await world.openMergeRequest();
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+    await someBegun(2);
+    await paused("all");
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add it again");
+    await allPaused(1);
+
+    await world.openGate("gate");
+
+    await ended(2);
+    expect(world.pushes()).toHaveLength(1);
+    // The push is not reviewed before the end.
+    await allPaused(2);
+    expect(recorded("task.started")).toHaveLength(2);
+  });
+
+  it("what a process hands over that stops is finished by the next", async () => {
+    await open({ agents: 0, script: (folder) => [...gate(folder), ...edits("fixed.txt")] });
+    const first = await world.openAgent();
+    const mr = await world.openMergeRequest();
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+    await someBegun(2);
+    await paused("all");
+    await first.close();
+    await world.openGate("gate");
+
+    await world.openAgent();
+
+    await ended(2);
+    expect(world.pushes()).toHaveLength(1);
+  });
+
+  it("what failed is not tried again before the end", async () => {
+    const otherwise = [{ do: "answer", value: { summary: "Fine.", findings: [] } }] as const;
+    await open({
+      script: (folder) => [
+        ...gate(folder),
+        { do: "times", counter: join(folder, "tries"), first: 1, steps: [{ do: "exit", code: 1 }], otherwise },
+      ],
+    });
+    await world.openMergeRequest();
+    await someBegun(1);
+    await paused("target", repository());
+
+    await world.openGate("gate");
+
+    const [waiting] = await allPaused(1);
+    expect(waiting?.status).toMatchObject({ attempts: 1, nextAttemptTime: expect.any(String) });
+    await resume.perform(["target", repository(), "--reason", "upgraded"], desk);
+    const [task] = await world.allEnded(1);
+    expect(task?.status).toMatchObject({ phase: "Completed", attempts: 2 });
+  });
+
+  it.each([
+    ["status", "- review of group/app!1: Waiting"],
+    ["help", "`/copilot cancel`"],
+    ["cancel", "- review of group/app!1"],
+    ["retry", "Nothing failed here"],
+  ])("/copilot %s is answered, and the answer says why nothing is begun", async (word, expected) => {
+    await open();
+    await paused("all");
+    const mr = await world.openMergeRequest();
+    await allPaused(1);
+
+    await world.gitlab.commentOn(mr, world.kim, `/copilot ${word}`);
+
+    await expect.poll(() => world.notes().length, { timeout: 20_000 }).toBe(1);
+    const [answer] = world.notes();
+    expect(answer?.body).toContain(expected);
+    expect(answer?.body).toContain("⏸️ Automation is paused: pause-id1 by kim (unverified) (upgrade); clears when");
+  });
+
+  it("/copilot review is answered, and its review waits", async () => {
+    await open();
+    const mr = await world.openMergeRequest();
+    await world.allEnded(1);
+    await paused("all");
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot review");
+
+    await allPaused(1);
+    await ended(2);
+    expect(world.notes().at(-1)?.body).toMatch(/^Review of \w+ begins soon\.\n\n⏸️ Automation is paused/);
+    await resume.perform(["all", "--reason", "upgraded"], desk);
+    await world.allEnded(3);
+  });
+});
+
+describe("a pause of a branch", () => {
+  it("leaves the others alone", async () => {
+    await open();
+    await paused("target", `${repository()}@topic-1`);
+
+    await world.openMergeRequest({ branch: "topic-1" });
+    await world.openMergeRequest({ branch: "topic-2", files: { "app.ts": lines("one", "zwei", "three") } });
+
+    await ended(1);
+    expect((await allPaused(1)).map(({ spec }) => spec.targetResource)).toEqual([`${repository()}@topic-1`]);
+    await resume.perform(["target", `${repository()}@topic-1`, "--reason", "merged"], desk);
+    await world.allEnded(2);
+  });
+});
+
+describe("when a pause ends", () => {
+  it("by its time, what waited is begun, and not before", async () => {
+    await open();
+    await paused("all");
+    await world.openMergeRequest();
+    await allPaused(1);
+    desk.read();
+    await pause.perform(["all", "--reason", "a moment", "--for", "2s"], desk);
+    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
+
+    await resume.perform(["pause-id1", "--reason", "upgraded"], desk);
+
+    const [task] = await world.allEnded(1);
+    expect(task?.status).toMatchObject({ phase: "Completed" });
+    const [started] = recorded("task.started");
+    expect(Date.parse(started?.at ?? "")).toBeGreaterThanOrEqual(Date.parse(until));
+  });
+
+  it("what waited on different branches is begun in the order in which it came", async () => {
+    await open({ env: { AGENT_CONCURRENCY: "1" } });
+    await paused("all");
+    const branches = ["d", "b", "c", "a"];
+    for (const branch of branches) {
+      await world.openMergeRequest({ branch, files: { [branch]: branch } });
+      await world.gitlab.webhooks.settled();
+    }
+    await allPaused(4);
+
+    await resume.perform(["all", "--reason", "upgraded"], desk);
+
+    await world.allEnded(4);
+    const begun = recorded("task.started").map(({ facts }) => facts["target_resource"]);
+    expect(begun).toEqual(branches.map((branch) => `${repository()}@${branch}`));
+  });
+});
+
+it("nothing is begun by an agent that cannot read what is paused", async () => {
+  await open({ agents: 0 });
+  const allowed = permittedClient(world.client, "agent");
+  let isAway = true;
+  const asked: string[] = [];
+  const client = {
+    ...allowed,
+    list: ((type, query, call) => {
+      if (type.kind !== automationPauses.kind || !isAway) return allowed.list(type, query, call);
+      asked.push(type.kind);
+      throw new KubeError("unavailable", "the API server is away");
+    }) as typeof allowed.list,
+  };
+
+  const opening = world.openAgent({ client });
+  await world.openMergeRequest();
+  await world.gitlab.webhooks.settled();
+  await expect.poll(() => asked.length, { timeout: 20_000 }).toBeGreaterThan(2);
+
+  expect(recorded("task.started")).toEqual([]);
+  isAway = false;
+  await opening;
+  await world.allEnded(1);
+});
+
+const whyPaused = {
+  phase: "Waiting",
+  pause: { name: "pause-id1", requestedBy: "kim (unverified)", reason: "upgrade" },
+  message: "paused: pause-id1 by kim (unverified) (upgrade); clears when the last pause that covers it ends",
+};
+
+async function open(options: AgentWorldOptions = {}): Promise<void> {
+  world = await AgentWorld.open(options);
+  desk = new TestDesk(world.client);
+}
+
+async function paused(...scope: readonly string[]): Promise<void> {
+  await pause.perform([...scope, "--reason", "upgrade"], desk);
+  desk.read();
+}
+
+function repository(): string {
+  return `git:127.0.0.1/${world.project.id}`;
+}
+
+/** Waits until `count` tasks say that they wait for a pause to end. */
+async function allPaused(count: number): Promise<readonly CodingTask[]> {
+  await world.gitlab.webhooks.settled();
+  return settled(count, ({ status }) => status?.phase === "Waiting" && status.pause !== undefined);
+}
+
+async function ended(count: number): Promise<void> {
+  await settled(count, ({ status }) => status !== undefined && "completionTime" in status);
+}
+
+async function someBegun(count: number): Promise<void> {
+  await settled(count, ({ status }) => status?.phase === "Running");
+}
+
+async function settled(count: number, isMeant: (task: CodingTask) => boolean): Promise<readonly CodingTask[]> {
+  const meant = async () => (await world.tasks()).filter(isMeant);
+  await expect.poll(async () => (await meant()).length, { timeout: 30_000, interval: 20 }).toBe(count);
+  return meant();
+}
+
+function recorded(type: string) {
+  return world.ledger.events().filter((event) => event.type === type);
+}
+
+function gate(folder: string): readonly AgentStep[] {
+  return [{ do: "wait-for-file", path: join(folder, "gate") }];
+}
+
+function edits(path: string): readonly AgentStep[] {
+  return [{ do: "write", path, text: lines("done") }];
+}
