@@ -85,7 +85,7 @@ describe("a task", () => {
       expect(tasks.map(({ status }) => status?.phase)).toEqual(tasks.map(() => "Completed"));
       expect(world.summaries()).toHaveLength(8);
       expect(world.notes()).toHaveLength(32);
-    });
+    }, 90_000);
   });
 
   it("that GitLab keeps failing is given up in the end, is told once, and starves no other", async () => {

@@ -8,6 +8,9 @@ import { permittedClient } from "../doubles/permitted-client.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
 
+/** On a machine that has much else to do. */
+const timeout = 90_000;
+
 let world: AgentWorld;
 let desk: TestDesk;
 
@@ -15,7 +18,7 @@ afterEach(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-describe("while everything is paused", () => {
+describe("while everything is paused", { timeout }, () => {
   it("tasks are taken in and not begun, say why, and are done afterwards", async () => {
     await open({ script: () => edits("fixed.txt") });
     await paused("all");
@@ -134,7 +137,7 @@ describe("while everything is paused", () => {
   });
 });
 
-describe("a pause of a branch", () => {
+describe("a pause of a branch", { timeout }, () => {
   it("leaves the others alone", async () => {
     await open();
     await paused("target", `${repository()}@topic-1`);
@@ -149,7 +152,7 @@ describe("a pause of a branch", () => {
   });
 });
 
-describe("when a pause ends", () => {
+describe("when a pause ends", { timeout }, () => {
   it("by its time, what waited is begun, and not before", async () => {
     await open();
     await paused("all");
@@ -185,7 +188,7 @@ describe("when a pause ends", () => {
   });
 });
 
-it("nothing is begun by an agent that cannot read what is paused", async () => {
+it("nothing is begun by an agent that cannot read what is paused", { timeout }, async () => {
   await open({ agents: 0 });
   const allowed = permittedClient(world.client, "agent");
   let isAway = true;
