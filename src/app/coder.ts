@@ -37,7 +37,7 @@ async function openInJobs({ config, client, clock }: CoderProcessOptions): Promi
   if (!agent.command || !agent.jobImage || !gitlab.url) {
     throw new TypeError("agent.executor is job: set agent.command, agent.jobImage and gitlab.url, too");
   }
-  const { patch, maxOutputBytes } = coderLimits(config);
+  const { patch, maxOutputBytes, maxAddedFiles } = coderLimits(config);
   return jobCoder({
     client,
     settings: {
@@ -53,7 +53,7 @@ async function openInJobs({ config, client, clock }: CoderProcessOptions): Promi
       maxDiskBytes: agent.maxDisk,
       resources: { cpu: agent.jobCpu, memory: agent.jobMemory },
     },
-    ...{ maxOutputBytes, patch, clock },
+    ...{ maxOutputBytes, maxAddedFiles, patch, clock },
     secrets: await openSecrets(config),
   });
 }

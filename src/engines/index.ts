@@ -3,10 +3,12 @@ export { readWorkflowFile, type WorkflowFile, type WorkflowReading } from "./cat
 export { type CatalogStep, storeCatalog } from "./catalog/store-catalog.ts";
 export type { Engine, PreparedRun, RunFailure, RunOrder, RunProgress, RunState } from "./engine.ts";
 export { jobEngine } from "./job/job-engine.ts";
+export { podsOfJob } from "./job/job-pods.ts";
 export { type LocalEngineOptions, localEngine } from "./local/local-engine.ts";
 export { readLogs, type StepLog } from "./local/logs.ts";
 export { type LocalRunner, type LocalRunnerOptions, startLocalRunner } from "./local/runner/local-runner.ts";
 export type { Processes } from "./local/steps/processes.ts";
 export { systemProcesses } from "./local/steps/system-processes.ts";
+export { type Pod, wasEvicted } from "./pods.ts";
 export { type RunOwner, runOwner } from "./run-marks.ts";
 export { tektonEngine } from "./tekton/tekton-engine.ts";

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { ContainerStatus } from "../../src/engines/pods.ts";
 import { type Clock, sleep } from "../../src/time/index.ts";
 
 /** What one container does, as far as the controllers above it can see. */
@@ -18,6 +19,8 @@ export type Behaviour =
 export interface Ending {
   readonly exitCode: number;
   readonly reason: "Completed" | "Error" | "OOMKilled";
+  /** Of a pod that has some. */
+  readonly initContainerStatuses?: readonly ContainerStatus[];
 }
 
 export interface Stage {

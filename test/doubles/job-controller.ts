@@ -154,7 +154,8 @@ class JobActivity {
     }
   }
 
-  async #ended(pod: Pod, does: Behaviour, { exitCode, reason }: Ending, stopped?: string) {
+  async #ended(pod: Pod, does: Behaviour, ending: Ending, stopped?: string) {
+    const { exitCode, reason, initContainerStatuses } = ending;
     const { client, clock, job } = this.#sight;
     const idle = { active: 0, ready: 0, terminating: 0 };
     if (stopped === "gone") return;
@@ -179,7 +180,7 @@ class JobActivity {
           ? { reason: "Evicted" }
           : {};
     const phase = exitCode === 0 ? "Succeeded" : "Failed";
-    await writeStatus(client, pods, pod, { phase, containerStatuses, ...why });
+    await writeStatus(client, pods, pod, { phase, initContainerStatuses, containerStatuses, ...why });
     if (exitCode !== 0) return await this.#fail("BackoffLimitExceeded", "Job has reached the specified backoff limit");
     const said = ["CompletionsReached", "Reached expected number of succeeded pods"] as const;
     await writeStatus(client, jobs, job, {

@@ -3,8 +3,11 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../../src/engines/job/job.ts";
+import type { ContainerStatus } from "../../src/engines/pods.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
+import type { Clock } from "../../src/time/index.ts";
 import type { Ending } from "./behaviour.ts";
+import { timeText } from "./run-controller.ts";
 
 interface Container {
   readonly name: string;
@@ -30,6 +33,7 @@ export interface PodRunnerOptions {
   readonly secrets: Readonly<Record<string, string>>;
   /** For volumes. */
   readonly directory: string;
+  readonly clock: Clock;
   readonly problem: (message: string) => void;
 }
 
@@ -47,11 +51,18 @@ export function podRunner(options: PodRunnerOptions): (job: Job, signal: AbortSi
     const place = await mkdtemp(join(options.directory, "pod-"));
     try {
       for (const volume of spec.volumes) await fill(join(place, volume.name), volume, job, options);
+      const initContainerStatuses: ContainerStatus[] = [];
       for (const container of [...spec.initContainers, ...spec.containers]) {
+        const startedAt = timeText(options.clock);
         const exitCode = await run(container, place, job, options, signal);
-        if (exitCode !== 0) return { exitCode, reason: "Error" };
+        const reason = exitCode === 0 ? "Completed" : "Error";
+        const terminated = { exitCode, reason, startedAt, finishedAt: timeText(options.clock) };
+        if (spec.initContainers.includes(container)) {
+          initContainerStatuses.push({ name: container.name, state: { terminated } });
+        }
+        if (exitCode !== 0) return { exitCode, reason: "Error", initContainerStatuses };
       }
-      return { exitCode: 0, reason: "Completed" };
+      return { exitCode: 0, reason: "Completed", initContainerStatuses };
     } finally {
       await rm(place, { recursive: true, force: true });
     }

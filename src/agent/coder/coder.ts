@@ -68,7 +68,16 @@ export type CoderOutcome =
     }
   | { readonly kind: "failed"; readonly reason: CoderFailure; readonly message: string; readonly retry: boolean };
 
-export type CoderFailure = "Timeout" | "OutputTooLarge" | "WorkTreeTooLarge" | "ExitCode" | "NotStarted" | "BadAnswer";
+export type CoderFailure =
+  | "Timeout"
+  | "OOMKilled"
+  /** By a signal that was not ours, or with its pod. */
+  | "Killed"
+  | "OutputTooLarge"
+  | "WorkTreeTooLarge"
+  | "ExitCode"
+  | "NotStarted"
+  | "BadAnswer";
 
 export interface Finding {
   readonly path: string;

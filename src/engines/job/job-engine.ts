@@ -1,10 +1,9 @@
 import type { KubeClient } from "../../kube/index.ts";
 import type { Engine } from "../engine.ts";
-import { pods } from "../pods.ts";
-import { listIfReadable } from "../readable.ts";
 import { isServiceAccountMissing } from "../service-account.ts";
 import { type JobEvidence, jobFailure, neverHadPod } from "./failure.ts";
-import { type Job, jobs, jobUidLabel } from "./job.ts";
+import { type Job, jobs } from "./job.ts";
+import { podsOfJob } from "./job-pods.ts";
 import { jobFor } from "./manifest.ts";
 import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
 
@@ -24,8 +23,8 @@ export function jobEngine(client: KubeClient): Engine {
 }
 
 async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal): Promise<JobEvidence> {
-  const { namespace = "", uid } = job.metadata;
-  const found = await listIfReadable(client, pods, { namespace, labelSelector: `${jobUidLabel}=${uid}`, signal });
+  const { namespace = "" } = job.metadata;
+  const found = await podsOfJob(client, job, signal);
   const name = job.spec.template.spec.serviceAccountName ?? "default";
   const suspicious = neverHadPod(job) && !found?.length && !wasCancelled(job);
   const serviceAccountMissing = suspicious && (await isServiceAccountMissing(client, { namespace, name }, signal));

@@ -2,13 +2,14 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type CoderOrder, type CoderRequest, type JobCoderOptions, jobCoder } from "../../../src/agent/index.ts";
+import { type CoderOrder, type CoderRequest, jobCoder } from "../../../src/agent/index.ts";
 import { type EmbeddedApi, startEmbeddedApi } from "../../../src/app/index.ts";
 import { jobs } from "../../../src/engines/job/job.ts";
 import { namespaces } from "../../../src/kube/index.ts";
 import { usualManifests } from "../../../src/manifests/index.ts";
 import { silentLogger } from "../../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
+import type { Ending } from "../../doubles/behaviour.ts";
 import { type GitLabDouble, startGitLab } from "../../doubles/gitlab/start-gitlab.ts";
 import { jobController } from "../../doubles/job-controller.ts";
 import { permittedClient } from "../../doubles/permitted-client.ts";
@@ -25,6 +26,8 @@ let root: string;
 let double: RunningDouble;
 let problems: string[];
 let pods: number;
+/** How the node tells it. */
+let changed: (ending: Ending) => Ending;
 let order: (request?: object) => CoderOrder;
 let tokens: Record<string, string>;
 let interlock: string;
@@ -73,11 +76,12 @@ beforeEach(() => {
     env: { OBJECTS_SERVER: "kubeconfig", INTERLOCK_KUBECONFIG: api.kubeconfigFile },
     secrets: tokens,
     directory: join(root, "pods"),
-    problem,
+    ...{ clock, problem },
   });
-  const runPod: typeof run = (job, signal) => {
+  changed = (ending) => ending;
+  const runPod: typeof run = async (job, signal) => {
     pods++;
-    return run(job, signal);
+    return changed(await run(job, signal));
   };
   double = jobController({ client: api.client, clock, random, namespace, problem, images: {}, runPod });
 });
@@ -136,6 +140,42 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
     expect(pods).toBe(2);
   });
 
+  it.each([
+    ["is not done in its time", "sleep 1007", 1_000, "Timeout", /not done within 1 s/],
+    ["is killed by somebody else", "kill -9 $$", 600_000, "Killed", /killed by a SIGKILL after \d+ s/],
+  ])("that %s says so", async (_what, script, timeoutMs, reason, message) => {
+    const outcome = await coder(script, { timeoutMs }).run(order(), new AbortController().signal);
+
+    expect(outcome).toMatchObject({ kind: "failed", reason, message: expect.stringMatching(message), retry: true });
+  });
+
+  it("that used too much memory says so", async () => {
+    changed = ({ initContainerStatuses = [], ...ending }) => ({
+      ...ending,
+      initContainerStatuses: initContainerStatuses.map(({ name, state }) => {
+        const { terminated = { exitCode: 0 } } = state ?? {};
+        return { name, state: { terminated: { ...terminated, ...(name === "agent" && { reason: "OOMKilled" }) } } };
+      }),
+    });
+
+    expect(await edit("kill -9 $$")).toMatchObject({
+      kind: "failed",
+      reason: "OOMKilled",
+      message:
+        "The coding agent used more memory than agent.jobMemory, 1Gi, and was killed: give it more, or ask for less at once.",
+    });
+  });
+
+  it.each([
+    ["its work tree", "."],
+    ["its HOME", '"$HOME"'],
+  ])("that makes more files than agent.maxDiskFiles in %s has no result", async (_where, folder) => {
+    const outcome = await edit(`cd ${folder} && touch $(seq 51)`);
+
+    expect(outcome).toMatchObject({ kind: "failed", reason: "WorkTreeTooLarge", retry: false });
+    expect(outcome).toMatchObject({ message: "The coding agent made more than 50 files, see agent.maxDiskFiles." });
+  });
+
   it("that ended well is not run again: its result is read again", async () => {
     const wanted = order();
     const first = await coder("date +%N > now; echo done").run(wanted, new AbortController().signal);
@@ -174,21 +214,21 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
   });
 });
 
-function coder(script: string, special: Partial<JobCoderOptions> = {}) {
+function coder(script: string, { timeoutMs = 60_000 } = {}) {
   return jobCoder({
     client: permittedClient(api.client, "agent"),
     settings: {
       namespace,
       command: ["sh", "-c", script],
       ...{ image: "agent", ownImage: "interlock", secret: undefined, tokenSecret: "gitlab-token" },
-      ...{ serviceAccount: "coder", gitlabUrl: gitlab.url, timeoutMs: 60_000, maxDiskBytes: 100_000_000 },
+      ...{ serviceAccount: "coder", gitlabUrl: gitlab.url, timeoutMs, maxDiskBytes: 100_000_000 },
       resources: { cpu: "1", memory: "1Gi" },
     },
     maxOutputBytes: 100_000,
+    maxAddedFiles: 50,
     patch: { maxBytes: 1_000_000, maxFiles: 200, protectedPaths: [".gitlab-ci.yml"] },
     secrets: async () => [],
     clock,
-    ...special,
   });
 }
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { configMaps } from "../../../src/agent/coder/job/messages.ts";
 import { openCoder } from "../../../src/app/index.ts";
 import { loadConfig } from "../../../src/config/index.ts";
 import { jobs } from "../../../src/engines/job/job.ts";
@@ -113,6 +114,7 @@ describe("the coding agent of the configuration", () => {
   jobMemory: 3Gi
   timeout: 90s
   maxDisk: 5MB
+  maxDiskFiles: 77
   jobNamespace: default
 `,
       { GITLAB_URL: "https://gitlab.example.com" },
@@ -122,6 +124,8 @@ describe("the coding agent of the configuration", () => {
     const list = async () => (await client.list(jobs, { namespace: "default" })).items;
     await expect.poll(list).toHaveLength(1);
     const [job] = await list();
+    const told = async () => (await client.list(configMaps, { namespace: "default" })).items[0]?.data?.["order.json"];
+    await expect.poll(told).toContain('"maxAddedFiles":77');
     const status = { conditions: [{ type: "Failed", status: "True", reason: "Seen" }] };
     const ref = { namespace: "default", name: job?.metadata.name ?? "" };
     await client.patch(jobs, ref, { merge: { status } }, { subresource: "status" });

@@ -1,9 +1,11 @@
 import { constants } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { open, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubeClient } from "../../../kube/index.ts";
 import { type PreparedTreeOptions, patchOfPrepared, prepareTree } from "../../git/prepared-tree.ts";
 import type { GitServer } from "../../git/server.ts";
+import { diskUse } from "../disk-use.ts";
 import { configMaps, type PodOrder, type PodResult, writeResult } from "./messages.ts";
 import { places } from "./places.ts";
 
@@ -12,6 +14,15 @@ type Around = Omit<PreparedTreeOptions, "directory">;
 /** What the container `fetch` does. */
 export async function fetchInPod(server: GitServer, around: Around): Promise<void> {
   await prepareTree(await podOrder(), server, { ...around, directory: places.work });
+  await writeFile(filesBefore, String((await diskUse(agentFolders())).files));
+}
+
+/** How many files the agent found, where it cannot change that. */
+const filesBefore = join(places.work, "files-before");
+
+/** HOME is in the folder for temporary files. */
+function agentFolders(): readonly string[] {
+  return [places.tree, tmpdir()];
 }
 
 /** What the container `collect` does. A result that is there already stays: it was ours. */
@@ -34,14 +45,18 @@ async function podOrder(): Promise<PodOrder> {
   return JSON.parse(await readFile(join(places.order, "order.json"), "utf8")) as PodOrder;
 }
 
-async function podResult({ edits, maxOutputBytes, patch }: PodOrder, around: Around): Promise<PodResult> {
+async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
+  const { edits, maxOutputBytes, maxAddedFiles, patch } = order;
   const [code, stdout, stderr] = await Promise.all([said("code"), said("stdout"), said("stderr")]);
   const outputTooLarge = stdout.size + stderr.size > maxOutputBytes;
-  const reading = edits ? await patchOfPrepared(patch, { ...around, directory: places.work }) : undefined;
+  const added = (await diskUse(agentFolders())).files - Number(await readFile(filesBefore, "utf8"));
+  const tooManyFiles = added > maxAddedFiles;
+  const reading =
+    edits && !tooManyFiles ? await patchOfPrepared(patch, { ...around, directory: places.work }) : undefined;
   const change = reading?.kind === "patch" ? ({ kind: "patch", bytes: reading.patch.bytes } as const) : reading;
   return {
     code: Number.parseInt(code.end, 10),
-    ...{ stdout: stdout.end, stderr: stderr.end.slice(-2_000), outputTooLarge },
+    ...{ stdout: stdout.end, stderr: stderr.end.slice(-2_000), outputTooLarge, tooManyFiles },
     change: change ?? { kind: "nothing" },
   };
 }

@@ -1,4 +1,4 @@
-import { type Engine, jobEngine } from "../../../engines/index.ts";
+import { type Engine, jobEngine, type Pod, podsOfJob } from "../../../engines/index.ts";
 import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef } from "../../../kube/index.ts";
 import { type Clock, sleep } from "../../../time/index.ts";
 import { checkPatch } from "../../git/check-patch.ts";
@@ -8,11 +8,13 @@ import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
 import { conclude, failed } from "../conclude.ts";
 import { type CoderJobSettings, coderJob } from "./coder-job.ts";
 import { type ConfigMap, configMaps, largestMessage, type PodOrder, type PodResult, readResult } from "./messages.ts";
+import { type PodEnd, type PodLimits, whyFailed, whyKilled } from "./pod-end.ts";
 
 export interface JobCoderOptions {
   readonly client: KubeClient;
   readonly settings: CoderJobSettings;
   readonly maxOutputBytes: number;
+  readonly maxAddedFiles: number;
   readonly patch: PatchLimits;
   readonly secrets: () => Promise<readonly string[]>;
   readonly clock: Clock;
@@ -60,8 +62,8 @@ class JobRun {
 
   #podOrder(): PodOrder {
     const { repository, sha, ref, request } = this.#order;
-    const { maxOutputBytes, patch } = this.#options;
-    return { repository, sha, ref, edits: request.kind === "edit", maxOutputBytes, patch };
+    const { maxOutputBytes, maxAddedFiles, patch } = this.#options;
+    return { repository, sha, ref, edits: request.kind === "edit", maxOutputBytes, maxAddedFiles, patch };
   }
 
   /** The Job when it has ended: made, told, started and waited for, each only if that is still to be done. */
@@ -102,7 +104,7 @@ class JobRun {
   }
 
   async #outcome(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
-    const { client, patch, secrets } = this.#options;
+    const { client, patch, secrets, maxAddedFiles } = this.#options;
     if (this.#engine.stateOf(job).kind === "failed") return await this.#failure(job, signal);
     const place = { ...this.#ref, name: `${this.#ref.name}-result` };
     const found = await client.get(configMaps, place, { signal });
@@ -111,7 +113,13 @@ class JobRun {
     if (!result)
       return failed("BadAnswer", `The Job ${this.#ref.name} ended well, but left no result that can be read.`);
     if (result.outputTooLarge) return failed("OutputTooLarge", "The coding agent wrote more than agent.maxOutput.");
-    if (result.code === 137) return failed("Timeout", "The coding agent was ended: its time was up, or its memory.");
+    if (result.tooManyFiles)
+      return failed(
+        "WorkTreeTooLarge",
+        `The coding agent made more than ${maxAddedFiles} files, see agent.maxDiskFiles.`,
+      );
+    if (result.code === 137)
+      return await this.#ending("The coding agent", whyKilled(await this.#pod(job, signal), this.#limits));
     if (result.code === 126 || result.code === 127)
       return failed("NotStarted", await this.#said(result, "could not be started"));
     if (result.code !== 0) return failed("ExitCode", await this.#said(result, `ended with code ${result.code}`));
@@ -131,9 +139,23 @@ class JobRun {
   }
 
   async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
-    const { reason, message } = await this.#engine.failureOf(job, signal);
-    const text = `The Job ${this.#ref.name} failed: ${cleanText(message, 500, await this.#options.secrets())}`;
-    return failed(reason === "Timeout" ? "Timeout" : "ExitCode", text);
+    const failure = await this.#engine.failureOf(job, signal);
+    const end = whyFailed(await this.#pod(job, signal), failure, this.#limits);
+    return await this.#ending(end.reason === "OOMKilled" ? "The coding agent" : `The Job ${this.#ref.name}`, end);
+  }
+
+  async #ending(who: string, { reason, message }: PodEnd): Promise<CoderOutcome> {
+    return failed(reason, `${who} ${cleanText(message, 500, await this.#options.secrets())}.`);
+  }
+
+  /** There is one, as long as nobody removes it. */
+  async #pod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
+    return (await podsOfJob(this.#options.client, job, signal))?.[0];
+  }
+
+  get #limits(): PodLimits {
+    const { timeoutMs, resources } = this.#options.settings;
+    return { timeoutMs, memory: resources.memory };
   }
 
   /** Returns when the Job is gone, with its pods. */

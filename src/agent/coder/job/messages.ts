@@ -23,6 +23,7 @@ export const largestMessage = 900_000;
 export interface PodOrder extends TreeOrder {
   readonly edits: boolean;
   readonly maxOutputBytes: number;
+  readonly maxAddedFiles: number;
   readonly patch: PatchLimits;
 }
 
@@ -32,6 +33,7 @@ export interface PodResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly outputTooLarge: boolean;
+  readonly tooManyFiles: boolean;
   readonly change: Exclude<PatchReading, { kind: "patch" }> | { readonly kind: "patch"; readonly bytes: Uint8Array };
 }
 

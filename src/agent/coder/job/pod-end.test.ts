@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import type { Pod, RunFailure } from "../../../engines/index.ts";
+import { whyFailed, whyKilled } from "./pod-end.ts";
+
+const limits = { timeoutMs: 89_500, memory: "3Gi" };
+const fetched = ended("fetch", 0);
+
+describe("a coding agent that got a SIGKILL", () => {
+  it.each<[string, string, RegExp, Pod | undefined]>([
+    [
+      "OOMKilled",
+      "its node says so",
+      /more memory than agent\.jobMemory, 3Gi/,
+      pod([ended("agent", 0, "OOMKilled", 7)]),
+    ],
+    ["OOMKilled", "even when its time was up", /3Gi/, pod([fetched, ended("agent", 0, "OOMKilled", 90)])],
+    [
+      "Timeout",
+      "it ran that long",
+      /within 89\.5 s, see agent\.timeout/,
+      pod([fetched, ended("agent", 0, "Completed", 90)]),
+    ],
+    ["Killed", "it ran shorter", /SIGKILL after 89 s/, pod([fetched, ended("agent", 0, "Completed", 89)])],
+    ["Killed", "its pod is gone", /cannot tell any more.*agent\.jobMemory, 3Gi.*agent\.timeout, 89\.5 s/, undefined],
+    ["Killed", "its node lost sight of it", /cannot tell any more/, pod([fetched, { name: "agent", state: {} }])],
+  ])("has ended as %s if %s", (reason, _why, message, seen) => {
+    expect(whyKilled(seen, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+  });
+});
+
+describe("a Job of a coding agent that failed", () => {
+  const put = { reason: "Evicted", message: "The node was low on resource: memory." };
+  const late = { reason: "DeadlineExceeded" };
+  const pulling = { name: "agent", state: { waiting: { reason: "ImagePullBackOff" } } };
+  const working = { name: "agent", state: { running: {} } };
+
+  it.each<[string, string, RegExp, RunFailure["reason"], Pod | undefined]>([
+    [
+      ...(["OOMKilled", "for the memory of the whole container", /3Gi/, "TaskRunFailed"] as const),
+      pod([fetched, ended("agent", 137, "OOMKilled")]),
+    ],
+    [
+      ...(["Killed", "with its node", /put off its node: The node was low/, "Evicted"] as const),
+      pod([fetched, ended("agent", 137)], put),
+    ],
+    [
+      ...(["Killed", "by somebody else", /container agent ended with code 137/, "TaskRunFailed"] as const),
+      pod([fetched, ended("agent", 137)]),
+    ],
+    [
+      ...(["Timeout", "by its deadline, at work", /89\.5 s.*while agent was at work/, "Timeout"] as const),
+      pod([fetched, ended("agent", 137)], late),
+    ],
+    [
+      ...(["Timeout", "by its deadline, as seen before the end", /while agent was at work/, "Timeout"] as const),
+      pod([fetched, working], late),
+    ],
+    [
+      ...(["Timeout", "for an image", /while agent waited \(ImagePullBackOff\)/, "Timeout"] as const),
+      pod([fetched, pulling], late),
+    ],
+    ["Timeout", "by its deadline, its pod gone", /was ended by its deadline/, "Timeout", undefined],
+    [
+      ...(["ExitCode", "when it fetched", /container fetch ended with code 1 \(Error\)/, "TaskRunFailed"] as const),
+      pod([ended("fetch", 1), { name: "agent", state: { waiting: { reason: "PodInitializing" } } }]),
+    ],
+    ["ExitCode", "for who knows what", /failed: as the engine tells it/, "Unknown", undefined],
+  ])("has ended as %s %s", (reason, _why, message, known, seen) => {
+    const failure = { reason: known, message: "as the engine tells it", anythingStarted: true };
+
+    expect(whyFailed(seen, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+  });
+});
+
+type Status = NonNullable<Pod["status"]>;
+type Container = NonNullable<Status["initContainerStatuses"]>[number];
+
+function pod(initContainerStatuses: readonly Container[], status: Partial<Status> = {}): Pod {
+  return { apiVersion: "v1", kind: "Pod", metadata: {}, status: { initContainerStatuses, ...status } };
+}
+
+function ended(
+  name: string,
+  exitCode: number,
+  reason = exitCode === 0 ? "Completed" : "Error",
+  seconds = 1,
+): Container {
+  const startedAt = "2026-11-15T06:00:00Z";
+  const finishedAt = new Date(Date.parse(startedAt) + seconds * 1_000).toISOString();
+  return { name, state: { terminated: { exitCode, reason, startedAt, finishedAt } } };
+}
