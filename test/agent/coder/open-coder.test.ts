@@ -151,12 +151,14 @@ describe("the coding agent of the configuration", () => {
     expect(volumes).toContainEqual({ name: "tree", emptyDir: { sizeLimit: "5000000" } });
   });
 
-  it("in Jobs needs an image", async () => {
-    await expect(open("agent:\n  command: x\n  executor: job")).rejects.toThrow("agent.jobImage");
-  });
+  it.each([
+    ["in Jobs needs an image", "agent:\n  command: x\n  executor: job", "agent.jobImage"],
+    ["has to be named", "", "agent.command is not set"],
+  ])("%s", async (_what, yaml, problem) => {
+    const parts = await repository();
+    await using _ = parts.workshop;
 
-  it("has to be named", async () => {
-    await expect(open("")).rejects.toThrow("agent.command is not set");
+    await expect(open(yaml, {}, parts)).rejects.toThrow(problem);
   });
 });
 
