@@ -4,7 +4,7 @@ import { type RemediationApprovalRequest, remediationApprovalRequests } from "..
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { givenReason, onlyWord } from "./misuse.ts";
 import { ownName } from "./own-name.ts";
-import { isNamed } from "./short-name.ts";
+import { isNamed, shortNames } from "./short-name.ts";
 
 /** `interlock approve` */
 export const approve = answering("approve", "Approved", "let a workflow act that waits for a person's yes");
@@ -35,7 +35,7 @@ decided again, so that it may still be refused. See: interlock get approvals`;
       await answer(question, { decision, decidedBy, decisionMessage: reason }, client);
       const { recommendedWorkflow, targetResource } = question.spec;
       const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
-      terminal.print(`${question.metadata.name} is ${decision} by ${decidedBy}: ${what}`);
+      terminal.print(`${shortNames(question.metadata.name ?? "")} is ${decision} by ${decidedBy}: ${what}`);
       return 0;
     },
   };
@@ -50,7 +50,8 @@ async function openQuestion(subject: string, client: KubeClient): Promise<Remedi
   const open = asked.filter((question) => !question.status);
   const [only, another] = open;
   if (only && !another) return stillOpen(only, client);
-  if (another) throw new CommandError(`${subject} waits for ${open.map(({ metadata }) => metadata.name).join(", ")}`);
+  if (another)
+    throw new CommandError(shortNames(`${subject} waits for ${open.map(({ metadata }) => metadata.name).join(", ")}`));
   const last = asked.at(-1);
   if (last) return stillOpen(last, client);
   throw new CommandError(
@@ -60,10 +61,10 @@ async function openQuestion(subject: string, client: KubeClient): Promise<Remedi
 
 function stillOpen(question: RemediationApprovalRequest, client: KubeClient): RemediationApprovalRequest {
   const { metadata, spec, status } = question;
-  if (status)
-    throw new CommandError(`${metadata.name} was answered already: ${status.decision} at ${status.decidedAt}`);
+  const name = shortNames(metadata.name ?? "");
+  if (status) throw new CommandError(`${name} was answered already: ${status.decision} at ${status.decidedAt}`);
   if (Date.parse(spec.requiredBy) > client.serverNowMs()) return question;
-  throw new CommandError(`${metadata.name} was to be answered by ${spec.requiredBy}; no answer was a no`);
+  throw new CommandError(`${name} was to be answered by ${spec.requiredBy}; no answer was a no`);
 }
 
 async function answer(

@@ -17,7 +17,7 @@ export function summarise({ execution, failure, reason, wasExecutionFailure, dur
   return [
     `Workflow ${workflowRef.workflowId} failed on ${targetResource}${after}: ${failureReasons[reason].meaning} (${reason}).`,
     where(failure),
-    `The engine said: ${failure.message}`,
+    `The engine said: ${failure.message.replace(/[^.!?]$/, "$&.")}`,
     wasExecutionFailure
       ? "It had begun to act, so the target may have been changed in part."
       : "Nothing had been started, so the target is unchanged.",
