@@ -1,7 +1,8 @@
 import { Agent, request } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { remediationRequests } from "../../src/resources/index.ts";
+import type { KubeObject } from "../../src/kube/index.ts";
+import { codingTasks, remediationRequests } from "../../src/resources/index.ts";
 import { Dice } from "../chaos/dice.ts";
 import { namespace } from "./gateway-world.ts";
 import { mutated } from "./mutate.ts";
@@ -69,6 +70,38 @@ const payloads: Readonly<Record<string, readonly unknown[]>> = {
   ],
 };
 
+const webhookPath = "/api/v1/webhooks/gitlab";
+const webhook = {
+  user: { id: 3, username: "ada" },
+  project: { id: 5, path_with_namespace: "group/app", web_url: "https://gitlab.example.com/group/app" },
+};
+const mergeRequest = {
+  ...{ iid: 7, state: "opened", draft: false, source_branch: "topic", target_branch: "main", source_project_id: 5 },
+  labels: [{ id: 1, title: "bug" }],
+  last_commit: { id: "da1560886d4f094c3e6c9ef40349f7d38b5d27d7" },
+};
+const opened = { object_kind: "merge_request", ...webhook, object_attributes: { ...mergeRequest, action: "open" } };
+
+/** Of GitLab: what is a task, and what is not. */
+const webhooks: readonly unknown[] = [
+  opened,
+  {
+    ...opened,
+    object_attributes: { ...mergeRequest, action: "update", oldrev: "1".repeat(40) },
+    changes: { draft: { previous: true, current: false }, labels: { previous: [], current: [] } },
+  },
+  {
+    object_kind: "note",
+    ...webhook,
+    object_attributes: {
+      ...{ id: 1244, note: "/copilot fix it, @copilot", noteable_type: "MergeRequest", author_id: 3, action: "create" },
+      ...{ discussion_id: "6a9c1750b37d513a43987b574953fceb50b03ce7", system: false },
+    },
+    merge_request: mergeRequest,
+  },
+  { object_kind: "push", ...webhook, ref: "refs/heads/main" },
+];
+
 export interface FuzzReport {
   readonly posts: number;
   readonly statuses: Readonly<Record<number, number>>;
@@ -81,6 +114,7 @@ export interface FuzzReport {
 /** Posts so many payloads to each reader, every one of them changed by chance. */
 export async function fuzz(perReader: number, seed: number): Promise<FuzzReport> {
   const dice = new Dice(seed);
+  const readers = Object.entries({ ...payloads, [webhookPath]: webhooks });
   const served = await servedGateway({ ledger: { append: async () => {}, close: async () => {} } });
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const statuses: Record<number, number> = {};
@@ -89,7 +123,7 @@ export async function fuzz(perReader: number, seed: number): Promise<FuzzReport>
   let heapAtStart = 0;
   try {
     for (let done = 0; done < perReader; done += chunk) {
-      for (const [path, samples] of Object.entries(payloads)) {
+      for (const [path, samples] of readers) {
         const bodies = Array.from({ length: Math.min(chunk, perReader - done) }, () =>
           mutated(dice.pick(samples), dice),
         );
@@ -100,7 +134,7 @@ export async function fuzz(perReader: number, seed: number): Promise<FuzzReport>
             if (status >= 500 || status === 0 || !isJson) bad.push(`${status} ${path} ${body.slice(0, 300)}`);
           }),
         );
-        await removeIncidents(served);
+        await removeAll(served);
       }
       served.log.forget();
       if (heapAtStart === 0 && done + chunk >= perReader / 3) heapAtStart = heapMb();
@@ -108,7 +142,9 @@ export async function fuzz(perReader: number, seed: number): Promise<FuzzReport>
     const heapGrowthMb = heapMb() - heapAtStart;
     const last = await post(served, { path: "/api/v1/signals", body: '{"name":"Alive","target":"node/a"}', agent });
     if (last.status !== 201) bad.push(`${last.status}: the gateway no longer takes what is right`);
-    return { posts: perReader * Object.keys(payloads).length, statuses, bad, heapGrowthMb };
+    const asked = await post(served, { path: webhookPath, body: JSON.stringify(opened), agent });
+    if (asked.status !== 201) bad.push(`${asked.status}: the gateway no longer takes webhooks that are right`);
+    return { posts: perReader * readers.length, statuses, bad, heapGrowthMb };
   } finally {
     agent.destroy();
     await served.close();
@@ -123,7 +159,8 @@ interface Post {
 
 function post({ url }: ServedGateway, { path, body, agent }: Post): Promise<{ status: number; isJson: boolean }> {
   return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const who = { authorization: `Bearer ${token}`, "x-gitlab-token": token };
+    const headers = { ...who, "content-type": "application/json" };
     const sent = request(`${url}${path}`, { method: "POST", agent, headers }, (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (part) => {
@@ -145,9 +182,11 @@ function isJson(text: string): boolean {
   }
 }
 
-async function removeIncidents({ client }: ServedGateway) {
-  const { items } = await client.list(remediationRequests, { namespace });
-  for (const { metadata } of items) await client.delete(remediationRequests, { namespace, name: metadata.name ?? "" });
+async function removeAll({ client }: ServedGateway) {
+  for (const kind of [remediationRequests, codingTasks]) {
+    const { items } = await client.list<KubeObject>(kind, { namespace });
+    for (const { metadata } of items) await client.delete(kind, { namespace, name: metadata.name ?? "" });
+  }
 }
 
 function heapMb(): number {
@@ -159,7 +198,7 @@ function heapMb(): number {
 if (import.meta.filename === process.argv[1]) {
   const total = Number(process.argv[2] ?? 100_000);
   const seed = Number(process.argv[3] ?? 1);
-  const { bad, ...report } = await fuzz(Math.ceil(total / Object.keys(payloads).length), seed);
+  const { bad, ...report } = await fuzz(Math.ceil(total / (Object.keys(payloads).length + 1)), seed);
   for (const line of bad.slice(0, 20)) console.error(line);
   console.log(JSON.stringify({ seed, ...report, bad: bad.length }));
   process.exit(bad.length === 0 ? 0 : 1);

@@ -1,4 +1,4 @@
-import { memoryLocks } from "../../src/coordination/index.ts";
+import { memoryClaims, memoryLocks } from "../../src/coordination/index.ts";
 import {
   type GatewayOptions,
   Senders,
@@ -6,17 +6,19 @@ import {
   type SignalRoute,
   serveGateway,
   startGateway,
+  taskDesk,
 } from "../../src/gateway/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import { builtInKinds, installCrds, type RemediationRequest, remediationRequests } from "../../src/resources/index.ts";
-import { alertmanager, generic, kubernetesEvent } from "../../src/sources/index.ts";
+import { alertmanager, generic, gitlabWebhooks, kubernetesEvent } from "../../src/sources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
 import { namespace, settings } from "./gateway-world.ts";
 
+/** Of senders, and the secret of webhooks. */
 export const token = "sixteen-letters-or-more";
 const routes: readonly SignalRoute[] = [
   { path: "/api/v1/signals/alertmanager", reader: alertmanager, retries429: false },
@@ -67,11 +69,25 @@ export async function servedGateway({
     trouble: (problem) => log.warn("senders", { problem }),
     freshForMs: 0,
   });
+  const tasks = {
+    paths: ["/api/v1/webhooks/gitlab"],
+    reader: gitlabWebhooks({
+      ...{ host: "gitlab.example.com", username: "copilot", projects: undefined },
+      ...{ reviewDrafts: false, skipLabels: ["no-review"] },
+    }),
+    secrets: async () => [token],
+    networks: [],
+    desk: taskDesk({
+      ...{ client, claims: memoryClaims({ clock, random }), ledger: options.ledger ?? ledger, namespace },
+      ...{ rememberMs: 60_000, log, metrics },
+    }),
+  };
   await gateway.ready;
   const server = await serveGateway({
     gateway,
     senders,
     routes,
+    tasks,
     listen: { host: "127.0.0.1", port: 0 },
     limits: { bodyBytes: 100_000, signalsPerSecond: 1_000_000, ...limits },
     clock,
