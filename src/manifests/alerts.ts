@@ -21,6 +21,8 @@ const needsPerson = ["PreviousExecutionFailed", "ExhaustedRetries", "Ineffective
 /** When to call somebody. The objectives of the locks are those of ADR-052. */
 export const alerts: readonly Alert[] = [
   ...Object.entries(locking).flatMap(([stage, prefix]) => lockAlerts(stage, prefix)),
+  // Tasks of one branch take turns, and one process polls: that agents wait for each other, however long, is as it should be.
+  locksFail("agent", "agent", ["contention", "aborted", "timeout"]),
   {
     name: "InterlockNeedsAPerson",
     when: `max by (reason) (ro_blocked_incidents{reason=~"${needsPerson.join("|")}"}) > 0`,
@@ -137,26 +139,32 @@ function endedTasks(outcome: "Failed" | "Completed"): string {
   return `(${ended("reviews_total")} + ${ended("coding_tasks_total")})`;
 }
 
+/** `expected`: what is no failure of the locks. */
+function locksFail(stage: string, prefix: string, expected: readonly string[]): Alert {
+  const rate = (metric: string) => `sum(rate(${prefix}_lock_acquisition_${metric}[5m]))`;
+  const granted = rate("successes_total");
+  const refused = rate(`failures_total{reason!~"${expected.join("|")}"}`);
+  return {
+    name: "InterlockLocksFail",
+    when: `${granted} / (${granted} + ${refused}) < 0.999`,
+    for: "5m",
+    labels: { stage },
+    severity: "critical",
+    summary: "Less than 99.9 % of locks are granted, those not counted that met another holder.",
+    runbook: "locks-fail-or-are-slow",
+  };
+}
+
 function lockAlerts(stage: string, prefix: string): readonly Alert[] {
-  const rate = (metric: string, labels = "") => `sum(rate(${prefix}_${metric}${labels}[5m]))`;
-  const granted = rate("lock_acquisition_successes_total");
-  const refused = rate("lock_acquisition_failures_total", '{reason!~"contention|aborted"}');
-  const asked = rate("lock_acquisition_attempts_total");
+  const rate = (metric: string) => `sum(rate(${prefix}_lock_${metric}[5m]))`;
   const buckets = `sum by (le) (rate(${prefix}_lock_acquisition_duration_seconds_bucket[5m]))`;
   const common = { for: "5m", labels: { stage }, severity: "warning" } as const;
   return [
-    {
-      ...common,
-      name: "InterlockLocksFail",
-      when: `${granted} / (${granted} + ${refused}) < 0.999`,
-      severity: "critical",
-      summary: "Less than 99.9 % of locks are granted, those not counted that met another holder.",
-      runbook: "locks-fail-or-are-slow",
-    },
+    locksFail(stage, prefix, ["contention", "aborted"]),
     {
       ...common,
       name: "InterlockLocksContended",
-      when: `${rate("lock_contentions_total")} / ${asked} > 0.05`,
+      when: `${rate("contentions_total")} / ${rate("acquisition_attempts_total")} > 0.05`,
       summary: "More than 5 % of those who ask for a lock meet another holder.",
       runbook: "locks-are-contended",
     },

@@ -24,6 +24,20 @@ const held = { notify_locks_held: "1x120" };
 /** Both sides of every alert: what calls somebody, and what is still all right. */
 const cases: Readonly<Record<string, Case>> = {
   ...Object.fromEntries(["gateway", "ro"].flatMap((prefix) => Object.entries(lockCases(prefix)))),
+  "agent InterlockLocksFail": {
+    fires: {
+      ...held,
+      agent_lock_acquisition_successes_total: "0+500x120",
+      'agent_lock_acquisition_failures_total{reason="api_error"}': "0+1x120",
+    },
+    // Tasks wait for those before them on their branch, however long they take.
+    isQuiet: {
+      ...held,
+      agent_lock_acquisition_successes_total: "0+500x120",
+      'agent_lock_acquisition_failures_total{reason="timeout"}': "0+500x120",
+      'agent_lock_acquisition_failures_total{reason="contention"}': "0+500x120",
+    },
+  },
   InterlockNeedsAPerson: {
     fires: { ...held, 'ro_blocked_incidents{reason="ExhaustedRetries"}': "0x10 2x110" },
     with: { reason: "ExhaustedRetries" },
@@ -185,7 +199,7 @@ function lockCases(prefix: string): Record<string, Case> {
   };
 }
 
-const stagePrefix: Readonly<Record<string, string>> = { gateway: "gateway", orchestrator: "ro" };
+const stagePrefix: Readonly<Record<string, string>> = { gateway: "gateway", orchestrator: "ro", agent: "agent" };
 const caseName = ({ name, labels }: (typeof alerts)[number]) =>
   labels?.["stage"] ? `${stagePrefix[labels["stage"]]} ${name}` : name;
 
