@@ -73,8 +73,8 @@ export async function openStage(
   const { client } = values.kubeconfig
     ? await ours()
     : await openObjects({ config: loaded.config, embedded: ours, clock, random, env });
-  const { execution, gateway, agent } = loaded.config;
-  const namespaces = ["kubernaut-system", gateway.namespace, execution.namespace, ...agentNamespaces(agent)];
+  const { execution, gateway, agent, locks } = loaded.config;
+  const namespaces = [locks.namespace, gateway.namespace, execution.namespace, ...agentNamespaces(agent)];
   await prepare(client, [...new Set(namespaces)], log);
   return { loaded, client: withFailures(client, env), log, directory: values.data };
 }
