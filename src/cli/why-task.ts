@@ -1,4 +1,4 @@
-import type { KubeClient } from "../kube/index.ts";
+import { byAge, type KubeClient } from "../kube/index.ts";
 import { isOn, lastingPauses, type Pause, pausableTask, pausedBy, pauseOver, taskPause } from "../policy/index.ts";
 import { automationPauses, builtInKinds, type CodingTask, codingTasks, parsePauseTarget } from "../resources/index.ts";
 import { CommandError, type Desk } from "./command.ts";
@@ -137,8 +137,4 @@ function nextStep({ metadata, spec, status }: CodingTask): string | undefined {
 
 function firstLine(text: string): string {
   return (text.trim().split("\n", 1)[0] ?? "").slice(0, 200);
-}
-
-function byAge({ metadata: one }: CodingTask, { metadata: other }: CodingTask): number {
-  return (one.creationTimestamp ?? "") < (other.creationTimestamp ?? "") ? -1 : 1;
 }

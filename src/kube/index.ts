@@ -1,3 +1,4 @@
+export { byAge } from "./by-age.ts";
 export {
   type Call,
   type CreateOutcome,

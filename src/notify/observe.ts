@@ -1,4 +1,4 @@
-import type { Informer, KubeClient } from "../kube/index.ts";
+import { byAge, type Informer, type KubeClient } from "../kube/index.ts";
 import type { NotificationRequest } from "../resources/index.ts";
 import { isSettled, isSkip, type NotifySettings, type Seen } from "./decide.ts";
 import { channelsFor, type Route } from "./route.ts";
@@ -28,9 +28,4 @@ export function observe(notice: NotificationRequest, sight: Sight): Seen {
 export function skipKey(notice: NotificationRequest): readonly string[] {
   if (!isSkip(notice) || isSettled(notice.status)) return [];
   return [`${notice.metadata.namespace} ${notice.spec.context?.targetResource ?? ""}`];
-}
-
-function byAge({ metadata: one }: NotificationRequest, { metadata: other }: NotificationRequest): number {
-  const [a, b] = [one, other].map(({ creationTimestamp, uid }) => `${creationTimestamp} ${uid}`);
-  return (a ?? "") < (b ?? "") ? -1 : 1;
 }

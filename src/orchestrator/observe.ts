@@ -18,9 +18,10 @@ import {
 } from "../resources/index.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { needsAnalysis } from "./decide.ts";
-import { isOwnedBy, type TargetView } from "./route.ts";
+import { isOwnedBy } from "./own-executions.ts";
 import type { Seen } from "./seen.ts";
 import type { OrchestratorSettings } from "./settings.ts";
+import type { TargetView } from "./target-view.ts";
 
 /** Where the orchestrator looks. What informers say may be a moment old: every write is conditional on it. */
 export interface Sight {

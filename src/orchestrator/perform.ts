@@ -16,7 +16,7 @@ import type { Action } from "./action.ts";
 import type { Announce } from "./announce.ts";
 import { acknowledgementOn } from "./notices.ts";
 import type { Sight } from "./observe.ts";
-import { isOwnedBy } from "./route.ts";
+import { isOwnedBy } from "./own-executions.ts";
 
 /** What the orchestrator acts with. */
 export interface Hands {

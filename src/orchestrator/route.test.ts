@@ -10,7 +10,8 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
-import { approvalNameFor, byAge, route, type TargetView } from "./route.ts";
+import { approvalNameFor, route } from "./route.ts";
+import type { TargetView } from "./target-view.ts";
 
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const minute = 60_000;
@@ -165,13 +166,6 @@ describe("in its target's turn, an incident", () => {
     const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
     expect(status && "block" in status && status.block.decision).toBe(event?.id);
     expect(event?.facts["checks"]).toHaveLength(8);
-  });
-
-  it("comes before those that are younger", () => {
-    const created = (uid: string, creationTimestamp: string) => ({ metadata: { uid, creationTimestamp } });
-    const ages = [created("b", at(0)), created("c", at(-1)), created("a", at(0))];
-
-    expect(ages.sort(byAge).map(({ metadata }) => metadata.uid)).toEqual(["c", "a", "b"]);
   });
 });
 

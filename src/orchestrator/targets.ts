@@ -1,5 +1,5 @@
 import { keyOf, type Lease, type Locks } from "../coordination/index.ts";
-import { refOf } from "../kube/index.ts";
+import { byAge, refOf } from "../kube/index.ts";
 import {
   notificationRequests,
   type RemediationRequest,
@@ -11,8 +11,9 @@ import { sharedSuccess } from "./notices.ts";
 import { glanceAt, lookAt, type Sight } from "./observe.ts";
 import type { Hands } from "./perform.ts";
 import { lostMs, performAll } from "./reconcile.ts";
-import { approvalNameFor, byAge, hasTurn, route, type TargetView } from "./route.ts";
+import { approvalNameFor, hasTurn, route } from "./route.ts";
 import { diagnosisOf } from "./statuses.ts";
+import type { TargetView } from "./target-view.ts";
 
 export interface TargetHands extends Hands {
   readonly locks: Locks;

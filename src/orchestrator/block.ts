@@ -1,0 +1,59 @@
+import type { Blocked } from "../policy/index.ts";
+import type { RemediationRequest } from "../resources/index.ts";
+import { act, nothing, type Turn, waitUntil } from "./action.ts";
+import * as events from "./ledger-events.ts";
+import { acknowledgementOn, needsPerson } from "./notices.ts";
+import { blocked } from "./statuses.ts";
+import type { TargetView } from "./target-view.ts";
+
+/** It has to wait. That is said once: in the ledger, in the status, and to a person if one is needed. */
+export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Turn {
+  const { nowMs, record } = view;
+  const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
+  const ack = review ? acknowledgementOn(incident) : undefined;
+  if (ack && record && earlier) {
+    return act(
+      { do: "acknowledge", record, executionUid: earlier.executionUid },
+      { do: "announce", what: { kind: "acknowledged", by: ack.by } },
+    );
+  }
+  if (isStillBlocked(incident, decision)) return clearsAtMs === undefined ? nothing : waitUntil(clearsAtMs, nowMs);
+
+  const event = events.decided(incident, { verdict: "block", decision, nowMs });
+  const next = {
+    reason,
+    ...(cause === undefined ? {} : { cause }),
+    message: `${message}. Next: ${nextStep}`,
+    ...(clearsAtMs === undefined ? {} : { until: new Date(clearsAtMs).toISOString() }),
+    ...(holder === undefined ? {} : { holder }),
+    decision: event.id,
+  };
+  const notice = review
+    ? needsPerson(incident, { reason, message: next.message, nextStep, earlierUid: earlier?.executionUid })
+    : undefined;
+  return act(
+    { do: "record", event },
+    ...(notice ? [{ do: "notify", notice } as const] : []),
+    { do: "set-status", status: blocked(incident, next, { review, nowMs }) },
+    { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
+  );
+}
+
+/** For the same reason, until the same time. How long that is from now on changes with every look, and is no news. */
+function isStillBlocked({ status }: RemediationRequest, decision: Blocked): boolean {
+  if (status?.phase !== "Blocked") return false;
+  const { reason, cause, until, holder, message } = status.block;
+  const untilMs = until === undefined ? undefined : Date.parse(until);
+  return (
+    reason === decision.reason &&
+    cause === decision.cause &&
+    sameTime(untilMs, decision.clearsAtMs) &&
+    holder?.executionUid === decision.holder?.executionUid &&
+    message.endsWith(decision.nextStep)
+  );
+}
+
+/** What the executor says of a skip is rounded up to seconds. */
+function sameTime(one: number | undefined, other: number | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && Math.abs(one - other) < 1_000);
+}
