@@ -1,24 +1,17 @@
-import type { KubeClient } from "../kube/index.ts";
-import { type RemediationRequest, remediationRequests, type Signal } from "../resources/index.ts";
+import type { RemediationRequest, Signal } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { type Clock, type Random, sleep, type Timer } from "../time/index.ts";
-import { type Count, type CountedStatus, withCount, withEnd } from "./decide.ts";
-import { GatewayError } from "./gateway-error.ts";
-import type { Incidents } from "./incidents.ts";
+import type { Timer } from "../time/index.ts";
+import { changeStatus, type StatusWriter } from "./change-status.ts";
+import { type Count, withCount, withEnd } from "./decide.ts";
 import type { OccurrenceJournal } from "./occurrence-journal.ts";
 import { isOpen, type Report } from "./report.ts";
 import { type Share, Tally } from "./tally.ts";
 
-export interface OccurrencesOptions {
-  readonly client: KubeClient;
-  readonly namespace: string;
+export interface OccurrencesOptions extends StatusWriter {
   /** Who counts: the name of our figures in an incident's status. One process at a time has it. */
   readonly writer: string;
   /** Where a count is durable before it is in the status. Without one it is durable in the status alone. */
   readonly journal: OccurrenceJournal | undefined;
-  readonly incidents: Incidents;
-  readonly clock: Clock;
-  readonly random: Random;
   /** How long counts are collected before they are written to the status. */
   readonly flushMs: number;
   readonly log: Logger;
@@ -28,8 +21,6 @@ export interface OccurrencesOptions {
   readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
 }
 
-/** How often others may be faster before somebody has to be told to come again. */
-const mostTries = 30;
 const mostWritesAtOnce = 8;
 
 /** Counts signals, durably before anybody is told so, with far fewer writes than signals. */
@@ -89,7 +80,7 @@ export class Occurrences {
   /** Marks the end of a series in the status. Undefined if the incident no longer exists. */
   async end(incident: RemediationRequest, signal: Signal, nowAt: string): Promise<RemediationRequest | undefined> {
     const tally = this.#tallies.get(incident.metadata.uid ?? "");
-    return this.#change(incident, (live) => {
+    return changeStatus(this.#options, whole(incident), (live) => {
       // What we counted before is said with it; otherwise our next write would say that the series fires.
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
       const before = counted ? withCount(live.status, counted) : live.status;
@@ -191,7 +182,7 @@ export class Occurrences {
     const known = incident ?? this.#options.incidents.newest(report.fingerprint);
     let closed: RemediationRequest | undefined;
     const start = known?.metadata.uid === tally.uid ? known : undefined;
-    const updated = await this.#change({ name: tally.name, uid: tally.uid, known: start }, (live) => {
+    const updated = await changeStatus(this.#options, { name: tally.name, uid: tally.uid, known: start }, (live) => {
       closed = isOpen(live) ? undefined : live;
       if (closed && countIn(live, writer) >= tally.opened) return undefined;
       const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
@@ -242,7 +233,7 @@ export class Occurrences {
   /** `late.count` more on an incident that is closed. What fired then is over, so nothing else is said of it. */
   async #addLate(closed: RemediationRequest, late: Count): Promise<void> {
     const { writer, wrote } = this.#options;
-    await this.#change(closed, (live) => ({
+    await changeStatus(this.#options, whole(closed), (live) => ({
       next: withCount(live.status, { ...late, count: countIn(live, writer) + late.count, firing: new Map() }),
       done: (object) => wrote(object, late.count, object.status?.deduplication?.occurrenceCount ?? 0),
     }));
@@ -252,35 +243,6 @@ export class Occurrences {
     tally.wrote(counted);
     this.#options.journal?.settle(tally);
   }
-
-  /** Reads, asks `decide`, and writes what it says if nobody was faster; undefined if it says nothing. */
-  async #change(
-    incident: RemediationRequest | { name: string; uid: string; known: RemediationRequest | undefined },
-    decide: (live: RemediationRequest) => Change | undefined,
-  ): Promise<RemediationRequest | undefined> {
-    const { client, namespace, incidents, clock, random } = this.#options;
-    const { name, uid, known } = "metadata" in incident ? startOf(incident) : incident;
-    let live = known;
-    for (let tries = 1; tries <= mostTries; tries++) {
-      live ??= await incidents.get(name);
-      if (!live || live.metadata.uid !== uid) return undefined;
-      incidents.learn(live);
-      const change = decide(live);
-      // Also if what is known is old: closed is final.
-      if (!change) return undefined;
-      const patch = { merge: statusPatch(live, change.next) };
-      const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });
-      if (outcome.kind === "updated") {
-        incidents.learn(outcome.object);
-        change.done(outcome.object);
-        return outcome.object;
-      }
-      live = undefined;
-      // Several gateways write to one incident: who lost a few times steps back by chance.
-      if (tries > 2) await sleep(clock, random.fraction() * 10 * tries);
-    }
-    throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
-  }
 }
 
 /** How many of `writer` the status has. */
@@ -288,32 +250,6 @@ function countIn({ status }: RemediationRequest, writer: string): number {
   return status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
 }
 
-interface Change {
-  readonly next: CountedStatus;
-  readonly done: (object: RemediationRequest) => void;
-}
-
-function startOf(incident: RemediationRequest) {
+function whole(incident: RemediationRequest) {
   return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
-}
-
-/** Our part of the status and nothing else, at exactly this version. What is no longer there is set to null. */
-function statusPatch({ metadata, status }: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
-  const before = status?.deduplication?.series ?? {};
-  const series: Record<string, unknown> = {};
-  for (const key of Object.keys(before)) series[key] = null;
-  for (const [key, { firingAt, resolvedAt: ended = null }] of Object.entries(deduplication.series ?? {})) {
-    series[key] = { firingAt, resolvedAt: ended };
-  }
-  return {
-    metadata: { resourceVersion: metadata.resourceVersion },
-    status: {
-      ...(status?.phase === undefined ? { phase: "Pending" } : {}),
-      deduplication: { ...deduplication, series },
-      // A closed incident has its outcome already.
-      ...(status !== undefined && !isOpen({ metadata, status } as RemediationRequest)
-        ? {}
-        : { resolvedAt: resolvedAt ?? null }),
-    },
-  };
 }

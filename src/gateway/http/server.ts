@@ -113,57 +113,67 @@ function serveInformation(app: FastifyInstance, { gateway, routes, tasks, metric
 }
 
 function serveSignals(app: FastifyInstance, options: ServerOptions) {
-  const { gateway, senders, clock, limits } = options;
-  const rate = new RateLimit(clock, limits.signalsPerSecond);
-  const senderOf = new WeakMap<FastifyRequest, Sender>();
-  for (const { path, reader, retries429 } of options.routes) {
+  const { limits, clock } = options;
+  const desk: SignalDesk = { ...options, rate: new RateLimit(clock, limits.signalsPerSecond), senderOf: new WeakMap() };
+  for (const route of options.routes) {
     app.route({
       method: "POST",
-      url: path,
+      url: route.path,
       // Before the body: a stranger has nothing read.
-      onRequest: async (request, reply) => {
-        const token = /^Bearer +(\S{1,4096})$/i.exec(request.headers.authorization ?? "")?.[1];
-        const sender = token === undefined ? undefined : await senders.find(token);
-        if (!sender) {
-          gateway.metrics.turnedAway(token === undefined ? "no-token" : "unknown-token");
-          return say(
-            reply.header("www-authenticate", "Bearer"),
-            401,
-            "Send a token this gateway knows: Authorization: Bearer TOKEN.",
-          );
-        }
-        if (sender.sources && !sender.sources.includes(reader.source)) {
-          gateway.metrics.turnedAway("not-allowed");
-          return say(reply, 403, "This token is for other sources.");
-        }
-        senderOf.set(request, sender);
-      },
-      handler: async (request, reply) => {
-        const reading = reader.read(request.body, new Date(clock.wallMs()).toISOString());
-        if (reading.kind === "problems") return say(reply, 422, "Nothing of it was understood.", reading.problems);
-
-        const sender = senderOf.get(request)?.name ?? "";
-        const tooMany = rate.take(sender, Math.max(1, reading.readings.length));
-        if (tooMany) {
-          gateway.metrics.turnedAway("too-many");
-          const seconds = String(tooMany.waitSeconds);
-          return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
-        }
-        if (isDryRun(request)) return answerDryRun(reply, reading, gateway);
-        return answer(reply, reading, options, reader.source);
-      },
+      onRequest: (request, reply) => letIn(request, reply, route, desk),
+      handler: (request, reply) => take(request, reply, route, desk),
     });
     app.route({
       method: ["GET", "PUT", "PATCH", "DELETE"],
-      url: path,
+      url: route.path,
       handler: (_request, reply) => say(reply.header("allow", "POST"), 405, "Signals are posted."),
     });
   }
 }
 
+interface SignalDesk extends Pick<ServerOptions, "gateway" | "senders" | "clock"> {
+  readonly rate: RateLimit;
+  /** Whose request it is, from when it was let in. */
+  readonly senderOf: WeakMap<FastifyRequest, Sender>;
+}
+
+/** Notes who asks; answers those who may not. */
+async function letIn(request: FastifyRequest, reply: FastifyReply, { reader }: SignalRoute, desk: SignalDesk) {
+  const { gateway, senders, senderOf } = desk;
+  const token = /^Bearer +(\S{1,4096})$/i.exec(request.headers.authorization ?? "")?.[1];
+  const sender = token === undefined ? undefined : await senders.find(token);
+  if (!sender) {
+    gateway.metrics.turnedAway(token === undefined ? "no-token" : "unknown-token");
+    reply.header("www-authenticate", "Bearer");
+    return say(reply, 401, "Send a token this gateway knows: Authorization: Bearer TOKEN.");
+  }
+  if (sender.sources && !sender.sources.includes(reader.source)) {
+    gateway.metrics.turnedAway("not-allowed");
+    return say(reply, 403, `This token is for other sources. Use one that may send signals of ${reader.source}.`);
+  }
+  senderOf.set(request, sender);
+}
+
+async function take(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, desk: SignalDesk) {
+  const { gateway, clock, rate, senderOf } = desk;
+  const { reader, retries429 } = route;
+  const reading = reader.read(request.body, new Date(clock.wallMs()).toISOString());
+  if (reading.kind === "problems") return say(reply, 422, "Nothing of it was understood.", reading.problems);
+
+  const sender = senderOf.get(request)?.name ?? "";
+  const tooMany = rate.take(sender, Math.max(1, reading.readings.length));
+  if (tooMany) {
+    gateway.metrics.turnedAway("too-many");
+    const seconds = String(tooMany.waitSeconds);
+    return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
+  }
+  if (isDryRun(request)) return answerDryRun(reply, reading, gateway);
+  return answer(reply, reading, gateway, reader.source);
+}
+
 type Signals = Extract<PayloadReading, { kind: "signals" }>;
 
-async function answer(reply: FastifyReply, reading: Signals, { gateway }: ServerOptions, source: string) {
+async function answer(reply: FastifyReply, reading: Signals, gateway: Gateway, source: string) {
   if (reading.truncated > 0) gateway.truncated(source, reading.truncated);
   const results = await answersTo(gateway, reading.readings);
   const code = statusCodeOf(results);

@@ -1,0 +1,81 @@
+import type { KubeClient } from "../kube/index.ts";
+import { type RemediationRequest, remediationRequests } from "../resources/index.ts";
+import { type Clock, type Random, sleep } from "../time/index.ts";
+import type { CountedStatus } from "./decide.ts";
+import { GatewayError } from "./gateway-error.ts";
+import type { Incidents } from "./incidents.ts";
+import { isOpen } from "./report.ts";
+
+/** What a status is written with. */
+export interface StatusWriter {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly incidents: Incidents;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** An incident, and what is known of it, if anything is. */
+export interface Known {
+  readonly name: string;
+  readonly uid: string;
+  readonly known: RemediationRequest | undefined;
+}
+
+export interface Change {
+  readonly next: CountedStatus;
+  /** Called when it is written. */
+  readonly done: (object: RemediationRequest) => void;
+}
+
+/** How often others may be faster before somebody has to be told to come again. */
+const mostTries = 30;
+
+/** Reads, asks `decide`, and writes what it says if nobody was faster; undefined if it says nothing. */
+export async function changeStatus(
+  { client, namespace, incidents, clock, random }: StatusWriter,
+  { name, uid, known }: Known,
+  decide: (live: RemediationRequest) => Change | undefined,
+): Promise<RemediationRequest | undefined> {
+  let live = known;
+  for (let tries = 1; tries <= mostTries; tries++) {
+    live ??= await incidents.get(name);
+    if (!live || live.metadata.uid !== uid) return undefined;
+    incidents.learn(live);
+    const change = decide(live);
+    // Also if what is known is old: closed is final.
+    if (!change) return undefined;
+    const patch = { merge: statusPatch(live, change.next) };
+    const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });
+    if (outcome.kind === "updated") {
+      incidents.learn(outcome.object);
+      change.done(outcome.object);
+      return outcome.object;
+    }
+    live = undefined;
+    // Several gateways write to one incident: who lost a few times steps back by chance.
+    if (tries > 2) await sleep(clock, random.fraction() * 10 * tries);
+  }
+  throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
+}
+
+/** Our part of the status and nothing else, at exactly this version. What is no longer there is set to null. */
+function statusPatch({ metadata, status }: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
+  const before = status?.deduplication?.series ?? {};
+  const series: Record<string, unknown> = {};
+  for (const key of Object.keys(before)) series[key] = null;
+  for (const [key, { firingAt, resolvedAt: ended = null }] of Object.entries(deduplication.series ?? {})) {
+    series[key] = { firingAt, resolvedAt: ended };
+  }
+  return {
+    metadata: { resourceVersion: metadata.resourceVersion },
+    status: {
+      ...(status?.phase === undefined ? { phase: "Pending" } : {}),
+      deduplication: { ...deduplication, series },
+      // A closed incident has its outcome already.
+      ...(status !== undefined && !isOpen({ metadata, status } as RemediationRequest)
+        ? {}
+        : { resolvedAt: resolvedAt ?? null }),
+    },
+  };
+}
