@@ -3,6 +3,7 @@ import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import { Dice } from "../chaos/dice.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
+import { dieAtEveryStep, liveOn } from "./lives.ts";
 import { type Fate, type Life, LossyDisk } from "./lossy-disk.ts";
 import { StoreModel } from "./store-model.ts";
 
@@ -10,22 +11,10 @@ const seeds = 6;
 
 describe("a log store on a disk that forgets", () => {
   it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
-    let deaths = 0;
-    for (let seed = 1; seed <= seeds; seed++) {
-      let hasSurvived = false;
-      for (let diesAt = 1; !hasSurvived; diesAt++) {
-        const dice = new Dice(seed * 100_003 + diesAt);
-        const disk = new LossyDisk(dice);
-        const model = new StoreModel(`seed ${seed}, dies at ${diesAt}`);
-
-        hasSurvived = await live(disk, model, dice, { diesAt });
-        for (let life = 0; life < 3; life++) await live(disk, model, dice, { diesAt: dice.whole(1, 40) });
-        const survived = await live(disk, model, dice, {});
-
-        expect(survived).toBe(true);
-        if (!hasSurvived) deaths++;
-      }
-    }
+    const deaths = await dieAtEveryStep(seeds, (label, disk, dice) => {
+      const model = new StoreModel(label);
+      return (fate) => live(disk, model, dice, fate);
+    });
 
     expect(deaths).toBeGreaterThan(40 * seeds);
   }, 120_000);
@@ -71,15 +60,9 @@ describe("a log store on a disk that forgets", () => {
   }, 120_000);
 });
 
-/** One process from start to end: opens the store, checks it, writes, and closes it or dies. True if it did not die. */
-async function live(disk: LossyDisk, model: StoreModel, dice: Dice, fate: Fate): Promise<boolean> {
-  const life = disk.open(fate);
-  const survived = await Promise.race([work(life, model, dice).then(() => true), life.died.then(() => false)]);
-  // Nothing of the dead process may act or be noted any more.
-  await settle();
-  if (dice.chance(0.5)) disk.kill();
-  else disk.cutPower();
-  return survived;
+/** Opens the store, checks it, writes, and closes it or dies. True if it did not die. */
+function live(disk: LossyDisk, model: StoreModel, dice: Dice, fate: Fate): Promise<boolean> {
+  return liveOn(disk, dice, fate, (life) => work(life, model, dice));
 }
 
 async function work(life: Life, model: StoreModel, dice: Dice) {

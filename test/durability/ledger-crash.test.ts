@@ -3,28 +3,17 @@ import { type Ledger, openFileLedger } from "../../src/ledger/index.ts";
 import { Dice } from "../chaos/dice.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { LedgerModel } from "./ledger-model.ts";
+import { dieAtEveryStep, liveOn } from "./lives.ts";
 import { type Fate, type Life, LossyDisk } from "./lossy-disk.ts";
 
 const seeds = 6;
 
 describe("a file ledger on a disk that forgets", () => {
   it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
-    let deaths = 0;
-    for (let seed = 1; seed <= seeds; seed++) {
-      let hasSurvived = false;
-      for (let diesAt = 1; !hasSurvived; diesAt++) {
-        const dice = new Dice(seed * 100_003 + diesAt);
-        const disk = new LossyDisk(dice);
-        const model = new LedgerModel(`seed ${seed}, dies at ${diesAt}`);
-
-        hasSurvived = await live(disk, model, dice, { diesAt });
-        for (let life = 0; life < 3; life++) await live(disk, model, dice, { diesAt: dice.whole(1, 40) });
-        const survived = await live(disk, model, dice, {});
-
-        expect(survived).toBe(true);
-        if (!hasSurvived) deaths++;
-      }
-    }
+    const deaths = await dieAtEveryStep(seeds, (label, disk, dice) => {
+      const model = new LedgerModel(label);
+      return (fate) => live(disk, model, dice, fate);
+    });
 
     expect(deaths).toBeGreaterThan(30 * seeds);
   }, 120_000);
@@ -70,23 +59,15 @@ describe("a file ledger on a disk that forgets", () => {
   }, 120_000);
 });
 
-/** One process from start to end: opens the ledger, checks it, tells it things, and closes it or dies. True if it lives. */
-async function live(
+/** Opens the ledger, checks it, tells it things, and closes it or dies. True if it did not die. */
+function live(
   disk: LossyDisk,
   model: LedgerModel,
   dice: Dice,
   fate: Fate,
   afterwards: typeof persist = async () => {},
 ): Promise<boolean> {
-  const life = disk.open(fate);
-  try {
-    return await Promise.race([work(life, model, dice, afterwards).then(() => true), life.died.then(() => false)]);
-  } finally {
-    // Nothing of the dead process may act or be noted any more.
-    await settle();
-    if (dice.chance(0.5)) disk.kill();
-    else disk.cutPower();
-  }
+  return liveOn(disk, dice, fate, (life) => work(life, model, dice, afterwards));
 }
 
 async function work(life: Life, model: LedgerModel, dice: Dice, afterwards: typeof persist) {

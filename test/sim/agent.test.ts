@@ -1,15 +1,8 @@
 import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+import { faultsOfAll } from "./faults.ts";
 
-const faults = [
-  "clock skew and drift",
-  "delayed message",
-  "request lost",
-  "reply lost",
-  "stale watch",
-  "pause",
-  "crash",
-];
+const faults = [...faultsOfAll, "stale watch"];
 
 describe("coding agents", () => {
   holdsInSimulation({ protocol: "agent", from: 1, seeds: 25 }, faults);

@@ -1,17 +1,8 @@
 import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+import { faultsOfAll, faultsOfServers } from "./faults.ts";
 
-const faults = [
-  "clock skew and drift",
-  "delayed message",
-  "request lost",
-  "reply lost",
-  "request duplicated",
-  "store silent",
-  "pause",
-  "crash",
-];
-const serverFaults = ["watches dropped", "history compacted", "store restart, data kept"];
+const faults = [...faultsOfAll, "request duplicated", "store silent"];
 
 describe("claims in Redis", () => {
   holdsInSimulation({ protocol: "redis-claims", from: 1, seeds: 10_000 }, faults);
@@ -19,7 +10,7 @@ describe("claims in Redis", () => {
 });
 
 describe("claims as Kubernetes Leases", () => {
-  holdsInSimulation({ protocol: "kubernetes-claims", from: 1, seeds: 10_000 }, [...faults, ...serverFaults]);
+  holdsInSimulation({ protocol: "kubernetes-claims", from: 1, seeds: 10_000 }, [...faultsOfAll, ...faultsOfServers]);
   mutantsAreCaught("kubernetes-claims");
 });
 
@@ -29,5 +20,8 @@ describe("watermarks in a store of one step", () => {
 });
 
 describe("watermarks as ConfigMaps", () => {
-  holdsInSimulation({ protocol: "kubernetes-watermarks", from: 1, seeds: 10_000 }, [...faults, ...serverFaults]);
+  holdsInSimulation({ protocol: "kubernetes-watermarks", from: 1, seeds: 10_000 }, [
+    ...faultsOfAll,
+    ...faultsOfServers,
+  ]);
 });

@@ -1,20 +1,12 @@
 import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+import { faultsOfAll, faultsOfServers } from "./faults.ts";
 
 const faults = [
-  "clock skew and drift",
-  "delayed message",
-  "request lost",
-  "reply lost",
-  "request duplicated",
+  ...faultsOfAll,
+  ...faultsOfServers,
   "stale watch",
-  "watches dropped",
-  "history compacted",
-  "store silent",
-  "store restart, data kept",
   "ledger overloaded",
-  "pause",
-  "crash",
   "invalid execution",
   "execution deleted",
   "execution removed by force",

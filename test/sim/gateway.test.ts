@@ -1,22 +1,14 @@
 import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+import { faultsOfAll, faultsOfServers } from "./faults.ts";
 
 const faults = [
-  "clock skew and drift",
-  "delayed message",
-  "request lost",
-  "reply lost",
-  "request duplicated",
+  ...faultsOfAll,
+  ...faultsOfServers,
   "stale watch",
-  "watches dropped",
-  "history compacted",
-  "store silent",
-  "store restart, data kept",
   "ledger overloaded",
   "disk error",
   "power cut",
-  "pause",
-  "crash",
   "signal sent again",
   "old signal told late",
   "incident closed",

@@ -1,21 +1,8 @@
 import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+import { faultsOfAll, faultsOfServers } from "./faults.ts";
 
-const faults = [
-  "clock skew and drift",
-  "delayed message",
-  "request lost",
-  "reply lost",
-  "request duplicated",
-  "watches dropped",
-  "history compacted",
-  "pause",
-  "crash",
-  "store silent",
-  "store restart, data kept",
-  "lock deleted by a third party",
-  "idle lease removed",
-];
+const faults = [...faultsOfAll, ...faultsOfServers, "lock deleted by a third party", "idle lease removed"];
 
 describe("locks as Kubernetes Leases", () => {
   holdsInSimulation({ protocol: "kubernetes-locks", from: 1, seeds: 10_000 }, faults);

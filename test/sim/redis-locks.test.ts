@@ -1,17 +1,13 @@
 import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
+import { faultsOfAll } from "./faults.ts";
 
 const faults = [
-  "clock skew and drift",
-  "delayed message",
-  "request lost",
-  "reply lost",
+  ...faultsOfAll,
   "push lost",
   "push duplicated",
   "connection cut",
   "black hole",
-  "pause",
-  "crash",
   "store restart, data lost",
   "store restart, data kept",
   "lock deleted by a third party",
