@@ -1,6 +1,6 @@
 import { reviewedIn } from "../../src/agent/markers.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
-import { annotationKeys, type CodingTask } from "../../src/resources/index.ts";
+import { annotationKeys, begunAt, type CodingTask, isBuiltIn } from "../../src/resources/index.ts";
 import { type AgentRemote, statuses } from "./agent-remote.ts";
 import { Violation } from "./lock-history.ts";
 
@@ -18,6 +18,17 @@ export function checkAgent(tasks: readonly CodingTask[], remote: AgentRemote, ev
   }
   checkSummaries(tasks, remote);
   checkOrder(tasks, remote, events);
+}
+
+/** What was asked for while everything was paused, and nothing else was wrong, was not begun; what only answers was. */
+export function checkPaused(tasks: readonly CodingTask[]): void {
+  for (const task of tasks) {
+    const { name } = task.metadata;
+    const { phase, message } = task.status ?? {};
+    if (isBuiltIn(task) ? phase !== "Completed" : begunAt(task) !== undefined || !message?.startsWith("paused: ")) {
+      fail("A9 paused", `${name} is ${phase}: ${message}`);
+    }
+  }
 }
 
 function checkCommits({ metadata, spec, status }: CodingTask, remote: AgentRemote) {

@@ -1,5 +1,5 @@
 import { memoryLocks } from "../../src/coordination/index.ts";
-import { codingTasks } from "../../src/resources/index.ts";
+import { automationPauses, codingTasks } from "../../src/resources/index.ts";
 import type { MutateAgent } from "./agent-sim.ts";
 
 /** Does not look whether it said something before. */
@@ -56,3 +56,20 @@ export const keepsNoJournal: MutateAgent = (options) => {
     },
   };
 };
+
+/** Never hears of a pause. */
+export const ignoresPauses: MutateAgent = (options) => {
+  const { client } = options;
+  return {
+    ...options,
+    client: {
+      ...client,
+      list: (type, query, call) => client.list(type, nothingOf(type.kind, query), call),
+      watch: (type, query, call) => client.watch(type, nothingOf(type.kind, query) as never, call),
+    },
+  };
+};
+
+function nothingOf<Q extends object>(kind: string, query: Q | undefined): Q | undefined {
+  return kind === automationPauses.kind ? ({ ...query, labelSelector: "there-is=none" } as unknown as Q) : query;
+}

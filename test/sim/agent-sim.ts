@@ -2,7 +2,7 @@ import { type AgentOptions, startAgent } from "../../src/agent/index.ts";
 import { kubernetesLocks } from "../../src/coordination/index.ts";
 import { codingTasks, installCrds } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
-import { checkAgent } from "./agent-history.ts";
+import { checkAgent, checkPaused } from "./agent-history.ts";
 import { AgentRemote, statuses } from "./agent-remote.ts";
 import { AgentStory, namespace } from "./agent-story.ts";
 import { Violation } from "./lock-history.ts";
@@ -21,6 +21,8 @@ const settings: AgentOptions["settings"] = {
   statusesOf: () => statuses,
 };
 const troubleMs = 60_000;
+/** Longer than anybody who was frozen takes to wake up, and hear of a pause. */
+const settleMs = 90_000;
 /** Longer than locks of the dead last, all tries together, and a long line. */
 const restMs = 900_000;
 
@@ -51,8 +53,16 @@ export async function simulateAgent(
     server.heal();
     remote.heal();
     story.end();
+    await story.resume();
     for (const iid of [1, 2]) await story.tellOfHead(iid);
-    for (let end = troubleMs + 10_000; end <= troubleMs + restMs; end += 10_000) {
+    await story.pause({ scope: "All", reason: "upgrade", requestedBy: "kim" });
+    await world.run(troubleMs + settleMs, () => {});
+    const before = new Set((await tasks()).map(({ metadata }) => metadata.uid));
+    await story.askForMore();
+    await world.run(troubleMs + 2 * settleMs, () => {});
+    checkPaused((await tasks()).filter(({ metadata }) => !before.has(metadata.uid)));
+    await story.resume();
+    for (let end = troubleMs + 2 * settleMs; end <= troubleMs + restMs; end += 10_000) {
       await world.run(end, () => {});
       if ((await tasks()).every(({ status }) => status && "completionTime" in status)) break;
     }

@@ -1,5 +1,13 @@
 import type { KubeClient } from "../../src/kube/index.ts";
-import { annotationKeys, claimKeys, codingTasks, draftTask, type TaskDraft } from "../../src/resources/index.ts";
+import {
+  type AutomationPauseSpec,
+  annotationKeys,
+  automationPauses,
+  claimKeys,
+  codingTasks,
+  draftTask,
+  type TaskDraft,
+} from "../../src/resources/index.ts";
 import { type AgentRemote, host, projectId, site, statuses } from "./agent-remote.ts";
 import type { SimServer } from "./sim-server.ts";
 import type { World } from "./world.ts";
@@ -47,11 +55,12 @@ export class AgentStory {
   #next(): Promise<void> {
     const { chance } = this.#world;
     const iid = chance.whole(1, 2);
-    const kind = chance.whole(0, 9);
+    const kind = chance.whole(0, 10);
     if (kind <= 2) return this.#push(iid);
     if (kind <= 6) return this.#command(iid);
     if (kind <= 8) return this.#issue();
-    return this.#cancel();
+    if (kind === 9) return this.#cancel();
+    return this.#pause(iid);
   }
 
   async #push(iid: number) {
@@ -96,6 +105,43 @@ export class AgentStory {
     const { name = "" } = this.#world.chance.pick(open).metadata;
     const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: "kim" } } };
     await this.#client.patch(codingTasks, { namespace, name }, { merge });
+  }
+
+  /** Of everything, of the project or of a branch; most end by themselves, the others when the story does. */
+  async #pause(iid: number) {
+    const { chance } = this.#world;
+    this.#world.struck("automation paused");
+    const repository = `git:${host}/${projectId}`;
+    const { sourceBranch } = this.#mergeRequest(iid);
+    const targetResource = chance.happens(0.5) ? repository : `${repository}@${sourceBranch}`;
+    const scope = chance.happens(0.4) ? ({ scope: "All" } as const) : ({ scope: "Target", targetResource } as const);
+    const untilMs = this.#server.clock.wallMs() + chance.between(500, 15_000);
+    const until = chance.happens(0.8) ? { until: new Date(untilMs).toISOString() } : {};
+    await this.pause({ ...scope, ...until, reason: "upgrade", requestedBy: "kim" });
+  }
+
+  async pause(spec: AutomationPauseSpec): Promise<void> {
+    const { apiVersion, kind } = automationPauses;
+    const metadata = { name: `pause-${this.#world.chance.id()}`, namespace };
+    await this.#client.create(automationPauses, { apiVersion, kind, metadata, spec });
+  }
+
+  /** Ends every pause that lasts. */
+  async resume(): Promise<void> {
+    const { items } = await this.#client.list(automationPauses);
+    const endedAt = new Date(this.#server.clock.wallMs()).toISOString();
+    for (const pause of items.filter(({ status }) => !status)) {
+      const status = { endedAt, endedBy: "kim", endReason: "upgraded" };
+      await this.#client.update(automationPauses, { ...pause, status }, { subresource: "status" });
+    }
+  }
+
+  /** Somebody asks for something on each merge request. */
+  async askForMore(): Promise<void> {
+    for (const iid of [1, 2]) {
+      await this.#push(iid);
+      await this.#command(iid);
+    }
   }
 
   async #tell(draft: TaskDraft) {

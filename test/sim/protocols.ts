@@ -138,6 +138,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "commits-again": agent(agents.commitsAgain),
       "locks-of-its-own": agent(agents.locksOfItsOwn),
       "keeps-no-journal": agent(agents.keepsNoJournal),
+      "ignores-pauses": agent(agents.ignoresPauses),
     },
   },
   "redis-order": {
