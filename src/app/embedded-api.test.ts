@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -48,6 +48,20 @@ describe("the embedded API server", () => {
     const after = await second.client.create(namespaces, team);
 
     expect(versionOf(after)).toBeGreaterThan(versionOf(before));
+  });
+
+  it("replaces its kubeconfig as a whole: whoever reads it meanwhile sees the former one or the next", async () => {
+    const first = await start();
+    const before = await readFile(first.kubeconfigFile, "utf8");
+    const opened = join(directory, "as-a-reader-has-opened-it");
+    await link(first.kubeconfigFile, opened);
+    await first.close();
+    running.length = 0;
+
+    const second = await start();
+
+    expect(await readFile(opened, "utf8")).toBe(before);
+    expect(await readFile(second.kubeconfigFile, "utf8")).toContain(second.url);
   });
 
   it("refuses a second process on the same directory, and says which it is and what to do", async () => {

@@ -1,6 +1,6 @@
-import { access, chmod, constants, mkdir, readFile, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DiskError } from "../disk/index.ts";
+import { DiskError, writeDurably } from "../disk/index.ts";
 import {
   embeddedClient,
   frozenJson,
@@ -62,7 +62,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     const client = embeddedClient(served.api);
     await makeNamespaces(client, ["default", "kubernaut-system", executionNamespace]);
     const kubeconfigFile = options.kubeconfigFile ?? join(directory, "kubeconfig");
-    await writeSecret(kubeconfigFile, kubeconfigFor({ url: served.url, token, certificate: tls.certificate }));
+    await writeDurably(kubeconfigFile, kubeconfigFor({ url: served.url, token, certificate: tls.certificate }));
     async function close() {
       await served.close();
       await store.close();
@@ -107,12 +107,6 @@ async function kept(file: string, make: () => string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   const made = make();
-  await writeSecret(file, made);
+  await writeDurably(file, made);
   return made;
-}
-
-async function writeSecret(file: string, text: string) {
-  await writeFile(file, text, { mode: 0o600 });
-  // A file that was there before keeps its mode when it is written.
-  await chmod(file, 0o600);
 }
