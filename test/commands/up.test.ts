@@ -78,6 +78,17 @@ describe("interlock up", { timeout: 60_000 }, () => {
     }
   });
 
+  it("logs as log.level and log.format say, and else only what goes wrong", async () => {
+    const settings = { log: { level: "info", format: "json" } };
+    const talkative = await UpProcess.start({ clean: "echo cleaned" }, { settings });
+    try {
+      expect(talkative.screen).toMatch(/^\{"level":"info".*\}$/m);
+      expect(up.screen).not.toMatch(/info|^\{/m);
+    } finally {
+      await talkative.stop();
+    }
+  });
+
   it("has the executor serve its figures where metrics.listen says, when that runs alone", async () => {
     const config = join(up.directory, "executor.yaml");
     writeFileSync(config, "execution:\n  engines: job\n  engine: job\nmetrics:\n  listen: 127.0.0.1:0\n");

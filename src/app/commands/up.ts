@@ -23,7 +23,7 @@ ${apiOptions}
     const { clock, random, metrics, env, terminal } = around;
     const { value, rest } = takeOption(args, "config");
     const loaded = await configFrom(value, around);
-    const log = pinoLogger({ level: "warn", format: "text", clock });
+    const log = pinoLogger({ ...logSettings(loaded), clock });
     const given = readApiArguments(rest, env);
     const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
     terminal.print(screen(running, given.directory, loaded));
@@ -34,6 +34,15 @@ ${apiOptions}
     return 0;
   },
 };
+
+/** One screen for people, and only what goes wrong after it, unless somebody asks for more. */
+function logSettings({ config, origins }: LoadedConfig): Config["log"] {
+  const isChosen = (key: keyof Config["log"]) => origins.get(`log.${key}`) !== "default";
+  return {
+    level: isChosen("level") ? config.log.level : "warn",
+    format: isChosen("format") ? config.log.format : "text",
+  };
+}
 
 /** What runs where, and what to type next. */
 function screen({ api, gateway, workflows, rules }: Up, directory: string, loaded: LoadedConfig): string {

@@ -6,11 +6,12 @@ export const log = {
     kind: oneOf("debug", "info", "warn", "error"),
     default: "info",
     env: "LOG_LEVEL",
-    about: "The least important events that are logged.",
+    about: "The least important events that are logged. `interlock up` logs from `warn` on unless this is set.",
   }),
   format: setting({
     kind: oneOf("json", "text"),
     default: "json",
-    about: "`json` for machines, one object per line; `text` for people at a terminal.",
+    about:
+      "`json` for machines, one object per line; `text` for people at a terminal, as `interlock up` does unless this is set.",
   }),
 };
