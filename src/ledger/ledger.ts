@@ -92,3 +92,11 @@ export class LedgerError extends Error {
     this.code = code;
   }
 }
+
+/** `found`: what the database at `place` has of this writer, and the journal has otherwise. */
+export function conflict(place: string, found: string, writer: string): LedgerError {
+  const what = `${place} has another ${found} of writer ${writer} than the journal`;
+  const why = "two journals were written under one name, or one was put back to an older state";
+  const todo = "delete the file ledger-writer beside the journal, and start its process again: it gets a new name";
+  return new LedgerError("conflict", `${what}: ${why}; ${todo}`);
+}

@@ -1,7 +1,7 @@
 import type { EventFilter } from "../event-filter.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { type Head, type LedgerRow, readRow } from "../file/row.ts";
-import { LedgerError } from "../ledger.ts";
+import { conflict } from "../ledger.ts";
 import { type Columns, columnNames, columnsOf, columnText, isIndexedRightly, type StoredLine } from "./columns.ts";
 import type { SqlStore, SqlValue } from "./sql-store.ts";
 
@@ -107,12 +107,7 @@ async function refuseOthers(rows: readonly WrittenRow[], query: Query, place: st
   ]);
   const hashes = new Map(found.map(({ seq, hash }) => [Number(seq), hash]));
   const other = rows.find(({ row }) => hashes.get(row.seq) !== row.hash)?.row;
-  if (!other) return;
-  const what = `${place} has another row ${other.seq} of writer ${other.writer} than the journal`;
-  throw new LedgerError(
-    "conflict",
-    `${what}: two journals were written under one name, or one was put back to an older state`,
-  );
+  if (other) throw conflict(place, `row ${other.seq}`, other.writer);
 }
 
 async function* lines(writer: string, after: number, query: Query): AsyncGenerator<StoredLine> {

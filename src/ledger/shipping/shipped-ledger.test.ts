@@ -182,7 +182,7 @@ describe("a journal with a database", () => {
     expect(log.events).toContainEqual({
       level: "error",
       event: "rows not taken by the ledger database",
-      fields: expect.objectContaining({ error: expect.stringContaining("has other rows of writer w-1") }),
+      fields: expect.objectContaining({ error: expect.stringContaining("has another last row of writer w-1") }),
     });
     expect(await all(readLedger(directory))).toHaveLength(40);
     await close(ledger);

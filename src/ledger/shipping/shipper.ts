@@ -2,7 +2,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
 import { noHash, type Start } from "../file/row.ts";
-import { LedgerError } from "../ledger.ts";
+import { conflict, LedgerError } from "../ledger.ts";
 import type { Shippable } from "./shippable.ts";
 
 export interface ShipperOptions {
@@ -128,8 +128,7 @@ export class Shipper {
 
   #conflict(): LedgerError {
     const { journal, database } = this.#options;
-    const what = `${database.place} has other rows of writer ${journal.writer} than the journal`;
-    return new LedgerError("conflict", `${what}: two journals were written under one name, or one was put back`);
+    return conflict(database.place, "last row", journal.writer);
   }
 
   /** Waits until there are more rows. False if there will be none. */
