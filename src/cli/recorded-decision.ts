@@ -13,6 +13,11 @@ export function decisionOn({ status }: RemediationRequest, events: readonly Ledg
   return decided.findLast(({ facts }) => verdict === undefined || facts["verdict"] === verdict);
 }
 
+/** Whether an incident cannot be where it is without a decision on record. */
+export function hasDecision({ status }: RemediationRequest): boolean {
+  return status?.phase === "Blocked" || verdictBehind(status) !== undefined;
+}
+
 /** What must have been decided, where only one verdict leads there. */
 function verdictBehind(status: RemediationRequest["status"]): string | undefined {
   switch (status?.phase) {

@@ -31,6 +31,34 @@ describe("an incident whose execution is refused at admission", () => {
     await why.perform([second], desk);
     expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*is it too early after a success\?/);
   });
+
+  it("is told why as soon as the ledger's database has heard of it", async () => {
+    await world.orchestrator();
+    await world.pause("all");
+    const name = await world.incident("disk");
+    const { block } = await world.status(name);
+    let looks = 0;
+    const events = () => {
+      const hasHeard = ++looks > 2;
+      return world.ledger.events().filter(({ id }) => hasHeard || id !== block?.decision);
+    };
+    const desk = new TestDesk(world.client, { events });
+
+    await why.perform([name], desk);
+
+    expect(desk.read()).toMatch(/Decided at \S+: block, Paused/);
+  });
+
+  it("is told that the decision is missing where the ledger does not have it", async () => {
+    await world.orchestrator();
+    await world.pause("all");
+    const name = await world.incident("disk");
+    const desk = new TestDesk(world.client);
+
+    await why.perform([name], desk);
+
+    expect(desk.read()).toContain("The decision is not in the ledger that is read here, or not yet.");
+  });
 });
 
 describe("a name on an answer", () => {
