@@ -1,6 +1,28 @@
-import type { LedgerEvent } from "../ledger/index.ts";
+import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import { explainChecks, type ToldCheck } from "../policy/index.ts";
 import type { RemediationRequest } from "../resources/index.ts";
+import { sleep } from "../time/index.ts";
+import type { Desk } from "./command.ts";
+
+interface Wanted {
+  pick(events: readonly LedgerEvent[]): LedgerEvent | undefined;
+  /** Whether it must have been recorded by now. */
+  readonly isAwaited: boolean;
+}
+
+/** The ledger's database hears of things a moment later than the API server: what it lacks is waited for, but not for long. */
+export async function findRecorded(
+  subject: Pick<EventFilter, "incident" | "execution">,
+  desk: Pick<Desk, "clock" | "recorded">,
+  { pick, isAwaited }: Wanted,
+): Promise<LedgerEvent | undefined> {
+  for (let tries = 1; ; tries++) {
+    const events = await desk.recorded(subject);
+    const found = events && pick(events);
+    if (found || !events || !isAwaited || tries === 10) return found;
+    await sleep(desk.clock, 200);
+  }
+}
 
 /**
  * The recorded decision by which an incident is where it is. Not just the latest: replicas may decide about one version of
@@ -33,8 +55,10 @@ function verdictBehind(status: RemediationRequest["status"]): string | undefined
   }
 }
 
-/** A decision as it was recorded, by the orchestrator or at admission. */
-export function tellDecision({ at, facts }: LedgerEvent): string {
+/** A decision as it was recorded, by the orchestrator or at admission, or that it was not found. */
+export function tellDecision(event: LedgerEvent | undefined): string {
+  if (!event) return "The decision is not in the ledger that is read here, or not yet.";
+  const { at, facts } = event;
   const { verdict = "skip", reason = facts["skip_reason"], message, checks, next_step: next } = facts;
   const head = `Decided at ${at}: ${verdict}${reason ? `, ${reason}` : ""}`;
   const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly ToldCheck[]) : [];

@@ -3,7 +3,7 @@ import { explain } from "../policy/index.ts";
 import { kindsIn, parseTarget, type WorkflowExecution } from "../resources/index.ts";
 import { type Answer, askPolicy } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
-import { tellDecision } from "./recorded-decision.ts";
+import { findRecorded, tellDecision } from "./recorded-decision.ts";
 
 /** What became of an execution, by which decision, and what would be decided now. */
 export async function explainExecution(
@@ -11,23 +11,25 @@ export async function explainExecution(
   desk: Desk,
 ): Promise<{ readonly facts: object; readonly text: readonly string[] }> {
   const { spec, status } = execution;
-  const decided = await skipOf(execution, desk);
+  const isSkipped = status?.phase === "Skipped";
+  const decided = isSkipped ? await skipOf(execution, desk) : undefined;
   const now = await askNow(execution, desk);
   return {
     facts: { target: spec.targetResource, recorded: status, decided, now },
     text: [
       ...became(execution),
-      ...(decided ? [tellDecision(decided)] : []),
+      ...(isSkipped ? [tellDecision(decided)] : []),
       ...now.map(({ request, decision }) => explain(request, decision)),
     ],
   };
 }
 
 /** The decision not to run it, with every check. */
-async function skipOf({ metadata, status }: WorkflowExecution, desk: Desk): Promise<LedgerEvent | undefined> {
-  if (status?.phase !== "Skipped") return undefined;
-  const events = await desk.recorded({ execution: metadata.uid });
-  return events.find(({ type }) => type === "execution.skipped");
+function skipOf({ metadata }: WorkflowExecution, desk: Desk): Promise<LedgerEvent | undefined> {
+  return findRecorded({ execution: metadata.uid }, desk, {
+    pick: (events) => events.find(({ type }) => type === "execution.skipped"),
+    isAwaited: true,
+  });
 }
 
 /** Nothing can be asked of a target that cannot be read; why it failed then says so. */

@@ -9,10 +9,9 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
-import { sleep } from "../time/index.ts";
 import { type Answer, askPolicy, readObjectTarget } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
-import { decisionOn, hasDecision, tellDecision } from "./recorded-decision.ts";
+import { decisionOn, findRecorded, hasDecision, tellDecision } from "./recorded-decision.ts";
 
 /** Everything that is known about an incident: for machines, and in paragraphs for people. */
 export async function explainIncident(
@@ -20,7 +19,11 @@ export async function explainIncident(
   desk: Desk,
 ): Promise<{ readonly facts: object; readonly text: readonly string[] }> {
   const { metadata, spec, status } = incident;
-  const decided = await recordedDecision(incident, desk);
+  const isDecided = hasDecision(incident);
+  const decided = await findRecorded({ incident: metadata.name ?? "" }, desk, {
+    pick: (events) => decisionOn(incident, events),
+    isAwaited: isDecided,
+  });
   const seen: Seen = {
     incident,
     decided,
@@ -33,26 +36,10 @@ export async function explainIncident(
     facts: { incident: metadata.name, spec, status, decided, executions, approvals, now },
     text: [
       standing(seen, desk),
-      ...(decided ? [tellDecision(decided)] : unrecorded(incident)),
+      ...(decided || isDecided ? [tellDecision(decided)] : []),
       ...now.map(({ request, decision }) => `Now: ${explain(request, decision)}`),
     ],
   };
-}
-
-/** The ledger's database hears of it a moment later than the incident: what it lacks is waited for, but not for long. */
-async function recordedDecision(incident: RemediationRequest, desk: Desk): Promise<LedgerEvent | undefined> {
-  for (let tries = 1; ; tries++) {
-    const events = await desk.recorded({ incident: incident.metadata.name ?? "" });
-    const decided = decisionOn(incident, events);
-    // One that has nothing of it, not even that it began, is not read here, or is another's.
-    const isLate = !decided && events.length > 0 && hasDecision(incident);
-    if (!isLate || tries === 10) return decided;
-    await sleep(desk.clock, 200);
-  }
-}
-
-function unrecorded(incident: RemediationRequest): readonly string[] {
-  return hasDecision(incident) ? ["The decision is not in the ledger that is read here, or not yet."] : [];
 }
 
 interface Seen {

@@ -72,15 +72,15 @@ async function rulesIn(directory: string) {
 }
 
 /** What is there, and can be read: why a thing did not happen can be told in part without the ledger. */
-async function recordedOf(subject: EventFilter, place: LedgerPlace): Promise<readonly LedgerEvent[]> {
-  if (!(await hasLedger(place))) return [];
+async function recordedOf(subject: EventFilter, place: LedgerPlace): Promise<readonly LedgerEvent[] | undefined> {
+  if (!(await hasLedger(place))) return undefined;
   const database = openLedgerDatabase(place, { waitMs: patienceMs });
   try {
     const events: LedgerEvent[] = [];
     for await (const event of database.events(subject)) events.push(event);
     return events;
   } catch (error) {
-    if (error instanceof LedgerError) return [];
+    if (error instanceof LedgerError) return undefined;
     throw error;
   } finally {
     await database.close();
