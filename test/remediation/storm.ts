@@ -106,7 +106,7 @@ function alertBy(dice: Dice, targets: number): Alert {
   return { name, node: `worker-${dice.whole(1, targets)}`, isOver: dice.chance(0.02) };
 }
 
-/** Returns how many died. In the end all of them run. */
+/** Returns how many died, at least one. In the end all of them run. */
 async function killAtRandom(
   { stages }: StormStage,
   { killEveryMs }: StormPlan,
@@ -114,9 +114,10 @@ async function killAtRandom(
   calm: AbortSignal,
 ): Promise<number> {
   let kills = 0;
-  while (!calm.aborted) {
+  // On a fast machine all may be sent before anybody is killed: then one is while what was sent is decided.
+  while (!calm.aborted || kills === 0) {
     await wait(dice.between(killEveryMs / 4, killEveryMs), undefined, { signal: calm }).catch(() => {});
-    if (calm.aborted) break;
+    if (calm.aborted && kills > 0) break;
     const victim = dice.pick(stages);
     if (dice.chance(0.25)) {
       // It believes that no time has passed.
