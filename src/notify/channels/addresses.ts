@@ -1,5 +1,5 @@
 import { type LookupAddress, lookup as lookupInDns } from "node:dns";
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 
 /** Which addresses may be connected to. Whoever writes a URL must not reach into the network of this process with it. */
 export interface Addresses {
@@ -13,8 +13,10 @@ export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
 }
 
-/** Loopback, link-local, private, shared, multicast, reserved, and what translates into any of these. */
-const inside: readonly [string, number][] = [
+type Network = readonly [address: string, bits: number];
+
+/** IPv4 networks that are not the public internet: private, shared, loopback, link-local, special, multicast, reserved. */
+const deniedIpv4: readonly Network[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
@@ -22,18 +24,43 @@ const inside: readonly [string, number][] = [
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
   ["192.168.0.0", 16],
   ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  ["::", 128],
-  ["::1", 128],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
+];
+
+/**
+ * The only IPv6 network that is assigned for the public internet. All other addresses are denied without being listed:
+ * loopback, unique local, link-local, site-local, multicast, discard, segment routing, and networks assigned later.
+ */
+const globalIpv6: Network = ["2000::", 3];
+
+/** Parts of `globalIpv6` that are not the public internet, or that tunnel to an IPv4 address of the sender's choice. */
+const deniedIpv6: readonly Network[] = [
+  // Protocol assignments: Teredo tunnels (2001::/32), benchmarking, ORCHID.
+  ["2001::", 23],
+  // Documentation.
+  ["2001:db8::", 32],
+  ["3fff::", 20],
+  // 6to4 tunnels.
   ["2002::", 16],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
+  // The former 6bone.
+  ["3ffe::", 16],
+];
+
+/**
+ * IPv6 networks whose last 32 bits are the IPv4 address that is reached in the end, so that this address decides: IPv4
+ * addresses as IPv6 sockets write them, and the well-known prefix of NAT64, through which an IPv6-only cluster reaches
+ * every IPv4 host.
+ */
+const embeddingIpv4: readonly Network[] = [
+  ["::ffff:0:0", 96],
+  ["64:ff9b::", 96],
 ];
 
 type Resolve = (hostname: string, done: (error: Error | null, found: LookupAddress[]) => void) => void;
@@ -43,12 +70,21 @@ export function addresses(
   networks: readonly string[],
   resolve: Resolve = (hostname, done) => lookupInDns(hostname, { all: true }, done),
 ): Addresses {
-  const refused = listOf(inside);
-  const allowed = listOf(networks.map((network) => [network.split("/")[0] ?? "", Number(network.split("/")[1])]));
-  const allows = (address: string) => {
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    return allowed.check(address, family) || !refused.check(address, family);
-  };
+  const configured = networkList(networks.map(parseNetwork));
+  const denied = networkList([...deniedIpv4, ...deniedIpv6]);
+  const global = networkList([globalIpv6]);
+  const embedding = networkList(embeddingIpv4);
+
+  function allows(address: string): boolean {
+    // A zone, as in fe80::1%eth0, names an interface; it does not change which network the address is in.
+    const plain = address.replace(/%.*$/, "");
+    if (isIP(plain) === 0) return false;
+    if (!isIPv6(plain)) return configured.check(plain, "ipv4") || !denied.check(plain, "ipv4");
+    if (configured.check(plain, "ipv6")) return true;
+    if (embedding.check(plain, "ipv6")) return allows(embeddedIpv4(plain));
+    return global.check(plain, "ipv6") && !denied.check(plain, "ipv6");
+  }
+
   return {
     allows,
     lookup(hostname, options, callback) {
@@ -69,8 +105,25 @@ export function refusal(host: string): AddressRefused {
   return new AddressRefused(`${host} is in a network of its own; if that is meant, add it to notify.allowedNetworks`);
 }
 
-function listOf(networks: readonly (readonly [string, number])[]): BlockList {
+function networkList(networks: readonly Network[]): BlockList {
   const list = new BlockList();
-  for (const [address, bits] of networks) list.addSubnet(address, bits, isIP(address) === 6 ? "ipv6" : "ipv4");
+  for (const [address, bits] of networks) list.addSubnet(address, bits, isIPv6(address) ? "ipv6" : "ipv4");
   return list;
+}
+
+function parseNetwork(network: string): Network {
+  const [address = "", bits = ""] = network.split("/");
+  return [address, Number(bits)];
+}
+
+/** The IPv4 address in the last 32 bits of an IPv6 address. */
+function embeddedIpv4(address: string): string {
+  // The URL parser writes each address in one spelling: hexadecimal groups, at most one "::".
+  const { hostname } = new URL(`http://[${address}]/`);
+  const [before = "", after] = hostname.slice(1, -1).split("::");
+  const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  const [head, tail] = [groups(before), groups(after ?? "")];
+  const zeros = after === undefined ? 0 : 8 - head.length - tail.length;
+  const [high = 0, low = 0] = [...head, ...Array<number>(zeros).fill(0), ...tail].slice(-2);
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
