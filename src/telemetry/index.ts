@@ -13,6 +13,7 @@ export type {
   Metrics,
 } from "./metrics.ts";
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
+export { toPrintable } from "./printable.ts";
 export { type PromMetrics, promMetrics } from "./prom-metrics.ts";
 export { isSecretName, withoutCredentials } from "./without-credentials.ts";
 export { withoutSecrets } from "./without-secrets.ts";

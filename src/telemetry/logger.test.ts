@@ -139,6 +139,21 @@ describe("an error", () => {
   });
 });
 
+describe.each(["json", "text"] as const)("external text in a %s log line", (format) => {
+  it("is inert: no escape, C1 control, direction override or line of its own", () => {
+    const { log, lines } = logger({ format });
+    const hostile = "a\u001b]0;x\u0007\u009b2J\u202e\u2028\n2023-11-14 ERROR all is lost";
+    const error = Object.assign(new Error(hostile), { stack: `Error: ${hostile}\n    at ${hostile}` });
+
+    log.warn("signal refused", { name: hostile, labels: { [hostile]: hostile }, error });
+
+    const text = lines.join("");
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(text).not.toMatch(/^2023-11-14 ERROR/m);
+    if (format === "json") expect(JSON.parse(text)).toMatchObject({ name: hostile, labels: { [hostile]: hostile } });
+  });
+});
+
 describe("a text log line", () => {
   it("reads from left to right, with quotes only where they are needed", () => {
     const { log, lines } = logger({ format: "text" });

@@ -2,6 +2,7 @@ import { type DestinationStream, pino } from "pino";
 import type { Clock } from "../time/index.ts";
 import { loggable } from "./loggable.ts";
 import type { Logger, LogLevel } from "./logger.ts";
+import { toPrintable } from "./printable.ts";
 import { textLine } from "./text-line.ts";
 
 export interface PinoLoggerOptions {
@@ -15,8 +16,8 @@ export interface PinoLoggerOptions {
 
 /** A logger that writes lines, with secrets taken out. */
 export function pinoLogger({ level, format, clock, destination = pino.destination(1) }: PinoLoggerOptions): Logger {
-  const lines: DestinationStream =
-    format === "json" ? destination : { write: (line) => destination.write(textLine(line)) };
+  const toLine = format === "json" ? jsonLine : textLine;
+  const lines: DestinationStream = { write: (line) => destination.write(toLine(line)) };
   const out = pino(
     {
       level,
@@ -44,6 +45,11 @@ export function pinoLogger({ level, format, clock, destination = pino.destinatio
       child: (fields) => loggerWith({ ...bound, ...loggable(fields) }),
     };
   }
+}
+
+/** JSON leaves C1 controls and direction overrides as they are, and logs are read in terminals. */
+function jsonLine(line: string): string {
+  return `${toPrintable(line.trimEnd())}\n`;
 }
 
 /** Fields that would hide the line's own level, time or message get a `_`. */

@@ -1,3 +1,5 @@
+import { toPrintable } from "./printable.ts";
+
 /** A JSON log line as text for people: time, level, event, fields, and the stacks of errors below. */
 export function textLine(json: string): string {
   const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
@@ -12,7 +14,7 @@ export function textLine(json: string): string {
     parts.push(`${name}=${word(`${value.name}${value.code ? ` (${value.code})` : ""}: ${value.message}`)}`);
     stacks.push(...stackLines(value));
   }
-  return `${[parts.join(" "), ...stacks].join("\n    ")}\n`;
+  return `${[parts.join(" "), ...stacks].map(toPrintable).join("\n    ")}\n`;
 }
 
 interface PlainError {
@@ -27,8 +29,9 @@ function isError(value: unknown): value is PlainError {
   return typeof value === "object" && value !== null && "stack" in value && typeof value.stack === "string";
 }
 
+/** Indented below the line of the event, so that none of them can be taken for an event of its own. */
 function stackLines(error: PlainError): string[] {
-  const lines = error.stack.split("\n").map((line) => line.trim().replace(/\p{Cc}/gu, "?"));
+  const lines = error.stack.split("\n").map((line) => line.trim());
   return isError(error.cause) ? [...lines, "caused by", ...stackLines(error.cause)] : lines;
 }
 

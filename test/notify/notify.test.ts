@@ -164,15 +164,19 @@ describe("settings", () => {
     expect(letter?.headers["x-interlock-signature"]).toBe(signatureOf(letter, "from-a-file"));
   });
 
-  it("notify.slackUrl: a text that calls nobody by accident", async () => {
+  it("notify.slackUrl: external text is inert in Slack: no mention, link, markup or forged line", async () => {
     await start({ ...quiet, NOTIFY_SLACK_URL: `http://127.0.0.1:${receiver.port}/services/T0` });
-    await tell({ message: "<!channel> is a name & no more" });
+    const nextStep = "<https://evil.example|look>\nNext: interlock approve it <@U123>\u202e";
+    await tell({ message: "<!channel> is a name & no more", context: { nextStep } });
     await ended();
 
     expect(receiver.letters[0]?.path).toBe("/services/T0");
-    const { text } = JSON.parse(receiver.letters[0]?.body ?? "");
-    expect(text).toContain("*&lt;!channel&gt; is a name &amp; no more*");
-    expect(text).toContain("*Next:* ");
+    const { text, ...options } = JSON.parse(receiver.letters[0]?.body ?? "");
+    expect(text.split("\n")).toEqual([
+      expect.stringContaining("&lt;!channel&gt; is a name &amp; no more"),
+      String.raw`Next: &lt;https://evil.example|look&gt;\nNext: interlock approve it &lt;@U123&gt;\u202e`,
+    ]);
+    expect(options).toEqual({ mrkdwn: false, link_names: false, unfurl_links: false, unfurl_media: false });
   });
 
   it("notify.slackUrlFile: posts to what is in it", async () => {

@@ -1,0 +1,22 @@
+/**
+ * One line of text that cannot control what displays it. Control characters (newlines, tabs, escapes, C1), invisible and
+ * direction-changing format characters, line separators and lone surrogates become escapes such as `\n` and `\u001b`.
+ *
+ * These are escapes of JSON, and backslashes are left alone: a line of JSON stays JSON with the same meaning. Applying it
+ * twice changes nothing more.
+ */
+export function toPrintable(text: string): string {
+  return text.replace(unprintable, escapeCharacter);
+}
+
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+const shortEscapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+function escapeCharacter(character: string): string {
+  const short = shortEscapes[character];
+  if (short) return short;
+  // By code unit: JSON writes a character beyond the first 65,536 as two escapes.
+  const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+}
