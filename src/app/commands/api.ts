@@ -25,7 +25,7 @@ export const api: Command<Surroundings> = {
   kubectl      kubectl --kubeconfig ${kubeconfigFile} get namespaces
   stop         Ctrl-C; everything is still there at the next start
 `);
-    closeOnSignal(close);
+    closeOnSignal(close, clock);
     return 0;
   },
 };

@@ -26,7 +26,7 @@ export const gateway: Command<Surroundings> = {
     closeOnSignal(async () => {
       await close();
       await ledger.close();
-    });
+    }, clock);
     return 0;
   },
 };

@@ -38,7 +38,7 @@ export async function runStage(
     await served?.close();
     await stage.close();
     await ledger.close();
-  });
+  }, clock);
   return 0;
 }
 

@@ -32,9 +32,19 @@ export function dataDirectory({ env }: Pick<Surroundings, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }
 
-/** Ends the process when somebody asks for it, after `close`. */
-export function closeOnSignal(close: () => Promise<void>): void {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void close().then(() => process.exit(0)));
-  }
+/** npm forwards a Ctrl-C that the terminal has also sent to this process: two signals this close are one request. */
+const oneRequestMs = 500;
+
+/** Ends the process on SIGINT or SIGTERM, after `close`. A later second request does not wait for `close`. */
+export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
+  let requestedAt: number | undefined;
+  const request = () => {
+    if (requestedAt === undefined) {
+      requestedAt = clock.now();
+      void close().then(() => process.exit(0));
+    } else if (clock.now() - requestedAt > oneRequestMs) {
+      process.exit(1);
+    }
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);
 }

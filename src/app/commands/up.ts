@@ -30,7 +30,7 @@ ${apiOptions}
     closeOnSignal(async () => {
       await running.close();
       terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);
-    });
+    }, clock);
     return 0;
   },
 };
