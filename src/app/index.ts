@@ -16,4 +16,5 @@ export { openPolling, type PollingOptions } from "./polling.ts";
 export { prepare } from "./prepare.ts";
 export { openRules, type RulesAnalyzer, type RulesOptions } from "./rules.ts";
 export type { Stage, StageOptions } from "./stage.ts";
-export { loadCatalog, startUp, type Up, type UpOptions } from "./up.ts";
+export { startUp, type Up, type UpOptions } from "./up.ts";
+export { openWorkflows, type Workflows, type WorkflowsOptions } from "./workflows.ts";

@@ -1,10 +1,10 @@
-import { watch } from "node:fs";
 import type { Analyzer } from "../orchestrator/index.ts";
 import { diagnose, type Rule } from "../policy/index.ts";
 import type { Kinds } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Clock, Timer } from "../time/index.ts";
+import type { Clock } from "../time/index.ts";
 import { readRulesFolder } from "./rules-folder.ts";
+import { watchFolder } from "./watch-folder.ts";
 
 export interface RulesOptions {
   /** The folder with the rules' files. */
@@ -41,7 +41,7 @@ export async function openRules({ directory, kinds, clock, log }: RulesOptions):
     log.info("rules loaded", { directory, rules: rules.map(({ name }) => name) });
     for (const changed of listeners) changed();
   }
-  const stopWatching = watchFolder(directory, { clock, log, changed: reload });
+  const watch = await watchFolder(directory, { clock, log, reload });
 
   return {
     get rules() {
@@ -53,36 +53,6 @@ export async function openRules({ directory, kinds, clock, log }: RulesOptions):
       return () => listeners.delete(changed);
     },
     reload,
-    close: stopWatching,
+    close: () => watch.close(),
   };
-}
-
-interface Watching {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly changed: () => Promise<void>;
-}
-
-/** An editor writes a file in several steps: what follows closely is one change. */
-const settleMs = 100;
-
-function watchFolder(directory: string, { clock, log, changed }: Watching): () => void {
-  let timer: Timer | undefined;
-  const soon = () => {
-    timer?.cancel();
-    timer = clock.after(settleMs, () => {
-      changed().catch((error) => log.error("rules not read, the earlier ones stay", { directory, error }));
-    });
-  };
-  try {
-    const watcher = watch(directory, { persistent: false }, soon);
-    watcher.on("error", (error) => log.warn("rules are not followed", { directory, error }));
-    return () => {
-      timer?.cancel();
-      watcher.close();
-    };
-  } catch (error) {
-    log.warn("rules are not followed", { directory, error, next: "make the folder, then start again" });
-    return () => {};
-  }
 }

@@ -1,9 +1,5 @@
-import { stat } from "node:fs/promises";
 import type { LoadedConfig } from "../config/index.ts";
-import { readCatalog, storeCatalog } from "../engines/index.ts";
-import type { KubeClient } from "../kube/index.ts";
-import { builtInKinds } from "../resources/index.ts";
-import type { Logger, PromMetrics } from "../telemetry/index.ts";
+import type { PromMetrics } from "../telemetry/index.ts";
 import { hasAgent, openAgent } from "./agent.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 import { openExecutor } from "./executor.ts";
@@ -12,6 +8,7 @@ import { openLedger } from "./ledger.ts";
 import { openNotify } from "./notify.ts";
 import { openOrchestrator } from "./orchestrator.ts";
 import { agentNamespaces, prepare } from "./prepare.ts";
+import { openWorkflows } from "./workflows.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -41,11 +38,11 @@ export async function startUp(options: UpOptions): Promise<Up> {
       `objects.server is ${objects.server}, but "up" brings its own API server: start "gateway", "orchestrator" and "executor" instead`,
     );
   }
-  const opened: { close(): Promise<void> }[] = [];
+  const opened: { close(): void | Promise<void> }[] = [];
   const close = async () => {
     for (const one of opened.splice(0).reverse()) await one.close();
   };
-  async function opening<T extends { close(): Promise<void> }>(one: Promise<T>): Promise<T> {
+  async function opening<T extends { close(): void | Promise<void> }>(one: Promise<T>): Promise<T> {
     const part = await one;
     opened.push(part);
     return part;
@@ -54,7 +51,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const api = await opening(startEmbeddedApi(options));
     const { client } = api;
     await prepare(client, [...new Set([intake.namespace, execution.namespace, ...agentNamespaces(agent)])], log);
-    const workflows = await loadCatalog(execution.workflowsDir, client, log);
+    const workflows = await opening(openWorkflows({ ...options, directory: execution.workflowsDir, client }));
     const ledger = await opening(openLedger({ ...options, loaded }));
     const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));
     await executor.ready;
@@ -63,7 +60,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     await opening(openNotify({ ...options, loaded, client, ledger }));
     if (hasAgent(loaded.config)) await opening(openAgent({ ...options, loaded, client, ledger }));
     const gateway = await opening(openGateway({ ...options, loaded, client, ledger }));
-    return { api, gateway, workflows, rules: orchestrator.rules, close };
+    return { api, gateway, workflows: workflows.ids, rules: orchestrator.rules, close };
   } catch (error) {
     await close();
     throw error;
@@ -77,19 +74,4 @@ export async function startUp(options: UpOptions): Promise<Up> {
 function withOwnScope({ config, origins }: UpOptions["loaded"]): UpOptions["loaded"] {
   if (origins.get("gateway.scope") !== "default") return { config, origins };
   return { config: { ...config, gateway: { ...config.gateway, scope: "all" } }, origins };
-}
-
-/** Brings the workflows in `directory` into the store. A file that is wrong is said so, and does not stop the others. */
-export async function loadCatalog(directory: string, client: KubeClient, log: Logger): Promise<readonly string[]> {
-  if (!(await isDirectory(directory))) return [];
-  const { workflows, problems } = await readCatalog(directory, builtInKinds);
-  for (const problem of problems) log.error("workflow not loaded", { problem });
-  for (const step of await storeCatalog(client, { namespace: "kubernaut-system", workflows })) {
-    if (step.did === "leave") log.warn("workflow left alone", { name: step.name, because: step.because });
-  }
-  return [...new Set(workflows.map(({ spec }) => spec.workflowId))];
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }

@@ -1,6 +1,6 @@
 import type { Command } from "../../cli/index.ts";
 import { openExecutor } from "../executor.ts";
-import { loadCatalog } from "../up.ts";
+import { openWorkflows } from "../workflows.ts";
 import { runStage, stageOptions } from "./stage.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -14,8 +14,18 @@ export const executor: Command<Surroundings> = {
     runStage(args, around, {
       name: "executor",
       async open(options) {
-        await loadCatalog(options.loaded.config.execution.workflowsDir, options.client, options.log);
-        return openExecutor(options);
+        const workflows = await openWorkflows({ ...options, directory: options.loaded.config.execution.workflowsDir });
+        const stage = await openExecutor(options);
+        return {
+          get isReady() {
+            return stage.isReady;
+          },
+          ready: stage.ready,
+          async close() {
+            workflows.close();
+            await stage.close();
+          },
+        };
       },
     }),
 };

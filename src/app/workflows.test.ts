@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type RecordingLogger, recordingLogger } from "../../test/doubles/recording-logger.ts";
+import { testCluster } from "../../test/doubles/test-cluster.ts";
+import type { KubeClient } from "../kube/index.ts";
+import { installCrds, remediationWorkflows } from "../resources/index.ts";
+import { systemClock, systemRandom } from "../time/index.ts";
+import { openWorkflows, type Workflows } from "./workflows.ts";
+
+describe("a folder of workflows, while Interlock runs", () => {
+  let root: string;
+  let directory: string;
+  let client: KubeClient;
+  let log: RecordingLogger;
+  let workflows: Workflows | undefined;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "interlock-workflows-"));
+    directory = join(root, "workflows");
+    const clock = systemClock();
+    client = testCluster({ clock, random: systemRandom(), namespaces: ["kubernaut-system"] }).client();
+    await installCrds(client);
+    log = recordingLogger();
+  });
+  afterEach(async () => {
+    workflows?.close();
+    await rm(root, { recursive: true });
+  });
+
+  it("has a new workflow stored as soon as its file is there", async () => {
+    await write("cleanup", { version: "1.0.0" });
+    await open();
+
+    await write("restart", { version: "1.0.0" });
+
+    await vi.waitUntil(async () => (await stored()).includes("restart 1.0.0"), { timeout: 30_000 });
+    expect(workflows?.ids).toEqual(["cleanup", "restart"]);
+  });
+
+  it("has a new version stored when a file is changed, beside the earlier one", async () => {
+    await write("cleanup", { version: "1.0.0" });
+    await open();
+
+    await write("cleanup", { version: "1.1.0" });
+
+    await vi.waitUntil(async () => (await stored()).includes("cleanup 1.1.0"), { timeout: 30_000 });
+    expect(await stored()).toEqual(["cleanup 1.0.0", "cleanup 1.1.0"]);
+  });
+
+  it("keeps the stored version while its file has a problem, which is logged once", async () => {
+    await write("cleanup", { version: "1.0.0" });
+    await open();
+
+    await write("cleanup", { version: "2.0.0", timeout: "soon" });
+    await vi.waitUntil(() => logged("workflow not loaded").length > 0, { timeout: 30_000 });
+    await write("restart", { version: "1.0.0" });
+    await vi.waitUntil(async () => (await stored()).includes("restart 1.0.0"), { timeout: 30_000 });
+
+    expect(await stored()).toEqual(["cleanup 1.0.0", "restart 1.0.0"]);
+    expect(logged("workflow not loaded")).toEqual([
+      {
+        level: "error",
+        event: "workflow not loaded",
+        fields: {
+          problem: expect.stringMatching(/cleanup.workflow\.yaml:\d+: timeout must be/),
+          next: expect.any(String),
+        },
+      },
+    ]);
+    expect(logged("workflow file removed")).toEqual([]);
+  });
+
+  it("warns when a file is changed without a new version, because the stored one stays", async () => {
+    await write("cleanup", { version: "1.0.0" });
+    await open();
+
+    await write("cleanup", { version: "1.0.0", timeout: "10m" });
+
+    await vi.waitUntil(() => logged("workflow left alone").length > 0, { timeout: 30_000 });
+    expect(logged("workflow left alone")[0]?.fields["because"]).toContain("give yours a new version");
+  });
+
+  it("keeps the entry of a removed file, and logs how to remove it", async () => {
+    await write("cleanup", { version: "1.0.0" });
+    await open();
+
+    await rm(join(directory, "cleanup"), { recursive: true });
+
+    await vi.waitUntil(() => logged("workflow file removed").length > 0, { timeout: 30_000 });
+    expect(await stored()).toEqual(["cleanup 1.0.0"]);
+    expect(logged("workflow file removed")[0]?.fields).toMatchObject({
+      workflowId: "cleanup",
+      next: expect.stringContaining("kubectl delete rw cleanup-1-0-0-"),
+    });
+  });
+
+  it("may be made after the start, and replaced", async () => {
+    await open();
+
+    await write("cleanup", { version: "1.0.0" });
+    await vi.waitUntil(async () => (await stored()).includes("cleanup 1.0.0"), { timeout: 30_000 });
+    await rm(directory, { recursive: true });
+    await vi.waitUntil(() => workflows?.ids.length === 0, { timeout: 30_000 });
+    await write("restart", { version: "1.0.0" });
+
+    await vi.waitUntil(async () => (await stored()).includes("restart 1.0.0"), { timeout: 30_000 });
+  });
+
+  it("is stored later when the API server does not answer at first", async () => {
+    await open();
+    let isDown = true;
+    const { create } = client;
+    client.create = ((...args: Parameters<typeof create>) => {
+      if (isDown) throw new Error("no answer");
+      return create.apply(client, args);
+    }) as typeof create;
+
+    await write("cleanup", { version: "1.0.0" });
+    await vi.waitUntil(() => logged("folder reload failed").length > 0, { timeout: 30_000 });
+    isDown = false;
+
+    await vi.waitUntil(async () => (await stored()).includes("cleanup 1.0.0"), { timeout: 30_000 });
+  });
+
+  async function open() {
+    workflows = await openWorkflows({ directory, client, clock: systemClock(), log });
+  }
+
+  async function write(workflowId: string, spec: { readonly version: string; readonly timeout?: string }) {
+    await mkdir(join(directory, workflowId), { recursive: true });
+    const entry = { workflowId, description: "For tests.", engine: "tekton", containerImage: "image", ...spec };
+    await writeFile(join(directory, workflowId, "workflow.yaml"), JSON.stringify(entry));
+  }
+
+  async function stored(): Promise<readonly string[]> {
+    const { items } = await client.list(remediationWorkflows, { namespace: "kubernaut-system" });
+    return items.map(({ spec }) => `${spec.workflowId} ${spec.version}`).sort();
+  }
+
+  function logged(event: string) {
+    return log.events.filter((one) => one.event === event);
+  }
+});

@@ -1,0 +1,86 @@
+import { stat } from "node:fs/promises";
+import { readCatalog, storeCatalog } from "../engines/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import { builtInKinds } from "../resources/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { Clock } from "../time/index.ts";
+import { watchFolder } from "./watch-folder.ts";
+
+export interface WorkflowsOptions {
+  /** The folder with one folder per workflow. */
+  readonly directory: string;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The workflows of a folder, stored in the catalog and stored again after each change of a file. */
+export interface Workflows {
+  /** Ids of the workflows that are in the folder now, without problems. */
+  readonly ids: readonly string[];
+  close(): void;
+}
+
+/**
+ * Stores the workflows of a folder in the catalog, and watches the folder. A file with a problem is logged and does not
+ * affect the others: the version that was stored earlier stays. A version never leaves the catalog by itself, because
+ * executions may refer to it: a removed file is logged, with the command that removes the entry.
+ */
+export async function openWorkflows(options: WorkflowsOptions): Promise<Workflows> {
+  const { directory, clock, log } = options;
+  let folder = emptyFolder;
+  const watch = await watchFolder(directory, {
+    clock,
+    log,
+    subfolders: true,
+    reload: async () => {
+      folder = await load(options, folder);
+    },
+  });
+  return {
+    get ids() {
+      return [...new Set([...folder.stored.values()].map(({ workflowId }) => workflowId))];
+    },
+    close: () => watch.close(),
+  };
+}
+
+/** The content of the folder when it was last read. */
+interface Folder {
+  /** By the name of the entry. */
+  readonly stored: ReadonlyMap<string, { readonly workflowId: string; readonly version: string }>;
+  /** Already logged: an unchanged problem is not logged again. */
+  readonly problems: ReadonlySet<string>;
+}
+
+const emptyFolder: Folder = { stored: new Map(), problems: new Set() };
+const namespace = "kubernaut-system";
+
+async function load({ directory, client, log }: WorkflowsOptions, before: Folder): Promise<Folder> {
+  const isThere = (await stat(directory).catch(() => undefined))?.isDirectory() ?? false;
+  const { workflows, problems } = isThere
+    ? await readCatalog(directory, builtInKinds)
+    : { workflows: [], problems: [] };
+  const found = new Set(problems);
+  for (const problem of problems) {
+    if (!before.problems.has(problem)) log.error("workflow not loaded", { problem, next: "the stored version stays" });
+  }
+
+  for (const step of await storeCatalog(client, { namespace, workflows })) {
+    if (step.did === "create") log.info("workflow loaded", { name: step.name });
+    if (step.did !== "leave") continue;
+    if (!before.problems.has(step.because)) {
+      log.warn("workflow left alone", { name: step.name, because: step.because });
+    }
+    found.add(step.because);
+  }
+
+  const stored = new Map(workflows.map(({ metadata, spec }) => [metadata.name ?? "", spec]));
+  // While a file cannot be read, its entry is not known to be removed.
+  for (const [name, { workflowId, version }] of problems.length === 0 ? before.stored : []) {
+    if (stored.has(name)) continue;
+    const next = `it can still be run; to end that: kubectl delete rw ${name} -n ${namespace}`;
+    log.warn("workflow file removed", { workflowId, version, next });
+  }
+  return { stored: problems.length === 0 ? stored : new Map([...before.stored, ...stored]), problems: found };
+}
