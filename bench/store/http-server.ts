@@ -30,7 +30,7 @@ export async function measureHttp(folder: string, { http: plan }: Plan): Promise
   const directory = mkdtempSync(join(folder, "http-"));
   const parts = { clock: systemClock(), random: systemRandom() };
   const store = await openLogStore({ directory, parse: frozenJson, clock: parts.clock });
-  const served = await serveApi({ ...parts, store, tokens: { admin: token } });
+  const served = await serveApi({ ...parts, store, tokens: { admin: token }, acceptPlainTokens: true });
   const client = embeddedClient(served.api);
   const clients = new Clients();
   const bare = await bareCreates(folder);
@@ -97,7 +97,12 @@ export async function measureHttp(folder: string, { http: plan }: Plan): Promise
 
   /** Without a disk: how long a change takes to become durable is another figure. */
   async function fanouts() {
-    const served = await serveApi({ ...parts, store: volatileStore(), tokens: { admin: token } });
+    const served = await serveApi({
+      ...parts,
+      store: volatileStore(),
+      tokens: { admin: token },
+      acceptPlainTokens: true,
+    });
     const port = Number(new URL(served.url).port);
     const client = embeddedClient(served.api);
     const { frame, change } = await fanoutSource(client);

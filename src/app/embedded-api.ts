@@ -22,6 +22,8 @@ export interface EmbeddedApiOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** Made once and kept in the directory, unless given. */
   readonly token?: string;
+  /** Accepts tokens over plain HTTP too. Refused for an address that is not loopback. */
+  readonly acceptPlainTokens?: boolean;
   /** Where the kubeconfig goes; in the directory unless given. */
   readonly kubeconfigFile?: string;
   readonly clock: Clock;
@@ -57,7 +59,8 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
   try {
     const tls = await keptTls(directory, listen.host, clock, random);
     const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));
-    const serving = serveApi({ store, clock, random, tokens: { admin: token }, listen, tls, log });
+    const { acceptPlainTokens = false } = options;
+    const serving = serveApi({ store, clock, random, tokens: { admin: token }, listen, tls, acceptPlainTokens, log });
     const served = await listening("--listen", listen, serving);
     const client = embeddedClient(served.api);
     await makeNamespaces(client, ["default", "kubernaut-system", executionNamespace]);

@@ -3,7 +3,9 @@ import { readApiArguments } from "./api.ts";
 
 describe("the arguments of interlock api", () => {
   it("default to loopback and a directory here", () => {
-    expect(readApiArguments([], {})).toEqual({ directory: ".data", listen: { host: "127.0.0.1", port: 7080 } });
+    const listen = { host: "127.0.0.1", port: 7080 };
+
+    expect(readApiArguments([], {})).toEqual({ directory: ".data", listen, acceptPlainTokens: false });
   });
 
   it.each([
@@ -32,6 +34,12 @@ describe("the arguments of interlock api", () => {
 
   it("refuse a token too short to be one, without repeating it", () => {
     expect(() => readApiArguments(["--token", "abc"], {})).toThrow(/^(?!.*abc).*at least 8/);
+  });
+
+  it("accept tokens over plain HTTP when the option or the environment asks for it", () => {
+    expect(readApiArguments(["--accept-plain-tokens"], {}).acceptPlainTokens).toBe(true);
+    expect(readApiArguments([], { INTERLOCK_ACCEPT_PLAIN_TOKENS: "true" }).acceptPlainTokens).toBe(true);
+    expect(readApiArguments([], { INTERLOCK_ACCEPT_PLAIN_TOKENS: "" }).acceptPlainTokens).toBe(false);
   });
 
   it("refuse what they do not know", () => {

@@ -6,6 +6,8 @@ export interface ApiArguments {
   readonly listen: { readonly host: string; readonly port: number };
   readonly token?: string;
   readonly kubeconfigFile?: string;
+  /** Whether tokens are accepted over plain HTTP. */
+  readonly acceptPlainTokens: boolean;
 }
 
 /** Reads the arguments, or throws a TypeError that says what is wrong with them. */
@@ -20,13 +22,16 @@ export function readApiArguments(
       listen: { type: "string", default: "127.0.0.1:7080" },
       token: { type: "string" },
       "kubeconfig-out": { type: "string" },
+      "accept-plain-tokens": { type: "boolean" },
     },
   });
   const token = values.token ?? env["INTERLOCK_TOKEN"];
   if (token !== undefined && !/^[\w.~+/=-]{8,}$/.test(token)) {
     throw new TypeError("the token must have at least 8 characters out of A-Z a-z 0-9 . _ ~ + / = -");
   }
+  const acceptPlainTokens = values["accept-plain-tokens"] ?? env["INTERLOCK_ACCEPT_PLAIN_TOKENS"] === "true";
   return {
+    acceptPlainTokens,
     directory: values.data,
     listen: readAddress(values.listen),
     ...(token !== undefined && { token }),

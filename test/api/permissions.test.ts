@@ -52,6 +52,50 @@ describe("the token for reading", () => {
     });
   });
 
+  it.each([
+    ["get", "/api/v1/namespaces/default/secrets/s"],
+    ["list", "/api/v1/namespaces/default/secrets"],
+    ["list", "/api/v1/secrets"],
+    ["watch", "/api/v1/namespaces/default/secrets?watch=true"],
+    ["watch", "/api/v1/secrets?watch=1"],
+  ])("does not allow to %s Secrets: %s", async (verb, url) => {
+    const [path = "", text = ""] = url.split("?");
+    const answer = await wire.ask({ method: "GET", path, query: Object.fromEntries(new URLSearchParams(text)) });
+
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining(`User "interlock-reader" cannot ${verb} resource "secrets"`) },
+    });
+  });
+
+  it.each([
+    [{ verb: "get", group: "", resource: "secrets" }, false],
+    [{ verb: "list", group: "*", resource: "*" }, false],
+    [{ verb: "get", group: "", resource: "configmaps" }, true],
+    [{ verb: "create", group: "", resource: "configmaps" }, false],
+    [{ verb: "*", group: "", resource: "configmaps" }, false],
+  ])("is told by an access review of %o: %s", async (resourceAttributes, allowed) => {
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+    const answer = await wire.ask({ method: "POST", path, body: { spec: { resourceAttributes } } });
+
+    expect(answer).toMatchObject({ status: 201, body: { status: { allowed } } });
+  });
+
+  it("is told by a rules review that it reads everything but Secrets", async () => {
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+
+    const answer = await wire.ask({ method: "POST", path, body: { spec: { namespace: "default" } } });
+
+    const { resourceRules } = (answer.body as { status: { resourceRules: object[] } }).status;
+    expect(resourceRules).toContainEqual({
+      verbs: ["get", "list", "watch"],
+      apiGroups: [""],
+      resources: ["configmaps"],
+    });
+    expect(JSON.stringify(resourceRules)).not.toMatch(/"secrets"|"\*"/);
+  });
+
   it("does not allow to be somebody else", async () => {
     const headers = { "Impersonate-User": "interlock-admin" };
 

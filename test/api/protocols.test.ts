@@ -2,6 +2,8 @@ import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { selfSigned } from "../../src/kube/embedded/self-signed.ts";
+import { serveApi } from "../../src/kube/embedded/serve.ts";
+import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 import { answerOf, Wire } from "../conformance/wire.ts";
@@ -15,6 +17,30 @@ describe("a server with a certificate", () => {
   });
 
   afterAll(() => server.close());
+
+  it("refuses a good and a bad token over plain HTTP alike, and names the fix", async () => {
+    for (const token of [tokens.admin, tokens.readOnly, "a-wrong-token"]) {
+      const wire = new Wire(server.url.replace("https:", "http:"), token);
+
+      const answer = await wire.ask({ method: "GET", path: "/api/v1/namespaces/default" });
+
+      const message = expect.stringMatching(/^tokens are accepted over TLS only: use https:\/\//);
+      expect(answer, token).toMatchObject({ status: 403, body: { kind: "Status", reason: "Forbidden", message } });
+      wire.close();
+    }
+  });
+
+  it("refuses the password of basic authentication over plain HTTP", async () => {
+    const wire = new Wire(server.url.replace("https:", "http:"), "");
+    const authorization = `Basic ${Buffer.from(`interlock:${tokens.admin}`).toString("base64")}`;
+
+    expect(await wire.ask({ method: "GET", path: "/api", headers: { authorization } })).toMatchObject({ status: 403 });
+    wire.close();
+  });
+
+  it("answers health probes over plain HTTP", async () => {
+    expect(await (await fetch(`${server.url.replace("https:", "http:")}/readyz`)).text()).toBe("ok");
+  });
 
   it("speaks TLS", async () => {
     const answer = await new Promise<Awaited<ReturnType<typeof answerOf>>>((resolve, reject) => {
@@ -30,8 +56,9 @@ describe("a server with a certificate", () => {
     expect(answer).toMatchObject({ status: 200, body: { kind: "Namespace" } });
   });
 
-  it("speaks plain HTTP on the same port, request after request", async () => {
-    const wire = new Wire(server.url.replace("https:", "http:"), tokens.admin);
+  it("speaks plain HTTP on the same port where that is configured, request after request", async () => {
+    await using plain = await disposable(serverUnderTest({ tls, acceptPlainTokens: true }));
+    const wire = new Wire(plain.url.replace("https:", "http:"), tokens.admin);
 
     for (let i = 0; i < 3; i++) {
       const body = { metadata: { name: `plain-${i}` }, data: { x: "x".repeat(200_000) } };
@@ -59,3 +86,31 @@ describe("a server with a certificate", () => {
     5_000,
   );
 });
+
+describe("a server without a certificate, or on an address that other machines reach,", () => {
+  const parts = { store: volatileStore(), clock: systemClock(), random: systemRandom(), tokens };
+
+  it("does not start unless it may accept tokens over plain HTTP", async () => {
+    await expect(serveApi(parts)).rejects.toThrow("without a certificate no token could be accepted");
+  });
+
+  it.each(["0.0.0.0", "::", "192.0.2.1", "interlock.example", "127.example"])(
+    "does not start on %s with tokens over plain HTTP",
+    async (host) => {
+      const listen = { host, port: 0 };
+
+      await expect(serveApi({ ...parts, listen, acceptPlainTokens: true })).rejects.toThrow("loopback address");
+    },
+  );
+
+  it.each(["127.0.0.1", "127.1.2.3", "localhost"])("starts on %s with tokens over plain HTTP", async (host) => {
+    const served = await serveApi({ ...parts, listen: { host, port: 0 }, acceptPlainTokens: true });
+
+    await served.close();
+  });
+});
+
+async function disposable<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T & AsyncDisposable> {
+  const opened = await opening;
+  return { ...opened, [Symbol.asyncDispose]: () => opened.close() };
+}

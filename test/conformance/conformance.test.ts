@@ -44,7 +44,8 @@ describe("a server whose versions began by the clock", () => {
     const [clock, random] = [systemClock(), systemRandom()];
     const log = silentLogger;
     const listen = { host: "127.0.0.1", port: 0 };
-    const server = await startEmbeddedApi({ directory, listen, token: tokens.admin, clock, random, log });
+    const parts = { directory, listen, token: tokens.admin, clock, random, log };
+    const server = await startEmbeddedApi({ ...parts, acceptPlainTokens: true });
     const wire = new Wire(server.url.replace("https:", "http:"), tokens.admin);
     const scenario = scenarios().find(({ name }) => name === "watch-errors");
 

@@ -5,11 +5,13 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 export const tokens = { admin: "admin-token", readOnly: "reading-token" };
 
-/** An embedded API server on a free port, with nothing in it. */
+/** An embedded API server on a free port, with nothing in it. Without a certificate it accepts tokens over plain HTTP. */
 export async function serverUnderTest(
-  options: Pick<ServeOptions, "patience" | "tls"> = {},
+  options: Pick<ServeOptions, "patience" | "tls" | "acceptPlainTokens"> = {},
 ): Promise<ServedApi & { readonly store: ObjectStore }> {
   const store = volatileStore();
-  const served = await serveApi({ store, clock: systemClock(), random: systemRandom(), tokens, ...options });
+  const acceptPlainTokens = options.tls === undefined;
+  const parts = { store, clock: systemClock(), random: systemRandom(), tokens };
+  const served = await serveApi({ ...parts, acceptPlainTokens, ...options });
   return { ...served, store };
 }

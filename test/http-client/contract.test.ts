@@ -18,7 +18,8 @@ describe("over TLS, with a token", () => {
   let close = async () => {};
 
   beforeAll(async () => {
-    const served = await serveApi({ store: volatileStore(), clock, random, tokens: { admin: token } });
+    const tokens = { admin: token };
+    const served = await serveApi({ store: volatileStore(), clock, random, tokens, acceptPlainTokens: true });
     const front = await tlsFront(Number(new URL(served.url).port));
     client = openClient({ url: front.url, ca: front.certificate, credentials: { token } });
     await installContractSamples(client);

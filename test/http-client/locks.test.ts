@@ -14,7 +14,7 @@ const key = keyOf("target", "a");
 let url: string;
 let close = async () => {};
 beforeAll(async () => {
-  const served = await serveApi({ store: volatileStore(), clock, random, tokens });
+  const served = await serveApi({ store: volatileStore(), clock, random, tokens, acceptPlainTokens: true });
   url = served.url;
   close = served.close;
 });

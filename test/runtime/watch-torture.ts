@@ -70,6 +70,7 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
     clock,
     random,
     tokens: { admin: token },
+    acceptPlainTokens: true,
     log,
   });
   const truth = new Truth(store);

@@ -7,6 +7,8 @@ export const apiOptions = `  --data DIR              where everything is kept; d
   --listen HOST:PORT      of the API server; default 127.0.0.1:7080; port 0 takes a free one
   --token TOKEN           the admin's token; better in INTERLOCK_TOKEN, where no process list shows it.
                           Without either, one is made and kept in the data directory
+  --accept-plain-tokens   accept tokens over plain HTTP, not over TLS alone; only on a loopback address.
+                          Or INTERLOCK_ACCEPT_PLAIN_TOKENS=true
   --kubeconfig-out FILE   where the kubeconfig goes (default DIR/kubeconfig)`;
 
 /** `interlock api` */

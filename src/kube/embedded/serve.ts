@@ -6,6 +6,7 @@ import type { Clock, Random } from "../../time/index.ts";
 import { openApi, type RunningApi } from "./api/open-api.ts";
 import { authenticator, type Tokens } from "./http/authenticate.ts";
 import { bothProtocols } from "./http/both-protocols.ts";
+import { isLoopback } from "./http/plain-tokens.ts";
 import { requestListener } from "./http/request-listener.ts";
 import { timedResponse } from "./http/timed-response.ts";
 import { Underway } from "./http/underway.ts";
@@ -23,6 +24,8 @@ export interface ServeOptions {
   readonly log?: Logger;
   /** PEM. With it the same port also speaks TLS, and `url` says so. */
   readonly tls?: { readonly certificate: string; readonly key: string };
+  /** Accepts tokens over plain HTTP, which is possible on a loopback address only. Default: over TLS only. */
+  readonly acceptPlainTokens?: boolean;
   /** How long a sender may take, for its headers and for all of its request. */
   readonly patience?: { readonly headersMs: number; readonly requestMs: number };
 }
@@ -48,8 +51,14 @@ export async function serveApi({
   listen = {},
   log,
   tls,
+  acceptPlainTokens = false,
   patience = usualPatience,
 }: ServeOptions): Promise<ServedApi> {
+  const host = listen.host ?? "127.0.0.1";
+  if (acceptPlainTokens && !isLoopback(host)) {
+    throw new TypeError(`tokens over plain HTTP are for a loopback address such as 127.0.0.1, not for ${host}`);
+  }
+  if (!tls && !acceptPlainTokens) throw new TypeError("without a certificate no token could be accepted: give tls");
   const authenticate = authenticator(tokens);
   const api = await openApi({ store, clock, random });
   const options = {
@@ -63,17 +72,22 @@ export async function serveApi({
   };
   const watches = new WatchStreams();
   const underway = new Underway();
-  const answer = requestListener({ api, authenticate, watches, underway, log });
+  const answer = requestListener({ api, authenticate, watches, underway, log, acceptPlainTokens });
   const plain = createServer(options, answer);
   const secure =
     tls &&
     createSecureServer(
-      { ...options, handshakeTimeout: patience.headersMs, cert: tls.certificate, key: tls.key },
+      {
+        ...options,
+        handshakeTimeout: patience.headersMs,
+        minVersion: "TLSv1.2",
+        cert: tls.certificate,
+        key: tls.key,
+      },
       answer,
     );
   const front = secure && bothProtocols(plain, secure, { silenceMs: patience.headersMs });
   const server = front?.server ?? plain;
-  const host = listen.host ?? "127.0.0.1";
   const { port } = await listening(server, host, listen.port ?? 0);
   const shown = host.includes(":") ? `[${host}]` : host;
   return {

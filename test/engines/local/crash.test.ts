@@ -42,7 +42,7 @@ class ServedStage extends LocalStage {
 
 async function openStage(): Promise<ServedStage> {
   const options = { store: volatileStore(), clock: systemClock(), random: systemRandom(), tokens: { admin: token } };
-  const stage = new ServedStage(await serveApi(options));
+  const stage = new ServedStage(await serveApi({ ...options, acceptPlainTokens: true }));
   await stage.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   return stage;
 }

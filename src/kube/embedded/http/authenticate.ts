@@ -1,8 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { forbidden, StatusError } from "../api/status-error.ts";
+import type { Role } from "./authorize.ts";
 
-/** Who may use the server. Whoever has the admin token may do everything, the other may look. */
+/** Who may use the server. The admin token may do everything; the other reads everything but Secrets. */
 export interface Tokens {
   readonly admin: string;
   readonly readOnly?: string | undefined;
@@ -11,7 +12,7 @@ export interface Tokens {
 export interface Caller {
   readonly name: string;
   /** Whoever an administrator pretends to be has no role, unless it is one of the two that exist. */
-  readonly role: "admin" | "read-only" | "none";
+  readonly role: Role;
   readonly groups: readonly string[];
 }
 

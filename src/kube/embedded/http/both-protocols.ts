@@ -12,8 +12,8 @@ export interface Front {
 }
 
 /**
- * One port for two protocols: whoever begins with a TLS handshake gets `secure`, everybody else `plain`. kubectl sends a
- * token over TLS alone; tests and people with curl like it plain.
+ * One port for two protocols: whoever begins with a TLS handshake gets `secure`, everybody else `plain`. Plain
+ * HTTP is for health probes and, where that is configured on loopback, for tokens of tests and scripts.
  */
 export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceMs }: { silenceMs: number }): Front {
   const silent = new Set<Socket>();

@@ -3,10 +3,12 @@ import type { Logger } from "../../../telemetry/index.ts";
 import { KubeError } from "../../client.ts";
 import type { Api } from "../api/api.ts";
 import { badRequest, StatusError } from "../api/status-error.ts";
+import { JsonSyntaxError } from "../json/parse-json.ts";
 import { sendStatus } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
 import { answeredHealth } from "./health.ts";
+import { refusePlainCredentials } from "./plain-tokens.ts";
 import type { Underway } from "./underway.ts";
 import type { WatchStreams } from "./watch-streams.ts";
 
@@ -16,6 +18,8 @@ export interface ListenerOptions {
   readonly watches: WatchStreams;
   readonly underway: Underway;
   readonly log: Logger | undefined;
+  /** Whether a token that comes over plain HTTP is accepted. */
+  readonly acceptPlainTokens: boolean;
 }
 
 /** Answers every request with something: whatever goes wrong inside ends as a Status, never as a broken server. */
@@ -27,9 +31,10 @@ export function requestListener(options: ListenerOptions) {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
-  const { api, authenticate, watches, log } = options;
+  const { api, authenticate, watches, log, acceptPlainTokens } = options;
   const { segments, query } = location(request.url ?? "/");
   if (answeredHealth(response, segments, query)) return;
+  if (!acceptPlainTokens) refusePlainCredentials(request);
   const caller = segments[0] === "version" ? anyone : authenticate(request.headers);
   await dispatch({ api, request, response, method: request.method ?? "GET", segments, query, caller, watches, log });
 }
@@ -66,6 +71,8 @@ function fail(error: unknown, request: IncomingMessage, response: ServerResponse
 
 function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefined): StatusError {
   if (error instanceof StatusError) return error;
+  // Handlers give a better message where they can; a body that cannot be read is never our failure.
+  if (error instanceof JsonSyntaxError) return badRequest(`the body cannot be read: ${error.message}`);
   if (error instanceof KubeError && error.code === "unavailable") {
     // A write may have reached the disk all the same: only a read is told to come again.
     const details = request.method === "GET" ? { retryAfterSeconds: 1 } : {};

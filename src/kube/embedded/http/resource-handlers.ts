@@ -6,7 +6,6 @@ import { patchObject } from "../api/patch.ts";
 import type { Resource } from "../api/resource.ts";
 import {
   badRequest,
-  forbidden,
   methodNotAllowed,
   notFound,
   pluralDetails,
@@ -17,9 +16,10 @@ import {
   unsupportedVerb,
 } from "../api/status-error.ts";
 import { updateObject } from "../api/update.ts";
-import { JsonSyntaxError, type Parsed, parseJson } from "../json/parse-json.ts";
+import { JsonSyntaxError, type Parsed } from "../json/parse-json.ts";
 import { sendStatus, setWarnings } from "./answer.ts";
 import { serverSideApply } from "./apply.ts";
+import { authorize } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { deleteOptionsOf, dryRunOf, fieldValidationOf, flagOf, numberOf } from "./options.ts";
 import { contentType, parseBody, readText } from "./read-body.ts";
@@ -39,7 +39,7 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
   };
   if (method === "GET") {
     const watches = flagOf(query, "watch");
-    allow(exchange, { resource, namespace, name: "" }, watches ? "watch" : "list");
+    authorize(exchange.caller, watches ? "watch" : "list", { resource, namespace, name: "" });
     const versions = {
       resourceVersion: query.get("resourceVersion") ?? undefined,
       resourceVersionMatch: query.get("resourceVersionMatch") ?? undefined,
@@ -50,7 +50,7 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
     const limit = Math.max(0, numberOf(query, "limit") ?? 0);
     return sendList(exchange, resource, listObjects(exchange.api, resource, { ...selectors, ...versions, limit }));
   }
-  allow(exchange, { resource, namespace, name: "" }, method === "POST" ? "create" : "deletecollection");
+  authorize(exchange.caller, method === "POST" ? "create" : "deletecollection", { resource, namespace, name: "" });
   if (resource.namespaced && namespace === undefined) throw methodNotAllowed();
   if (method === "POST") return await create(exchange, resource, namespace ?? "");
   if (method !== "DELETE" || !resource.verbs.includes("deletecollection")) throw methodNotAllowed();
@@ -78,16 +78,16 @@ export async function handleObject(exchange: Exchange, where: ObjectRoute): Prom
 
   switch (exchange.method) {
     case "GET":
-      allow(exchange, where, "get");
+      authorize(exchange.caller, "get", where);
       return sendObject(exchange, resource, stored(exchange, where));
     case "PUT":
-      allow(exchange, where, "update");
+      authorize(exchange.caller, "update", where);
       return await update(exchange, resource, { namespace, name });
     case "PATCH":
-      allow(exchange, where, "patch");
+      authorize(exchange.caller, "patch", where);
       return await patch(exchange, resource, { namespace, name });
     case "DELETE":
-      allow(exchange, where, "delete");
+      authorize(exchange.caller, "delete", where);
       return await remove(exchange, resource, { namespace, name });
     default:
       throw methodNotAllowed();
@@ -99,13 +99,13 @@ async function handleStatus(exchange: Exchange, where: ObjectRoute): Promise<voi
   const ref = { namespace, name, subresource: "status" as const };
   switch (exchange.method) {
     case "GET":
-      allow(exchange, where, "get");
+      authorize(exchange.caller, "get", where);
       return sendObject(exchange, resource, stored(exchange, where));
     case "PUT":
-      allow(exchange, where, "update");
+      authorize(exchange.caller, "update", where);
       return await update(exchange, resource, ref);
     case "PATCH":
-      allow(exchange, where, "patch");
+      authorize(exchange.caller, "patch", where);
       return await patch(exchange, resource, ref);
     default:
       if (!resource.custom) throw methodNotAllowed();
@@ -159,9 +159,9 @@ async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<
   const dryRun = dryRunOf(query, "PatchOptions");
   const fieldValidation = fieldValidationOf(query, "PatchOptions");
   const type = contentType(request);
-  const kind = patchKinds[type];
+  const kind = patchKinds.get(type);
   if (type === "application/apply-patch+yaml") {
-    const { value } = parseBody(await readText(request), "application/yaml");
+    const value = decodedPatch(await readText(request), "application/yaml");
     const force = flagOf(query, "force") ?? false;
     return written(exchange, resource, await serverSideApply(api, resource, value, { ...ref, force, dryRun }));
   }
@@ -172,18 +172,19 @@ async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<
   written(exchange, resource, await patchObject(api, resource, { kind, value }, { ...ref, dryRun, fieldValidation }));
 }
 
-const patchKinds: Readonly<Record<string, "json" | "merge" | "strategic">> = {
-  "application/json-patch+json": "json",
-  "application/merge-patch+json": "merge",
-  "application/strategic-merge-patch+json": "strategic",
-};
+/** A Map: the type comes from the request, and an object would also answer to "constructor" and "__proto__". */
+const patchKinds: ReadonlyMap<string, "json" | "merge" | "strategic"> = new Map([
+  ["application/json-patch+json", "json"],
+  ["application/merge-patch+json", "merge"],
+  ["application/strategic-merge-patch+json", "strategic"],
+]);
 
 const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
 const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-function decodedPatch(text: string): unknown {
+function decodedPatch(text: string, type = "application/json"): unknown {
   try {
-    return parseJson(text).value;
+    return parseBody(text, type).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`error decoding patch: ${error.message}`) : error;
   }
@@ -229,22 +230,4 @@ async function bodyOf({ request }: Exchange): Promise<unknown> {
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`the delete options cannot be read: ${error.message}`) : error;
   }
-}
-
-const readingVerbs = ["get", "list", "watch"];
-
-interface Target {
-  readonly resource: Resource;
-  readonly namespace: string | undefined;
-  readonly name: string;
-  readonly subresource?: string;
-}
-
-function allow({ caller }: Exchange, { resource, namespace, name, subresource }: Target, verb: string) {
-  const { role } = caller;
-  if (role === "admin" || (role === "read-only" && readingVerbs.includes(verb))) return;
-  const plural = subresource ? `${resource.plural}/${subresource}` : resource.plural;
-  const what = `resource ${JSON.stringify(plural)} in API group ${JSON.stringify(resource.group)}`;
-  const where = namespace ? `in the namespace ${JSON.stringify(namespace)}` : "at the cluster scope";
-  throw forbidden(resource, name, `User ${JSON.stringify(caller.name)} cannot ${verb} ${what} ${where}`);
 }

@@ -1,44 +1,68 @@
-import { badRequest, StatusError } from "../api/status-error.ts";
+import { invalidValue } from "../api/problem.ts";
+import type { Registry } from "../api/registry.ts";
+import { badRequest, invalid, StatusError } from "../api/status-error.ts";
 import { isRecord, member } from "../json/json.ts";
+import { JsonSyntaxError } from "../json/parse-json.ts";
 import { writeJson } from "../json/write-json.ts";
 import { sendJson } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
+import { isAllowed, objectVerbs } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { contentType, parseBody, readText } from "./read-body.ts";
 
 /** Answers questions about what the caller may do. There are two roles and no rules, so there is little to ask. */
 export async function handleReview(exchange: Exchange, plural: string): Promise<void> {
-  const { request, response, caller, method } = exchange;
+  const { request, response, caller, method, api } = exchange;
   if (method !== "POST")
     throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
-  const value = questionOf(exchange, plural, await readText(request));
-  if (!isRecord(value)) throw badRequest("the review is not an object");
-  const status = statusOf(plural, value, caller);
-  sendJson(response, 201, writeJson({ ...value, metadata: { creationTimestamp: null }, status }));
+  const review = reviewIn(exchange, plural, await readText(request));
+  const status = statusOf(plural, review, { caller, registry: api.registry });
+  sendJson(response, 201, writeJson({ ...review, metadata: { creationTimestamp: null }, status }));
 }
 
-/** "Who am I?" says nothing but its kind, so the protobuf that kubectl sends need not be read. */
-function questionOf({ request, segments }: Exchange, plural: string, text: string): unknown {
+const kinds: ReadonlyMap<string, string> = new Map([
+  ["selfsubjectaccessreviews", "SelfSubjectAccessReview"],
+  ["selfsubjectrulesreviews", "SelfSubjectRulesReview"],
+  ["selfsubjectreviews", "SelfSubjectReview"],
+]);
+
+/** The review in the body. Throws 4xx for one that cannot be read, or that is of another kind. */
+function reviewIn({ request, segments }: Exchange, plural: string, text: string): object {
   const type = contentType(request);
-  const empty = plural === "selfsubjectreviews" && type === "application/vnd.kubernetes.protobuf";
-  if (empty) return { kind: "SelfSubjectReview", apiVersion: `${segments[1]}/${segments[2]}` };
-  return parseBody(text, type).value;
+  const kind = kinds.get(plural);
+  const apiVersion = `${segments[1]}/${segments[2]}`;
+  // "Who am I?" contains nothing but its kind, so the protobuf that kubectl sends need not be read.
+  const isEmpty = plural === "selfsubjectreviews" && type === "application/vnd.kubernetes.protobuf";
+  if (isEmpty) return { kind, apiVersion };
+  const value = parsed(text, type);
+  if (!isRecord(value)) throw badRequest("the review is not an object");
+  if ((value.kind ?? kind) !== kind && kind !== undefined) throw badRequest(`the review is not of the kind ${kind}`);
+  if ((value.apiVersion ?? apiVersion) !== apiVersion)
+    throw badRequest(`the API version of the review is not ${apiVersion}`);
+  return value;
 }
 
-function statusOf(plural: string, review: object, caller: Caller): object {
+function parsed(text: string, type: string): unknown {
+  try {
+    return parseBody(text, type).value;
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? badRequest(`the review cannot be read: ${error.message}`) : error;
+  }
+}
+
+interface Context {
+  readonly caller: Caller;
+  readonly registry: Registry;
+}
+
+function statusOf(plural: string, review: object, context: Context): object {
   switch (plural) {
     case "selfsubjectaccessreviews":
-      return accessOf(member(review, "spec"), caller);
-    case "selfsubjectrulesreviews": {
-      const verbs = caller.role === "admin" ? ["*"] : readingVerbs;
-      return {
-        resourceRules: caller.role === "none" ? [] : [{ verbs, apiGroups: ["*"], resources: ["*"] }],
-        nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["*"] }],
-        incomplete: false,
-      };
-    }
+      return accessOf(review, context.caller);
+    case "selfsubjectrulesreviews":
+      return rulesOf(review, context);
     case "selfsubjectreviews":
-      return { userInfo: { username: caller.name, groups: caller.groups } };
+      return { userInfo: { username: context.caller.name, groups: context.caller.groups } };
     default: {
       const message = `this embedded API server knows no other users, so it cannot answer ${plural}`;
       throw new StatusError(405, message, { reason: "MethodNotAllowed", details: { kind: plural } });
@@ -46,10 +70,51 @@ function statusOf(plural: string, review: object, caller: Caller): object {
   }
 }
 
-const readingVerbs = ["get", "list", "watch"];
+function rulesOf(review: object, { caller, registry }: Context): object {
+  const namespace = member(member(review, "spec"), "namespace");
+  if (typeof namespace !== "string" || namespace === "") throw badRequest("no namespace on request");
+  const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"] };
+  return {
+    resourceRules: caller.role === "admin" ? [everything] : rulesByResource(caller, registry),
+    nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["*"] }],
+    incomplete: false,
+  };
+}
 
-function accessOf(spec: unknown, { role }: Caller): object {
-  const verb = member(member(spec, "resourceAttributes") ?? member(spec, "nonResourceAttributes"), "verb");
-  const allowed = role === "admin" || (role === "read-only" && readingVerbs.includes(String(verb)));
+/** A rule can only add rights, so "everything but Secrets" is a rule for each resource. */
+function rulesByResource({ role }: Caller, registry: Registry): object[] {
+  const names = new Map(registry.all.map(({ group, plural }) => [`${plural}.${group}`, { group, plural }]));
+  return [...names.values()].flatMap((resource) => {
+    const verbs = objectVerbs.filter((verb) => isAllowed(role, verb, resource));
+    return verbs.length === 0 ? [] : [{ verbs, apiGroups: [resource.group], resources: [resource.plural] }];
+  });
+}
+
+function accessOf(review: object, { role }: Caller): object {
+  const spec = member(review, "spec");
+  const resource = member(spec, "resourceAttributes");
+  const nonResource = member(spec, "nonResourceAttributes");
+  if (isRecord(resource) === isRecord(nonResource)) {
+    const rule = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    const subject = { group: "authorization.k8s.io", kind: "SelfSubjectAccessReview" };
+    throw invalid(subject, "", [invalidValue("spec.resourceAttributes", resource ?? null, rule)]);
+  }
+  const allowed = isRecord(resource) ? mayUseResource(role, resource) : mayUsePath(nonResource);
   return { allowed, reason: allowed ? `token of the role ${role}` : `the role ${role} does not allow it` };
+}
+
+function mayUseResource(role: Caller["role"], attributes: object): boolean {
+  const [verb, group, resource] = ["verb", "group", "resource"].map((field) => textIn(attributes, field));
+  return isAllowed(role, verb as string, { group: group as string, plural: resource as string });
+}
+
+/** Discovery, versions and health are open to every authenticated caller, and nothing but `get` is served there. */
+function mayUsePath(attributes: unknown): boolean {
+  return textIn(attributes, "verb") === "get";
+}
+
+function textIn(attributes: unknown, field: string): string {
+  const value = member(attributes, field) ?? "";
+  if (typeof value !== "string") throw badRequest(`spec: ${field} is not a string`);
+  return value;
 }

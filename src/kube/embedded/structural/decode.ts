@@ -70,8 +70,27 @@ function decodedList(value: unknown, schema: Schema, path: string, unknown: stri
   if (!items) return value;
   return value.map((item, i) => {
     const part = decoded(item, items, `${path}[${i}]`, unknown);
-    return part === undefined ? null : part;
+    return part === undefined ? emptyValue(items) : part;
   });
+}
+
+/** What Go makes of a null in a list: the empty value of the list's type. Only optional values stay null. */
+function emptyValue({ type }: Schema): unknown {
+  switch (type) {
+    case "object":
+      return {};
+    case "array":
+      return [];
+    case "string":
+      return "";
+    case "integer":
+    case "number":
+      return 0;
+    case "boolean":
+      return false;
+    default:
+      return null;
+  }
 }
 
 function mismatch(value: unknown, wanted: string, path: string): WrongTypeError {
