@@ -8,7 +8,18 @@ const clock = systemClock();
 const random = systemRandom();
 const url = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379";
 const connection = new RedisConnection({ url, clock, random });
-const locks = redisLocks({ connection, clock, random, who: `example/${hostname()}/${process.pid}` });
+const locks = redisLocks({
+  connection,
+  clock,
+  random,
+  who: `example/${hostname()}/${process.pid}`,
+  // A prefix of its own, so that these short leases change nothing for other programs on the same Redis.
+  prefix: "interlock-example:",
+  defaults: { ttlMs: 10_000 },
+  longestTtlMs: 10_000,
+  // A Redis that started a moment ago may have forgotten leases that are still held; they have to run out first.
+  quarantined: (ms) => console.log(`Redis started a moment ago; grants begin in ${Math.ceil(ms / 1_000)} s`),
+});
 await connection.connect();
 
 await locks.run(keyOf("payment/deployment/payment-api"), async (lease) => {

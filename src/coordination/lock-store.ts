@@ -37,9 +37,17 @@ export interface Bid {
   readonly cohort: number;
   readonly purpose: string | undefined;
   granted(terms: Terms): void;
-  queued(behind: Holder | undefined): void;
+  /** With `delay`: no holder is in the way, but the backend grants nothing yet. */
+  queued(behind: Holder | undefined, delay?: Delay): void;
   busy(holder: Holder | undefined): void;
   failed(error: CoordinationError): void;
+}
+
+/** A time in which the backend grants nothing to any caller. */
+export interface Delay {
+  readonly untilMs: number;
+  /** A sentence without its end, such as `Redis started 3 s ago`. */
+  readonly cause: string;
 }
 
 /** What the backend promised. */
@@ -56,4 +64,9 @@ export interface Grant {
   readonly bid: Bid;
   readonly fence: bigint;
   readonly deadline: number;
+}
+
+/** For errors and logs: `Redis started 3 s ago and …; grants begin in 57 s`. */
+export function explainDelay({ untilMs, cause }: Delay, now: number): string {
+  return `${cause}; grants begin in ${Math.ceil(Math.max(0, untilMs - now) / 1_000)} s`;
 }

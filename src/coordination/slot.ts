@@ -1,7 +1,7 @@
 import { CoordinationError } from "./errors.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Key } from "./key.ts";
-import type { Bid, Grant, LockStore, Terms } from "./lock-store.ts";
+import { type Bid, type Delay, explainDelay, type Grant, type LockStore, type Terms } from "./lock-store.ts";
 import type { Holder, LockEvents, ReleaseOutcome } from "./locks.ts";
 import { type Duties, type Renewal, Tenure, type TimeKeeping } from "./tenure.ts";
 import type { Line, Waiter, Wants } from "./waiter.ts";
@@ -31,6 +31,7 @@ export class Slot implements Line {
   #lease: HeldLease | undefined;
   /** Who stood in the way when the store last said. */
   #behind: Holder | undefined;
+  #delay: Delay | undefined;
 
   constructor(key: Key, context: SlotContext) {
     this.key = key;
@@ -55,6 +56,10 @@ export class Slot implements Line {
     const { clock, who } = this.#in;
     const sinceMs = clock.wallMs() - (clock.now() - this.#lease.acquiredAt);
     return { id: this.#turn.holder, who, sinceMs, purpose: this.#turn.purpose };
+  }
+
+  get delay(): string | undefined {
+    return this.#delay && explainDelay(this.#delay, this.#in.clock.now());
   }
 
   /** The lease at once, for the first caller on a store that can grant without being waited for. */
@@ -130,7 +135,7 @@ export class Slot implements Line {
   /** The turn for the first waiter, or a late answer to a question nobody asks any more. */
   granted(turn: Turn, terms: Terms): void {
     if (turn !== this.#turn || !this.#first) return;
-    this.#behind = undefined;
+    this.#behind = this.#delay = undefined;
     turn.begin(terms);
     if (turn.isOver()) return this.#tooLate(turn);
     this.#handTo(this.#first);
@@ -146,10 +151,11 @@ export class Slot implements Line {
     );
   }
 
-  queued(turn: Turn, behind: Holder | undefined): void {
+  queued(turn: Turn, behind: Holder | undefined, delay?: Delay): void {
     if (turn !== this.#turn) return;
     this.#behind = behind;
-    this.#mustWait(this.#first);
+    this.#delay = delay;
+    if (!delay) this.#mustWait(this.#first);
   }
 
   busyElsewhere(turn: Turn, holder: Holder | undefined): void {
@@ -307,8 +313,8 @@ class Turn implements Bid, Grant, Duties {
   granted(terms: Terms): void {
     this.#slot.granted(this, terms);
   }
-  queued(behind: Holder | undefined): void {
-    this.#slot.queued(this, behind);
+  queued(behind: Holder | undefined, delay?: Delay): void {
+    this.#slot.queued(this, behind, delay);
   }
   busy(holder: Holder | undefined): void {
     this.#slot.busyElsewhere(this, holder);

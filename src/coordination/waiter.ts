@@ -22,6 +22,8 @@ export interface Line {
   readonly key: Key;
   /** Who holds the key, as far as is known. */
   readonly holder: Holder | undefined;
+  /** Why the backend grants nothing to any caller at present, and for how long; undefined if it does. */
+  readonly delay: string | undefined;
   join(waiter: Waiter): void;
   leave(waiter: Waiter): void;
 }
@@ -90,9 +92,9 @@ export class Waiter {
 
   /** @internal Called by the agenda: the wait took too long. */
   due(): void {
-    const { key, holder } = this.line;
-    const by = holder ? `held by ${holder.who}${holder.purpose ? ` for ${holder.purpose}` : ""}` : "no answer yet";
-    this.#giveUp(new CoordinationError("timeout", `${key}: waited ${this.wants.waitMs} ms, ${by}`));
+    const { key, holder, delay = "no answer yet" } = this.line;
+    const cause = holder ? `held by ${holder.who}${holder.purpose ? ` for ${holder.purpose}` : ""}` : delay;
+    this.#giveUp(new CoordinationError("timeout", `${key}: waited ${this.wants.waitMs} ms, ${cause}`));
   }
 
   /** @internal Called by the caller's signal. */

@@ -29,6 +29,8 @@ export interface Replies {
  */
 export interface LockLink {
   readonly isUp: boolean;
+  /** When the server started, on the local monotonic clock; undefined where that is unknown or one of several servers. */
+  readonly serverStartedAt?: number | undefined;
   /** Sends operations as one unit. Rejects when no answer will come any more; they may have happened or not. */
   send(operations: readonly Operation[]): Promise<Replies>;
   /** Sets the one that is told about the connection and its pushes. */

@@ -172,7 +172,7 @@ class Pair {
 
   constructor(prefix: string) {
     this.#prefix = prefix;
-    this.#link = redisLockLink(connection, { prefix, clientId: "observer", longestTtlMs: 0 });
+    this.#link = redisLockLink(connection, { prefix, clientId: "observer", longestTtlMs: 0, clock: systemClock() });
     this.#model = new RedisModel(
       () => performance.timeOrigin + performance.now() + this.#skippedMs,
       (client, message) => this.#listening.has(client) && this.#pushes.model.push(message) > 0,

@@ -1,3 +1,4 @@
+import type { Clock } from "../../time/index.ts";
 import { hashOf, type Key } from "../key.ts";
 import type { NewConnection, RedisConnection } from "./connection.ts";
 import type { LinkListener, LockLink, Replies, Reply } from "./lock-link.ts";
@@ -11,7 +12,8 @@ export interface RedisLockLinkOptions {
   readonly clientId: string;
   /** No lease lasts longer. A server that lost its data grants nothing for as long. */
   readonly longestTtlMs: number;
-  /** Called when a restarted server makes us wait. */
+  readonly clock: Clock;
+  /** Called with the remaining wait when a server grants nothing because it may have forgotten leases. */
   readonly quarantined?: (ms: number) => void;
 }
 
@@ -21,16 +23,18 @@ const rememberedNames = 4_096;
 
 /** Lock operations over a real connection. */
 export function redisLockLink(connection: RedisConnection, options: RedisLockLinkOptions): LockLink {
-  const { prefix, clientId, longestTtlMs, quarantined } = options;
+  const { prefix, clientId, longestTtlMs, clock, quarantined } = options;
   const channel = `${prefix}w:${clientId}`;
   const fences = `${prefix}fence`;
   const nameOf = lockNames(prefix);
   let listener: LinkListener | undefined;
+  let serverStartedAt: number | undefined;
 
   connection.use({
     async prepare(fresh) {
       await fresh.subscribe(channel);
-      const waitMs = await enterServer(fresh, fences, `${prefix}run`, longestTtlMs);
+      const { waitMs, upMs } = await enterServer(fresh, fences, `${prefix}run`, longestTtlMs);
+      serverStartedAt = upMs === undefined ? undefined : clock.now() - upMs;
       if (waitMs > 0) quarantined?.(waitMs);
     },
     up: () => listener?.up(),
@@ -43,6 +47,9 @@ export function redisLockLink(connection: RedisConnection, options: RedisLockLin
   return {
     get isUp() {
       return connection.isUp;
+    },
+    get serverStartedAt() {
+      return serverStartedAt;
     },
     send(operations) {
       const keys = [fences];
@@ -81,7 +88,8 @@ async function enterServer(connection: NewConnection, fences: string, run: strin
     // How long a replica is up says nothing: the primary before it may have granted something a moment ago.
     isReplicated ? 0 : uptimeMs(server),
   ];
-  return Number(await connection.run(enter, [fences, run], args));
+  const waitMs = Number(await connection.run(enter, [fences, run], args));
+  return { waitMs, upMs: isReplicated ? undefined : uptimeMs(server) };
 }
 
 /** Whether it copies to others, or was a copy itself: a name may stand for servers that take over from one another. */

@@ -1,6 +1,6 @@
 import { type Agenda, Appointment, type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
-import type { Bid, Grant, LockStore } from "../lock-store.ts";
+import { type Bid, explainDelay, type Grant, type LockStore } from "../lock-store.ts";
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks.ts";
 import { drift, promisedSince, type Renewal } from "../tenure.ts";
 import { Batch, type Question } from "./batch.ts";
@@ -159,8 +159,7 @@ export class RedisLockStore implements LockStore {
         bid.queued(holderIn(value));
         return this.#lookAgain(open, Math.max(0, number) + 5 + 20 * place);
       case -1:
-        if (bid.wait) return this.#lookAgain(open, number + 5);
-        return this.#fail(open, new CoordinationError("unavailable", restarted(number)));
+        return this.#delayed(open, number);
       case -2:
         return this.#fail(
           open,
@@ -175,6 +174,17 @@ export class RedisLockStore implements LockStore {
           ...promisedSince(sentAt, number, marginMs),
         });
     }
+  }
+
+  /** The server may have forgotten leases that are still held, and grants nothing until they have run out. */
+  #delayed(open: OpenBid, ms: number) {
+    const now = this.#clock.now();
+    const delay = { untilMs: now + ms, cause: describeForgetting(this.#link.serverStartedAt, now) };
+    if (!open.bid.wait) {
+      return this.#fail(open, new CoordinationError("unavailable", `${open.bid.key}: ${explainDelay(delay, now)}`));
+    }
+    open.bid.queued(undefined, delay);
+    this.#lookAgain(open, ms + 5);
   }
 
   #pushed(message: string) {
@@ -283,8 +293,12 @@ function holderIn(value: string): Holder | undefined {
   return { id, who, sinceMs: fence ? Math.floor(Number(fence) / 1_000) : undefined, purpose: purpose || undefined };
 }
 
-function restarted(ms: number): string {
-  return `Redis was restarted and may have forgotten locks that are still held; they are granted again in ${ms} ms`;
+function describeForgetting(serverStartedAt: number | undefined, now: number): string {
+  const happened =
+    serverStartedAt === undefined
+      ? "Redis was restarted or another server took over"
+      : `Redis started ${Math.floor(Math.max(0, now - serverStartedAt) / 1_000)} s ago`;
+  return `${happened} and may have forgotten locks that are still held`;
 }
 
 const released: ReleaseOutcome = { released: true };

@@ -6,7 +6,7 @@ import { startRedis } from "../../../test/services/redis.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { hashOf, keyOf } from "../key.ts";
 import { locksContract } from "../locks.contract.ts";
-import type { Locks } from "../locks.ts";
+import type { LockEvents, Locks } from "../locks.ts";
 import { RedisConnection } from "./connection.ts";
 import { redisLocks } from "./redis-locks.ts";
 
@@ -33,6 +33,7 @@ locksContract("Redis", () => redisLockBench(server), {
 locksContract("a model of Redis", async () => redisModelLockBench(), { abilities: redisModelAbilities });
 
 const key = keyOf("target", "a");
+const youngServer = /Redis started \d+ s ago and may have forgotten locks that are still held; grants begin in \d+ s$/;
 
 describe("a lock in Redis", { concurrent: true }, () => {
   it("is granted although the server has forgotten the script", async () => {
@@ -103,8 +104,26 @@ describe("a lock in Redis", { concurrent: true }, () => {
     const tried = locks.tryAcquire(key, { ttlMs: 1_000 });
     const waiting = locks.acquire(keyOf("target", "b"), { ttlMs: 1_000, waitMs: 8_000 });
 
-    await expect(tried).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("restarted") });
+    await expect(tried).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(youngServer) });
     (await waiting).assertHeld();
+  });
+
+  it("that is not waited for long enough says when the server started and when grants begin", async () => {
+    const locks = await open(await startForgetful(), { longestTtlMs: 60_000 });
+
+    const waited = locks.acquire(key, { ttlMs: 1_000, waitMs: 500 });
+
+    await expect(waited).rejects.toMatchObject({ code: "timeout", message: expect.stringMatching(youngServer) });
+    await expect(waited).rejects.toThrow(/grants begin in (60|5\d) s$/);
+  });
+
+  it("does not count a young server as contention", async () => {
+    const contended = vi.fn();
+    const locks = await open(await startForgetful(), { longestTtlMs: 60_000, events: { contended } });
+
+    await locks.acquire(key, { ttlMs: 1_000, waitMs: 500 }).catch(() => {});
+
+    expect(contended).not.toHaveBeenCalled();
   });
 
   it("stays with its holder when the server has forgotten everything", async () => {
@@ -161,12 +180,20 @@ async function startForgetful(): Promise<Server> {
 }
 
 /** `prepare` runs on each new connection before the locks look at it. */
-async function open({ url }: Server, { longestTtlMs = 60_000, prepare = async () => {} } = {}): Promise<Locks> {
+interface Opening {
+  readonly longestTtlMs?: number;
+  readonly prepare?: () => Promise<void>;
+  readonly events?: LockEvents;
+}
+
+async function open({ url }: Server, options: Opening = {}): Promise<Locks> {
+  const { longestTtlMs = 60_000, prepare = async () => {}, events = {} } = options;
   const random = systemRandom();
   const connection = new RedisConnection({ url, clock: systemClock(), random });
   connection.use({ prepare });
   const defaults = { ttlMs: Math.min(longestTtlMs, 30_000) };
-  const locks = redisLocks({ connection, clock: systemClock(), random, prefix: "own:", longestTtlMs, defaults });
+  const limits = { longestTtlMs, defaults };
+  const locks = redisLocks({ connection, clock: systemClock(), random, prefix: "own:", ...limits, events });
   opened.push(() => connection.close());
   await connection.connect();
   return locks;

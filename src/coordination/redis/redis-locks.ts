@@ -11,7 +11,7 @@ export interface RedisLocksOptions extends LockTableOptions {
   readonly prefix?: string;
   /** No lease may be asked for longer. Default 60 s. */
   readonly longestTtlMs?: number;
-  /** Called when a restarted Redis makes everybody wait until forgotten leases have run out. */
+  /** Called with the remaining wait when Redis started a moment ago: leases that it may have forgotten have to run out. */
   readonly quarantined?: (ms: number) => void;
 }
 
@@ -28,6 +28,7 @@ export function redisLocks(options: RedisLocksOptions): Locks {
     prefix,
     clientId,
     longestTtlMs,
+    clock,
     ...(options.quarantined && { quarantined: options.quarantined }),
   });
   const store = new RedisLockStore({
