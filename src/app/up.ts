@@ -51,7 +51,9 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const api = await opening(startEmbeddedApi(options));
     const { client } = api;
     await prepare(client, [...new Set([intake.namespace, execution.namespace, ...agentNamespaces(agent)])], log);
-    const workflows = await opening(openWorkflows({ ...options, directory: execution.workflowsDir, client }));
+    const workflows = await opening(
+      openWorkflows({ ...options, directory: execution.workflowsDir, defaultEngine: execution.engine, client }),
+    );
     const ledger = await opening(openLedger({ ...options, loaded }));
     const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));
     await executor.ready;

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { readCatalog, storeCatalog } from "../engines/index.ts";
 import type { KubeClient } from "../kube/index.ts";
-import { builtInKinds } from "../resources/index.ts";
+import { builtInKinds, type Engine } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 import { watchFolder } from "./watch-folder.ts";
@@ -9,6 +9,8 @@ import { watchFolder } from "./watch-folder.ts";
 export interface WorkflowsOptions {
   /** The folder with one folder per workflow. */
   readonly directory: string;
+  /** The engine of a workflow that names none. */
+  readonly defaultEngine: Engine;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,10 +58,10 @@ interface Folder {
 const emptyFolder: Folder = { stored: new Map(), problems: new Set() };
 const namespace = "kubernaut-system";
 
-async function load({ directory, client, log }: WorkflowsOptions, before: Folder): Promise<Folder> {
+async function load({ directory, defaultEngine, client, log }: WorkflowsOptions, before: Folder): Promise<Folder> {
   const isThere = (await stat(directory).catch(() => undefined))?.isDirectory() ?? false;
   const { workflows, problems } = isThere
-    ? await readCatalog(directory, builtInKinds)
+    ? await readCatalog(directory, builtInKinds, { defaultEngine })
     : { workflows: [], problems: [] };
   const found = new Set(problems);
   for (const problem of problems) {

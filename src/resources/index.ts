@@ -8,6 +8,7 @@ export { type BlockReason, blockReasons, type RecentCause, type SkipReason } fro
 export { type Catalog, catalogOf } from "./catalog.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
+export { isCodeVariable } from "./code-variables.ts";
 export { createTask, type TaskCreated } from "./coding/create-task.ts";
 export { type Directive, parseDirective } from "./coding/directive.ts";
 export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";

@@ -41,6 +41,11 @@ describe("a workflow", () => {
       { parameters: { properties: { TARGET_RESOURCE: { type: "string" } } } },
       "spec.parameters.properties.TARGET_RESOURCE is given to every run by itself: leave it out",
     ],
+    [
+      "a parameter of a Job that would become a variable which programs read as code",
+      { engine: "job", parameters: { properties: { LD_PRELOAD: { type: "string" }, NODE_NAME: { type: "string" } } } },
+      "spec.parameters.properties.LD_PRELOAD becomes a variable that programs read as code: give it another name",
+    ],
     ["a kind that nobody knows", { targetKinds: ["node", "nodde"] }, "spec.targetKinds[1] is no kind that is known"],
     ["no time to run", { timeout: "0s" }, "spec.timeout must be longer than 0"],
   ])("is told of %s", (_what, special, problem) => {

@@ -1,5 +1,6 @@
 import { parseDuration } from "../time/index.ts";
 import { valueProblems } from "./check-parameters.ts";
+import { isCodeVariable } from "./code-variables.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "./remediation-workflow.ts";
 import { builtInKinds, type Kinds } from "./target/kinds.ts";
 import type { Target } from "./target/target.ts";
@@ -14,6 +15,9 @@ export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds = b
     const at = `spec.parameters.properties.${name}`;
     if ((reservedParameters as readonly string[]).includes(name)) {
       return [`${at} is given to every run by itself: leave it out`];
+    }
+    if (spec.engine === "job" && isCodeVariable(name)) {
+      return [`${at} becomes a variable that programs read as code: give it another name`];
     }
     return parameterProblems(parameter).map((problem) => `${at}${problem}`);
   });

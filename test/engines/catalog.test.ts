@@ -58,11 +58,71 @@ describe("a folder of workflows", () => {
     ]);
   });
 
+  it("does not load a workflow whose pipeline puts a parameter into code, and says where and what to do", async () => {
+    const entry = "workflowId: bad, version: 1.0.0, description: d, engine: local";
+    await write("bad", `{ ${entry}, parameters: { properties: { x: { type: string, default: a } } } }`);
+    await pipeline(
+      "bad",
+      "{params: [{name: x}], tasks: [{name: a, taskSpec: {steps: [{command: [sh, -ce, $(params.x)]}]}}]}",
+    );
+
+    const { workflows, problems } = await readCatalog(root, builtInKinds);
+
+    expect(workflows).toEqual([]);
+    const place = `${join(root, "bad", "pipeline.yaml")}: spec.tasks[0].taskSpec.steps[0].command[2]`;
+    expect(problems).toEqual([
+      `${place}: $(params.x) cannot be used in code: a value could be run as a command. Add "env: [{name: VALUE, value: $(params.x)}]" to the step and write "$VALUE" in its place`,
+    ]);
+  });
+
+  it.each([
+    ["is missing", undefined, "", "workflow.yaml:1: there is no file w/pipeline.yaml"],
+    ["is not YAML", "{", "", "Flow map"],
+    ["needs a parameter that the workflow does not have", params("[{name: y}]"), "", "spec.params[0]: y is missing"],
+    [
+      "needs a parameter that the workflow does not require",
+      params("[{name: x}]"),
+      "x: { type: string }",
+      "spec.params[0]: x may be missing",
+    ],
+    [
+      "has a parameter of another type",
+      params("[{name: x, type: array}]"),
+      "x: { type: string, default: a }",
+      "spec.params[0]: x has the type array, but string in workflow.yaml",
+    ],
+  ])("does not load a workflow of the local engine whose pipeline %s", async (_what, text, properties, problem) => {
+    const parameters = `parameters: { properties: { ${properties} } }`;
+    await write("w", `{ workflowId: w, version: 1.0.0, description: d, containerImage: w, ${parameters} }`);
+    if (text) await pipeline("w", text);
+
+    const { workflows, problems } = await readCatalog(root, builtInKinds, { defaultEngine: "local" });
+
+    expect(workflows).toEqual([]);
+    expect(problems.join("\n")).toContain(problem);
+  });
+
+  it("that is shipped is loaded", async () => {
+    const { workflows, problems } = await readCatalog("workflows", builtInKinds, { defaultEngine: "local" });
+
+    expect(problems).toEqual([]);
+    expect(workflows.length).toBeGreaterThan(0);
+  });
+
   async function write(folder: string, text: string) {
     await mkdir(join(root, folder));
     await writeFile(join(root, folder, "workflow.yaml"), text);
   }
+
+  async function pipeline(folder: string, spec: string) {
+    const start = "apiVersion: tekton.dev/v1\nkind: Pipeline\nmetadata: {name: workflow}\n";
+    await writeFile(join(root, folder, "pipeline.yaml"), `${start}spec: ${spec}\n`);
+  }
 });
+
+function params(list: string): string {
+  return `{params: ${list}, tasks: [{name: a, taskSpec: {steps: [{script: "true"}]}}]}`;
+}
 
 describe("storing a catalog", () => {
   const namespace = "kubernaut-system";

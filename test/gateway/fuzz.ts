@@ -194,12 +194,3 @@ function heapMb(): number {
   (runInNewContext("gc") as () => void)();
   return process.memoryUsage().heapUsed / 1024 / 1024;
 }
-
-if (import.meta.filename === process.argv[1]) {
-  const total = Number(process.argv[2] ?? 100_000);
-  const seed = Number(process.argv[3] ?? 1);
-  const { bad, ...report } = await fuzz(Math.ceil(total / (Object.keys(payloads).length + 1)), seed);
-  for (const line of bad.slice(0, 20)) console.error(line);
-  console.log(JSON.stringify({ seed, ...report, bad: bad.length }));
-  process.exit(bad.length === 0 ? 0 : 1);
-}

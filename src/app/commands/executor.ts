@@ -14,7 +14,8 @@ export const executor: Command<Surroundings> = {
     runStage(args, around, {
       name: "executor",
       async open(options) {
-        const workflows = await openWorkflows({ ...options, directory: options.loaded.config.execution.workflowsDir });
+        const { workflowsDir, engine } = options.loaded.config.execution;
+        const workflows = await openWorkflows({ ...options, directory: workflowsDir, defaultEngine: engine });
         const stage = await openExecutor(options);
         return {
           get isReady() {

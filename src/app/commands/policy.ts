@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { type Command, CommandError, MisuseError, takeOption, testPolicy } from "../../cli/index.ts";
 import { readCatalog } from "../../engines/index.ts";
 import { type Expectation, readExpectations } from "../../policy/index.ts";
-import { builtInKinds, currentEntry, type Kinds, type TextFile } from "../../resources/index.ts";
+import { builtInKinds, currentEntry, type Engine, type TextFile } from "../../resources/index.ts";
 import { alertmanager, generic } from "../../sources/index.ts";
 import { policySettings } from "../executor.ts";
 import { readRulesFolder, yamlFilesIn } from "../rules-folder.ts";
@@ -34,7 +34,7 @@ files are those in the folder "tests" of the rules unless named; see docs/rules.
     const { rules, problems } = await readRulesFolder(directory);
     const wrong = [...problems];
     if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
-    const { workflows, problems: faults } = await catalogIn(config.execution.workflowsDir, kinds);
+    const { workflows, problems: faults } = await catalogIn(config.execution.workflowsDir, config.execution.engine);
     const paths = positionals.length > 0 ? positionals : [join(directory, "tests")];
     const expectations = await expectationsIn(paths, [...wrong, ...faults]);
     const workflow = (id: string) => currentEntry(workflows.filter(({ spec }) => spec.workflowId === id));
@@ -42,13 +42,13 @@ files are those in the folder "tests" of the rules unless named; see docs/rules.
   },
 };
 
-async function catalogIn(directory: string, kinds: Kinds) {
+async function catalogIn(directory: string, defaultEngine: Engine) {
   const isThere = await stat(directory).then(
     () => true,
     () => false,
   );
   return isThere
-    ? readCatalog(directory, kinds)
+    ? readCatalog(directory, kinds, { defaultEngine })
     : { workflows: [], problems: [`${directory}: there is no such folder of workflows`] };
 }
 

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Kinds, RemediationWorkflow } from "../../resources/index.ts";
+import type { Engine, Kinds, RemediationWorkflow, RemediationWorkflowSpec } from "../../resources/index.ts";
+import { readWorkflowPipeline, undeclaredParams } from "../local/workflow-pipeline.ts";
 import { readWorkflowFile } from "./read-workflow-file.ts";
 
 /** What a folder of workflows holds. What is wrong in one file is no reason to leave out another. */
@@ -10,8 +11,15 @@ export interface CatalogReading {
   readonly problems: readonly string[];
 }
 
-/** Reads the `workflow.yaml` of each folder right below `root`, in alphabetical order. */
-export async function readCatalog(root: string, kinds: Kinds): Promise<CatalogReading> {
+/**
+ * Reads the `workflow.yaml` of each folder right below `root`, in alphabetical order. A workflow of the local engine is
+ * read with its pipeline: one that cannot be run, or that would put a parameter into code, is not loaded.
+ */
+export async function readCatalog(
+  root: string,
+  kinds: Kinds,
+  { defaultEngine }: { readonly defaultEngine?: Engine } = {},
+): Promise<CatalogReading> {
   const workflows: RemediationWorkflow[] = [];
   const problems: string[] = [];
   const files = new Map<string, string>();
@@ -31,9 +39,25 @@ export async function readCatalog(root: string, kinds: Kinds): Promise<CatalogRe
       continue;
     }
     files.set(metadata.name ?? "", path);
-    workflows.push(reading.workflow);
+    const unusable = await localProblems({ root, path }, spec, defaultEngine);
+    if (unusable.length > 0) problems.push(...unusable);
+    else workflows.push(reading.workflow);
   }
   return { workflows, problems };
+}
+
+async function localProblems(
+  { root, path }: { readonly root: string; readonly path: string },
+  { engine, containerImage, parameters }: RemediationWorkflowSpec,
+  defaultEngine: Engine | undefined,
+): Promise<readonly string[]> {
+  if ((engine ?? defaultEngine) !== "local") return [];
+  const read = await readWorkflowPipeline(root, containerImage);
+  if (read.kind === "refused") {
+    return read.problems.map(({ file, problem }) => `${file ? join(root, file) : `${path}:1`}: ${problem}`);
+  }
+  const missing = undeclaredParams(read.pipeline, parameters ?? { properties: {} });
+  return missing.map((problem) => `${join(root, read.file)}: ${problem}`);
 }
 
 async function foldersIn(root: string): Promise<string[]> {

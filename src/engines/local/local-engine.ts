@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { KubeClient, ObjectMeta, Patch } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
 import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
@@ -8,19 +6,15 @@ import { pipelineParams, pipelineTimeout } from "../tekton/manifest.ts";
 import { type Param, type PipelineRun, pipelineRuns } from "../tekton/pipeline-run.ts";
 import { tektonEngine } from "../tekton/tekton-engine.ts";
 import { localFinalizer } from "./local-marks.ts";
-import { readPipeline } from "./pipeline/read-pipeline.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
 import { hasRealTekton } from "./real-tekton.ts";
-import { workflowFolder } from "./workflow-folder.ts";
+import { readWorkflowPipeline } from "./workflow-pipeline.ts";
 
 export interface LocalEngineOptions {
   readonly client: KubeClient;
   /** Where the folders of workflows are. */
   readonly workflowsRoot: string;
 }
-
-/** The file in a workflow's folder that says what to run. */
-const pipelineFile = "pipeline.yaml";
 
 /**
  * Runs workflows as processes of this machine. A run is a PipelineRun that carries its whole pipeline, so whatever reads
@@ -42,23 +36,14 @@ export function localEngine({ client, workflowsRoot }: LocalEngineOptions): Engi
 }
 
 async function prepared(order: RunOrder, root: string): Promise<PreparedRun> {
-  const name = order.workflow.containerImage;
-  const folder = await workflowFolder(root, name);
-  if (folder.kind === "refused") return refused(folder.message);
-
-  const file = join(name, pipelineFile);
-  const text = await readFile(join(folder.path, pipelineFile), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (text === undefined) return refused(`there is no file ${file}`);
-
-  const reading = readPipeline(text);
-  if (reading.kind === "invalid") return refused(reading.problems.map((problem) => `${file}: ${problem}`).join("\n"));
+  const read = await readWorkflowPipeline(root, order.workflow.containerImage);
+  if (read.kind === "refused") {
+    return refused(read.problems.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem)).join("\n"));
+  }
   const params = pipelineParams(order);
-  const unfit = paramProblems(reading.pipeline, params);
-  if (unfit.length > 0) return refused(unfit.map((problem) => `${file}: ${problem}`).join("\n"));
-  return { kind: "prepared", run: pipelineRun(order, reading.pipeline, params) };
+  const unfit = paramProblems(read.pipeline, params);
+  if (unfit.length > 0) return refused(unfit.map((problem) => `${read.file}: ${problem}`).join("\n"));
+  return { kind: "prepared", run: pipelineRun(order, read.pipeline, params) };
 }
 
 function pipelineRun(order: RunOrder, pipeline: PipelineSpec, params: readonly Param[]): PipelineRun {

@@ -1,5 +1,9 @@
+import { isCodeVariable } from "../../../resources/index.ts";
 import { isSecretName } from "../../../telemetry/index.ts";
-import { codeArguments } from "./code-arguments.ts";
+import { type Argument, isFromOutside, toArgument } from "./command-line/argument.ts";
+import { commandLineProblems } from "./command-line/command-line-problems.ts";
+import type { CommandLineProblem } from "./command-line/verdict.ts";
+import { scriptInterpreter } from "./script-interpreter.ts";
 import type { Report } from "./shape.ts";
 import { type ParamSpec, type PipelineSpec, type PipelineTask, type Step, stepName, type TaskSpec } from "./spec.ts";
 import { cannotStandHere, paramProblems } from "./variable-problems.ts";
@@ -28,9 +32,10 @@ export function stepProblems({ taskSpec }: PipelineTask, index: number, place: P
   const world = { taskSpec, params: visibleParams(taskSpec, place.pipeline) };
   if (step.script !== undefined) codeProblems(step.script, `${path}.script`, world, report);
   argumentProblems(step, path, world, report);
-  plainTextProblems(step.workingDir ?? "", `${path}.workingDir`, world, report);
+  workingDirProblems(step.workingDir ?? "", `${path}.workingDir`, world, report);
   for (const [at, { name, value = "" }] of (step.env ?? []).entries()) {
     if (reservedVariables.includes(name)) report(`${path}.env[${at}].name`, `${name} is set by the engine`);
+    if (isCodeVariable(name)) codeVariableProblems(name, value, `${path}.env[${at}].value`, report);
     plainTextProblems(value, `${path}.env[${at}].value`, world, report);
   }
 }
@@ -45,16 +50,77 @@ function visibleParams({ params: own = [] }: TaskSpec, { params = [] }: Pipeline
   return [...own, ...params.filter(({ name }) => !own.some((param) => param.name === name))];
 }
 
-function argumentProblems({ command = [], args = [] }: Step, path: string, world: StepWorld, report: Report) {
-  const argv = [...command, ...args];
-  const code = codeArguments(argv);
-  for (const [at, text] of argv.entries()) {
-    const where = at < command.length ? `${path}.command[${at}]` : `${path}.args[${at - command.length}]`;
-    if (code.includes(at)) codeProblems(text, where, world, report);
-    else if (at === 0 && command.length > 0 && hasOutsideText(text)) {
-      report(where, "the program to run cannot come from a parameter");
-    } else plainTextProblems(text, where, world, report);
-    secretProblems(text, where, report);
+function argumentProblems({ script, command = [], args = [] }: Step, path: string, world: StepWorld, report: Report) {
+  const own = [...command, ...args].map((text, index) => toArgument(text, { index }));
+  const found = commandLineProblems([...scriptStart(script), ...own]);
+  const where = ({ index = 0 }: Argument) =>
+    index < command.length ? `${path}.command[${index}]` : `${path}.args[${index - command.length}]`;
+  for (const argument of own) {
+    if (!found.some((problem) => problem.argument.index === argument.index)) {
+      plainTextProblems(argument.text, where(argument), world, report);
+    }
+    secretProblems(argument.text, where(argument), report);
+  }
+  for (const problem of found) {
+    const at = problem.argument.index === undefined ? `${path}.script` : where(problem.argument);
+    for (const sentence of commandLineSentences(problem)) report(at, sentence);
+  }
+}
+
+/** The arguments that the engine puts before those of a step with a script. */
+function scriptStart(script: string | undefined): readonly Argument[] {
+  if (script === undefined) return [];
+  return [...scriptInterpreter(script).map((text) => toArgument(text)), toArgument("/script", { content: script })];
+}
+
+/** What is wrong, and how to put it right: one sentence for each substitution, or one for a literal argument. */
+function commandLineSentences(problem: CommandLineProblem): readonly string[] {
+  const { argument } = problem;
+  const written = mentionsIn(argument.text).filter(({ variable }) => isFromOutside(variable));
+  switch (problem.kind) {
+    case "program":
+      return ["the program to run cannot come from a parameter"];
+    case "in-code":
+      return written.map(({ text }) => inCode(text));
+    case "may-be-option":
+      return written.map(({ text }) => {
+        const problemText = `${problem.program} would read ${text} as an option if its value began with a dash`;
+        return `${text} cannot be used here: ${problemText}. ${problem.fix}, or use a script: ${viaEnv(text)}`;
+      });
+    case "not-allowed":
+      return written.map(({ text }) => {
+        const reason = `${problem.program} is not known to treat this argument as data`;
+        return `${text} cannot be used here: ${reason}, so a value could be run as a command. Use a script: ${viaEnv(text)}`;
+      });
+    case "unparsed": {
+      const what = `${JSON.stringify(argument.text)} cannot be parsed as an argument of ${problem.program}`;
+      return [`${what}, so it is unknown which arguments are code. Use fewer options, or a script`];
+    }
+  }
+}
+
+function inCode(written: string): string {
+  return `${written} cannot be used in code: a value could be run as a command. ${viaEnv(written)}`;
+}
+
+function viaEnv(written: string): string {
+  return `Add "env: [{name: VALUE, value: ${written}}]" to the step and write "$VALUE" in its place`;
+}
+
+/** Programs load code from the directory that they run in: a script by its relative path, a module, a configuration. */
+function workingDirProblems(text: string, path: string, world: StepWorld, report: Report) {
+  const written = mentionsIn(text).filter(({ variable }) => isFromOutside(variable));
+  if (written.length === 0) return plainTextProblems(text, path, world, report);
+  for (const { text: substitution } of written) {
+    const fix = `Add "env: [{name: DIRECTORY, value: ${substitution}}]" to the step and write cd -- "$DIRECTORY" in its script`;
+    report(path, `${substitution} cannot be used here: a program could load code from that directory. ${fix}`);
+  }
+}
+
+function codeVariableProblems(name: string, value: string, path: string, report: Report) {
+  for (const { text, variable } of mentionsIn(value)) {
+    if (!isFromOutside(variable)) continue;
+    report(path, `${text} cannot be used in ${name}: programs read that variable as code. Use another name`);
   }
 }
 
@@ -75,8 +141,7 @@ function codeProblems(text: string, path: string, world: StepWorld, report: Repo
     const { variable } = mention;
     if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
     else if (variable?.kind === "param" || variable?.kind === "result") {
-      const advice = `Add "env: [{name: VALUE, value: ${mention.text}}]" to the step and write "$VALUE" in its place`;
-      report(path, `${mention.text} cannot be used in code: a value could be run as a command. ${advice}`);
+      report(path, inCode(mention.text));
     } else if (variable?.kind !== "context") cannotStandHere(mention, path, report);
   }
 }
@@ -97,8 +162,4 @@ function ownResult(name: string, path: string, { taskSpec }: StepWorld, report: 
   if (!taskSpec.results?.some((result) => result.name === name)) {
     report(path, `the task declares no result ${JSON.stringify(name)}`);
   }
-}
-
-function hasOutsideText(text: string): boolean {
-  return mentionsIn(text).some(({ variable }) => variable?.kind === "param" || variable?.kind === "result");
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { runOwner } from "../../run-marks.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
+import { scriptInterpreter } from "../pipeline/script-interpreter.ts";
 import type { PipelineTask, Step } from "../pipeline/spec.ts";
 import { expand, expandList } from "../pipeline/variables.ts";
 import { knownIn, type TaskView } from "../schedule/decide.ts";
@@ -47,7 +48,7 @@ export function stepPlan(place: StepPlace): StepPlan {
   const own = Object.fromEntries((step.env ?? []).map(({ name, value = "" }) => [name, expand(value, meaningOf)]));
   const script = step.script === undefined ? undefined : expand(step.script, meaningOf);
   const program =
-    script === undefined ? list(step.command ?? []) : [...interpreterOf(script), join(stepFolder, "script")];
+    script === undefined ? list(step.command ?? []) : [...scriptInterpreter(script), join(stepFolder, "script")];
   return {
     argv: [...program, ...list(step.args ?? [])],
     ...(script !== undefined && { script }),
@@ -72,14 +73,4 @@ function knownTo({ run, world, views, task, attempt }: StepPlace): Known {
 function given({ run, workflowDir }: StepPlace): Record<string, string> {
   const { target = "", executionUid = "", fence = "" } = runOwner(run);
   return { TARGET_RESOURCE: target, EXECUTION_UID: executionUid, FENCE: fence, WORKFLOW_DIR: workflowDir };
-}
-
-/**
- * What the kernel would do with `#!`: a program and at most one argument. We do it ourselves, because a file that was
- * just written cannot be run while another process that is about to be started has it open.
- */
-function interpreterOf(script: string): readonly string[] {
-  const [, program, argument] = /^#![ \t]*(\S+)[ \t]*(.*?)[ \t]*\r?(?:\n|$)/.exec(script) ?? [];
-  if (!program) return ["/bin/sh", "-e"];
-  return argument ? [program, argument] : [program];
 }

@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type RemediationWorkflowSpec, reservedParameters } from "../../resources/index.ts";
+import { readPipeline } from "./pipeline/read-pipeline.ts";
+import type { PipelineSpec } from "./pipeline/spec.ts";
+import { workflowFolder } from "./workflow-folder.ts";
+
+/** The file in a workflow's folder that says what to run. */
+const pipelineFile = "pipeline.yaml";
+
+export type WorkflowPipeline =
+  | { readonly kind: "read"; readonly pipeline: PipelineSpec; readonly file: string }
+  | { readonly kind: "refused"; readonly problems: readonly PipelineProblem[] };
+
+export interface PipelineProblem {
+  /** The file that it is in, below the folder of all workflows; undefined if there is no such file. */
+  readonly file?: string;
+  readonly problem: string;
+}
+
+/** Reads and checks the pipeline of the workflow whose folder below `root` is `name`. */
+export async function readWorkflowPipeline(root: string, name: string): Promise<WorkflowPipeline> {
+  const folder = await workflowFolder(root, name);
+  if (folder.kind === "refused") return { kind: "refused", problems: [{ problem: folder.message }] };
+
+  const file = join(name, pipelineFile);
+  const text = await readFile(join(folder.path, pipelineFile), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return { kind: "refused", problems: [{ problem: `there is no file ${file}` }] };
+
+  const reading = readPipeline(text);
+  if (reading.kind === "valid") return { kind: "read", pipeline: reading.pipeline, file };
+  return { kind: "refused", problems: reading.problems.map((problem) => ({ file, problem })) };
+}
+
+/** Parameters of a pipeline that a run could lack, or get in another type, whatever parameters an execution has. */
+export function undeclaredParams(
+  { params = [] }: PipelineSpec,
+  { properties = {}, required = [] }: NonNullable<RemediationWorkflowSpec["parameters"]>,
+): readonly string[] {
+  return params.flatMap(({ name, type = "string", default: standard }, index) => {
+    const path = `spec.params[${index}]`;
+    if ((reservedParameters as readonly string[]).includes(name)) return [];
+    const declared = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!declared) {
+      const fix = "give it a default, or declare it in workflow.yaml";
+      return standard === undefined ? [`${path}: ${name} is missing; ${fix}`] : [];
+    }
+    if ((declared.type === "array") !== (type === "array")) {
+      return [`${path}: ${name} has the type ${type}, but ${declared.type} in workflow.yaml`];
+    }
+    const isGiven = standard !== undefined || declared.default !== undefined || required.includes(name);
+    return isGiven ? [] : [`${path}: ${name} may be missing; give it a default, or require it in workflow.yaml`];
+  });
+}
