@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { protocols } from "./protocols.ts";
+import { simulate } from "./simulate.ts";
+
+/** A sample of every protocol's campaign; `npm run proof` runs the campaigns themselves, with their mutants. */
+const slowProtocols: Readonly<Record<string, number>> = {
+  executor: 15,
+  gateway: 10,
+  orchestrator: 2,
+  agent: 2,
+  "gateway-100": 0,
+  "orchestrator-100": 0,
+};
+
+const samples = Object.keys(protocols)
+  .map((protocol) => ({ protocol, seeds: slowProtocols[protocol] ?? 200 }))
+  .filter(({ seeds }) => seeds > 0);
+
+describe("a sample of each simulation", () => {
+  it.each(samples)(
+    "of $protocol finds no violation in $seeds seeds",
+    { timeout: 300_000 },
+    async ({ protocol, seeds }) => {
+      const campaign = await simulate({ protocol, from: 1, seeds });
+
+      expect(campaign.violations).toEqual([]);
+      expect(campaign.seeds).toBe(seeds);
+    },
+  );
+});
