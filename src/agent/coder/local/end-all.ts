@@ -13,12 +13,22 @@ export interface Ending {
 
 const tries = 100;
 const pauseMs = 50;
+/** A process has no environment for a moment while it executes another program, so one empty search proves nothing. */
+const emptySearches = 2;
+const betweenSearchesMs = 10;
 
-/** Ends all processes of a run, whatever session they are in. A process may fork while we look: we look until it is quiet. */
+/** Ends all processes of a run, in any session. A process may fork during a search, so the search is repeated. */
 export async function endAll({ folder, mark, processes, clock }: Ending): Promise<void> {
+  let empty = 0;
   for (let attempt = 0; attempt < tries; attempt++) {
     const marked = mark === undefined ? [] : await markedWith(mark);
-    if (marked.length === 0 && !(await processes.isAlive(folder))) return;
+    if (marked.length === 0 && !(await processes.isAlive(folder))) {
+      empty++;
+      if (mark === undefined || empty === emptySearches) return;
+      await sleep(clock, betweenSearchesMs);
+      continue;
+    }
+    empty = 0;
     for (const pid of marked) kill(pid);
     await processes.signal(folder, "SIGKILL");
     if (attempt > 10) await sleep(clock, pauseMs);
