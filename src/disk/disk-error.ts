@@ -1,8 +1,9 @@
 /**
  * - `in-use`: another process, or this one, has the directory open
  * - `unsupported`: this system cannot lock a directory or file
+ * - `unsafe`: another user may have prepared the directory, or can change it
  */
-export type DiskErrorCode = "in-use" | "unsupported";
+export type DiskErrorCode = "in-use" | "unsupported" | "unsafe";
 
 /** The directory cannot be had. Nothing was changed in it. */
 export class DiskError extends Error {

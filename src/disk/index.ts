@@ -4,4 +4,5 @@ export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 export { DiskError, type DiskErrorCode } from "./disk-error.ts";
 export { lockIfThere } from "./lock-if-there.ts";
 export { openLocked } from "./open-locked.ts";
+export { assertOwned, openOwnDirectory } from "./own-directory.ts";
 export { writeDurably } from "./write-durably.ts";

@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { lockIfThere } from "../../../disk/index.ts";
+import { assertOwned, lockIfThere } from "../../../disk/index.ts";
 import type { UserId } from "./isolation.ts";
 
 const run = promisify(execFile);
@@ -52,6 +52,8 @@ export async function clearAbandoned(directory: string, clear: (folder: string) 
   for (const name of await readdir(directory).catch(() => [])) {
     if (!name.startsWith("run-")) continue;
     const folder = join(directory, name);
+    // What is in it decides which processes are ended.
+    await assertOwned(folder);
     await using owner = await lockIfThere(join(folder, "owner"));
     if (owner) await clear(folder);
   }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { readdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openLocked } from "../../../disk/index.ts";
+import { assertOwned, openLocked } from "../../../disk/index.ts";
 import type { Launch, Processes } from "./processes.ts";
 import { wrapperScript } from "./wrapper.ts";
 
@@ -78,9 +78,13 @@ interface Member {
 
 /** Everyone who keeps the step alive, but for those who collect its output: they end when nobody writes any more. */
 async function membersOf(folder: string): Promise<readonly Member[]> {
+  const { ino, dev } = await trustedLock(folder);
   const collector = await numberIn(join(folder, "collector"));
-  const { ino, dev } = await stat(lockOf(folder));
-  const output = collector && (await readlink(`/proc/${collector}/fd/0`).catch(() => undefined));
+  const input = await readlink(`/proc/${collector}/fd/0`).catch(() => "");
+  // The number may be that of another process by now: what it reads is our output only if it holds our lock, too, and
+  // reads a pipe. A file such as /dev/null is open in processes that have nothing to do with the step.
+  const isCollector = collector !== undefined && (await hasOpen(collector, { ino, dev, output: undefined }));
+  const output = isCollector && /^pipe:\[\d+\]$/.test(input) ? input : undefined;
   const found: Member[] = [];
   for (const name of await readdir("/proc")) {
     const pid = Number(name);
@@ -91,10 +95,22 @@ async function membersOf(folder: string): Promise<readonly Member[]> {
   return found;
 }
 
+/**
+ * The lock of a folder that is ours alone. Every process that has it open is killed, so a link, or a file that another
+ * user made, is an error: it could name any process of this machine.
+ */
+async function trustedLock(folder: string): Promise<{ readonly ino: number; readonly dev: number }> {
+  await assertOwned(folder);
+  const found = await lstat(lockOf(folder));
+  const isOurs = process.getuid === undefined || found.uid === process.getuid();
+  if (found.isFile() && found.nlink === 1 && isOurs) return found;
+  throw new Error(`${lockOf(folder)} is not a lock file of ours: no process is signalled for it; remove ${folder}`);
+}
+
 interface Sought {
   readonly ino: number;
   readonly dev: number;
-  readonly output: string | number | undefined;
+  readonly output: string | undefined;
 }
 
 async function hasOpen(pid: number, { ino, dev, output }: Sought): Promise<boolean> {

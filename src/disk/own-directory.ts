@@ -1,0 +1,56 @@
+import type { Stats } from "node:fs";
+import { lstat, mkdir, realpath } from "node:fs/promises";
+import { DiskError } from "./disk-error.ts";
+
+/**
+ * The real path of a directory that only our user can change; created if it is missing. Rejects with a `DiskError`
+ * `unsafe` for a symbolic link, a foreign owner or a mode that lets others write: what lies in such a directory may have
+ * been put there by another user, and nothing in it may decide which files are removed or which processes are ended.
+ * `setting` names the setting for the error message.
+ */
+export async function openOwnDirectory(path: string, setting: string): Promise<string> {
+  await mkdir(path, { recursive: true, mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
+    // A dangling link, or a file: the check below says so.
+    if (error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
+  });
+  const problem = ownershipProblem(await lstat(path), process.getuid?.());
+  if (problem) {
+    const fix = `${problem.fix(path)}, or set ${setting} to another directory`;
+    throw new DiskError("unsafe", `${setting} ${path} ${problem.what}; fix: ${fix}`);
+  }
+  return realpath(path);
+}
+
+/** Rejects with a `DiskError` `unsafe` unless the directory is ours alone, as `openOwnDirectory` requires. */
+export async function assertOwned(path: string): Promise<void> {
+  const problem = ownershipProblem(await lstat(path), process.getuid?.());
+  if (problem) throw new DiskError("unsafe", `${path} ${problem.what}; fix: ${problem.fix(path)}`);
+}
+
+interface OwnershipProblem {
+  readonly what: string;
+  readonly fix: (path: string) => string;
+}
+
+/** Why a directory with these properties is not ours alone; `uid` is our user, undefined where there are none. */
+export function ownershipProblem(
+  found: Pick<Stats, "isSymbolicLink" | "isDirectory" | "uid" | "mode">,
+  uid: number | undefined,
+): OwnershipProblem | undefined {
+  if (found.isSymbolicLink()) return { what: "is a symbolic link", fix: (path) => `remove the link ${path}` };
+  if (!found.isDirectory()) return { what: "is not a directory", fix: (path) => `remove the file ${path}` };
+  if (uid !== undefined && found.uid !== uid) {
+    return {
+      what: `belongs to user ${found.uid}, and this process runs as user ${uid}`,
+      fix: (path) => `make sure that you trust what is in it and run chown -R ${uid} ${path}`,
+    };
+  }
+  if ((found.mode & 0o022) !== 0) {
+    const mode = (found.mode & 0o7777).toString(8).padStart(4, "0");
+    return {
+      what: `can be changed by other users (mode ${mode})`,
+      fix: (path) => `make sure that you trust what is in it and run chmod go-w ${path}`,
+    };
+  }
+  return undefined;
+}
