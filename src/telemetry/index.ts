@@ -15,5 +15,6 @@ export type {
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
 export { toPrintable } from "./printable.ts";
 export { type PromMetrics, promMetrics } from "./prom-metrics.ts";
+export { redactingLogger } from "./redacting-logger.ts";
 export { isSecretName, withoutCredentials } from "./without-credentials.ts";
-export { withoutSecrets } from "./without-secrets.ts";
+export { findSecret, withoutSecrets } from "./without-secrets.ts";

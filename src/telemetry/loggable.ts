@@ -1,3 +1,4 @@
+import { withoutKeys } from "./key-formats.ts";
 import { isSecretName, withoutCredentials } from "./without-credentials.ts";
 
 const redacted = "[redacted]";
@@ -28,7 +29,7 @@ function isSecret(name: string, value: unknown): boolean {
 function plain(value: unknown, above: readonly object[]): unknown {
   switch (typeof value) {
     case "string":
-      return withoutCredentials(value);
+      return withoutKeys(withoutCredentials(value));
     case "bigint":
       // A fence may exceed what a JSON number holds exactly.
       return value.toString();

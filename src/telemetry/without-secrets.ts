@@ -1,12 +1,65 @@
+import { findKey, withoutKeys } from "./key-formats.ts";
 import { withoutCredentials } from "./without-credentials.ts";
 
-/** Well-known shapes of tokens: GitHub, GitLab, Slack, AWS, JWT, and what follows `Bearer`. */
-const tokens =
-  /\b(gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)|(?<=\bBearer )[\w.~+/-]{8,}=*/g;
+const redacted = "[redacted]";
 
-/** `text` without these secrets, without what looks like a token, and without the credentials of URLs. */
+/**
+ * `text` without these secrets, as they are or in an encoding that is cheap to recognise, without what has the format of
+ * a key, and without the credentials of URLs. A text that still holds a secret once blanks are removed is withheld.
+ */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let shown = text;
-  for (const secret of secrets) shown = shown.replaceAll(secret, "[redacted]");
-  return withoutCredentials(shown.replace(tokens, "[redacted]"));
+  for (const form of formsOf(secrets)) shown = shown.replaceAll(form, redacted);
+  shown = withoutCredentials(withoutKeys(shown));
+  return isSpelledOut(shown, secrets) ? "[redacted: this text spelled out a secret]" : shown;
+}
+
+/** What in `text` is secret, for people and without the secret; undefined: nothing. */
+export function findSecret(text: string, secrets: readonly string[]): string | undefined {
+  const isKnown = formsOf(secrets).some((form) => text.includes(form)) || isSpelledOut(text, secrets);
+  return isKnown ? "a secret of Interlock or of its coding agent" : findKey(text);
+}
+
+/** Encodings of shorter secrets occur by chance. */
+const minEncoded = 8;
+
+const known = new WeakMap<readonly string[], readonly string[]>();
+
+/** Every form in which a secret is looked for, longest first: one may be part of another. */
+function formsOf(secrets: readonly string[]): readonly string[] {
+  const before = known.get(secrets);
+  if (before) return before;
+  const forms = new Set(secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, ...encodings(secret)]));
+  const sorted = [...forms].sort((a, b) => b.length - a.length);
+  known.set(secrets, sorted);
+  return sorted;
+}
+
+function encodings(secret: string): readonly string[] {
+  if (secret.length < minEncoded) return [];
+  const hex = Buffer.from(secret).toString("hex");
+  const base64 = [0, 1, 2].map((offset) => base64Within(secret, offset));
+  return [
+    ...base64,
+    ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
+    ...[hex, hex.toUpperCase()],
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    [...secret].reverse().join(""),
+  ];
+}
+
+/** The base64 digits that depend on the secret alone when `offset` bytes, of a multiple of three, come before it. */
+function base64Within(secret: string, offset: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);
+  const digits = bytes.toString("base64").replace(/=+$/, "");
+  return digits.slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
+}
+
+/** With blanks, line ends or characters without width between its letters. */
+function isSpelledOut(text: string, secrets: readonly string[]): boolean {
+  const long = secrets.filter(({ length }) => length >= minEncoded);
+  if (long.length === 0) return false;
+  const compact = text.replace(/[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+/g, "");
+  return compact !== text && long.some((secret) => compact.includes(secret.replace(/\s+/g, "")));
 }
