@@ -41,7 +41,12 @@ export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
     ended(task) {
       const { status } = task;
       metrics.ended(task);
-      log.info("task ended", { ...fieldsOf(task), phase: status?.phase, message: status?.message });
+      log.info("task ended", {
+        ...fieldsOf(task),
+        phase: status?.phase,
+        message: status?.message,
+        ...(status && reasonOf(status)),
+      });
     },
   };
 }
@@ -74,9 +79,14 @@ function startedEvent(task: CodingTask): LedgerEvent {
 function endedEvent(task: CodingTask, status: CodingTaskStatus): LedgerEvent {
   const { phase, message = "" } = status;
   const at = "completionTime" in status ? status.completionTime : "";
-  const reason = status.phase === "Failed" ? { reason: status.failure.reason } : {};
+  const reason = reasonOf(status);
   const id = `${task.metadata.uid}/task.ended/${phase}`;
   return { id, type: "task.ended", at, facts: { ...taskFacts(task), phase, message, ...reason } };
+}
+
+function reasonOf(status: CodingTaskStatus): { readonly reason?: string } {
+  if (status.phase === "Failed") return { reason: status.failure.reason };
+  return status.phase === "Cancelled" && status.reason ? { reason: status.reason } : {};
 }
 
 function fieldsOf({ metadata, spec }: CodingTask) {

@@ -12,6 +12,7 @@ import { pauseChanges } from "./pause-changes.ts";
 import { perform } from "./perform.ts";
 import { inOrder, isClosed, lineOf } from "./seen.ts";
 import type { Tools } from "./work/attempt.ts";
+import { redactedGitLab, redactedJira, redactedLedger, redactedWorkshop } from "./work/redacted.ts";
 import { runAttempt } from "./work/run-attempt.ts";
 import { Workers } from "./work/workers.ts";
 
@@ -35,7 +36,15 @@ const busyMs = 5_000;
 const handOverMs = 500;
 
 /** Works on coding tasks, from now on until `stop`. Any number of replicas may do so. */
-export function startAgent(options: AgentOptions): Agent {
+export function startAgent(given: AgentOptions): Agent {
+  const { redact } = given;
+  const options: AgentOptions = {
+    ...given,
+    gitlab: redactedGitLab(given.gitlab, redact),
+    jira: given.jira && redactedJira(given.jira, redact),
+    workshop: redactedWorkshop(given.workshop, redact),
+    ledger: redactedLedger(given.ledger, redact),
+  };
   const { client, clock, random, log, ledger, settings, gitlab } = options;
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
@@ -79,7 +88,7 @@ export function startAgent(options: AgentOptions): Agent {
     },
     over: (task) => controller.add(objectKey(task)),
   });
-  const hands = { client, gitlab, workers, announce, ownWrites, log };
+  const hands = { client, gitlab, workers, announce, ownWrites, settings, redact, log };
 
   const controller = new Controller({
     name: "tasks",

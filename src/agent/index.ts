@@ -1,8 +1,9 @@
 export type { AccessToken } from "./access-token.ts";
 export type * from "./coder/coder.ts";
-export type { CoderJobSettings } from "./coder/job/coder-job.ts";
+export { type CoderJobSettings, coderNetworkLabel } from "./coder/job/coder-job.ts";
 export { collectInPod, fetchInPod } from "./coder/job/in-pod.ts";
 export { type JobCoderOptions, jobCoder } from "./coder/job/job-coder.ts";
+export { closedAncestor } from "./coder/local/closed-ancestor.ts";
 export { findIsolation } from "./coder/local/find-isolation.ts";
 export { gapsOf, type Isolation, type IsolationWish } from "./coder/local/isolation.ts";
 export { type CoderLimits, type LocalCoderOptions, openLocalCoder } from "./coder/local/local-coder.ts";
@@ -21,3 +22,4 @@ export { type PollMetrics, pollMetrics } from "./polling/poll-metrics.ts";
 export { type TaskSink, type TaskSinkOptions, taskSink } from "./polling/task-sink.ts";
 export { isRemoteError, RemoteError, type RemoteErrorKind } from "./remote-error.ts";
 export { positionOf } from "./review/positions.ts";
+export type { Redact } from "./work/redacted.ts";

@@ -2,11 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { KubeClient, OwnWrites } from "../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import { accessRefusal } from "./access.ts";
 import type { Announce } from "./announce.ts";
 import type { Decision } from "./decide.ts";
 import type { GitLab } from "./gitlab/gitlab.ts";
 import { isRemoteError } from "./remote-error.ts";
-import { iso, isWaitingForPause, pending, waitingAfterPause } from "./statuses.ts";
+import type { Settings } from "./settings.ts";
+import { ended, iso, isWaitingForPause, pending, waitingAfterPause } from "./statuses.ts";
+import { type Redact, redactedStatus } from "./work/redacted.ts";
 import type { Workers } from "./work/workers.ts";
 
 export interface Hands {
@@ -15,6 +18,8 @@ export interface Hands {
   readonly workers: Workers;
   readonly announce: Announce;
   readonly ownWrites: OwnWrites;
+  readonly settings: Pick<Settings, "minAccessLevel" | "forks">;
+  readonly redact: Redact;
   readonly log: Logger;
 }
 
@@ -55,18 +60,31 @@ export async function perform(
   }
 }
 
-/** A mark on the comment says at once that it was seen. Setting it twice sets it once, whoever does so. */
+/**
+ * A mark on the comment says at once that it was seen. Setting it twice sets it once, whoever does so. The comment of a
+ * user who is not served is not marked, and its task ends here; the work itself looks the access up again.
+ */
 async function acknowledge(task: CodingTask, hands: Hands, signal: AbortSignal): Promise<number | undefined> {
   const { spec } = task;
   if (spec.type !== "Command") return undefined;
-  const { gitlab, client, log } = hands;
+  const { gitlab, client, log, settings } = hands;
   const place = { projectId: spec.project.id, iid: spec.mergeRequest.iid };
   let result = {};
   try {
+    const level = await gitlab.accessLevel(spec.project.id, spec.note.authorId, signal);
+    const refusal = accessRefusal({
+      ...{ username: spec.requestedBy ?? "", level, minAccessLevel: settings.minAccessLevel },
+      // Forks are looked at when the work begins: a member who asks for one is told.
+      ...{ isFork: false, isRequested: true, forks: settings.forks },
+    });
+    if (refusal) {
+      const end = { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason } as const;
+      return await settle(task, ended(task, end, client.serverNowMs()), hands, signal);
+    }
     await gitlab.award(place, spec.note.id, "eyes", signal);
   } catch (error) {
     if (!isRemoteError(error) || error.kind === "unavailable") throw error;
-    // It is a courtesy. What it asks for is done all the same.
+    // The mark is a courtesy. Whether the comment is acted on is decided when the work begins.
     log.warn("a comment could not be marked as seen", { task: task.metadata.name, error });
     result = { not: error.message };
   }
@@ -85,11 +103,12 @@ async function settle(task: CodingTask, status: CodingTaskStatus, hands: Hands, 
 async function writeStatus(
   task: CodingTask,
   status: CodingTaskStatus,
-  { client, ownWrites }: Hands,
+  { client, ownWrites, redact }: Hands,
   signal: AbortSignal,
 ): Promise<CodingTask | undefined> {
-  if (isDeepStrictEqual(task.status, status)) return undefined;
-  const outcome = await client.update(codingTasks, { ...task, status }, { subresource: "status", signal });
+  const wanted = await redactedStatus(status, redact);
+  if (isDeepStrictEqual(task.status, wanted)) return undefined;
+  const outcome = await client.update(codingTasks, { ...task, status: wanted }, { subresource: "status", signal });
   // If somebody was faster, the watch brings what they wrote.
   if (outcome.kind !== "updated") return undefined;
   ownWrites.note(outcome.object);

@@ -1,4 +1,5 @@
 import type { Backoff } from "../time/index.ts";
+import type { Forks } from "./access.ts";
 
 export interface Settings {
   /** Namespace of tasks. */
@@ -12,8 +13,9 @@ export interface Settings {
   readonly patienceMs: number;
   /** How long finished tasks are remembered. */
   readonly keepFinishedMs: number;
-  /** Access level in GitLab that somebody needs for having branches changed. */
+  /** The access level in GitLab below which authors and commenters are not served. */
   readonly minAccessLevel: number;
+  readonly forks: Forks;
   /** Who commits. */
   readonly author: { readonly name: string; readonly email: string };
   /** Whether merge requests for issues begin as drafts. */

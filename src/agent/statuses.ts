@@ -109,7 +109,7 @@ export function ended(task: CodingTask, end: End, nowMs: number): CodingTaskStat
     case "superseded":
       return { phase: "Superseded", completionTime, supersededBy: end.by, ...rest };
     case "cancelled":
-      return { phase: "Cancelled", completionTime, ...rest };
+      return { phase: "Cancelled", completionTime, ...(end.reason ? { reason: end.reason } : {}), ...rest };
     case "failed": {
       const failure = { reason: end.reason, message: end.message };
       return { phase: "Failed", ...(startTime === undefined ? {} : { startTime }), completionTime, failure, ...rest };

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { type AccessToken, gitlabHttp, gitWorkshop, type Jira, jiraHttp, startAgent } from "../agent/index.ts";
 import type { Config } from "../config/index.ts";
+import { redactingLogger, withoutSecrets } from "../telemetry/index.ts";
+import { openSecrets } from "./agent-secrets.ts";
 import { openCoder } from "./coder.ts";
 import { openCoordination } from "./coordination.ts";
 import { openPolling } from "./polling.ts";
@@ -18,8 +20,11 @@ const gitLimitMs = 120_000;
 
 /** Starts the coding agent on the GitLab, and the Jira if there is one, that the configuration names. */
 export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
-  const { loaded, client, ledger, clock, random, log, metrics, env, directory } = options;
+  const { loaded, client, ledger, clock, random, metrics, env, directory } = options;
   const { config } = loaded;
+  const secrets = await openSecrets(config, env);
+  const log = redactingLogger(options.log, (text) => withoutSecrets(text, secrets.known()));
+  const redact = async (text: string) => withoutSecrets(text, await secrets.all());
   const opened: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const one of opened.splice(0).reverse()) await one();
@@ -35,16 +40,17 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
       ...{ env, clock, random, log },
     });
     opened.push(async () => workshop[Symbol.asyncDispose]());
-    const coder = await openCoder({ config, client, workshop, env, hidden: [directory], clock, log });
+    const coder = await openCoder({ config, client, workshop, env, directory, clock, log });
     const coordination = await openCoordination({ loaded, stage: "agent", clock, random, log, metrics, kube: client });
     opened.push(() => coordination.close());
     const { locks } = coordination;
     const agent = startAgent({
       ...{ client, gitlab, jira, workshop, coder, locks, ledger, clock, random, log, metrics },
       settings: settingsOf(config),
+      redact,
     });
     opened.push(() => agent.stop({ deadlineMs: 5_000 }));
-    const polling = openPolling({ ...options, config, gitlab, jira, coordination });
+    const polling = openPolling({ ...options, log, config, gitlab, jira, coordination });
     opened.push(() => polling.close());
     return {
       ready: agent.ready,
@@ -98,6 +104,7 @@ function settingsOf({ agent, claims, gitlab, jira }: Config) {
     backoff: { baseMs: backoffBaseMs, maxMs: backoffMaxMs, jitter: 0.2 },
     keepFinishedMs: claims.reviewDoneTtlMs,
     minAccessLevel: accessLevels[gitlab.minAccessLevel],
+    forks: gitlab.forks,
     author: { name: agent.authorName, email: agent.authorEmail },
     statusesOf(issueKey: string) {
       const own = jira.projects?.find(({ project }) => issueKey.startsWith(`${project}-`));

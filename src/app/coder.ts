@@ -1,19 +1,22 @@
-import { mkdir, readFile, realpath } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type Coder,
   type CoderLimits,
+  closedAncestor,
+  coderNetworkLabel,
   findIsolation,
   gapsOf,
   jobCoder,
   openLocalCoder,
   type Workshop,
 } from "../agent/index.ts";
-import { type Config, Secret } from "../config/index.ts";
+import type { Config } from "../config/index.ts";
+import { openOwnDirectory } from "../disk/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
+import { openSecrets, secretFiles } from "./agent-secrets.ts";
 
 export interface CoderProcessOptions {
   readonly config: Config;
@@ -21,8 +24,8 @@ export interface CoderProcessOptions {
   readonly client: KubeClient;
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What belongs to this process, and what else the coding agent must not see. */
-  readonly hidden: readonly string[];
+  /** The data directory, which the coding agent does not see. Its folders are in there unless `agent.workDir` is set. */
+  readonly directory: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -32,10 +35,15 @@ export async function openCoder(options: CoderProcessOptions): Promise<Coder> {
   return options.config.agent.executor === "job" ? await openInJobs(options) : await openHere(options);
 }
 
-async function openInJobs({ config, client, clock }: CoderProcessOptions): Promise<Coder> {
+async function openInJobs({ config, client, env, clock, log }: CoderProcessOptions): Promise<Coder> {
   const { agent, gitlab } = config;
   if (!agent.command || !agent.jobImage || !gitlab.url) {
     throw new TypeError("agent.executor is job: set agent.command, agent.jobImage and gitlab.url, too");
+  }
+  if (agent.network === "none") {
+    const label = `${coderNetworkLabel}: none`;
+    const gap = `Only a NetworkPolicy keeps the coding agent in a Job from the network: select pods with the label ${label} in ${agent.jobNamespace}.`;
+    log.warn("coding agent is not kept apart", { gap });
   }
   const { patch, maxOutputBytes, maxAddedFiles } = coderLimits(config);
   return jobCoder({
@@ -52,37 +60,51 @@ async function openInJobs({ config, client, clock }: CoderProcessOptions): Promi
       timeoutMs: agent.timeoutMs,
       maxDiskBytes: agent.maxDisk,
       resources: { cpu: agent.jobCpu, memory: agent.jobMemory },
+      network: agent.network,
     },
     ...{ maxOutputBytes, maxAddedFiles, patch, clock },
-    secrets: await openSecrets(config),
+    secrets: (await openSecrets(config, env)).all,
   });
 }
 
 /** Says what the agent is not kept from. */
-async function openHere({ config, workshop, env, hidden, clock, log }: CoderProcessOptions): Promise<Coder> {
-  const { command, passEnvironment = [], user, network, isolation: wanted, workDir } = config.agent;
+async function openHere({ config, workshop, env, directory: data, clock, log }: CoderProcessOptions): Promise<Coder> {
+  const { command, passEnvironment = [], publicEnvironment = [] } = config.agent;
+  const { user, network, isolation: wanted, workDir } = config.agent;
   if (!command)
     throw new TypeError("agent.command is not set: say which coding agent to run. See docs/coding-agents.md");
-  const directory = await ownFolder(workDir ?? join(tmpdir(), `interlock-coder-${userInfo().uid}`));
+  const directory = await openOwnDirectory(workDir ?? join(data, "coder"), "agent.workDir");
   const wish = { user, network: network === "host" };
   const isolation = await findIsolation(wish, directory);
   if (wanted === "required" && (!isolation.namespaces || isolation.network !== wish.network)) {
     throw new TypeError("agent.isolation is required, but neither root nor user namespaces are allowed here");
   }
+  // What is mounted over it later is found by its real name.
+  const hidden = [await realpath(data), ...secretFiles(config), "/var/run/secrets", "/run/secrets"];
+  const closed = await closedAncestor(directory, isolation, hidden);
+  if (closed !== undefined) {
+    const problem = `the coding agent runs as user ${isolation.user?.uid}, who cannot enter ${closed}, and its folders are in ${directory}`;
+    throw new TypeError(`${problem}; fix: set agent.workDir to a directory such as /var/lib/interlock-coder`);
+  }
   for (const gap of gapsOf(isolation, wish)) log.warn("coding agent is not kept apart", { gap });
+  if (!isolation.network) log.info("coding agent has no network", { fix: networkFix });
+  const secrets = await openSecrets(config, env);
   return await openLocalCoder({
     workshop,
     command,
-    environment: chosen(env, passEnvironment),
+    environment: chosen(env, [...publicEnvironment, ...passEnvironment]),
     limits: coderLimits(config),
-    secrets: await openSecrets(config),
+    secrets: secrets.all,
+    ownSecrets: secrets.own,
     directory,
-    hidden: [...hidden, ...secretFiles(config), "/var/run/secrets", "/run/secrets"],
+    hidden,
     isolation,
     clock,
     log,
   });
 }
+
+const networkFix = "set agent.network: host (AGENT_NETWORK=host) if its model is elsewhere";
 
 function coderLimits({ agent }: Config): CoderLimits {
   const { timeoutMs, maxOutput, maxDisk, maxDiskFiles, maxPatch, maxFiles, protectedPaths } = agent;
@@ -95,51 +117,6 @@ function coderLimits({ agent }: Config): CoderLimits {
   };
 }
 
-async function ownFolder(path: string): Promise<string> {
-  await mkdir(path, { recursive: true, mode: 0o711 });
-  // What is mounted over it later is found by this name.
-  return await realpath(path);
-}
-
 function chosen(env: CoderProcessOptions["env"], names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-}
-
-function secretFiles({ gitlab, jira, gateway, notify, azure, objects }: Config): readonly string[] {
-  const files = [gitlab.tokenFile, gitlab.webhookSecretFile, jira.apiTokenFile, gateway.tokenFile];
-  const others = [notify.webhookSecretFile, notify.slackUrlFile, azure.federatedTokenFile, objects.kubeconfig];
-  return [...files, ...others].filter((file) => file !== undefined);
-}
-
-/** Every secret that we were ever told, longest first: one may be part of another. Files change, so they are read again. */
-async function openSecrets(config: Config): Promise<() => Promise<readonly string[]>> {
-  const values = Object.values(config).flatMap((section) => Object.values(section as object));
-  const fixed = values.flatMap((value) => (value instanceof Secret ? [value.reveal()] : []));
-  const { gateway, gitlab } = config;
-  const told = new Set(fixed.flatMap((text) => [text, ...passwordIn(text)]));
-  for (const token of tokensIn(gateway.tokens?.reveal() ?? "")) told.add(token);
-  const all = async () => {
-    for (const file of secretFiles(config)) {
-      const text = await readFile(file, "utf8").catch(() => "");
-      const isList = file === gateway.tokenFile || file === gitlab.webhookSecretFile;
-      for (const one of [text.trim(), ...(isList ? tokensIn(text) : [])]) told.add(one);
-    }
-    // What is very short occurs in everything.
-    return [...told].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
-  };
-  // The coding agent may have seen those that are replaced while it works.
-  await all();
-  return all;
-}
-
-/** Of lines that are a secret, or the name of a sender and its token. */
-function tokensIn(text: string): readonly string[] {
-  return text.split(/[\n;]/).map((line) => {
-    const [first = "", second] = line.trim().split(/\s+/);
-    return second ?? first;
-  });
-}
-
-function passwordIn(text: string): readonly string[] {
-  return URL.canParse(text) ? [decodeURIComponent(new URL(text).password)] : [];
 }

@@ -39,12 +39,12 @@ export function openPolling(options: PollingOptions): { close(): Promise<void> }
   const { gitlab, jira, watermarks } = options.config;
   const polling: Promise<void>[] = [];
   if (gitlab.poll) {
-    const { reviewDrafts, skipLabels = [], username } = gitlab;
+    const { reviewDrafts, skipLabels = [], requiredLabels, username } = gitlab;
     polling.push(
       pollGitLab({
         ...common,
         projects: gitlab.projects ?? [],
-        rules: { reviewDrafts, skipLabels, username },
+        rules: { reviewDrafts, skipLabels, requiredLabels, username },
         intervalMs: gitlab.pollIntervalMs,
         from: gitlab.pollFrom,
         overlapMs: watermarks.overlapMs,

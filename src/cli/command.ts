@@ -35,8 +35,10 @@ export interface Desk {
   rules(): Promise<readonly Rule[]>;
   /** How long a fix is watched after a run, and how soon after it signals do not count. */
   readonly verification: { readonly graceMs: number; readonly windowMs: number };
-  /** What the ledger has of an incident or an execution, oldest first. Undefined, if it cannot be read here. */
-  recorded(subject: Pick<EventFilter, "incident" | "execution">): Promise<readonly LedgerEvent[] | undefined>;
+  /** What the ledger has of such events, oldest first. Undefined, if it cannot be read here. */
+  recorded(
+    subject: Pick<EventFilter, "incident" | "execution" | "target" | "type">,
+  ): Promise<readonly LedgerEvent[] | undefined>;
 }
 
 /** Takes one option out of the arguments of a command. */

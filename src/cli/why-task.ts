@@ -45,6 +45,14 @@ export async function explainTasks(
   return { facts, text: [...(place ? [place.text] : []), ...tasks.map((task) => explainTask(task, pauses, nowMs))] };
 }
 
+/** Each of the tasks, for people. */
+export async function explainTaskList(tasks: readonly CodingTask[], { client }: Desk): Promise<readonly string[]> {
+  if (tasks.length === 0) return [];
+  const nowMs = client.serverNowMs();
+  const pauses = lastingPauses((await client.list(automationPauses)).items, nowMs, builtInKinds);
+  return tasks.map((task) => explainTask(task, pauses, nowMs));
+}
+
 /** Why nothing is begun on a branch, or in a repository; undefined if it may be. */
 function explainPlace(
   target: string,
@@ -84,6 +92,7 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
   if (status?.attempts) say("tries", String(status.attempts));
   if (status?.phase === "Completed") say("result", resultText(status.result));
   if (status?.phase === "Failed") say("failed", `${status.failure.reason}: ${status.failure.message}`);
+  if (status?.phase === "Cancelled") say("not served", status.reason);
   say("next", stop.nextStep);
   say("next", nextStep(task));
   return lines.join("\n");
@@ -127,8 +136,9 @@ function nextStep({ metadata, spec, status }: CodingTask): string | undefined {
     case "Completed":
     case "Superseded":
       return undefined;
-    case "Failed":
     case "Cancelled":
+      return status.reason === undefined ? `to have it tried again, ${retry}` : undefined;
+    case "Failed":
       return `to have it tried again, ${retry}`;
     default:
       return `to stop it: interlock cancel ${metadata.name} --reason "…"`;

@@ -7,6 +7,7 @@ import {
   draftTask,
   type IgnoreReason,
   ignored,
+  reportIgnored,
   type TaskReport,
   taskReceived,
 } from "../resources/index.ts";
@@ -54,6 +55,7 @@ export function taskDesk(options: TaskDeskOptions): TaskDesk {
       metrics.received(report.object);
       try {
         const admission = await decide(report, delivery, options);
+        if (admission.kind === "ignored") await record(admission, report, options);
         tell(admission, report, metrics, log);
         return admission;
       } catch (error) {
@@ -82,6 +84,17 @@ async function decide(
   });
   if (claim.state === "done") return { kind: "duplicate", of: "delivery", task: name };
   return underClaim(claim, reading.task, options);
+}
+
+/** Ignored merge requests and comments are on record before the sender is answered, so that `why` can tell of them. */
+async function record(
+  { reason, because }: Extract<TaskAdmission, { kind: "ignored" }>,
+  { subject }: TaskReport,
+  { client, ledger }: TaskDeskOptions,
+): Promise<void> {
+  if (!subject) return;
+  const at = new Date(client.serverNowMs()).toISOString();
+  await ledger.append(reportIgnored({ subject, reason, because, source: "webhook", at }));
 }
 
 /** A claim that another has keeps nobody: its process may be dead, and the name of the task decides anyway. */

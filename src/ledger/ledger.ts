@@ -48,6 +48,7 @@ export const ledgerEventTypes = [
   "target.rebuilt",
   "failure.acknowledged",
   "task.received",
+  "task.ignored",
   "notice.sent",
   "notice.failed",
   "notice.digested",

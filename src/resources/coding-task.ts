@@ -78,6 +78,11 @@ const spec = z
       ...common,
       mergeRequest: merge,
       again: z.boolean().describe("A person asked for it: this commit is reviewed even if it was before.").optional(),
+      requesterId: positive
+        .describe(
+          "Id of the user who asked for it, whose access level counts; without it, that of the author of the merge request.",
+        )
+        .optional(),
     }),
     z.strictObject({
       type: z.literal("Command"),
@@ -128,12 +133,13 @@ const result = z.strictObject({
   comments: count.describe("How many comments were made.").optional(),
 });
 
+const reason = z
+  .string()
+  .regex(/^[A-Z][A-Za-z]+$/, { error: "must be one word in CamelCase" })
+  .max(63);
+
 const failure = z.strictObject({
-  reason: z
-    .string()
-    .regex(/^[A-Z][A-Za-z]+$/, { error: "must be one word in CamelCase" })
-    .max(63)
-    .describe("Why, in one word."),
+  reason: reason.describe("Why, in one word."),
   message: text.describe("Why, for people, without secrets."),
 });
 
@@ -182,7 +188,12 @@ const status = z
       supersededBy: text.describe("What took its place, such as the newer commit."),
       ...statusOfAll,
     }),
-    z.strictObject({ phase: z.literal("Cancelled"), completionTime, ...statusOfAll }),
+    z.strictObject({
+      phase: z.literal("Cancelled"),
+      completionTime,
+      reason: reason.describe("Why it is not served, in one word, such as NotAMember.").optional(),
+      ...statusOfAll,
+    }),
   ])
   .meta({
     description: "How far it has come.",

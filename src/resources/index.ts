@@ -12,6 +12,7 @@ export { isCodeVariable } from "./code-variables.ts";
 export { createTask, type TaskCreated } from "./coding/create-task.ts";
 export { type Directive, parseDirective } from "./coding/directive.ts";
 export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";
+export { type IgnoredReport, type ReportSubject, reportIgnored, subjectName } from "./coding/ignored-report.ts";
 export { claimKeys, type MergeRequestPlace } from "./coding/keys.ts";
 export { taskFacts, taskReceived } from "./coding/task-facts.ts";
 export { begunAt, begunStep, isBuiltIn } from "./coding/task-progress.ts";
@@ -21,6 +22,7 @@ export {
   type IgnoreReason,
   ignored,
   ignoreReasons,
+  isOneOf,
   type ReportedMergeRequest,
   type ReportedNote,
   type ReportOrigin,

@@ -31,6 +31,8 @@ export interface AgentWorldOptions {
   readonly agents?: number;
   readonly gateways?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** More variables of the agents' processes. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Settings in a file, in place of the usual ones. */
   readonly yaml?: string;
   /** Whether issues of the Jira project APP are solved in the project on GitLab. */
@@ -140,7 +142,7 @@ export class AgentWorld implements AsyncDisposable {
         metrics,
       },
       directory: join(this.directory, `agent-${this.#open.length}`),
-      env: { PATH: process.env["PATH"] },
+      env: { PATH: process.env["PATH"], ...this.#options.environment },
     });
     await agent.ready;
     let isOpen = true;

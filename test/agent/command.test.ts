@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { guest } from "../doubles/gitlab/model.ts";
 import { AgentWorld, lines } from "./agent-world.ts";
 
 describe("a comment that asks for something", () => {
@@ -59,23 +58,6 @@ describe("a comment that asks for something", () => {
     expect(answers.map(({ body }) => body)).toEqual([
       expect.stringMatching(/^ℹ️ No file changes needed\.\n\nIt is right as it is\./),
     ]);
-  });
-
-  it("is refused to those who may not push", async () => {
-    world = await AgentWorld.open({ script: () => edits("fixed.txt") });
-    const mr = await world.openMergeRequest();
-    const guests = world.gitlab.addUser("passer-by");
-    world.gitlab.setMember(world.project, guests, guest);
-
-    await world.gitlab.commentOn(mr, guests, "/copilot add the file");
-
-    const tasks = await world.allEnded(2);
-    expect(tasks.find(({ spec }) => spec.type === "Command")?.status).toMatchObject({
-      phase: "Failed",
-      failure: { reason: "NotAllowed" },
-    });
-    expect(world.pushes()).toEqual([]);
-    expect(world.notes().filter(({ body }) => body.startsWith("❌"))).toHaveLength(1);
   });
 
   it("is left alone without a word if it was deleted meanwhile", async () => {

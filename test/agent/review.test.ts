@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { CodingTask } from "../../src/resources/index.ts";
 import type { AgentAnswer } from "../doubles/coding-agent.ts";
 import { AgentWorld, lines } from "./agent-world.ts";
 
@@ -59,6 +61,38 @@ describe("a review", () => {
     expect(world.summaries()[0]?.body).toContain(`reviewed=${head}`);
   });
 
+  it("is not posted if the head moved while the coding agent looked at it, though no webhook tells so", async () => {
+    await using world = await AgentWorld.open({
+      script: (folder) => [
+        { do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") },
+        { do: "answer", value: { summary: "Of the old commit.", findings: [somewhere] } },
+      ],
+    });
+    const mr = await world.openMergeRequest();
+    await expect.poll(() => world.witnessed("witness")).toHaveLength(1);
+    world.gitlab.webhooks.hold();
+    await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("one", "22", "three") });
+    const [before, after] = mr.versions.map(({ head }) => head);
+
+    await world.openGate("gate");
+
+    const isOf = (head: string | undefined) => (task: CodingTask) =>
+      task.spec.type === "Review" && task.spec.mergeRequest.headSha === head;
+    await expect
+      .poll(async () => (await world.tasks()).find(isOf(before))?.status, { timeout: 20_000 })
+      .toMatchObject({ phase: "Superseded", supersededBy: after });
+    // The newer commit is reviewed by a task of its own, and what was found in the older one is never said.
+    await expect
+      .poll(async () => (await world.tasks()).find(isOf(after))?.status?.phase, { timeout: 20_000 })
+      .toBe("Completed");
+    expect(
+      world.notes().every(({ body, earlierBodies }) => ![body, ...earlierBodies].join().includes(before ?? "-")),
+    ).toBe(true);
+    const uid = (await world.tasks()).find(isOf(before))?.metadata.uid;
+    expect(world.notes().filter(({ body }) => body.includes(`finding=${uid}`))).toEqual([]);
+    world.gitlab.webhooks.release();
+  });
+
   it("leaves one summary of two that a late request left", async () => {
     await using world = await AgentWorld.open();
     const mr = await world.openMergeRequest();
@@ -106,7 +140,10 @@ describe("a review", () => {
   });
 
   it("is of a fork's commit, though a branch of that name is here too", async () => {
-    await using world = await AgentWorld.open({ script: (folder) => [{ do: "echo", file: `${folder}/echo` }] });
+    await using world = await AgentWorld.open({
+      env: { GITLAB_FORKS: "always" },
+      script: (folder) => [{ do: "echo", file: `${folder}/echo` }],
+    });
     const fork = await world.gitlab.addProject({ path: "kim/app", forkOf: world.project });
     await world.gitlab.pushAs(world.kim, world.project, "topic", { "app.ts": lines("not", "this") });
     await world.gitlab.pushAs(world.kim, fork, "topic", { "app.ts": lines("from", "the", "fork") });
@@ -163,6 +200,8 @@ describe("a review", () => {
     expect(await world.figure('reviews_total{outcome="Completed"}')).toBe(1);
   });
 });
+
+const somewhere = { path: "app.ts", line: 2, side: "new", severity: "error", message: "not a word" } as const;
 
 function finds(findings: NonNullable<AgentAnswer["findings"]>) {
   return [{ do: "answer", value: { summary: "Fine.", findings } }] as const;

@@ -238,6 +238,43 @@ describe("a webhook of GitLab", () => {
     expect(ledger.events().map(({ id }) => id)).toEqual([`${task?.metadata.uid}/task.received`]);
   });
 
+  it.each([
+    ["draft", mergeRequestEvent({ draft: true }), {}, { reason: "Draft", message: /it is a draft/ }],
+    [
+      "label missing",
+      mergeRequestEvent(),
+      { GITLAB_REQUIRED_LABELS: "review me" },
+      { reason: "LabelMissing", message: /label missing: .* \(review me\)/ },
+    ],
+    ["for others", noteEvent({ note: "looks good" }), {}, { reason: "NotForUs", message: /neither/, note: true }],
+    ["edited", noteEvent({ action: "update" }), {}, { reason: "EditedNote", message: /edited/, note: true }],
+  ])("that is ignored leaves a row in the ledger before it is answered: %s", async (_why, event, env, expected) => {
+    const post = await open(env);
+
+    const { body } = await post(event);
+
+    expect(body).toMatchObject({ status: "ignored", reason: expected.reason });
+    const [row, ...others] = ledger.events();
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({
+      type: "task.ignored",
+      facts: {
+        ...{ reason: expected.reason, message: expect.stringMatching(expected.message), source: "webhook", by: "ada" },
+        target_resource: "gitlab.example.com/group/app!7",
+        ...("note" in expected && { object: "note", note: expect.any(Number) }),
+      },
+    });
+  });
+
+  it("that is ignored is sent again if the ledger could not keep that", async () => {
+    const append: Ledger["append"] = async () => {
+      throw new LedgerError("full", "no space");
+    };
+    const post = await open({}, { ledger: { ...ledger, append } });
+
+    expect((await post(mergeRequestEvent({ draft: true }))).status).toBe(503);
+  });
+
   it("is in the document of what the gateway serves", async () => {
     await open();
 
@@ -264,6 +301,8 @@ describe("a webhook of GitLab", () => {
 
     it.each([
       ["GITLAB_PROJECTS", "group/other", "ProjectNotAllowed", mergeRequestEvent()],
+      ["GITLAB_REQUIRED_LABELS", "wip", undefined, mergeRequestEvent({ labels: [{ title: "WIP" }] })],
+      ["GITLAB_REQUIRED_LABELS", "ready", "LabelMissing", mergeRequestEvent({ labels: [{ title: "WIP" }] })],
       ["GITLAB_SKIP_LABELS", "wip", "Label", mergeRequestEvent({ labels: [{ title: "WIP" }] })],
       ["GITLAB_REVIEW_DRAFTS", "false", "Draft", mergeRequestEvent({ draft: true })],
       ["GITLAB_REVIEW_DRAFTS", "true", undefined, mergeRequestEvent({ draft: true })],

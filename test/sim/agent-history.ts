@@ -1,7 +1,7 @@
 import { reviewedIn } from "../../src/agent/markers.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import { annotationKeys, begunAt, type CodingTask, isBuiltIn } from "../../src/resources/index.ts";
-import { type AgentRemote, statuses } from "./agent-remote.ts";
+import { type AgentRemote, statuses, strangerId } from "./agent-remote.ts";
 import { Violation } from "./lock-history.ts";
 
 /** What has to be true on GitLab and Jira when all is quiet, whatever went wrong before. */
@@ -13,8 +13,11 @@ export function checkAgent(tasks: readonly CodingTask[], remote: AgentRemote, ev
     checkAnswers(task, remote);
     if (task.spec.type === "Review") checkReview(task, remote);
     if (task.spec.type === "Issue") checkIssue(task, remote);
+    const isStrangers = task.spec.type === "Command" && task.spec.note.authorId === strangerId;
+    if (isStrangers) checkNotServed(task, remote);
     const isAsked = task.metadata.annotations?.[annotationKeys.cancelRequested] !== undefined;
-    if (task.status?.phase === "Cancelled" && !isAsked) fail("A8 asked", `${name}: ${task.status.message}`);
+    if (task.status?.phase === "Cancelled" && !isAsked && !isStrangers)
+      fail("A8 asked", `${name}: ${task.status.message}`);
   }
   checkSummaries(tasks, remote);
   checkOrder(tasks, remote, events);
@@ -29,6 +32,16 @@ export function checkPaused(tasks: readonly CodingTask[]): void {
       fail("A9 paused", `${name} is ${phase}: ${message}`);
     }
   }
+}
+
+/** What a non-member writes triggers nothing. */
+function checkNotServed({ metadata, spec, status }: CodingTask, remote: AgentRemote) {
+  if (spec.type !== "Command") return;
+  const { sourceBranch, iid } = spec.mergeRequest;
+  if (status?.phase !== "Cancelled") fail("A10 members", `${metadata.name} of a stranger is ${status?.phase}`);
+  if (commitsFor(metadata.uid ?? "", sourceBranch, remote).length > 0) fail("A10 members", `${metadata.name} pushed`);
+  const said = remote.notes(iid).some(({ body }) => body.includes(`answer=${metadata.uid} `));
+  if (said || remote.awards.has(spec.note.id)) fail("A10 members", `${metadata.name} of a stranger was answered`);
 }
 
 function checkCommits({ metadata, spec, status }: CodingTask, remote: AgentRemote) {

@@ -57,6 +57,12 @@ export const keepsNoJournal: MutateAgent = (options) => {
   };
 };
 
+/** Serves everyone. */
+export const servesStrangers: MutateAgent = (options) => ({
+  ...options,
+  gitlab: { ...options.gitlab, accessLevel: async () => 30 },
+});
+
 /** Never hears of a pause. */
 export const ignoresPauses: MutateAgent = (options) => {
   const { client } = options;

@@ -19,6 +19,8 @@ import { Network } from "./network.ts";
 import type { Process, World } from "./world.ts";
 
 const botId = 99;
+/** A user who is not a member of the project. */
+export const strangerId = 7;
 export const host = "gitlab.example.com";
 export const site = "jira.example.com";
 export const projectId = 42;
@@ -45,6 +47,8 @@ export class AgentRemote {
   readonly mergeRequests = new Map<number, MergeRequest>();
   readonly discussions = new Map<number, Discussion[]>();
   readonly issues = new Map<string, Issue>();
+  /** The comments that the agent marked as seen. */
+  readonly awards = new Set<number>();
   readonly #world: World;
   readonly #network: Network;
   readonly #fences = new Map<string, { readonly fence: bigint; readonly commit: string }>();
@@ -132,7 +136,11 @@ export class AgentRemote {
     const changesOf = (mergeRequest: MergeRequest): Changes | undefined => {
       const { headSha } = mergeRequest;
       if (headSha === undefined) return undefined;
-      return { refs: { baseSha: "b".repeat(40), startSha: "b".repeat(40), headSha }, files: [] };
+      return {
+        refs: { baseSha: "b".repeat(40), startSha: "b".repeat(40), headSha },
+        createdAt: new Date(0).toISOString(),
+        files: [],
+      };
     };
     return {
       host,
@@ -154,7 +162,7 @@ export class AgentRemote {
       addNote: ({ iid }, body, discussionId) => call(() => this.comment(iid, botId, body, discussionId)),
       changeNote: ({ iid }, noteId, body) => call(() => this.#changeNote(iid, noteId, body)),
       deleteNote: ({ iid }, noteId) => call(() => this.#changeNote(iid, noteId, undefined)),
-      award: () => call(() => undefined),
+      award: (_place, noteId) => call(() => void this.awards.add(noteId)),
     };
   }
 

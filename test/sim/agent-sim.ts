@@ -18,6 +18,7 @@ const settings: AgentOptions["settings"] = {
   backoff: { baseMs: 500, maxMs: 5_000, jitter: 0.2 },
   author: { name: "Interlock", email: "interlock@example.com" },
   draftMergeRequests: false,
+  forks: "onRequest",
   statusesOf: () => statuses,
 };
 const troubleMs = 60_000;
@@ -88,6 +89,7 @@ function agentOn(server: SimServer, remote: AgentRemote, mutate: MutateAgent) {
         jira: remote.jiraOf(process),
         workshop: remote.workshopOf(process),
         coder: remote.coderOf(process),
+        redact: async (text) => text,
       }),
     );
   };

@@ -8,7 +8,7 @@ import {
   draftTask,
   type TaskDraft,
 } from "../../src/resources/index.ts";
-import { type AgentRemote, host, projectId, site, statuses } from "./agent-remote.ts";
+import { type AgentRemote, host, projectId, site, statuses, strangerId } from "./agent-remote.ts";
 import type { SimServer } from "./sim-server.ts";
 import type { World } from "./world.ts";
 
@@ -57,7 +57,7 @@ export class AgentStory {
     const iid = chance.whole(1, 2);
     const kind = chance.whole(0, 10);
     if (kind <= 2) return this.#push(iid);
-    if (kind <= 6) return this.#command(iid);
+    if (kind <= 6) return this.#command(iid, chance.happens(0.15) ? strangerId : 1);
     if (kind <= 8) return this.#issue();
     if (kind === 9) return this.#cancel();
     return this.#pause(iid);
@@ -76,13 +76,13 @@ export class AgentStory {
     await this.#tell({ type: "Review", claimKey, ...this.#common(), mergeRequest: this.#place(iid) });
   }
 
-  async #command(iid: number) {
-    const note = this.#remote.comment(iid, 1, "/copilot fix it");
+  async #command(iid: number, authorId = 1) {
+    const note = this.#remote.comment(iid, authorId, "/copilot fix it");
     const claimKey = claimKeys.note({ host, projectId, iid }, note.id);
     const verb = this.#world.chance.happens(0.8) ? "do" : "review";
     await this.#tell({
       ...{ type: "Command", claimKey, ...this.#common(), mergeRequest: this.#place(iid) },
-      note: { id: note.id, authorId: 1, body: note.body, verb, instruction: "fix it" },
+      note: { id: note.id, authorId, body: note.body, verb, instruction: "fix it" },
     });
   }
 

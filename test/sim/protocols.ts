@@ -139,6 +139,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "locks-of-its-own": agent(agents.locksOfItsOwn),
       "keeps-no-journal": agent(agents.keepsNoJournal),
       "ignores-pauses": agent(agents.ignoresPauses),
+      "serves-strangers": agent(agents.servesStrangers),
     },
   },
   "redis-order": {

@@ -13,6 +13,11 @@ export function cleanText(text: string, maxLength: number, secrets: readonly str
   return shorten(shown.trim(), maxLength);
 }
 
+/** The end of what the agent wrote. Secrets are taken out first: a cut could leave half of one. */
+export function cleanEnd(text: string, maxLength: number, secrets: readonly string[]): string {
+  return cleanText(withoutSecrets(plain(text), secrets).slice(-4 * maxLength), maxLength, secrets);
+}
+
 /** A commit message. Trailers with our name are ours to write: by them we recognise what we pushed. */
 export function cleanCommitMessage(text: string, maxLength: number, secrets: readonly string[]): string {
   const lines = plain(text)

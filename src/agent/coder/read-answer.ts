@@ -1,4 +1,4 @@
-import { cleanCommitMessage, cleanSuggestion, cleanText } from "./clean-text.ts";
+import { cleanCommitMessage, cleanEnd, cleanSuggestion, cleanText } from "./clean-text.ts";
 import type { CoderRequest, Finding } from "./coder.ts";
 import { jsonIn } from "./json-in.ts";
 
@@ -65,7 +65,7 @@ function isReview(value: unknown): boolean {
 function expectedReview(output: string, secrets: readonly string[]): string {
   const expected =
     'the coding agent has to end its output with {"summary": "…", "findings": [{"path": "…", "line": 1, "severity": "error|warning|info", "message": "…"}]}';
-  const end = cleanText(output.slice(-1_000), 300, secrets);
+  const end = cleanEnd(output, 300, secrets);
   return end === "" ? `${expected}; it said nothing` : `${expected}; it said: ${end}`;
 }
 

@@ -9,26 +9,30 @@ import {
 } from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { End } from "../end.ts";
+import type { MergeRequest, Note } from "../gitlab/gitlab.ts";
 import { withoutMarks } from "../markers.ts";
+import { RemoteError } from "../remote-error.ts";
 import { inOrder, isClosed } from "../seen.ts";
 import { describe } from "../statuses.ts";
 import { type CommandAttempt, placeOf } from "../work/attempt.ts";
-import { reply, whyNot } from "./command.ts";
+import { noteOf, reply, whyForkMoved, whyNot } from "./command.ts";
 import { addTask } from "./follow-up.ts";
 
 /** Does what a comment asks of us ourselves, and says so in one reply. */
 export async function builtIn(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, signal } = attempt;
   const { verb } = spec.note;
-  const isOpenToAll = verb === "help" || verb === "status";
-  if (!isOpenToAll) {
-    const place = placeOf(spec);
-    const mergeRequest = await gitlab.mergeRequest(place, signal);
-    const refusal = await whyNot(attempt, mergeRequest, await gitlab.discussions(place, signal));
-    if (refusal) return refusal;
-  }
+  const place = placeOf(spec);
+  const [mergeRequest, discussions] = await Promise.all([
+    gitlab.mergeRequest(place, signal),
+    gitlab.discussions(place, signal),
+  ]);
+  const refusal = await whyNot(attempt, mergeRequest, discussions);
+  if (refusal) return refusal;
+  const note = noteOf(attempt, discussions);
+  if (!note) throw new TypeError("whyNot refuses a comment that is gone");
   const { answer } = await attempt.journal.step("done", async () => {
-    const done = await carryOut(attempt);
+    const done = await carryOut(attempt, mergeRequest, note);
     return { answer: withoutMarks([done, ...pauseText(attempt)].join("\n\n")) };
   });
   await reply(attempt, answer ?? "");
@@ -42,12 +46,12 @@ function pauseText({ journal, client, pauses }: CommandAttempt): readonly string
   return [`⏸️ Automation is ${paused.evidence}; clears ${paused.clears}. What was not begun waits, and is not lost.`];
 }
 
-function carryOut(attempt: CommandAttempt): Promise<string> {
+function carryOut(attempt: CommandAttempt, mergeRequest: MergeRequest, note: Note): Promise<string> {
   switch (attempt.spec.note.verb) {
     case "review":
-      return reviewAgain(attempt);
+      return reviewAgain(attempt, mergeRequest, note);
     case "retry":
-      return retry(attempt);
+      return retry(attempt, note);
     case "cancel":
       return cancel(attempt);
     case "status":
@@ -58,10 +62,13 @@ function carryOut(attempt: CommandAttempt): Promise<string> {
   }
 }
 
-async function reviewAgain(attempt: CommandAttempt): Promise<string> {
-  const { spec, gitlab, signal } = attempt;
-  const { headSha } = await gitlab.mergeRequest(placeOf(spec), signal);
+async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, asked: Note): Promise<string> {
+  const { spec } = attempt;
+  const { headSha } = mergeRequest;
   if (headSha === undefined) return "There is no commit to review yet.";
+  const moved = await whyForkMoved(attempt, mergeRequest, asked);
+  if (moved?.retry) throw new RemoteError("unavailable", moved.message);
+  if (moved) return `Not reviewed: ${moved.message}.`;
   const { note, ...rest } = spec;
   const place = { host: spec.project.host, projectId: spec.project.id, iid: spec.mergeRequest.iid };
   const claimKey = claimKeys.reviewAgain(place, headSha, note.id);
@@ -69,6 +76,7 @@ async function reviewAgain(attempt: CommandAttempt): Promise<string> {
     ...rest,
     type: "Review",
     again: true,
+    requesterId: asked.author.id,
     claimKey,
     mergeRequest: { ...spec.mergeRequest, headSha },
   });
@@ -76,14 +84,19 @@ async function reviewAgain(attempt: CommandAttempt): Promise<string> {
 }
 
 /** The same again, as a task of its own: the old one stays as it ended. */
-async function retry(attempt: CommandAttempt): Promise<string> {
+async function retry(attempt: CommandAttempt, asked: Note): Promise<string> {
   const { spec } = attempt;
   const last = others(attempt)
     .filter(({ status }) => status?.phase === "Failed")
     .sort(inOrder)
     .at(-1);
   if (!last) return "Nothing failed here that could be tried again.";
-  const again: CodingTaskSpec = { ...last.spec, claimKey: `${last.spec.claimKey}:retry:${spec.note.id}` };
+  const claimKey = `${last.spec.claimKey}:retry:${spec.note.id}`;
+  // Who asks for a review again is who wants it. A comment stays its author's, whose access is looked up again.
+  const again: CodingTaskSpec =
+    last.spec.type === "Review"
+      ? { ...last.spec, claimKey, requesterId: asked.author.id, requestedBy: asked.author.username }
+      : { ...last.spec, claimKey };
   await addTask(attempt, again);
   return `The ${describe(last)} is tried again.`;
 }

@@ -8,6 +8,10 @@ export interface BranchOrder {
   readonly branch: string;
   /** Where the branch begins if it is not there yet; undefined: it has to be there. */
   readonly from?: string;
+  /** The only commit that the agent may work on: others push to this branch what no member has read. */
+  readonly onlyAt?: string | undefined;
+  /** Why the change must not be pushed after all; asked right before it is. */
+  readonly whyNotPush?: () => Promise<Failed | undefined>;
   readonly request: EditRequest;
   /** First line of the commit's message, unless the agent has a better one. */
   readonly title: string;
@@ -39,6 +43,9 @@ export async function changeBranch(attempt: Attempt, order: BranchOrder): Promis
     await workshop.fetchCommit(repository, start, `refs/heads/${head ? branch : order.from}`, signal);
     const found = head && (await workshop.findTask(repository, { head, taskUid: uid, depth: searchDepth }, signal));
     if (found) return { kind: "pushed", sha: found, summary: journal.resultOf("agent")?.["summary"] ?? "" };
+    if (order.onlyAt !== undefined && start !== order.onlyAt) {
+      return failed("ForkMoved", `${branch} has new commits since this was asked: read them, then ask again`);
+    }
 
     if (!edit || edit.isSpent) {
       const asked = await askAgent(attempt, order, start, head ? branch : (order.from ?? branch));
@@ -85,7 +92,7 @@ type Pushed = BranchOutcome | { readonly kind: "again"; readonly because: "moved
 
 async function commitAndPush(
   { workshop, lease, signal, settings, journal }: Attempt,
-  { repository, branch }: BranchOrder,
+  { repository, branch, whyNotPush }: BranchOrder,
   { patch, message, summary }: Edit,
   { head, start }: { readonly head: string | undefined; readonly start: string },
 ): Promise<Pushed> {
@@ -96,6 +103,8 @@ async function commitAndPush(
   const commit = await workshop.commit(repository, draft, signal);
   if (commit.kind === "conflict") return { kind: "again", because: "conflict" };
 
+  const refusal = await whyNotPush?.();
+  if (refusal) return refusal;
   const order = { branch, expectedSha: head, commit: commit.sha, lease };
   const outcome = await workshop.push(repository, order, signal);
   switch (outcome.kind) {

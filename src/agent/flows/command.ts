@@ -1,9 +1,10 @@
-import { type End, failed } from "../end.ts";
-import type { Discussion, MergeRequest } from "../gitlab/gitlab.ts";
+import { type End, type Failed, failed } from "../end.ts";
+import type { Discussion, MergeRequest, Note } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
 import { type CommandAttempt, placeOf } from "../work/attempt.ts";
 import { sayOrChange } from "../work/say.ts";
 import { type BranchOutcome, changeBranch } from "./change-branch.ts";
+import { whyNotServed } from "./why-not-served.ts";
 
 /** Does what a comment asks for: changes the branch of its merge request, or answers. One reply says how it went. */
 export async function command(attempt: CommandAttempt): Promise<End> {
@@ -34,34 +35,59 @@ export async function reply(attempt: CommandAttempt, text: string): Promise<void
   await sayOrChange(attempt, place, { mark, body: text, ...(discussionId === undefined ? {} : { discussionId }) });
 }
 
-/** Who may have branches changed is looked up when it happens: rights that were taken away do not count. */
+/** Why a comment is not acted on. Access is looked up first: what others write gets no reply. */
 export async function whyNot(
-  { spec, gitlab, settings, signal, journal }: CommandAttempt,
-  { state }: MergeRequest,
+  attempt: CommandAttempt,
+  mergeRequest: MergeRequest,
   discussions: readonly Discussion[],
 ): Promise<End | undefined> {
-  if (state !== "opened") return failed("NotOpen", `the merge request is ${state}: reopen it, then ask again`);
-  const isThere = discussions.some(({ notes }) => notes.some(({ id }) => id === spec.note.id));
-  if (!isThere) {
+  const { spec, gitlab, signal, journal } = attempt;
+  const note = noteOf(attempt, discussions);
+  if (!note) {
     // A reply of an earlier try must not go on saying that somebody is at work.
     const isQuiet = (journal.task.status?.attempts ?? 0) <= 1;
     return { kind: "cancelled", message: "the comment was deleted", isQuiet };
   }
   const { id: selfId } = await gitlab.self(signal);
-  if (spec.note.authorId === selfId) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };
-  const level = await gitlab.accessLevel(spec.project.id, spec.note.authorId, signal);
-  if (level >= settings.minAccessLevel) return undefined;
-  const needed = accessNames.get(settings.minAccessLevel) ?? `access level ${settings.minAccessLevel}`;
-  return failed("NotAllowed", `only members with the role ${needed} or above may ask for this`);
+  if (note.author.id === selfId) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };
+  // The author as GitLab names them, whatever the webhook claimed.
+  const refusal = await whyNotServed(attempt, mergeRequest, { user: note.author, isRequested: true });
+  if (refusal) return refusal;
+  const { state } = mergeRequest;
+  if (state !== "opened") return failed("NotOpen", `the merge request is ${state}: reopen it, then ask again`);
+  return spec.note.verb === "do" ? whyForkMoved(attempt, mergeRequest, note) : undefined;
 }
 
-const accessNames: ReadonlyMap<number, string> = new Map([
-  [10, "Guest"],
-  [20, "Reporter"],
-  [30, "Developer"],
-  [40, "Maintainer"],
-  [50, "Owner"],
-]);
+/**
+ * A member who asks for something on a fork has read the commits that were there. Its owner may push others at any time,
+ * and those are not served before a member asks again.
+ */
+export async function whyForkMoved(
+  { spec, gitlab, signal, journal }: CommandAttempt,
+  { sourceProjectId, headSha }: MergeRequest,
+  note: Note,
+): Promise<Failed | undefined> {
+  if (sourceProjectId === spec.project.id || journal.resultOf(forkHead)) return undefined;
+  const changes = await gitlab.changes(placeOf(spec), signal);
+  if (!changes || changes.refs.headSha !== headSha) {
+    return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
+  }
+  if (Date.parse(changes.createdAt) < Date.parse(note.createdAt)) {
+    // Remembered: a later try must not take what was pushed meanwhile, by us or by others, for what the member read.
+    await journal.record(forkHead, { sha: changes.refs.headSha });
+    return undefined;
+  }
+  const message = `the fork has new commits since this was asked (${headSha?.slice(0, 8)}): read them, then ask again`;
+  return failed("ForkMoved", message);
+}
+
+/** The step that remembers which commit of a fork a member has asked about. */
+const forkHead = "fork-head";
+
+/** The comment as it is on GitLab now; undefined: it was deleted. */
+export function noteOf({ spec }: CommandAttempt, discussions: readonly Discussion[]): Note | undefined {
+  return discussions.flatMap(({ notes }) => notes).find(({ id }) => id === spec.note.id);
+}
 
 async function change(
   attempt: CommandAttempt,
@@ -76,6 +102,8 @@ async function change(
   return changeBranch(attempt, {
     repository: { projectId: project.id, cloneUrl: project.cloneUrl },
     branch: sourceBranch,
+    whyNotPush: () => whyNotPush(attempt, mergeRequest, discussions),
+    onlyAt: attempt.journal.resultOf(forkHead)?.["sha"],
     title: `fix: ${firstLine(instruction).slice(0, 50)}`,
     request: {
       version: 1,
@@ -88,6 +116,19 @@ async function change(
         .map(({ author, body }) => ({ author: author.username, text: body })),
     },
   });
+}
+
+/** The author may have been removed while the agent worked. They were told that it does, so they are told the end. */
+async function whyNotPush(
+  attempt: CommandAttempt,
+  mergeRequest: MergeRequest,
+  discussions: readonly Discussion[],
+): Promise<Failed | undefined> {
+  const user = noteOf(attempt, discussions)?.author ?? { id: 0, username: "" };
+  const refusal = await whyNotServed(attempt, mergeRequest, { user, isRequested: true });
+  if (!refusal) return undefined;
+  if (refusal.kind === "failed") return { ...refusal, isQuiet: false };
+  return failed((refusal.kind === "cancelled" && refusal.reason) || "NotServed", refusal.message);
 }
 
 function threadOf({ spec }: CommandAttempt, discussions: readonly Discussion[]): Discussion | undefined {

@@ -2,11 +2,14 @@ import { type CodingTaskSpec, claimKeys, createTask, draftTask } from "../../res
 import { iso } from "../statuses.ts";
 import type { Attempt, ReviewAttempt } from "../work/attempt.ts";
 
-/** Has the commit that is the head by now reviewed, should nobody have told us of it. */
+/**
+ * Has the commit that is the head by now reviewed, should nobody have told us of it. Who asked for the older one did not
+ * ask for this one: the access of the merge request's author decides.
+ */
 export async function reviewHead(attempt: ReviewAttempt, headSha: string): Promise<void> {
   const { spec } = attempt;
   const place = { host: spec.project.host, projectId: spec.project.id, iid: spec.mergeRequest.iid };
-  const { again: _, ...rest } = spec;
+  const { again: _, requesterId: __, ...rest } = spec;
   const claimKey = claimKeys.review(place, headSha);
   await addTask(attempt, { ...rest, claimKey, mergeRequest: { ...spec.mergeRequest, headSha } });
 }

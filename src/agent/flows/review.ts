@@ -3,11 +3,12 @@ import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
 import { type End, failed } from "../end.ts";
 import type { Changes, Discussion, MergeRequest, Note, Place, Project } from "../gitlab/gitlab.ts";
 import { reviewedIn } from "../markers.ts";
-import { placeOf, type ReviewAttempt } from "../work/attempt.ts";
+import { placeOf, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
 import { ownNotes } from "../work/say.ts";
 import { reviewHead } from "./follow-up.ts";
 import { postFindings } from "./post-findings.ts";
 import { postSummary } from "./post-summary.ts";
+import { type Requester, whyNotServed } from "./why-not-served.ts";
 
 /**
  * Reviews one commit of a merge request: the agent looks at it, its findings become discussions, and one summary note
@@ -22,8 +23,8 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
     gitlab.discussions(place, signal),
     gitlab.self(signal),
   ]);
-  const outdated = await whyNotNow(attempt, mergeRequest);
-  if (outdated) return outdated;
+  const refusal = await whyNotNow(attempt, mergeRequest);
+  if (refusal) return refusal;
 
   const own = ownNotes(discussions, selfId);
   const isBegun = journal.resultOf("agent") !== undefined;
@@ -47,8 +48,18 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
   return { kind: "completed", message, result: { summary: found.summary, comments } };
 }
 
-async function whyNotNow(attempt: ReviewAttempt, { state, headSha }: MergeRequest): Promise<End | undefined> {
+/** Who asked for the review, or else the author of the merge request as GitLab names them. */
+function requesterOf({ requesterId, requestedBy }: SpecOf<"Review">, { author }: MergeRequest): Requester {
+  if (requesterId === undefined) return { user: author, isRequested: false };
+  return { user: { id: requesterId, username: requestedBy ?? "" }, isRequested: true };
+}
+
+/** Why nothing is posted, asked before and after the agent looks at it: access, state and head may have changed. */
+async function whyNotNow(attempt: ReviewAttempt, mergeRequest: MergeRequest): Promise<End | undefined> {
   const { spec } = attempt;
+  const { state, headSha } = mergeRequest;
+  const refusal = await whyNotServed(attempt, mergeRequest, requesterOf(spec, mergeRequest));
+  if (refusal) return refusal;
   if (state !== "opened") return { kind: "completed", message: `not reviewed: the merge request is ${state}` };
   if (headSha === spec.mergeRequest.headSha) return undefined;
   if (headSha === undefined) return failed("NoCommits", "the merge request has no commit", true);

@@ -1,8 +1,16 @@
+import { inflated } from "./binary-patch.ts";
 import type { TreeChange } from "./tree-change.ts";
 
 export type ParsedPatch =
-  | { readonly kind: "patch"; readonly changes: readonly TreeChange[] }
+  | { readonly kind: "patch"; readonly changes: readonly TreeChange[]; readonly added: readonly AddedContent[] }
   | { readonly kind: "problem"; readonly problem: string };
+
+/** What a patch brings into one file. */
+export interface AddedContent {
+  readonly path: string;
+  /** Added lines, or the new content of a binary file; each character is a byte. */
+  readonly text: string;
+}
 
 class Unreadable extends Error {}
 
@@ -13,13 +21,15 @@ class Unreadable extends Error {}
 export function parsePatch(bytes: Uint8Array): ParsedPatch {
   const lines = new Lines(bytes);
   const changes = new Map<string, TreeChange>();
+  const added: AddedContent[] = [];
   try {
     while (!lines.atEnd) {
-      const change = parseFile(lines);
+      const { change, text } = parseFile(lines);
       if (changes.has(change.path)) throw new Unreadable(`${JSON.stringify(change.path)} is in it twice`);
       changes.set(change.path, change);
+      added.push({ path: change.path, text });
     }
-    return { kind: "patch", changes: [...changes.values()] };
+    return { kind: "patch", changes: [...changes.values()], added };
   } catch (error) {
     if (error instanceof Unreadable) return { kind: "problem", problem: `line ${lines.number}: ${error.message}` };
     throw error;
@@ -59,18 +69,17 @@ class Lines {
   }
 }
 
-function parseFile(lines: Lines): TreeChange {
+function parseFile(lines: Lines): { readonly change: TreeChange; readonly text: string } {
   const [, names = ""] = lines.expect(/^diff --git (.*)$/s, "the head of a file");
   const path = pathOf(names);
   const modes = parseModes(lines);
   const index = lines.take(/^index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})(?: (\d{6}))?$/);
   const change = changeOf(path, modes, index?.[3]);
-  if (!index) return change;
+  if (!index) return { change, text: "" };
 
-  if (lines.take(/^GIT binary patch$/)) parseBinary(lines);
+  if (lines.take(/^GIT binary patch$/)) return { change, text: parseBinary(lines) };
   // The file without content has no hunks and no names above them.
-  else if (lines.take(/^--- .*$/s)) parseText(lines);
-  return change;
+  return { change, text: lines.take(/^--- .*$/s) ? parseText(lines) : "" };
 }
 
 interface Modes {
@@ -118,36 +127,48 @@ function unquoted(name: string): string {
   });
 }
 
-function parseBinary(lines: Lines): void {
+/** The content that it brings: of a delta, what is not in the file yet is in there as it is. */
+function parseBinary(lines: Lines): string {
   // Forward and backward.
-  for (let i = 0; i < 2; i++) {
+  const [forward] = [0, 1].map(() => {
     lines.expect(/^(literal|delta) \d+$/, "a binary change");
-    while (lines.take(/^[A-Za-z][!-~]+$/));
+    const coded: string[] = [];
+    for (let line = lines.take(codedLine); line; line = lines.take(codedLine)) coded.push(line[0]);
     lines.expect(/^$/, "the end of a binary change");
-  }
+    return coded;
+  });
+  const content = inflated(forward ?? []);
+  if (content === undefined) throw new Unreadable("a binary change cannot be unpacked");
+  return content.toString("latin1");
 }
 
-function parseText(lines: Lines): void {
+const codedLine = /^[A-Za-z][!-~]+$/;
+
+/** The lines that it adds. */
+function parseText(lines: Lines): string {
   lines.expect(/^\+\+\+ .*$/s, "the new name of the file");
-  let hunks = 0;
+  const hunks: string[] = [];
   for (let head = nextHunk(lines); head; head = nextHunk(lines)) {
-    parseHunk(lines, Number(head[1] ?? 1), Number(head[2] ?? 1));
-    hunks++;
+    hunks.push(parseHunk(lines, Number(head[1] ?? 1), Number(head[2] ?? 1)));
   }
-  if (hunks === 0) throw new Unreadable("a change was expected");
+  if (hunks.length === 0) throw new Unreadable("a change was expected");
+  return hunks.join("");
 }
 
 function nextHunk(lines: Lines): RegExpExecArray | undefined {
   return lines.take(/^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@.*$/s);
 }
 
-function parseHunk(lines: Lines, oldLines: number, newLines: number): void {
+function parseHunk(lines: Lines, oldLines: number, newLines: number): string {
   let [before, after] = [oldLines, newLines];
+  const added: string[] = [];
   while (before > 0 || after > 0) {
-    const [sign] = lines.expect(/^[ +-]/, "a line of the change");
-    if (sign !== "+") before--;
-    if (sign !== "-") after--;
+    const [line] = lines.expect(/^[ +-].*$/s, "a line of the change");
+    if (line[0] !== "+") before--;
+    if (line[0] !== "-") after--;
     if (before < 0 || after < 0) throw new Unreadable("the change has more lines than it says");
+    if (line[0] === "+") added.push(`${line.slice(1)}\n`);
     lines.take(/^\\ No newline at end of file$/);
   }
+  return added.join("");
 }

@@ -71,7 +71,7 @@ export type PatchRefusal =
   | "BadMode"
   /** A patch that was made elsewhere is not one that git writes. */
   | "Unreadable"
-  /** One of our own secrets is in it. */
+  /** It adds a secret, or what has the format of a key. */
   | "Secret";
 
 /** A change that was checked. */

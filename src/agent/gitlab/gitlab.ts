@@ -128,6 +128,8 @@ export interface DiffRefs {
 
 export interface Changes {
   readonly refs: DiffRefs;
+  /** When the head was pushed, by GitLab's clock: at that time or a little before. ISO 8601. */
+  readonly createdAt: string;
   readonly files: readonly FileChange[];
 }
 

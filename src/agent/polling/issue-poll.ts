@@ -61,7 +61,11 @@ export class IssuePoll {
     if ("problem" in issue) return issue.isGone || patience.failed(id, issue.problem);
     if (issue.status.toLowerCase() !== source.triggerStatus.toLowerCase()) return true;
     const answer = await sink.offer(await this.#draft(issue, signal));
-    return answer === "there" || patience.failed(`${id} since ${issue.statusSince}`, answer.refused);
+    if (answer === "there") return true;
+    if (!patience.failed(`${id} since ${issue.statusSince}`, answer.refused)) return false;
+    const subject = { object: "issue", issue: key, author: issue.reporter } as const;
+    await sink.ignore({ subject, reason: "Unreadable", because: `it cannot be a task: ${answer.refused}` });
+    return true;
   }
 
   async #read(key: string, signal: AbortSignal) {

@@ -1,5 +1,12 @@
 import { instantMs, type PolledItem, type Watermark } from "../../coordination/index.ts";
-import { commandOf, type ReportOrigin, type ReportOutcome, type ReportRules, reviewOf } from "../../resources/index.ts";
+import {
+  commandOf,
+  type ReportOrigin,
+  type ReportOutcome,
+  type ReportRules,
+  type ReportSubject,
+  reviewOf,
+} from "../../resources/index.ts";
 import type { GitLab, MergeRequest, Note, Project } from "../gitlab/gitlab.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { NotesMemory, touchThrottleMs } from "./notes-memory.ts";
@@ -65,7 +72,8 @@ export class ProjectPoll {
 
   #review(item: MergeRequest): Promise<boolean> {
     const { rules } = this.#options;
-    return this.#take(`merge request ${this.#nameOf(item)}`, reviewOf(reported(item), this.#origin(), rules));
+    const outcome = reviewOf(reported(item), this.#origin(), rules);
+    return this.#take(`merge request ${this.#nameOf(item)}`, outcome, this.#subject(item));
   }
 
   /** The notes since `from`, and whether each is finished. */
@@ -74,17 +82,24 @@ export class ProjectPoll {
     const mayHaveNotes = instantMs(item.updatedAt) >= instantMs(from) - touchThrottleMs;
     if (!mayHaveNotes || this.#memory.hasAll(item)) return [];
 
-    const id = `notes of merge request ${this.#nameOf(item)}`;
-    if (patience.hasGivenUp(id)) return [];
+    const unread = `notes of merge request ${this.#nameOf(item)}`;
+    if (patience.hasGivenUp(unread)) return [];
     const notes = await this.#notesOf(item, from, signal);
     if ("problem" in notes) {
-      return [{ id, updatedAt: from, finished: notes.isGone || patience.failed(id, notes.problem) }];
+      return [{ id: unread, updatedAt: from, finished: notes.isGone || patience.failed(unread, notes.problem) }];
     }
     const told: PolledItem[] = [];
     for (const note of notes.list) {
       const isNew = instantMs(note.createdAt) >= instantMs(from);
       const outcome = commandOf(reportedNote(note), reported(item), this.#origin(), rules);
-      const finished = !isNew || (await this.#take(`note ${note.id} of ${this.#nameOf(item)}`, outcome));
+      const subject = {
+        ...this.#subject(item),
+        object: "note",
+        noteId: note.id,
+        author: note.author.username,
+      } as const;
+      const id = `note ${note.id} of ${this.#nameOf(item)}`;
+      const finished = !isNew || (await this.#take(id, outcome, subject));
       told.push({ id: String(note.id), updatedAt: note.createdAt, finished });
     }
     if (told.every(({ finished }) => finished)) this.#memory.read(item, serverDate);
@@ -106,11 +121,25 @@ export class ProjectPoll {
   }
 
   /** Whether nothing is left to do about it. */
-  async #take(id: string, outcome: ReportOutcome): Promise<boolean> {
+  async #take(id: string, outcome: ReportOutcome, subject: ReportSubject): Promise<boolean> {
     const { sink, patience } = this.#options;
-    if (outcome.kind === "ignored" || patience.hasGivenUp(id)) return true;
+    if (outcome.kind === "ignored") {
+      await sink.ignore({ ...outcome, subject });
+      return true;
+    }
+    if (patience.hasGivenUp(id)) return true;
     const answer = await sink.offer(outcome.draft);
-    return answer === "there" || patience.failed(id, answer.refused);
+    if (answer === "there") return true;
+    if (!patience.failed(id, answer.refused)) return false;
+    await sink.ignore({ subject, reason: "Unreadable", because: `it cannot be a task: ${answer.refused}` });
+    return true;
+  }
+
+  #subject({ iid, headSha, author }: MergeRequest): ReportSubject {
+    const { gitlab, project } = this.#options;
+    const { id, path } = project;
+    const where = { host: gitlab.host, id, path };
+    return { object: "merge_request", project: where, iid, headSha, author: author.username };
   }
 
   #origin(): ReportOrigin {

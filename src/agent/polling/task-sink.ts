@@ -1,6 +1,15 @@
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
-import { type CodingTask, createTask, draftTask, type TaskDraft, taskReceived } from "../../resources/index.ts";
+import {
+  type CodingTask,
+  createTask,
+  draftTask,
+  type IgnoredReport,
+  reportIgnored,
+  subjectName,
+  type TaskDraft,
+  taskReceived,
+} from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 
 /** Where polled things become tasks. */
@@ -9,6 +18,8 @@ export interface TaskSink {
   now(): string;
   /** Resolves when the task is there and on record, by us or by whoever was faster. `refused`: it cannot be a task. */
   offer(draft: TaskDraft): Promise<"there" | { readonly refused: string }>;
+  /** Resolves when it is on record that this becomes no task. What a poll finds again is recorded once. */
+  ignore(report: Pick<IgnoredReport, "subject" | "reason" | "because">): Promise<void>;
 }
 
 export interface TaskSinkOptions {
@@ -24,6 +35,7 @@ const mostKnown = 10_000;
 
 export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): TaskSink {
   const known = new Set<string>();
+  const ignored = new Set<string>();
 
   async function keep(draft: CodingTask): Promise<"there" | { readonly refused: string }> {
     const outcome = await createTask(client, draft).catch((error: unknown) => {
@@ -42,6 +54,14 @@ export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): T
   }
 
   return {
+    async ignore({ subject, reason, because }) {
+      const key = JSON.stringify([subjectName(subject), subject.headSha, subject.noteId, reason]);
+      if (ignored.has(key)) return;
+      const at = new Date(client.serverNowMs()).toISOString();
+      await ledger.append(reportIgnored({ subject, reason, because, source: "poll", at }));
+      if (ignored.size >= mostKnown) ignored.clear();
+      ignored.add(key);
+    },
     now: () => new Date(client.serverNowMs()).toISOString(),
     async offer(draft) {
       const reading = draftTask(draft, namespace);

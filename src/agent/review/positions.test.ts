@@ -85,5 +85,9 @@ function finding(some: Partial<Finding>): Finding {
 }
 
 function changes(some: Partial<FileChange>): Changes {
-  return { refs, files: [{ oldPath: "a.ts", newPath: "a.ts", kind: "changed", diff: "", ...some }] };
+  return {
+    refs,
+    createdAt: "2026-11-15T06:00:00Z",
+    files: [{ oldPath: "a.ts", newPath: "a.ts", kind: "changed", diff: "", ...some }],
+  };
 }

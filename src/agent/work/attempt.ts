@@ -10,6 +10,7 @@ import type { GitLab, Place } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
 import type { Settings } from "../settings.ts";
 import type { Journal } from "./journal.ts";
+import type { Redact } from "./redacted.ts";
 
 /** What tasks are worked on with. */
 export interface Tools {
@@ -23,6 +24,8 @@ export interface Tools {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Takes secrets out of what people read. */
+  readonly redact: Redact;
   /** Those that last now, whatever they cover. */
   pauses(): readonly Pause[];
   /** Every task that is known of a merge request. */

@@ -3,6 +3,7 @@ import type { KubeClient, UpdateOutcome } from "../../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../../resources/index.ts";
 import { isClosed } from "../seen.ts";
 import { iso } from "../statuses.ts";
+import { type Redact, redactedStatus } from "./redacted.ts";
 
 /** Somebody else works on the task by now, or it is gone: whatever we were about to do is not ours to do. */
 export class TaskTaken extends Error {
@@ -19,10 +20,12 @@ type Result = Readonly<Record<string, string>>;
 export class Journal {
   readonly #client: KubeClient;
   readonly #lease: Pick<Lease, "assertHeld">;
+  readonly #redact: Redact;
   #task: CodingTask;
 
-  constructor(client: KubeClient, task: CodingTask, lease: Pick<Lease, "assertHeld">) {
+  constructor(client: KubeClient, task: CodingTask, lease: Pick<Lease, "assertHeld">, redact: Redact) {
     this.#client = client;
+    this.#redact = redact;
     this.#lease = lease;
     this.#task = task;
   }
@@ -60,8 +63,9 @@ export class Journal {
   async write(next: (task: CodingTask) => CodingTaskStatus): Promise<void> {
     const mine = this.#task.status?.attempts;
     for (;;) {
+      const status = await redactedStatus(next(this.#task), this.#redact);
       this.#lease.assertHeld();
-      const wanted: CodingTask = { ...this.#task, status: next(this.#task) };
+      const wanted: CodingTask = { ...this.#task, status };
       const outcome = await this.#client.update(codingTasks, wanted, { subresource: "status" });
       if (outcome.kind === "updated") {
         this.#task = outcome.object;

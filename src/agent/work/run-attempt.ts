@@ -5,13 +5,13 @@ import { begunAt, type CodingTask, codingTasks } from "../../resources/index.ts"
 import { backoffMs } from "../../time/index.ts";
 import type { Announce } from "../announce.ts";
 import { cancelRequest } from "../decide.ts";
-import { type End, type Failed, failed } from "../end.ts";
+import { type End, endOfRemoteError, type Failed, failed } from "../end.ts";
 import { builtIn } from "../flows/built-in.ts";
 import { command } from "../flows/command.ts";
 import { issue } from "../flows/issue.ts";
 import { report } from "../flows/report.ts";
 import { review } from "../flows/review.ts";
-import { isRemoteError, type RemoteError } from "../remote-error.ts";
+import { isRemoteError } from "../remote-error.ts";
 import { isClosed, lineOf } from "../seen.ts";
 import { describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
 import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt, Tools } from "./attempt.ts";
@@ -70,7 +70,7 @@ async function underLock(
   const isCancelled = cancelRequest(task) !== undefined;
   if (!isCancelled && taskPause(task, tools.pauses(), client.serverNowMs())) return "paused";
 
-  const journal = new Journal(client, task, lease);
+  const journal = new Journal(client, task, lease, tools.redact);
   const attempt: Attempt = {
     ...tools,
     gitlab: heldGitLab(tools.gitlab, lease),
@@ -145,13 +145,6 @@ function endOfError({ log, journal }: Attempt, error: unknown): Failed {
   return failed("Unexpected", "something went wrong that nobody thought of; the log of the agent says what", true);
 }
 
-function endOfRemoteError({ kind, status, message, retryAfterMs }: RemoteError): Failed {
-  const reason = { unavailable: "Unavailable", denied: "Denied", missing: "Missing", refused: "Refused" }[kind];
-  // A token that is taken no more is renewed by people, and then everything that waited goes on.
-  const isOutage = kind === "unavailable" || status === 401;
-  return { ...failed(reason, message, isOutage), isOutage, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-}
-
 function mayTryAgain(attempt: Attempt, { retry, isOutage = false }: Failed): boolean {
   const { journal, settings } = attempt;
   if (!retry) return false;
@@ -179,8 +172,9 @@ async function again(attempt: Attempt, failure: Failed, counted: number): Promis
 /** People are told before the end is written: what is closed is not looked at again. */
 async function close(attempt: Attempt, end: End, { announce }: AttemptTools): Promise<AttemptOutcome> {
   const { journal, client, log } = attempt;
-  if (end.kind === "failed") await remember(attempt, end);
-  if (end.kind === "failed" || (end.kind === "cancelled" && !end.isQuiet)) {
+  const isTold = (end.kind === "failed" || end.kind === "cancelled") && !end.isQuiet;
+  if (end.kind === "failed" && isTold) await remember(attempt, end);
+  if (isTold) {
     try {
       await report({ ...attempt, signal: attempt.lease.signal }, end);
     } catch (error) {

@@ -149,7 +149,13 @@ export const agent = {
   passEnvironment: optional<readonly string[]>({
     kind: harmlessVariables(),
     env: "AGENT_PASS_ENVIRONMENT",
-    about: "Variables of our environment that it gets, such as the key of its model. All others it does not see.",
+    about:
+      "Variables of our environment that it gets, such as the key of its model. All others it does not see. Their values are secret: they are redacted, and a change that contains one is not pushed.",
+  }),
+  publicEnvironment: optional<readonly string[]>({
+    kind: harmlessVariables(),
+    env: "AGENT_PUBLIC_ENVIRONMENT",
+    about: "More variables that it gets, whose values are no secrets, such as the name of its model or of a proxy.",
   }),
   user: optional<{ readonly uid: number; readonly gid: number }>({
     kind: userId(),
@@ -157,9 +163,11 @@ export const agent = {
     about: "Who it is if we are root; `65534:65534` unless set.",
   }),
   network: setting({
-    kind: oneOf("host", "none"),
-    default: "host",
-    about: "Whether it reaches the network. A model elsewhere is reached that way.",
+    kind: oneOf("none", "host"),
+    default: "none",
+    env: "AGENT_NETWORK",
+    about:
+      "`none` takes the network away where namespaces allow that; elsewhere, start-up warns. `host` is needed for a model elsewhere.",
   }),
   isolation: setting({
     kind: oneOf("best", "required"),
@@ -170,6 +178,8 @@ export const agent = {
   }),
   workDir: optional<string>({
     kind: directory(),
-    about: "Where its folders are while it works; in the system's folder for temporary files unless set.",
+    env: "AGENT_WORK_DIR",
+    about:
+      "Where its folders are while it works; `coder` in the data directory unless set. A symbolic link, and a directory that another user owns or can write to, is refused.",
   }),
 };

@@ -75,10 +75,23 @@ export const gitlab = {
     env: "GITLAB_SKIP_LABELS",
     about: "Merge requests with one of these labels are not reviewed by themselves. Case does not count.",
   }),
+  requiredLabels: optional<readonly string[]>({
+    kind: names("labels"),
+    env: "GITLAB_REQUIRED_LABELS",
+    about: "Only merge requests with one of these labels are reviewed by themselves, if set. Case does not count.",
+  }),
   minAccessLevel: setting({
     kind: oneOf("guest", "reporter", "developer", "maintainer", "owner"),
     default: "developer",
     env: "GITLAB_MIN_ACCESS_LEVEL",
-    about: "Who may tell the agent what to do: members of the project with this role, or a higher one.",
+    about:
+      "Who is served: authors of merge requests and comments who have this role in the project, or a higher one. What others write triggers nothing.",
+  }),
+  forks: setting({
+    kind: oneOf("onRequest", "never", "always"),
+    default: "onRequest",
+    env: "GITLAB_FORKS",
+    about:
+      "Merge requests from forks: `onRequest` serves a commit once a member asks for it in a comment, `never` none, `always` those of members like any other.",
   }),
 };

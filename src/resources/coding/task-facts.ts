@@ -7,6 +7,9 @@ export function taskFacts({ metadata, spec }: CodingTask) {
     task_type: spec.type,
     target_resource: spec.targetResource,
     claim_key: spec.claimKey,
+    ...(spec.type === "Issue"
+      ? { issue: spec.issue.key }
+      : { merge_request: `${spec.project.host}/${spec.project.path}!${spec.mergeRequest.iid}` }),
     ...(spec.requestedBy === undefined ? {} : { by: spec.requestedBy }),
   };
 }

@@ -30,8 +30,10 @@ export interface ReportRules {
   /** Our own name on GitLab. */
   readonly username?: string | undefined;
   readonly reviewDrafts: boolean;
-  /** Case does not count. */
+  /** Merge requests with one of them are not reviewed. Case does not count. */
   readonly skipLabels: readonly string[];
+  /** Merge requests without any of them are not reviewed, if there are any. Case does not count. */
+  readonly requiredLabels?: readonly string[] | undefined;
 }
 
 /** How we heard of it. */
@@ -49,6 +51,7 @@ export const ignoreReasons = [
   "ProjectNotAllowed",
   "Draft",
   "Label",
+  "LabelMissing",
   "NotOpen",
   "NoCommit",
   "NoNewCommits",
@@ -68,14 +71,18 @@ export type ReportOutcome =
 export function reviewOf(
   mergeRequest: ReportedMergeRequest,
   origin: ReportOrigin,
-  { reviewDrafts, skipLabels }: ReportRules,
+  { reviewDrafts, skipLabels, requiredLabels = [] }: ReportRules,
 ): ReportOutcome {
   const { isOpen, isDraft, labels, headSha } = mergeRequest;
-  const skipped = new Set(skipLabels.map((label) => label.toLowerCase()));
-  const label = labels.find((label) => skipped.has(label.toLowerCase()));
+  const label = labels.find((label) => isOneOf(label, skipLabels));
+  const isLabelMissing = requiredLabels.length > 0 && !labels.some((label) => isOneOf(label, requiredLabels));
   if (!isOpen) return ignored("NotOpen", "the merge request is not open");
   if (isDraft && !reviewDrafts) return ignored("Draft", "it is a draft, and gitlab.reviewDrafts is false");
   if (label !== undefined) return ignored("Label", `it has the label ${label}, which is one of gitlab.skipLabels`);
+  if (isLabelMissing) {
+    const wanted = requiredLabels.join(", ");
+    return ignored("LabelMissing", `label missing: it has none of gitlab.requiredLabels (${wanted})`);
+  }
   if (headSha === undefined) return ignored("NoCommit", "it has no commit yet");
 
   const { project } = origin;
@@ -120,6 +127,11 @@ export function commandOf(
       },
     },
   };
+}
+
+/** Whether a label is one of those. Case does not count. */
+export function isOneOf(label: string, labels: readonly string[]): boolean {
+  return labels.some((one) => one.toLowerCase() === label.toLowerCase());
 }
 
 export function ignored(reason: IgnoreReason, because: string): Extract<ReportOutcome, { kind: "ignored" }> {

@@ -38,6 +38,16 @@ describe("the event of a merge request", () => {
     expect(reasonOf(unlabelled)).toBe("NoNewCommits");
   });
 
+  it("is a review when it gets the label that it needs for one", () => {
+    const labels = { previous: [], current: [{ title: "Review-Me" }] };
+    const event = { ...mergeRequestEvent({ action: "update", labels: labels.current }), changes: { labels } };
+    const others = { previous: [{ title: "review-me" }], current: [{ title: "review-me" }, { title: "other" }] };
+    const again = { ...mergeRequestEvent({ action: "update", labels: others.current }), changes: { labels: others } };
+
+    expect(draftOf(event, { requiredLabels: ["review-me"] }).type).toBe("Review");
+    expect(reasonOf(again, { requiredLabels: ["review-me"] })).toBe("NoNewCommits");
+  });
+
   it("names the fork that it comes from, whose branch is another", () => {
     const draft = draftOf(mergeRequestEvent({ source_project_id: 99 }));
 
@@ -50,6 +60,7 @@ describe("the event of a merge request", () => {
     ["Draft", { draft: true }, {}],
     ["Draft", { draft: undefined, work_in_progress: true }, {}],
     ["Label", { labels: [{ title: "No-Review" }] }, { skipLabels: ["no-review"] }],
+    ["LabelMissing", { labels: [{ title: "other" }] }, { requiredLabels: ["review-me"] }],
     ["NotOpen", { state: "closed" }, {}],
     ["NotOpen", { state: "merged" }, {}],
     ["NoCommit", { last_commit: null }, {}],

@@ -1,6 +1,7 @@
 import {
   commandOf,
   ignored,
+  isOneOf,
   type ReportOrigin,
   type ReportOutcome,
   type ReportRules,
@@ -8,7 +9,7 @@ import {
   type TaskReader,
 } from "../../resources/index.ts";
 import { isObject, type Json, shown } from "../json.ts";
-import { labelsIn, mergeRequestIn, noteIn, part, projectIn, timeIn } from "./payload.ts";
+import { labelsIn, mergeRequestIn, noteIn, part, projectIn, subjectIn, timeIn } from "./payload.ts";
 
 export interface GitLabWebhookOptions extends ReportRules {
   /** Name of the server's host, for keys: the one that is polled, however it calls itself in what it posts. */
@@ -29,9 +30,11 @@ export function gitlabWebhooks(options: GitLabWebhookOptions): TaskReader {
       const { object_kind } = json;
       switch (object_kind) {
         case "merge_request":
-          return { object: "merge_request", outcome: inProject(json, receivedAt, options, readMergeRequest) };
-        case "note":
-          return { object: "note", outcome: inProject(json, receivedAt, options, readNote) };
+        case "note": {
+          const read = object_kind === "note" ? readNote : readMergeRequest;
+          const outcome = inProject(json, receivedAt, options, read);
+          return { object: object_kind, outcome, subject: subjectIn(json, object_kind, options.host) };
+        }
         default: {
           const kind = typeof object_kind === "string" ? `events of the kind ${shown(object_kind)}` : "this";
           return { object: "other", outcome: ignored("NotHandled", `nothing is done about ${kind}`) };
@@ -77,13 +80,17 @@ function readMergeRequest(body: Json, origin: ReportOrigin, options: GitLabWebho
 }
 
 /** New commits, or the end of what kept the last ones from a review. */
-function isWorthAReview({ oldrev }: Json, changes: Json, { skipLabels }: GitLabWebhookOptions): boolean {
+function isWorthAReview(
+  { oldrev }: Json,
+  changes: Json,
+  { skipLabels, requiredLabels = [] }: GitLabWebhookOptions,
+): boolean {
   if (typeof oldrev === "string" && oldrev !== "") return true;
   const { current: isDraft } = part(changes, "draft");
   if (isDraft === false) return true;
-  const { previous } = part(changes, "labels");
-  const skipped = new Set(skipLabels.map((label) => label.toLowerCase()));
-  return labelsIn(previous).some((label) => skipped.has(label.toLowerCase()));
+  const { previous, current } = part(changes, "labels");
+  const had = (list: unknown, labels: readonly string[]) => labelsIn(list).some((label) => isOneOf(label, labels));
+  return had(previous, skipLabels) || (had(current, requiredLabels) && !had(previous, requiredLabels));
 }
 
 function readNote(body: Json, origin: ReportOrigin, options: GitLabWebhookOptions): ReportOutcome {

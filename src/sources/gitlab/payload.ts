@@ -1,4 +1,4 @@
-import type { ReportedMergeRequest, ReportedNote, TaskDraft } from "../../resources/index.ts";
+import type { ReportedMergeRequest, ReportedNote, ReportSubject, TaskDraft } from "../../resources/index.ts";
 import { isObject, type Json } from "../json.ts";
 
 /** What a webhook says, as far as it says it: anything may be missing, or be something else. */
@@ -48,6 +48,24 @@ export function noteIn(body: Json): ReportedNote | undefined {
     author: { id: authorId, username: textIn(username) ?? "" },
     body: note,
     isSystem: system === true,
+  };
+}
+
+/** What an event is about, for the record: as much as it says, whatever else is missing. */
+export function subjectIn(body: Json, object: "merge_request" | "note", host: string): ReportSubject {
+  const attributes = part(body, "object_attributes");
+  const mergeRequest = object === "note" ? part(body, "merge_request") : attributes;
+  const { iid } = mergeRequest;
+  const { id: headSha } = part(mergeRequest, "last_commit");
+  const { id: noteId } = attributes;
+  const { username } = part(body, "user");
+  return {
+    object,
+    project: projectIn(body, host),
+    iid: idIn(iid),
+    headSha: textIn(headSha)?.slice(0, 64),
+    ...(object === "note" && { noteId: idIn(noteId) }),
+    author: textIn(username)?.slice(0, 253),
   };
 }
 

@@ -27,6 +27,7 @@ export async function coderOptions(root: string, { limits, ...wishes }: CoderWis
       ...limits,
     },
     secrets: async () => [token],
+    ownSecrets: async () => [token],
     directory: join(root, "scratch"),
     hidden: [join(root, "data"), join(root, "token-file")],
     isolation: { namespaces: undefined, user: undefined, network: true },

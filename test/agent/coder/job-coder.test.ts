@@ -220,6 +220,7 @@ function coder(script: string, { timeoutMs = 60_000 } = {}) {
     settings: {
       namespace,
       command: ["sh", "-c", script],
+      network: "none",
       ...{ image: "agent", ownImage: "interlock", secret: undefined, tokenSecret: "gitlab-token" },
       ...{ serviceAccount: "coder", gitlabUrl: gitlab.url, timeoutMs, maxDiskBytes: 100_000_000 },
       resources: { cpu: "1", memory: "1Gi" },

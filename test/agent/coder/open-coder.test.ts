@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -29,7 +30,52 @@ describe("the coding agent of the configuration", () => {
     const env = { MODEL_KEY: "key-of-the-model", OTHER: "no", GITLAB_TOKEN: "token-of-gitlab" };
     const outcome = await run(`sh -c 'echo "$MODEL_KEY,$OTHER,$GITLAB_TOKEN."'`, "  passEnvironment: MODEL_KEY", env);
 
-    expect(outcome).toMatchObject({ kind: "edited", summary: "key-of-the-model,,." });
+    expect(outcome).toMatchObject({ kind: "edited", summary: "[redacted],,." });
+  });
+
+  it("gets variables that are no secrets, and what it says of them is shown", async () => {
+    const env = { MODEL_NAME: "model-of-the-year" };
+    const outcome = await run(`sh -c 'echo "$MODEL_NAME"'`, "  publicEnvironment: MODEL_NAME", env);
+
+    expect(outcome).toMatchObject({ kind: "edited", summary: "model-of-the-year" });
+  });
+
+  it.each([
+    ["the value of a variable that it got", `sh -c 'echo "key = $MODEL_KEY" > config'`, "a secret of Interlock"],
+    ["that value in base64", `sh -c 'printf %s "x$MODEL_KEY" | base64 > config'`, "a secret of Interlock"],
+    ["that value reversed", `sh -c 'printf %s "$MODEL_KEY" | rev > config'`, "a secret of Interlock"],
+    ["that value in a binary file", `sh -c 'printf "\\000%s" "$MODEL_KEY" > config'`, "a secret of Interlock"],
+    ["that value in the name of a file", `sh -c 'echo > "$MODEL_KEY"'`, "a secret of Interlock"],
+    ["a key of a known format", `sh -c 'echo glpat""-abcdefghij0123456789 > config'`, "a GitLab token"],
+  ])("has its change refused if that adds %s", async (_what, command, kind) => {
+    const outcome = await run(command, "  passEnvironment: MODEL_KEY", { MODEL_KEY: "key-of-the-model" });
+
+    expect(outcome).toMatchObject({ change: { kind: "refused", reason: "Secret" } });
+    const message = outcome.kind === "edited" && outcome.change.kind === "refused" ? outcome.change.message : "";
+    expect(message).toContain(`contains ${kind}`);
+    expect(message).not.toContain("key-of-the-model");
+  });
+
+  it("may take a key out of a file", async () => {
+    const parts = await makeRepository(join(root, "data"), { config: `a\nglpat${"-"}abcdefghij0123456789\nb\n` });
+    const { coder, order, workshop } = await open("agent:\n  command: sed -i 2d config", {}, parts);
+    await using _ = workshop;
+
+    const outcome = await coder.run(order(), new AbortController().signal);
+
+    expect(outcome).toMatchObject({ kind: "edited", change: { kind: "patch" } });
+  });
+
+  it("has no network unless it is given one", async () => {
+    const command = `sh -c 'tail -n +3 /proc/net/dev | cut -d: -f1 | xargs echo'`;
+
+    expect(await run(command)).toMatchObject({ summary: "lo" });
+    expect(log.events.map(({ event }) => event)).toContain("coding agent has no network");
+    expect(await run(command, "  network: host")).toMatchObject({ summary: expect.not.stringMatching(/^lo$/) });
+  });
+
+  it("that fails without a network is told why that may be", async () => {
+    expect(await run("false")).toMatchObject({ message: expect.stringContaining("agent.network is none") });
   });
 
   it("has what it says shown without any secret of the configuration", async () => {
@@ -89,6 +135,46 @@ describe("the coding agent of the configuration", () => {
     expect(outcome).toMatchObject({ summary: expect.stringContaining(`${root}/work/run-`) });
   });
 
+  it("has its folders in the data directory, of which it sees nothing else", async () => {
+    writeFileSync(join(root, "data", "secret"), "no");
+    const outcome = await run(`sh -c 'cd .. && pwd && touch "$HOME/x" && ls ${root}/data'`);
+
+    expect(outcome).toMatchObject({ summary: expect.stringMatching(`^${root}/data/coder/run-\\w+\ncoder$`) });
+  });
+
+  it.each<[string, () => void, string]>([
+    ["a symbolic link", () => symlinkSync("/tmp", join(root, "work")), "is a symbolic link"],
+    ["writable by others", () => writeTo(join(root, "work")), "can be changed by other users"],
+    ...(process.getuid?.() === 0
+      ? ([["another user's", () => giveAway(join(root, "work")), "belongs to user 4711"]] satisfies [
+          [string, () => void, string],
+        ])
+      : []),
+  ])("is not started with a work directory that is %s", async (_what, prepare, problem) => {
+    prepare();
+
+    await expect(run("true", `  workDir: ${root}/work`)).rejects.toThrow(`agent.workDir ${root}/work ${problem}`);
+  });
+
+  it("ends no unrelated process by way of a work directory that somebody prepared", async () => {
+    const unrelated = spawn("sleep", ["1000"], { stdio: ["pipe", "ignore", "ignore"] });
+    const folder = join(root, "work", "run-prepared");
+    mkdirSync(folder, { recursive: true });
+    for (const name of ["owner", "lock"]) writeFileSync(join(folder, name), "");
+    for (const name of ["collector", "started"]) writeFileSync(join(folder, name), `${unrelated.pid}\n`);
+    const holder = spawn("flock", ["--no-fork", join(folder, "lock"), "sleep", "1000"], { stdio: "ignore" });
+    await expect.poll(() => spawnSync("flock", ["-n", join(folder, "lock"), "true"]).status).toBe(1);
+    chmodSync(join(root, "work"), 0o777);
+
+    await expect(run("true", `  workDir: ${root}/work`)).rejects.toThrow("can be changed by other users");
+    chmodSync(join(root, "work"), 0o755);
+    await run("true", `  workDir: ${root}/work`);
+
+    await expect.poll(() => holder.signalCode).toBe("SIGKILL");
+    expect(unrelated.exitCode ?? unrelated.signalCode).toBeNull();
+    unrelated.kill("SIGKILL");
+  });
+
   it("is not started where it cannot be kept apart, if agent.isolation is required", async () => {
     const parts = await repository();
     await using _ = parts.workshop;
@@ -96,7 +182,7 @@ describe("the coding agent of the configuration", () => {
     vi.stubEnv("PATH", root);
 
     await expect(open("agent:\n  command: x\n  isolation: required", {}, parts)).rejects.toThrow("agent.isolation");
-    await open("agent:\n  command: x\n  isolation: best", {}, parts);
+    await open(`agent:\n  command: x\n  isolation: best\n  workDir: ${root}/work`, {}, parts);
     expect(log.events.map(({ event }) => event)).toContain("coding agent is not kept apart");
   });
 
@@ -131,6 +217,8 @@ describe("the coding agent of the configuration", () => {
     await client.patch(jobs, ref, { merge: { status } }, { subresource: "status" });
     expect(await running).toMatchObject({ kind: "failed" });
 
+    expect(job?.spec.template).toMatchObject({ metadata: { labels: { "kubernaut.ai/coder-network": "none" } } });
+    expect(log.events).toContainEqual(expect.objectContaining({ event: "coding agent is not kept apart" }));
     const pod = job?.spec.template.spec as PodSpec | undefined;
     const [fetch, agent] = pod?.initContainers ?? [];
     const { containers = [], volumes } = pod ?? {};
@@ -183,9 +271,19 @@ async function open(yaml: string, env = {}, parts?: Awaited<ReturnType<typeof re
   const loaded = loadConfig({ yaml: { path: "interlock.yaml", text: yaml || "{}" }, env });
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
   const { workshop, order } = parts ?? (await repository());
-  const hidden = [join(root, "data")];
+  const directory = join(root, "data");
   const clock = systemClock();
   const client = testCluster({ clock, random: systemRandom() }).client();
-  const coder = await openCoder({ config: loaded.config, client, workshop, env, hidden, clock, log });
+  const coder = await openCoder({ config: loaded.config, client, workshop, env, directory, clock, log });
   return { coder, order, workshop, client };
+}
+
+function writeTo(path: string) {
+  mkdirSync(path);
+  chmodSync(path, 0o777);
+}
+
+function giveAway(path: string) {
+  mkdirSync(path);
+  chownSync(path, 4711, 4711);
 }

@@ -51,6 +51,21 @@ describe("a project that is polled", () => {
     expect(world.ledger.events().filter(({ type }) => type === "task.received")).toHaveLength(2);
   });
 
+  it("has what is ignored recorded once, however often it is found", async () => {
+    world.start({ gitlab: gitlab.port() });
+    await world.clock.advance(minute);
+
+    const opened = gitlab.open(1, { iid: 1, draft: true });
+    const note = gitlab.comment(opened, "looks good");
+    await world.clock.advance(5 * minute);
+
+    const ignored = world.ledger.events().filter(({ type }) => type === "task.ignored");
+    expect(ignored.map(({ facts }) => facts)).toEqual([
+      expect.objectContaining({ reason: "Draft", source: "poll", target_resource: "gitlab.example.com/group/p1!1" }),
+      expect.objectContaining({ reason: "NotForUs", source: "poll", note, by: "ada" }),
+    ]);
+  });
+
   it.each([
     ["a draft", { draft: true }],
     ["one with a label to skip", { labels: ["Later"] }],

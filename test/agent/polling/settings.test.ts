@@ -67,6 +67,8 @@ describe("the setting", () => {
     ["GITLAB_REVIEW_DRAFTS", "true", 2],
     ["GITLAB_REVIEW_DRAFTS", "false", 1],
     ["GITLAB_SKIP_LABELS", "Later", 0],
+    ["GITLAB_REQUIRED_LABELS", "Later", 1],
+    ["GITLAB_REQUIRED_LABELS", "Now", 0],
   ])("%s=%s: so many are reviewed", async (name, value, reviews) => {
     start({ [name]: value });
     await world.clock.advance(minute);

@@ -19,6 +19,8 @@ export interface CoderJobSettings {
   readonly gitlabUrl: string;
   readonly timeoutMs: number;
   readonly maxDiskBytes: number;
+  /** What `agent.network` says. Only a NetworkPolicy can enforce it, by the label of the pods. */
+  readonly network: "none" | "host";
   readonly resources: { readonly cpu: string; readonly memory: string };
 }
 
@@ -31,6 +33,9 @@ const script = `mkdir -p "$HOME" && cd "$1" || exit 125
 shift
 "$@" < ${places.request}/request.json > ${places.said}/stdout 2> ${places.said}/stderr
 printf '%s' "$?" > ${places.said}/code`;
+
+/** On each pod of a coding agent, with `none` or `host`: what a NetworkPolicy selects. */
+export const coderNetworkLabel = "kubernaut.ai/coder-network";
 
 const user = 65_532;
 
@@ -57,7 +62,7 @@ export function coderJob(name: string, taskUid: string, settings: CoderJobSettin
     podReplacementPolicy: "Failed",
     activeDeadlineSeconds: seconds + 2 * graceSeconds,
     ttlSecondsAfterFinished: keepSeconds,
-    template: { metadata: { labels }, spec: podSpec },
+    template: { metadata: { labels: { ...labels, [coderNetworkLabel]: settings.network } }, spec: podSpec },
   };
   const annotations = { "kubernaut.ai/coding-task-uid": taskUid };
   const metadata = { name, namespace: settings.namespace, labels, annotations };

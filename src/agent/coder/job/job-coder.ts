@@ -3,7 +3,7 @@ import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef }
 import { type Clock, sleep } from "../../../time/index.ts";
 import { checkPatch } from "../../git/check-patch.ts";
 import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
-import { cleanText } from "../clean-text.ts";
+import { cleanEnd, cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
 import { conclude, failed } from "../conclude.ts";
 import { type CoderJobSettings, coderJob } from "./coder-job.ts";
@@ -134,7 +134,7 @@ class JobRun {
   }
 
   async #said({ stderr, stdout }: PodResult, what: string): Promise<string> {
-    const said = cleanText((stderr.trim() || stdout.trim()).slice(-2_000), 500, await this.#options.secrets());
+    const said = cleanEnd(stderr.trim() || stdout.trim(), 500, await this.#options.secrets());
     return `The coding agent ${what}${said ? `: ${said}` : " and said nothing"}`;
   }
 

@@ -14,6 +14,9 @@ export async function findIsolation({ user, network }: IsolationWish, directory:
   const own = isRoot ? (user ?? nobody) : undefined;
   const wanted: Isolation = { namespaces: isRoot ? "root" : "user", user: own, network };
   if (await works(wanted, directory)) return wanted;
+  // A network of its own may be all that is not allowed.
+  const withNetwork = { ...wanted, network: true };
+  if (!network && (await works(withNetwork, directory))) return withNetwork;
   return { namespaces: undefined, user: own, network: true };
 }
 

@@ -37,6 +37,10 @@ export function gapsOf({ namespaces, user, network }: Isolation, wish: Isolation
       "The coding agent runs as our own user: it does not see our processes and data directory, but reads every other file that we can read.",
     );
   }
-  if (network && !wish.network) gaps.push("The coding agent reaches the network, although agent.network is none.");
+  if (network && !wish.network) {
+    gaps.push(
+      "The coding agent reaches the network, although agent.network is none: this machine allows no network namespace. Allow user namespaces, use agent.executor: job with a NetworkPolicy, or accept it with agent.network: host.",
+    );
+  }
   return gaps;
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { openOwnDirectory } from "../../../disk/index.ts";
 import { type Processes, systemProcesses } from "../../../engines/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import type { PatchLimits, Workshop, WorkTree } from "../../git/workshop.ts";
-import { cleanText } from "../clean-text.ts";
+import { cleanEnd, cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
 import { conclude, failed } from "../conclude.ts";
 import { type DiskUse, diskUse } from "../disk-use.ts";
@@ -23,7 +24,9 @@ export interface LocalCoderOptions {
   readonly limits: CoderLimits;
   /** What must not be shown or pushed, longest first. */
   readonly secrets: () => Promise<readonly string[]>;
-  /** For folders of runs. Outside of everything in `hidden`, and nobody else's. */
+  /** Those of Interlock itself, which the agent must not get. */
+  readonly ownSecrets: () => Promise<readonly string[]>;
+  /** For folders of runs. It must be ours alone; it may be in one of `hidden` only where there are namespaces. */
   readonly directory: string;
   /** Files and folders that the agent must not see, where it has mounts of its own. */
   readonly hidden: readonly string[];
@@ -50,6 +53,7 @@ const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder> {
   await refuseSecretValues(options);
   const processes = systemProcesses();
+  await openOwnDirectory(options.directory, "agent.workDir");
   await clearAbandoned(options.directory, async (folder) => {
     options.log.warn("run of a coding agent was left behind", { folder });
     await endAll({ folder, mark: markOf(folder.slice(folder.lastIndexOf("/") + 1)), processes, clock: options.clock });
@@ -59,8 +63,8 @@ export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder>
 }
 
 /** The names were checked with the settings; what a variable holds can only be seen here. */
-async function refuseSecretValues({ environment, secrets }: LocalCoderOptions) {
-  const known = await secrets();
+async function refuseSecretValues({ environment, ownSecrets }: LocalCoderOptions) {
+  const known = await ownSecrets();
   for (const [name, value] of Object.entries(environment)) {
     if (known.some((secret) => value.includes(secret))) {
       throw new Error(`${name} holds a secret of Interlock's own: take it out of agent.passEnvironment`);
@@ -87,7 +91,7 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
   const secrets = await options.secrets();
   if (end.how === "ended") return failed(end.why, `The coding agent was ended: ${end.message}.`);
   if (end.how === "not-started") return failed("NotStarted", notStarted(end.message, options.command, secrets));
-  if (end.code !== 0) return failed("ExitCode", exited(end, secrets));
+  if (end.code !== 0) return failed("ExitCode", exited(end, secrets, options.isolation));
   return await conclude(order.request.kind, end.stdout, {
     secrets,
     change: () => workshop.patchOf(tree, limits.patch, signal),
@@ -149,7 +153,12 @@ function notStarted(message: string, command: readonly string[], secrets: readon
   return `The coding agent could not be started (${command[0]}): ${said || "no reason given"}. See agent.command.`;
 }
 
-function exited({ code, stdout, stderr }: AgentEnd & { how: "exited" }, secrets: readonly string[]): string {
-  const said = cleanText((stderr.trim() || stdout.trim()).slice(-2_000), 500, secrets);
-  return `The coding agent ended with code ${code}${said ? `: ${said}` : " and said nothing"}`;
+function exited(
+  { code, stdout, stderr }: AgentEnd & { how: "exited" },
+  secrets: readonly string[],
+  { network }: Isolation,
+): string {
+  const said = cleanEnd(stderr.trim() || stdout.trim(), 500, secrets);
+  const hint = network ? "" : " (It has no network: agent.network is none.)";
+  return `The coding agent ended with code ${code}${said ? `: ${said}` : " and said nothing"}${hint}`;
 }

@@ -32,7 +32,7 @@ export function onStage(argv: readonly string[], stage: Stage, isolation: Isolat
     ...["/bin/sh", "-c", launcher, "flock", "--no-fork", "-x", "-w", "10", `${folder}/lock`],
     ...["setpriv", "--pdeathsig", "KILL"],
     ...(namespaces ? ["unshare", ...namespaceFlags(isolation)] : []),
-    ...["/bin/sh", "-c", namespaces ? isolated : plain, "interlock-coder"],
+    ...["/bin/sh", "-c", namespaces ? isolated(isolation.network) : plain, "interlock-coder"],
     ...[folder, workTree, user ? `--reuid=${user.uid} --regid=${user.gid} --clear-groups` : ""],
     ...[namespaces || user ? "--bounding-set=-all --inh-caps=-all --ambient-caps=-all" : ""],
     ...[`--core=0 --fsize=${maxFileBytes}${namespaces || user ? ` --nproc=${mostProcesses}` : ""}`],
@@ -68,11 +68,15 @@ exec 3>&-
 ${first}"$(command -pv prlimit)" $limits "$(command -pv setpriv)" --no-new-privs $user $rights "$@"
 `;
 
+/** Tests of a project often talk to themselves. Where the program is missing they cannot, and the rest works. */
+const loopbackUp = "command -p ip link set lo up 2> /dev/null";
+
 /**
  * The order matters: the work tree is taken before what it lies in is hidden, and the folder is put back by the handle
  * that its being the working directory is, because by its name it is no longer found.
  */
-const isolated = `${readArguments}
+const isolated = (network: boolean) => `${readArguments}
+${network ? "" : loopbackUp}
 cd "$folder" && command -p mount --bind "$tree" "$folder/work" || exit 125
 while [ "$1" != -- ]; do
   if [ -d "$1" ]; then command -p mount -t tmpfs -o mode=755,size=64k none "$1" || exit 125
@@ -80,7 +84,7 @@ while [ "$1" != -- ]; do
   fi
   shift
 done
-command -p mkdir -p "$folder" && command -p mount -c --rbind . "$folder" && cd "$folder/work" || exit 125
+(umask 022 && command -p mkdir -p "$folder") && command -p mount -c --rbind . "$folder" && cd "$folder/work" || exit 125
 ${become("")}`;
 
 const plain = `${readArguments}

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../rest/fields.ts";
+import { fieldsOf, instantOf } from "../../rest/fields.ts";
 import type { Rest } from "../../rest/rest-client.ts";
 import type { Changes } from "../gitlab.ts";
 import { fileChangeOf } from "./decode.ts";
@@ -25,5 +25,6 @@ export async function readChanges(
     startSha: version.text("start_commit_sha"),
     headSha: version.text("head_commit_sha"),
   };
-  return { refs, files: version.list("diffs").map(fileChangeOf) };
+  const createdAt = instantOf(version.text("created_at"), "GitLab's version");
+  return { refs, createdAt, files: version.list("diffs").map(fileChangeOf) };
 }

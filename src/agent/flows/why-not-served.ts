@@ -1,0 +1,44 @@
+import { accessRefusal } from "../access.ts";
+import { type End, endOfRemoteError, failed } from "../end.ts";
+import type { GitLabUser, MergeRequest } from "../gitlab/gitlab.ts";
+import { isRemoteError } from "../remote-error.ts";
+import type { ReviewAttempt } from "../work/attempt.ts";
+
+/** Who wants the work done. */
+export interface Requester {
+  readonly user: GitLabUser;
+  /** They asked for it in a comment. */
+  readonly isRequested: boolean;
+}
+
+type ServedAttempt = Pick<ReviewAttempt, "gitlab" | "settings" | "signal" | "journal"> & {
+  readonly spec: { readonly project: { readonly id: number } };
+};
+
+/**
+ * Why the task is not carried out for this user; undefined: it is. Their access level is read from GitLab each time, so
+ * a task that waited ends when its author was removed meanwhile. If GitLab does not answer, the task is tried again and
+ * nothing is done before it does. Refused users get no reply: what they write triggers nothing.
+ */
+export async function whyNotServed(
+  { gitlab, settings, signal, spec, journal }: ServedAttempt,
+  mergeRequest: Pick<MergeRequest, "sourceProjectId">,
+  { user, isRequested }: Requester,
+): Promise<End | undefined> {
+  const { minAccessLevel, forks } = settings;
+  // A reply of an earlier try must not go on announcing work.
+  const isQuiet = (journal.task.status?.attempts ?? 0) <= 1;
+  let level: number;
+  try {
+    level = await gitlab.accessLevel(spec.project.id, user.id, signal);
+  } catch (error) {
+    if (!isRemoteError(error)) throw error;
+    return { ...endOfRemoteError(error), isQuiet };
+  }
+  const isFork = mergeRequest.sourceProjectId !== spec.project.id;
+  const refusal = accessRefusal({ username: user.username, level, minAccessLevel, isFork, isRequested, forks });
+  if (!refusal) return undefined;
+  // A member who asked is told.
+  if (isRequested && level >= minAccessLevel) return failed(refusal.reason, refusal.message);
+  return { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason, isQuiet };
+}

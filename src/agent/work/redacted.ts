@@ -1,0 +1,94 @@
+import type { Ledger } from "../../ledger/index.ts";
+import type { CodingTaskStatus, CodingTaskStep } from "../../resources/index.ts";
+import type { Workshop } from "../git/workshop.ts";
+import type { GitLab } from "../gitlab/gitlab.ts";
+import type { Jira } from "../jira/jira.ts";
+
+/** Text without secrets, as it may be shown to people. */
+export type Redact = (text: string) => Promise<string>;
+
+/** GitLab, with secrets taken out of everything that is posted there. */
+export function redactedGitLab(gitlab: GitLab, redact: Redact): GitLab {
+  return {
+    ...gitlab,
+    async createMergeRequest(projectId, draft, signal) {
+      const [title, description] = [await redact(draft.title), await redact(draft.description)];
+      return gitlab.createMergeRequest(projectId, { ...draft, title, description }, signal);
+    },
+    async startDiscussion(place, draft, signal) {
+      return gitlab.startDiscussion(place, { ...draft, body: await redact(draft.body) }, signal);
+    },
+    async addNote(place, body, discussionId, signal) {
+      return gitlab.addNote(place, await redact(body), discussionId, signal);
+    },
+    async changeNote(place, noteId, body, signal) {
+      await gitlab.changeNote(place, noteId, await redact(body), signal);
+    },
+  };
+}
+
+/** Jira, with secrets taken out of every comment. */
+export function redactedJira(jira: Jira, redact: Redact): Jira {
+  return {
+    ...jira,
+    async addComment(key, text, signal) {
+      return jira.addComment(key, await redact(text), signal);
+    },
+    async changeComment(key, id, text, signal) {
+      await jira.changeComment(key, id, await redact(text), signal);
+    },
+  };
+}
+
+/** Git, with secrets taken out of commit messages. Files with secrets are refused before. */
+export function redactedWorkshop(workshop: Workshop, redact: Redact): Workshop {
+  return {
+    ...workshop,
+    async commit(repository, draft, signal) {
+      return workshop.commit(repository, { ...draft, message: await redact(draft.message) }, signal);
+    },
+  };
+}
+
+/** The ledger, with secrets taken out of the messages of events. */
+export function redactedLedger(ledger: Ledger, redact: Redact): Ledger {
+  return {
+    async append(event) {
+      const { message } = event.facts;
+      const facts = typeof message === "string" ? { ...event.facts, message: await redact(message) } : event.facts;
+      await ledger.append({ ...event, facts });
+    },
+    close: () => ledger.close(),
+  };
+}
+
+/** A task's status, with secrets taken out of what people read. Findings were cleaned one by one, and are JSON. */
+export async function redactedStatus(status: CodingTaskStatus, redact: Redact): Promise<CodingTaskStatus> {
+  const text = async (value: string | undefined) => (value === undefined ? undefined : redact(value));
+  const message = await text(status.message);
+  const steps = status.steps && (await Promise.all(status.steps.map((step) => redactedStep(step, redact))));
+  const common = { ...(message === undefined ? {} : { message }), ...(steps === undefined ? {} : { steps }) };
+  switch (status.phase) {
+    case "Failed":
+      return {
+        ...status,
+        ...common,
+        failure: { ...status.failure, message: await redact(status.failure.message) },
+      };
+    case "Completed": {
+      const summary = await text(status.result?.summary);
+      if (summary === undefined) return { ...status, ...common };
+      return { ...status, ...common, result: { ...status.result, summary } };
+    }
+    default:
+      return { ...status, ...common };
+  }
+}
+
+async function redactedStep(step: CodingTaskStep, redact: Redact): Promise<CodingTaskStep> {
+  if (!step.result) return step;
+  const entries = Object.entries(step.result).map(async ([name, value]) => {
+    return [name, name === "findings" ? value : await redact(value)] as const;
+  });
+  return { ...step, result: Object.fromEntries(await Promise.all(entries)) };
+}
