@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import type { AgentStep } from "../doubles/coding-agent.ts";
 import { AgentWorld, type AgentWorldOptions } from "./agent-world.ts";
@@ -102,7 +103,8 @@ describe("the key of the coding agent's model", () => {
   /** Neither as it is nor in disguise. What people wrote themselves stays theirs. */
   async function expectNoSecret() {
     const statuses = (await world.tasks()).map(({ status }) => status);
-    const written = JSON.stringify([world.notes(), statuses, world.ledger.events(), world.log.events]);
+    const whole = { depth: null, maxStringLength: null, maxArrayLength: null, breakLength: Number.POSITIVE_INFINITY };
+    const written = inspect([world.notes(), statuses, world.ledger.events(), world.log.events], whole);
     expect([key, formatted, disguised].filter((secret) => written.includes(secret))).toEqual([]);
   }
 });
