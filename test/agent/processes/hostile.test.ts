@@ -64,7 +64,7 @@ const tricks: readonly Trick[] = [
     name: "writes a token into a file",
     steps: () => [{ do: "write", path: "config.txt", text: `token=${secrets.jira}\n` }],
     end: "Failed PatchSecret",
-    reply: /^❌ This could not be done: the change contains one of Interlock's own secrets/,
+    reply: /^❌ This could not be done: the change to config.txt contains a secret of Interlock/,
     isPushed: false,
   },
   {
