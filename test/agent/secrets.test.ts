@@ -81,7 +81,10 @@ describe("the key of the coding agent's model", () => {
   });
 
   it("is in no status, note or log line after a run that failed with it", async () => {
-    const steps = [{ do: "complain", text: `refused: ${key}` }, { do: "exit", code: 3 }] as const;
+    const steps = [
+      { do: "complain", text: `refused: ${key}` },
+      { do: "exit", code: 3 },
+    ] as const;
     await open(steps, { env: { AGENT_MAX_ATTEMPTS: "1" } });
 
     await world.openMergeRequest();

@@ -20,7 +20,9 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("the way to the work directory", () => {
   it("is closed to another user by a private data directory", async () => {
-    expect(await closedAncestor(join(root, "data", "coder"), asUserAlone, [join(root, "data")])).toBe(join(root, "data"));
+    expect(await closedAncestor(join(root, "data", "coder"), asUserAlone, [join(root, "data")])).toBe(
+      join(root, "data"),
+    );
   });
 
   it("is open where that directory is replaced", async () => {
