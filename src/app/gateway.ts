@@ -14,11 +14,13 @@ import {
   taskDesk,
 } from "../gateway/index.ts";
 import { ledgerWriter } from "../ledger/index.ts";
-import { type FingerprintField, kindsIn, type Signal } from "../resources/index.ts";
+import { type FingerprintField, kindsIn, type Signal, type SignalReader } from "../resources/index.ts";
 import { alertmanager, followKubernetes, generic, gitlabWebhooks, kubernetesEvent } from "../sources/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
 import { listening } from "./listening.ts";
+import { openAlertmanagerReader } from "./provenance.ts";
+import { openRuleTargets } from "./rule-targets.ts";
 import { secretFile } from "./secret-file.ts";
 import type { StageOptions } from "./stage.ts";
 
@@ -37,16 +39,18 @@ export interface RunningGateway {
 }
 
 /** Where whose signals are posted. The first of each source is the one to use; the others are what Kubernaut calls them. */
-const routes: readonly SignalRoute[] = [
-  { path: "/api/v1/signals/alertmanager", reader: alertmanager, retries429: false },
-  { path: "/api/v1/signals/prometheus", reader: alertmanager, retries429: false },
-  { path: "/api/v1/signals", reader: generic, retries429: true },
-  { path: "/api/v1/signals/kubernetes-event", reader: kubernetesEvent, retries429: true },
-];
+function routesWith(alerts: SignalReader): readonly SignalRoute[] {
+  return [
+    { path: "/api/v1/signals/alertmanager", reader: alerts, retries429: false },
+    { path: "/api/v1/signals/prometheus", reader: alerts, retries429: false },
+    { path: "/api/v1/signals", reader: generic, retries429: true },
+    { path: "/api/v1/signals/kubernetes-event", reader: kubernetesEvent, retries429: true },
+  ];
+}
 
 /** Where commands post the payloads of each source. */
 export const signalPaths = [alertmanager, generic, kubernetesEvent].map(({ source }) => {
-  return { source, path: routes.find(({ reader }) => reader.source === source)?.path ?? "" };
+  return { source, path: routesWith(alertmanager).find(({ reader }) => reader.source === source)?.path ?? "" };
 });
 
 /** In the data directory: where the gateway listens as long as it runs, for commands that post to it. */
@@ -58,13 +62,17 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   const config = loaded.config.gateway;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const tokenFile = await tokenFileOf(options);
+  const routes = routesWith(await openAlertmanagerReader(loaded.config));
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
   const journal = await openJournal(options);
+  const kinds = await kindsIn(client);
+  const ruleTargets = await openRuleTargets({ directory: loaded.config.rules.dir, kinds, clock, log });
   const gateway = startGateway({
     client,
     locks: coordination.locks,
     ledger: options.ledger,
-    kinds: await kindsIn(client),
+    kinds,
+    ruleTarget: (signal) => ruleTargets.targetOf(signal),
     journal,
     writer: await writerOf(options),
     settings: {
@@ -104,6 +112,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
       await server.close();
       await following;
       await gateway.stop();
+      ruleTargets.close();
       await coordination.close();
     },
   };

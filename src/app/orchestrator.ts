@@ -18,7 +18,7 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { config } = loaded;
   const kinds = await kindsIn(client);
-  const analyzer = await openRules({ directory: config.rules.dir, kinds, clock, log });
+  const analyzer = await openRules({ directory: config.rules.dir, ifWrong: "throw", kinds, clock, log });
   const coordination = await openCoordination({ loaded, stage: "ro", clock, random, log, metrics, kube: client }).catch(
     (error: unknown) => {
       analyzer.close();

@@ -9,6 +9,8 @@ import { watchFolder } from "./watch-folder.ts";
 export interface RulesOptions {
   /** The folder with the rules' files. */
   readonly directory: string;
+  /** What happens at the start if the rules are wrong: the process does not start, or starts without rules. */
+  readonly ifWrong: "throw" | "start-without";
   readonly kinds: Kinds;
   readonly clock: Clock;
   readonly log: Logger;
@@ -22,14 +24,16 @@ export interface RulesAnalyzer extends Analyzer {
   close(): void;
 }
 
-/** Reads the rules and follows their changes. Throws, with everything that is wrong, if there is something wrong. */
-export async function openRules({ directory, kinds, clock, log }: RulesOptions): Promise<RulesAnalyzer> {
+/** Reads the rules and follows their changes. */
+export async function openRules({ directory, ifWrong, kinds, clock, log }: RulesOptions): Promise<RulesAnalyzer> {
   const first = await readRulesFolder(directory);
-  if (first.problems.length > 0) {
-    throw new TypeError(`the rules have to be put right first:\n  ${first.problems.join("\n  ")}`);
+  const { problems } = first;
+  if (problems.length > 0 && ifWrong === "throw") {
+    throw new TypeError(`the rules have to be put right first:\n  ${problems.join("\n  ")}`);
   }
-  let { rules, text } = first;
-  if (rules.length === 0) log.warn("no rules", { directory, next: "every incident will wait for a rule that matches" });
+  if (problems.length > 0) log.error("rules not loaded", { directory, problems });
+  let { rules, text } = problems.length > 0 ? { rules: [], text: "" } : first;
+  if (rules.length === 0 && ifWrong === "throw") log.warn("no rules", { directory, next: "every incident will wait for a rule that matches" });
   const listeners = new Set<() => void>();
 
   async function reload() {

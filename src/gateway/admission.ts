@@ -35,9 +35,9 @@ export type Preview =
   | {
       readonly kind: "created" | "counted" | "resolved" | "refused" | "ignored";
       readonly fingerprint: string;
-      /** What the signal names, and what owns that, in canonical form. */
-      readonly subject: string;
-      readonly target: string;
+      /** What the signal names, and what owns that, in canonical form. Absent if it names no object. */
+      readonly subject?: string;
+      readonly target?: string;
       /** What would be done, for people. */
       readonly message: string;
       readonly fix?: string;

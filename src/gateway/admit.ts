@@ -7,7 +7,6 @@ import {
   type RemediationRequest,
   remediationRequests,
   type Signal,
-  type Target,
   targetOfObject,
 } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -16,11 +15,13 @@ import { decideFiring } from "./decide.ts";
 import { draftIncident, payloadProblem } from "./draft.ts";
 import type { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { Identities, type Nameless } from "./identities.ts";
 import type { Incidents } from "./incidents.ts";
+import type { Nodes } from "./nodes.ts";
 import type { Occurrences } from "./occurrences.ts";
-import type { Owner, Owners } from "./owners.ts";
+import type { Owners } from "./owners.ts";
 import { previewOf } from "./preview.ts";
-import { isOpen, type Report } from "./report.ts";
+import { identityVersion, isOpen, type NamelessReport, type Report } from "./report.ts";
 import type { ScopeOf } from "./scope.ts";
 import { SingleFlight } from "./single-flight.ts";
 import type { Share, Tally } from "./tally.ts";
@@ -33,6 +34,9 @@ export interface IntakeOptions {
   readonly incidents: Incidents;
   readonly occurrences: Occurrences;
   readonly owners: Owners;
+  readonly nodes: Nodes;
+  /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
+  readonly ruleTarget: (signal: Signal) => string | undefined;
   readonly scopeOf: ScopeOf;
   readonly endings: Endings;
   readonly fingerprintFields: readonly FingerprintField[];
@@ -44,7 +48,11 @@ export interface IntakeOptions {
    * Told of each admission, before anybody else is; whoever depends on it waits. `moved`: so many were counted before, on
    * an incident that was closed by then.
    */
-  readonly record: (admission: Admission, report: Report | undefined, moved?: number) => Promise<void>;
+  readonly record: (
+    admission: Admission,
+    report: Report | NamelessReport | undefined,
+    moved?: number,
+  ) => Promise<void>;
 }
 
 /** How often the world may change under us before the sender has to come again. */
@@ -54,11 +62,11 @@ const mostTries = 8;
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #opening = new SingleFlight<Opened>();
-  readonly #fingerprintOf: ReturnType<typeof fingerprinter>;
+  readonly #identities: Identities;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#fingerprintOf = fingerprinter(options.fingerprintFields);
+    this.#identities = new Identities({ ...options, fingerprintOf: fingerprinter(options.fingerprintFields) });
   }
 
   /**
@@ -73,9 +81,10 @@ export class Intake {
     const others = new Set<string>();
     let isAnybodysGuess = !occurrences.keepsJournal;
     const admissions = signals.map((signal) => {
-      const report = isAnybodysGuess ? undefined : this.#identifyNow(signal, receivedAt);
+      const found = isAnybodysGuess ? undefined : this.#identities.cached(signal, receivedAt);
       // Its fingerprint is not known, so any that comes after it may be of the same.
-      if (!report) isAnybodysGuess = true;
+      if (!found) isAnybodysGuess = true;
+      const report = found?.kind === "report" ? found.report : undefined;
       const incident = report && !others.has(report.fingerprint) ? this.#repeated(report) : undefined;
       if (!report || !incident) return void (report && others.add(report.fingerprint));
       tallies.add(occurrences.add(incident, report, { occurrences: 1 }));
@@ -86,8 +95,10 @@ export class Intake {
 
   /** Resolves when what it says is durable. Throws GatewayError, KubeError and LedgerError for what may pass. */
   async admit(signal: Signal): Promise<Admission> {
-    const report = await this.#identify(signal);
-    if ("kind" in report) return this.#recorded(report, undefined);
+    const found = await this.#identities.find(signal, this.#now());
+    if (found.kind === "invalid") return this.#recorded(found, undefined);
+    if (found.kind === "nameless") return this.#recorded(namelessAdmission(found), found.report);
+    const { report } = found;
     const admission =
       signal.status === "resolved" ? await this.#resolve(report) : await this.#fire(report, { occurrences: 1 });
     return this.#recorded(admission, report);
@@ -102,8 +113,13 @@ export class Intake {
   /** What would become of it. Reads what admitting it would read, and writes nothing. */
   async preview(signal: Signal): Promise<Preview> {
     const { incidents, scopeOf, kinds, namespace } = this.#options;
-    const report = await this.#identify(signal);
-    if ("kind" in report) return report;
+    const found = await this.#identities.find(signal, this.#now());
+    if (found.kind === "invalid") return found;
+    if (found.kind === "nameless") {
+      const { fingerprint, because } = namelessAdmission(found);
+      return { kind: "ignored", fingerprint, message: `There would be nothing to do: ${because}.` };
+    }
+    const { report } = found;
     const reading = targetOfObject(report.owner.reference, kinds);
     if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
     const newest = await incidents.read(report.fingerprint);
@@ -111,30 +127,8 @@ export class Intake {
     return previewOf({ report, newest, scope, namespace });
   }
 
-  async #identify(signal: Signal): Promise<Report | Extract<Admission, { kind: "invalid" }>> {
-    const { client, kinds, owners } = this.#options;
-    const reading = targetOfObject(signal.subject, kinds);
-    if (reading.kind === "problem") return { kind: "invalid", problems: [`the subject ${reading.problem}`] };
-    const owner = await owners.ownerOf(reading.target, signal.subject);
-    return this.#reportOf(signal, reading.target, owner, new Date(client.serverNowMs()).toISOString());
-  }
-
-  /** Undefined if somebody has to be asked whose it is, or nobody can say. */
-  #identifyNow(signal: Signal, receivedAt: string): Report | undefined {
-    const { kinds, owners } = this.#options;
-    const reading = targetOfObject(signal.subject, kinds);
-    const owner = reading.kind === "target" ? owners.known(reading.target, signal.subject) : undefined;
-    return reading.kind === "target" && owner ? this.#reportOf(signal, reading.target, owner, receivedAt) : undefined;
-  }
-
-  #reportOf(signal: Signal, subject: Target, owner: Owner, receivedAt: string): Report {
-    return {
-      signal,
-      fingerprint: this.#fingerprintOf(signal, owner.target),
-      subject: subject.text,
-      owner: { target: owner.target.text, reference: owner.reference },
-      receivedAt,
-    };
+  #now(): string {
+    return new Date(this.#options.client.serverNowMs()).toISOString();
   }
 
   /** The open incident that a signal is reported of once more. */
@@ -147,7 +141,11 @@ export class Intake {
 
   async #fire(report: Report, share: Share): Promise<Admission> {
     const { incidents, endings } = this.#options;
-    const { fingerprint, signal } = report;
+    const { fingerprint, signal, successor } = report;
+    if (successor) {
+      const former = incidents.newest(fingerprint);
+      if (!former || !isOpen(former)) return this.#fireAnew(report, successor, share);
+    }
     const endedAt = endings.endOf(report);
     if (endedAt !== undefined && signal.firingAt <= endedAt) return ignored(report, endedAt);
 
@@ -158,12 +156,24 @@ export class Intake {
         if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
         return this.#count(known, report, share);
       }
+      // It was closed between two tries.
+      if (successor) return this.#fireAnew(report, successor, share);
       const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, share));
       if (isMine && result.kind !== "exists") return result;
       // What was true of another signal of this fingerprint need not be of this one, but out of scope is out of scope.
       if (result.kind === "refused") return result;
     }
     throw new GatewayError("unavailable", `the incidents of ${fingerprint} change too often`);
+  }
+
+  /** The incident of the former identity is closed: from now on the signal is what it is by the present rules. */
+  #fireAnew(report: Report, successor: NonNullable<Report["successor"]>, share: Share): Promise<Admission> {
+    const { fingerprint: formerFingerprint, signal, receivedAt } = report;
+    if ("because" in successor) {
+      const { fingerprint, because } = successor;
+      return Promise.resolve({ kind: "ignored", fingerprint, because });
+    }
+    return this.#fire({ ...successor, signal, receivedAt, identityVersion, formerFingerprint }, share);
   }
 
   async #count(known: RemediationRequest, report: Report, share: Share): Promise<Admission> {
@@ -192,7 +202,9 @@ export class Intake {
   async #openNow(report: Report, share: Share): Promise<Opened> {
     const { client, incidents, scopeOf, kinds, namespace } = this.#options;
     const { fingerprint, owner, signal } = report;
-    const [newest, ...earlier] = await incidents.readAll(fingerprint);
+    const [newest, ...older] = await incidents.readAll(fingerprint);
+    const former = report.formerFingerprint === undefined ? [] : await incidents.readAll(report.formerFingerprint);
+    const earlier = [...older, ...former];
     const decision = decideFiring(newest, report, earlier);
     if (decision.do === "count") return { kind: "exists" };
     if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
@@ -243,7 +255,11 @@ export class Intake {
     return newest && occurrences.end(newest, signal, receivedAt);
   }
 
-  async #recorded(admission: Admission, report: Report | undefined, moved?: number): Promise<Admission> {
+  async #recorded(
+    admission: Admission,
+    report: Report | NamelessReport | undefined,
+    moved?: number,
+  ): Promise<Admission> {
     await this.#options.record(admission, report, moved);
     return admission;
   }
@@ -258,6 +274,10 @@ export interface Repeats {
 
 /** `exists`: there is an open incident by now. */
 type Opened = Admission | { readonly kind: "exists" };
+
+function namelessAdmission({ report, because }: Nameless): Extract<Admission, { kind: "ignored" }> {
+  return { kind: "ignored", fingerprint: report.fingerprint, because: `it names no object to act on: ${because}` };
+}
 
 function ignored({ fingerprint }: Report, endedAt: string): Admission {
   return { kind: "ignored", fingerprint, because: `it had ended at ${endedAt}, which is not before it began to fire` };

@@ -10,20 +10,20 @@ export type FiringDecision =
 
 /**
  * `newest` is the incident of this fingerprint with the largest number. The series may have ended in one of the `earlier`
- * ones, and the newest was opened by another.
+ * ones, and the newest was opened by another. `earlier` also has those of the fingerprint that the signal had before.
  */
 export function decideFiring(
   newest: RemediationRequest | undefined,
   report: Report,
   earlier: readonly RemediationRequest[] = [],
 ): FiringDecision {
-  if (!newest) return { do: "open", n: 1 };
-  const endedAt = [newest, ...(isOpen(newest) ? [] : earlier)]
+  const endedAt = [...(newest ? [newest] : []), ...(newest && isOpen(newest) ? [] : earlier)]
     .map(({ status }) => endOfSeries(status?.deduplication?.series, report.signal))
     .find((end) => end !== undefined);
   if (endedAt !== undefined) {
     return { do: "ignore", because: `it had ended at ${endedAt}, which is not before it began to fire` };
   }
+  if (!newest) return { do: "open", n: 1 };
   if (isOpen(newest)) return { do: "count", incident: newest };
   return { do: "open", n: (incidentNumber(report.fingerprint, newest.metadata.name ?? "") ?? 0) + 1 };
 }

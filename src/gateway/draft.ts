@@ -14,7 +14,7 @@ const largestPayload = 256 * 1024;
 
 /** The incident that `report` opens, as the `n`-th of its fingerprint. */
 export function draftIncident(report: Report, n: number, namespace: string): RemediationRequest {
-  const { signal, fingerprint, subject, owner, receivedAt } = report;
+  const { signal, fingerprint, subject, owner, receivedAt, identityVersion } = report;
   const { kind, name, namespace: place, apiVersion } = owner.reference;
   return {
     apiVersion: remediationRequests.apiVersion,
@@ -27,7 +27,10 @@ export function draftIncident(report: Report, n: number, namespace: string): Rem
         [labelKeys.fingerprintHash]: nameHash(fingerprint),
         [labelKeys.subjectHash]: nameHash(subject),
       },
-      annotations: { [annotationKeys.subject]: subject },
+      annotations: {
+        [annotationKeys.subject]: subject,
+        ...(identityVersion === undefined ? {} : { [annotationKeys.identityVersion]: identityVersion }),
+      },
     },
     spec: {
       signalFingerprint: fingerprint,

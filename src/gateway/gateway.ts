@@ -10,11 +10,12 @@ import { Endings } from "./endings.ts";
 import { Incidents } from "./incidents.ts";
 import { admissionEvent, countedEvent } from "./ledger-events.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
+import { Nodes } from "./nodes.ts";
 import { objectsOf } from "./objects.ts";
 import type { OccurrenceJournal } from "./occurrence-journal.ts";
 import { Occurrences } from "./occurrences.ts";
 import { Owners } from "./owners.ts";
-import type { Report } from "./report.ts";
+import type { NamelessReport, Report } from "./report.ts";
 import { everything, scopeByLabel } from "./scope.ts";
 
 export interface GatewayOptions {
@@ -27,6 +28,8 @@ export interface GatewayOptions {
   /** The name of this gateway in the statuses that it writes; the same again after a restart with the same journal. */
   readonly writer: string;
   readonly settings: GatewaySettings;
+  /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
+  readonly ruleTarget?: (signal: Signal) => string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -105,7 +108,7 @@ export function startGateway(options: GatewayOptions): Gateway {
       if (count > 0) tell(countedEvent(incident, { writer, occurrences: count, total, at: now() }));
     },
   });
-  const record = async (admission: Admission, report: Report | undefined, moved?: number) => {
+  const record = async (admission: Admission, report: Report | NamelessReport | undefined, moved?: number) => {
     if (!report) return;
     say(log, admission, report);
     const event = admissionEvent(admission, report, moved);
@@ -118,6 +121,8 @@ export function startGateway(options: GatewayOptions): Gateway {
     incidents,
     occurrences,
     owners: new Owners({ objects, incidents, kinds, clock }),
+    nodes: new Nodes({ objects, clock }),
+    ruleTarget: options.ruleTarget ?? (() => undefined),
     scopeOf: settings.scope === "all" ? everything : scopeByLabel(objects),
     endings: new Endings(),
     fingerprintFields: settings.fingerprintFields,
@@ -188,8 +193,10 @@ function failed(error: unknown): NotAdmitted {
   return { kind: "failed", error };
 }
 
-function say(log: Logger, admission: Admission, { signal, owner, fingerprint }: Report) {
-  const fields = { fingerprint, signalName: signal.name, source: signal.source, target: owner.target };
+function say(log: Logger, admission: Admission, report: Report | NamelessReport) {
+  const { signal, fingerprint } = report;
+  const target = "owner" in report ? report.owner.target : undefined;
+  const fields = { fingerprint, signalName: signal.name, source: signal.source, target };
   switch (admission.kind) {
     case "created":
       return log.info("incident created", { ...fields, incident: admission.incident.metadata.name });

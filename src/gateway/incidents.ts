@@ -7,6 +7,7 @@ import {
   type Target,
   targetHash,
 } from "../resources/index.ts";
+import { hasFormerIdentity } from "./report.ts";
 
 export interface IncidentsOptions {
   readonly client: KubeClient;
@@ -23,6 +24,8 @@ export class Incidents {
   readonly #newest = new Map<string, RemediationRequest>();
   /** The number of the newest of a fingerprint, if that is known to be over: none before it is open, either. */
   readonly #over = new Map<string, number>();
+  /** Names of the incidents, by fingerprint, whose identity is of the first version. */
+  readonly #former = new Map<string, Set<string>>();
   readonly #stop: () => void;
 
   constructor(options: IncidentsOptions) {
@@ -36,6 +39,16 @@ export class Incidents {
   /** As far as is known. */
   newest(fingerprint: string): RemediationRequest | undefined {
     return this.#newest.get(fingerprint);
+  }
+
+  /** Whether there may be incidents whose identity is of the first version. */
+  get hasFormer(): boolean {
+    return this.#former.size > 0;
+  }
+
+  /** Whether there are such incidents with this fingerprint, open or closed. */
+  isFormer(fingerprint: string): boolean {
+    return this.#former.has(fingerprint);
   }
 
   /** Asks the server. */
@@ -75,6 +88,7 @@ export class Incidents {
   /** Takes in what an answer or a watch brought, unless something newer is known. */
   learn(incident: RemediationRequest): void {
     const { signalFingerprint } = incident.spec;
+    if (hasFormerIdentity(incident)) this.#noteFormer(incident);
     const known = this.#newest.get(signalFingerprint);
     if (known && !isLater(incident, known)) return;
     if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
@@ -95,8 +109,16 @@ export class Incidents {
     this.#stop();
   }
 
+  #noteFormer({ spec, metadata }: RemediationRequest) {
+    const names = this.#former.get(spec.signalFingerprint) ?? new Set();
+    names.add(metadata.name ?? "");
+    this.#former.set(spec.signalFingerprint, names);
+  }
+
   #forget({ spec, metadata }: RemediationRequest) {
     const { signalFingerprint } = spec;
+    const former = this.#former.get(signalFingerprint);
+    if (former?.delete(metadata.name ?? "") && former.size === 0) this.#former.delete(signalFingerprint);
     if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) this.#newest.delete(signalFingerprint);
     if (this.#over.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))
       this.#over.delete(signalFingerprint);

@@ -2,13 +2,17 @@ import type { Fact, LedgerEvent } from "../ledger/index.ts";
 import type { RemediationRequest } from "../resources/index.ts";
 import type { Admission } from "./admission.ts";
 import { seriesKey } from "./decide.ts";
-import type { Report } from "./report.ts";
+import type { NamelessReport, Report } from "./report.ts";
 
 /**
  * What is recorded of an admission. A signal that was counted is recorded with the others, when they are written; `moved`
  * of them were before, on an incident that was closed by then.
  */
-export function admissionEvent(admission: Admission, report: Report, moved?: number): LedgerEvent | undefined {
+export function admissionEvent(
+  admission: Admission,
+  report: Report | NamelessReport,
+  moved?: number,
+): LedgerEvent | undefined {
   const { fingerprint, receivedAt: at } = report;
   switch (admission.kind) {
     case "created":
@@ -81,16 +85,16 @@ export function countedEvent(incident: RemediationRequest, { writer, occurrences
 }
 
 function facts(
-  { signal, fingerprint, owner, subject }: Report,
+  report: Report | NamelessReport,
   admission?: { readonly incident: RemediationRequest },
 ): Readonly<Record<string, Fact>> {
+  const { signal, fingerprint } = report;
   return {
     fingerprint,
     signal_name: signal.name,
     signal_source: signal.source,
     severity: signal.severity,
-    target_resource: owner.target,
-    subject,
+    ...("owner" in report ? { target_resource: report.owner.target, subject: report.subject } : {}),
     firing_at: signal.firingAt,
     ...(signal.endedAt === undefined ? {} : { ended_at: signal.endedAt }),
     ...(admission ? { remediation_id: admission.incident.metadata.name ?? "" } : {}),

@@ -1,4 +1,4 @@
-import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
+import { type Call, type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
 import { type Kinds, kindText, type ObjectReference, type ObjectTarget } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -7,6 +7,8 @@ import { GatewayError } from "./gateway-error.ts";
 export interface Objects {
   /** Undefined if there is none, or none that this server knows. Throws `unavailable` when it cannot be told. */
   get(target: ObjectTarget, reference: ObjectReference): Promise<KubeObject | undefined>;
+  /** All Nodes; none if this server has no such kind. Throws `unavailable` when it cannot be told. */
+  nodes(): Promise<readonly KubeObject[]>;
 }
 
 export interface ObjectsOptions {
@@ -18,29 +20,32 @@ export interface ObjectsOptions {
 
 /** One read is given `timeoutMs`: a sender waits for the answer, and has its own patience. */
 export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
+  async function read<T>(what: string, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
+    const stop = new AbortController();
+    const timer = clock.after(timeoutMs, () => stop.abort());
+    try {
+      return await request({ signal: stop.signal });
+    } catch (error) {
+      // The server does not serve this kind, so there is no such object.
+      if (error instanceof KubeError && error.code === "invalid") return otherwise;
+      throw new GatewayError("unavailable", `${what} cannot be read: ${(error as Error).message}`, { cause: error });
+    } finally {
+      timer.cancel();
+    }
+  }
   return {
     async get(target, reference) {
       const type = typeOf(target, reference, kinds);
       if (!type) return undefined;
-      const stop = new AbortController();
-      const timer = clock.after(timeoutMs, () => stop.abort());
-      try {
-        const { namespace, name } = target;
-        return await client.get(type, namespace === undefined ? { name } : { namespace, name }, {
-          signal: stop.signal,
-        });
-      } catch (error) {
-        // The server does not serve this kind, so there is no such object.
-        if (error instanceof KubeError && error.code === "invalid") return undefined;
-        throw new GatewayError("unavailable", `${target.text} cannot be read: ${(error as Error).message}`, {
-          cause: error,
-        });
-      } finally {
-        timer.cancel();
-      }
+      const { namespace, name } = target;
+      const ref = namespace === undefined ? { name } : { namespace, name };
+      return read<KubeObject | undefined>(target.text, (call) => client.get(type, ref, call), undefined);
     },
+    nodes: () => read("the list of Nodes", async (call) => (await client.list(nodeType, {}, call)).items, []),
   };
 }
+
+const nodeType: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
 /** Every built-in kind has a version v1; that of any other one has to be said. */
 function typeOf(target: ObjectTarget, { apiVersion }: ObjectReference, kinds: Kinds): ResourceType | undefined {

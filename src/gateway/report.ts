@@ -1,16 +1,46 @@
 import type { ObjectReference, RemediationRequest, Signal } from "../resources/index.ts";
-import { closedIncidentPhases } from "../resources/index.ts";
+import { annotationKeys, closedIncidentPhases } from "../resources/index.ts";
 
-/** A signal, and what was found out about it. All that is needed to open an incident, also after a restart. */
-export interface Report {
-  readonly signal: Signal;
+/** What a signal is about, and the identity of its incident. */
+export interface Identity {
   readonly fingerprint: string;
   /** What the signal named, in canonical form. */
   readonly subject: string;
   /** What owns that, and is what counts: in canonical form, and as Kubernetes writes it. */
   readonly owner: { readonly target: string; readonly reference: ObjectReference };
+}
+
+/** A signal, and what was found out about it. All that is needed to open an incident, also after a restart. */
+export interface Report extends Identity {
+  readonly signal: Signal;
   /** When it came, by the API server's clock. */
   readonly receivedAt: string;
+  /** The version of the rules for identity that were used; absent if they are those of the first version. */
+  readonly identityVersion?: string;
+  /** Only for an identity of the first version: what the signal is once the incident that is open under that is closed. */
+  readonly successor?: Identity | NoIdentity;
+  /** The fingerprint of the first version, if incidents with it are known: they remember which series have ended. */
+  readonly formerFingerprint?: string;
+}
+
+/** The signal is about no object. */
+export interface NoIdentity {
+  readonly fingerprint: string;
+  readonly because: string;
+}
+
+/** A signal that is about no object, as it is recorded. */
+export type NamelessReport = Pick<Report, "signal" | "fingerprint" | "receivedAt">;
+
+/**
+ * Goes up when the same signal may get another subject, or other fields of its fingerprint. Incidents keep the version
+ * that they were opened with, so that those of the one before are found until they are closed.
+ */
+export const identityVersion = "2";
+
+/** Whether the identity of `incident` was found by the rules of the first version. */
+export function hasFormerIdentity({ metadata }: RemediationRequest): boolean {
+  return metadata.annotations?.[annotationKeys.identityVersion] === undefined;
 }
 
 /** Whether signals still belong to it. */

@@ -62,7 +62,19 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // Watermarks of what it follows itself.
     watermarks,
     // Who owns what a signal names, and whether that is in scope.
-    { group: "", resources: ["pods", "services", "persistentvolumeclaims"], verbs: ["get"], where: "anywhere" },
+    {
+      group: "",
+      resources: [
+        "pods",
+        "services",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "resourcequotas",
+        "replicationcontrollers",
+      ],
+      verbs: ["get"],
+      where: "anywhere",
+    },
     { group: "", resources: ["nodes"], verbs: follow, where: "anywhere" },
     { group: "", resources: ["events"], verbs: ["list", "watch"], where: "anywhere" },
     {
@@ -72,6 +84,10 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
       where: "anywhere",
     },
     { group: "batch", resources: ["jobs", "cronjobs"], verbs: ["get"], where: "anywhere" },
+    { group: "autoscaling", resources: ["horizontalpodautoscalers"], verbs: ["get"], where: "anywhere" },
+    { group: "policy", resources: ["poddisruptionbudgets"], verbs: ["get"], where: "anywhere" },
+    { group: "networking.k8s.io", resources: ["ingresses"], verbs: ["get"], where: "anywhere" },
+    { group: "apiregistration.k8s.io", resources: ["apiservices"], verbs: ["get"], where: "anywhere" },
   ],
   orchestrator: [
     ...look,

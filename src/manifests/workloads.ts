@@ -79,7 +79,10 @@ function podOf(stage: StageName, image: string) {
     ...(stage === "agent" ? [{ name: "agent-tokens", secret: { secretName: agentTokens } }] : []),
     // Read-only is everything else.
     ...(stage === "agent" ? [{ name: "tmp", emptyDir: {} }] : []),
-    ...(stage === "orchestrator" ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }] : []),
+    // The gateway reads them for alerts that name no object.
+    ...(stage === "orchestrator" || stage === "gateway"
+      ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }]
+      : []),
   ];
   const mounts: Readonly<Record<string, string>> = {
     config: "/etc/interlock",
@@ -182,6 +185,8 @@ function configOf(stage: StageName, { image, places }: WorkloadOptions): string 
       ...tasks,
       "gitlab:",
       `  webhookSecretFile: ${tokenFolder}/webhook-secret`,
+      "rules:",
+      "  dir: /etc/interlock-rules",
     ],
     orchestrator: [...common, ...metrics, ...execution, "  engine: tekton", "rules:", "  dir: /etc/interlock-rules"],
     executor: [

@@ -115,6 +115,7 @@ export {
   type FingerprintField,
   fingerprinter,
   fingerprintOf,
+  type NodeHint,
   type PayloadReading,
   type Signal,
   type SignalReader,

@@ -36,6 +36,8 @@ export const annotationKeys = {
   signalFingerprint: "kubernaut.ai/signal-fingerprint",
   /** On incidents: what the first signal named, in clear. */
   subject: "kubernaut.ai/subject",
+  /** On incidents: which version of the gateway's rules for identity their fingerprint was made by. */
+  identityVersion: "kubernaut.ai/identity-version",
   /** On local runs: the folder of their workflow. */
   workflowFolder: "kubernaut.ai/workflow-folder",
   /** On target records: uid of the execution that is acknowledged there, because it is gone. */

@@ -12,8 +12,18 @@ export interface Signal {
   readonly name: string;
   /** How bad it is, in the sender's own word. At most 50 characters. */
   readonly severity: string;
-  /** What it is about, as the sender names it: often a Pod, whose owner is what counts. */
-  readonly subject: ObjectReference;
+  /** What it is about, as the sender names it: often a Pod, whose owner is what counts. Absent if no object is named. */
+  readonly subject?: ObjectReference;
+  /** What it is about if the kind of `subject` is not known in this cluster. */
+  readonly coarserSubject?: ObjectReference;
+  /** Without `subject`: it is about the Node that can be found by this. */
+  readonly node?: NodeHint;
+  /** Without `subject` and `node`: why no object is named. */
+  readonly noSubject?: string;
+  /** Labels that belong to its identity, because `subject` is coarser than what it is about, or absent. */
+  readonly distinctBy?: readonly string[];
+  /** The subject that an earlier version found, if it differs: incidents that are open under it are still this one's. */
+  readonly formerSubject?: ObjectReference;
   /**
    * Which of the sender's alerts this is. Several of them may be one incident: it is over when all of them are, and the
    * times below are compared only among signals of one series, which have one clock.
@@ -27,6 +37,16 @@ export interface Signal {
   readonly endedAt?: string;
   /** The signal as it arrived. */
   readonly payload: unknown;
+}
+
+/** By what a Node can be found. */
+export interface NodeHint {
+  /** Names that the Node may have, the best first. */
+  readonly names: readonly string[];
+  /** Addresses that the Node may have. */
+  readonly addresses: readonly string[];
+  /** A Pod that runs on it. */
+  readonly pod?: ObjectReference;
 }
 
 /** What came of reading one signal of a payload. Problems are whole sentences that name the field. */
@@ -63,9 +83,9 @@ const version = "v1";
 /**
  * The identity of a signal's incident: `v1:` and the SHA-256 of the chosen fields, names and values, as JSON in the
  * order of their names. `target` is the canonical owner, so that the Pods of one Deployment are one incident. A label
- * that a signal does not have is different from an empty one.
+ * that a signal does not have is different from an empty one. The labels in `distinctBy` that a signal has are fields, too.
  */
-export function fingerprintOf(signal: Signal, target: Target, fields = defaultFingerprintFields): string {
+export function fingerprintOf(signal: Signal, target: Target | undefined, fields = defaultFingerprintFields): string {
   return fingerprinter(fields, 0)(signal, target);
 }
 
@@ -73,19 +93,20 @@ export function fingerprintOf(signal: Signal, target: Target, fields = defaultFi
 export function fingerprinter(
   fields: readonly FingerprintField[],
   most = 10_000,
-): (signal: Signal, target: Target) => string {
+): (signal: Signal, target: Target | undefined) => string {
   const sorted = [...new Set(fields)].sort();
   const known = new Map<string, string>();
   return (signal, target) => {
-    let key = "";
-    for (const field of sorted) {
+    const chosen = withDistinguishing(sorted, signal);
+    let key = chosen === sorted ? "" : `${chosen.join()};`;
+    for (const field of chosen) {
       const fact = fieldOf(field, signal, target);
       // With its length, so that no two lists of facts look alike.
       key += fact === null ? "-" : `${fact.length}:${fact}`;
     }
     const found = known.get(key);
     if (found !== undefined) return found;
-    const facts = JSON.stringify(sorted.map((field) => [field, fieldOf(field, signal, target)]));
+    const facts = JSON.stringify(chosen.map((field) => [field, fieldOf(field, signal, target)]));
     const fingerprint = `${version}:${createHash("sha256").update(facts).digest("hex")}`;
     if (known.size >= most) known.clear();
     if (most > 0) known.set(key, fingerprint);
@@ -93,14 +114,19 @@ export function fingerprinter(
   };
 }
 
-function fieldOf(field: FingerprintField, signal: Signal, target: Target): string | null {
+function withDistinguishing(fields: readonly FingerprintField[], { distinctBy, labels }: Signal) {
+  const more = distinctBy?.filter((label) => labels[label]).map((label): FingerprintField => `labels.${label}`) ?? [];
+  return more.length === 0 ? fields : [...new Set([...fields, ...more])].sort();
+}
+
+function fieldOf(field: FingerprintField, signal: Signal, target: Target | undefined): string | null {
   switch (field) {
     case "source":
     case "name":
     case "severity":
       return signal[field];
     case "target":
-      return target.text;
+      return target?.text ?? null;
     default:
       return signal.labels[field.slice("labels.".length)] ?? null;
   }

@@ -46,17 +46,18 @@ export class GatewayWorld {
   readonly disk = new LossyDisk(new Dice(1));
   #writers = 0;
 
-  private constructor() {
+  private constructor(more: readonly string[]) {
     this.cluster = testCluster({
       clock: this.clock,
       random: systemRandom(),
-      namespaces: [namespace, "payment", "batch"],
+      namespaces: [...new Set([namespace, "payment", "batch", ...more])],
     });
     this.client = this.cluster.client();
   }
 
-  static async open(): Promise<GatewayWorld> {
-    const world = new GatewayWorld();
+  /** With `more` namespaces than it has anyway. */
+  static async open(more: readonly string[] = []): Promise<GatewayWorld> {
+    const world = new GatewayWorld(more);
     await installCrds(world.client);
     return world;
   }
@@ -115,6 +116,13 @@ export class GatewayWorld {
     return outcome.object;
   }
 
+  /** A Node with such addresses, by their types. */
+  async node(name: string, addresses: Readonly<Record<string, string>>): Promise<void> {
+    await this.object(nodes, { metadata: { name } });
+    const status = { addresses: Object.entries(addresses).map(([type, address]) => ({ type, address })) };
+    await this.client.patch(nodes, { name }, { merge: { status } }, { subresource: "status" });
+  }
+
   async label(type: ResourceType, name: string, labels: Record<string, string>, place?: string): Promise<void> {
     const ref = place === undefined ? { name } : { name, namespace: place };
     await this.client.patch(type, ref, { merge: { metadata: { labels } } });
@@ -134,6 +142,7 @@ export class GatewayWorld {
 }
 
 export const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
+export const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 export const replicaSets: ResourceType = {
   apiVersion: "apps/v1",
   kind: "ReplicaSet",

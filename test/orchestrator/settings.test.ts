@@ -201,7 +201,7 @@ describe("rules", () => {
   afterEach(() => rules?.close());
 
   const open = async () => {
-    rules = await openRules({ directory, kinds: builtInKinds, clock: world.clock, log: world.log });
+    rules = await openRules({ directory, ifWrong: "throw", kinds: builtInKinds, clock: world.clock, log: world.log });
     return rules;
   };
 
@@ -227,7 +227,7 @@ describe("rules", () => {
   });
 
   it("are followed: nobody has to say that a file has changed", async () => {
-    rules = await openRules({ directory, kinds: builtInKinds, clock: systemClock(), log: world.log });
+    rules = await openRules({ directory, ifWrong: "throw", kinds: builtInKinds, clock: systemClock(), log: world.log });
     const told = new Promise<void>((resolve) => rules?.subscribe(resolve));
 
     await writeFile(join(directory, "more.yaml"), rulesFile.replace("name: disk", "name: more"));

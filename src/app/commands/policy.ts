@@ -4,9 +4,10 @@ import { parseArgs } from "node:util";
 import { type Command, CommandError, MisuseError, takeOption, testPolicy } from "../../cli/index.ts";
 import { readCatalog } from "../../engines/index.ts";
 import { type Expectation, readExpectations } from "../../policy/index.ts";
-import { builtInKinds, currentEntry, type Engine, type TextFile } from "../../resources/index.ts";
-import { alertmanager, generic } from "../../sources/index.ts";
+import { builtInKinds, currentEntry, type Engine, type SignalReader, type TextFile } from "../../resources/index.ts";
+import { generic } from "../../sources/index.ts";
 import { policySettings } from "../executor.ts";
+import { openAlertmanagerReader } from "../provenance.ts";
 import { readRulesFolder, yamlFilesIn } from "../rules-folder.ts";
 import { configFrom, type Surroundings } from "./surroundings.ts";
 
@@ -36,7 +37,8 @@ files are those in the folder "tests" of the rules unless named; see docs/rules.
     if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
     const { workflows, problems: faults } = await catalogIn(config.execution.workflowsDir, config.execution.engine);
     const paths = positionals.length > 0 ? positionals : [join(directory, "tests")];
-    const expectations = await expectationsIn(paths, [...wrong, ...faults]);
+    const alerts = await openAlertmanagerReader(config);
+    const expectations = await expectationsIn(paths, alerts, [...wrong, ...faults]);
     const workflow = (id: string) => currentEntry(workflows.filter(({ spec }) => spec.workflowId === id));
     return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
   },
@@ -53,12 +55,16 @@ async function catalogIn(directory: string, defaultEngine: Engine) {
 }
 
 /** Everything that is wrong is said at once, with what was wrong before. */
-async function expectationsIn(paths: readonly string[], problems: string[]): Promise<readonly Expectation[]> {
+async function expectationsIn(
+  paths: readonly string[],
+  alerts: SignalReader,
+  problems: string[],
+): Promise<readonly Expectation[]> {
   const expectations: Expectation[] = [];
   for (const file of (await Promise.all(paths.map(filesAt))).flat()) {
     if (!file.text)
       problems.push(`${file.path}: there is no such file with expectations; docs/rules.md says how to write one`);
-    const reading = readExpectations(file, { kinds, signals: generic, alerts: alertmanager });
+    const reading = readExpectations(file, { kinds, signals: generic, alerts });
     if (reading.kind === "invalid") problems.push(...(file.text ? reading.problems : []));
     else expectations.push(...reading.expectations);
   }

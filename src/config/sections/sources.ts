@@ -1,5 +1,5 @@
-import { words, yesOrNo } from "../kinds.ts";
-import { setting } from "../setting.ts";
+import { file, words, yesOrNo } from "../kinds.ts";
+import { optional, setting } from "../setting.ts";
 
 export const sources = {
   kubernetes: setting({
@@ -13,5 +13,12 @@ export const sources = {
     default:
       "BackOff, Evicted, EvictionThresholdMet, FailedMount, FailedScheduling, FreeDiskSpaceFailed, OOMKilling, SystemOOM, Unhealthy",
     about: "The reasons of Events of the type Warning that are signals.",
+  }),
+  alertmanagerProvenance: optional<string>({
+    kind: file(),
+    path: "sources.alertmanager.provenance",
+    env: "ALERTMANAGER_PROVENANCE",
+    about:
+      "A YAML file with rows that come before the built-in table of label provenance, which says what the labels of an alert name. See docs/gateway.md.",
   }),
 };

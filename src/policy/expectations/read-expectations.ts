@@ -76,10 +76,13 @@ class Reader {
     const signal = this.#signal(test, place);
     const { kinds } = this.#options;
     const owner = test["owner"] === undefined ? undefined : this.#owner(test["owner"], [...place, "owner"]);
-    const reading = owner ? undefined : signal && targetOfObject(signal.subject, kinds);
+    const subject = signal && subjectOf(signal, kinds);
+    const reading = owner || !subject ? undefined : targetOfObject(subject, kinds);
     if (reading?.kind === "problem") this.#say(place, `the subject ${reading.problem}`);
     const target = owner ?? (reading?.kind === "target" ? reading.target : undefined);
-    return signal && target ? incidentOf(signal, target, owner ? undefined : signal.subject) : nothing;
+    // Without a subject, only a rule that gives a target applies.
+    if (!signal || (subject && !target)) return nothing;
+    return incidentOf(signal, target, owner ? undefined : subject);
   }
 
   #signal(test: Json, place: YamlPlace): Signal | undefined {
@@ -205,8 +208,19 @@ const nothing: RemediationRequestSpec = {
   receivedTime: usualTime,
 };
 
-function incidentOf(signal: Signal, target: ObjectTarget, reference?: Signal["subject"]): RemediationRequestSpec {
-  const { kind, name, namespace } = target;
+/** What the gateway would find, as far as that can be said without an API server: a Node is called as its exporter says. */
+function subjectOf({ subject, coarserSubject, node }: Signal, kinds: Kinds): Signal["subject"] {
+  if (node) return node.names[0] === undefined ? undefined : { kind: "Node", name: node.names[0] };
+  const isKnown = subject && targetOfObject(subject, kinds).kind === "target";
+  return isKnown ? subject : (coarserSubject ?? subject);
+}
+
+function incidentOf(
+  signal: Signal,
+  target: ObjectTarget | undefined,
+  reference: Signal["subject"],
+): RemediationRequestSpec {
+  const { kind, name, namespace } = target ?? { kind: "", name: "" };
   return {
     signalFingerprint: fingerprintOf(signal, target),
     signalName: signal.name,

@@ -9,7 +9,7 @@ describe("a webhook of Alertmanager", () => {
   it("makes each alert a signal of its own", () => {
     const { readings } = read({ alerts: [alert(), alert({ labels: { ...labels, node: "worker-2" } })] });
 
-    expect(readings.map((reading) => reading.kind === "signal" && reading.signal.subject.name)).toEqual([
+    expect(readings.map((reading) => reading.kind === "signal" && reading.signal.subject?.name)).toEqual([
       "worker-1",
       "worker-2",
     ]);
@@ -36,11 +36,10 @@ describe("a webhook of Alertmanager", () => {
         alert(),
         7,
         alert({ status: "odd", startsAt: "yesterday", labels: { node: "a", n: 1 } }),
-        alert({ labels: { alertname: "Watchdog" } }),
       ],
     });
 
-    expect(readings.map(({ kind }) => kind)).toEqual(["signal", "problems", "problems", "problems"]);
+    expect(readings.map(({ kind }) => kind)).toEqual(["signal", "problems", "problems"]);
     expect(problemsOf(readings[1])).toEqual(["alerts[1] is not an object"]);
     expect(problemsOf(readings[2])).toEqual([
       "alerts[2].status is neither firing nor resolved",
@@ -48,7 +47,23 @@ describe("a webhook of Alertmanager", () => {
       "alerts[2].labels.alertname is missing or is not text",
       "alerts[2].startsAt is not a time such as 2026-11-15T06:00:00Z",
     ]);
-    expect(problemsOf(readings[3])[0]).toMatch(/^alerts\[3\]\.labels name no object .*interlock_target/);
+  });
+
+  it("reads an alert that names no object, and why it names none", () => {
+    const watchdog = only(alert({ labels: { alertname: "Watchdog" } }));
+
+    expect(watchdog).toMatchObject({ name: "Watchdog", noSubject: "no label names an object" });
+    expect(watchdog).not.toHaveProperty("subject");
+  });
+
+  it("has the subject of the first version where that differs", () => {
+    const chart = { job: "kubernetes-service-endpoints", namespace: "payment", service: "api", node: "infra-1" };
+
+    expect(only(alert({ labels: { alertname: "X", ...chart } }))).toMatchObject({
+      subject: { kind: "Service", namespace: "payment", name: "api" },
+      formerSubject: { kind: "Node", name: "infra-1" },
+    });
+    expect(only(alert())).not.toHaveProperty("formerSubject");
   });
 
   it("reports how many alerts were left out", () => {

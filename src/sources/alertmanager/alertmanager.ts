@@ -1,14 +1,31 @@
 import { createHash } from "node:crypto";
-import { type PayloadReading, type SignalReader, type SignalReading, signalTime } from "../../resources/index.ts";
+import {
+  type PayloadReading,
+  type Signal,
+  type SignalReader,
+  type SignalReading,
+  signalTime,
+} from "../../resources/index.ts";
 import { isObject, type Json, Problems } from "../json.ts";
-import { subjectOf } from "./subject.ts";
+import { formerSubject } from "./former-subject.ts";
+import { builtInReporters, type Labels, type Reporter } from "./reporters.ts";
+import { distinguishing, findSubject } from "./subject.ts";
 
 const source = "alertmanager";
 
-/** Reads the webhook of Alertmanager, version 4: each alert of a batch is a signal of its own. */
-export const alertmanager: SignalReader = { source, read: readWebhook };
+/**
+ * Reads the webhook of Alertmanager, version 4: each alert of a batch is a signal of its own. The rows of `provenance`
+ * come before the built-in ones.
+ */
+export function alertmanagerReader(provenance: readonly Reporter[] = []): SignalReader {
+  const rows = [...provenance, ...builtInReporters];
+  return { source, read: (body, receivedAt) => readWebhook(body, receivedAt, rows) };
+}
 
-function readWebhook(body: unknown, receivedAt: string): PayloadReading {
+/** The same with the built-in table alone. */
+export const alertmanager: SignalReader = alertmanagerReader();
+
+function readWebhook(body: unknown, receivedAt: string, rows: readonly Reporter[]): PayloadReading {
   if (!isObject(body)) return problems("the body is not a JSON object as Alertmanager's webhook sends it");
   const { version = "4", alerts, truncatedAlerts } = body;
   if (String(version) !== "4") return problems("version is not 4, the only version of the webhook that is read here");
@@ -17,7 +34,7 @@ function readWebhook(body: unknown, receivedAt: string): PayloadReading {
   const groupStatus = body["status"];
   const times = new Map<string, string>();
   const readings = alerts.map((alert, i) =>
-    readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt, times }),
+    readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows }),
   );
   return { kind: "signals", readings, truncated: countOf(truncatedAlerts) };
 }
@@ -28,9 +45,12 @@ interface Surroundings {
   readonly receivedAt: string;
   /** What the times of this batch mean: the alerts of a group tend to have the same. */
   readonly times: Map<string, string>;
+  /** The table of label provenance. */
+  readonly rows: readonly Reporter[];
 }
 
-function readAlert(alert: unknown, { field, groupStatus, receivedAt, times }: Surroundings): SignalReading {
+function readAlert(alert: unknown, surroundings: Surroundings): SignalReading {
+  const { field, groupStatus, receivedAt, times, rows } = surroundings;
   if (!isObject(alert)) return problems(`${field} is not an object`);
   const found = new Problems();
   const status = alert["status"] ?? groupStatus;
@@ -40,9 +60,7 @@ function readAlert(alert: unknown, { field, groupStatus, receivedAt, times }: Su
   const name = found.text(labels["alertname"], `${field}.labels.alertname`, 253);
   const firingAt = timeOf(alert["startsAt"], `${field}.startsAt`, { found, times }) ?? receivedAt;
   const endsAt = timeOf(alert["endsAt"], `${field}.endsAt`, { found, times });
-  const subject = found.list.length === 0 ? subjectOf(labels, annotations) : undefined;
-  if (found.list.length === 0 && !subject) found.add(`${field}.labels ${noSubject}`);
-  if (!subject) return { kind: "problems", problems: found.list };
+  if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
   return {
     kind: "signal",
@@ -51,7 +69,7 @@ function readAlert(alert: unknown, { field, groupStatus, receivedAt, times }: Su
       source,
       name,
       severity: labels["severity"]?.slice(0, 50) || "unknown",
-      subject,
+      ...subjectFields(labels, annotations, rows),
       series: seriesOf(alert, labels),
       labels,
       annotations,
@@ -62,9 +80,40 @@ function readAlert(alert: unknown, { field, groupStatus, receivedAt, times }: Su
   };
 }
 
-const noSubject =
-  "name no object that could be acted on: add a label such as namespace with pod or deployment, or node, " +
-  "or write the annotation interlock_target: namespace/kind/name into the alerting rule";
+type SubjectFields = Pick<
+  Signal,
+  "subject" | "coarserSubject" | "node" | "noSubject" | "distinctBy" | "formerSubject"
+>;
+
+function subjectFields(labels: Labels, annotations: Labels, rows: readonly Reporter[]): SubjectFields {
+  const finding = findSubject(labels, annotations, rows);
+  const former = formerSubject(labels, annotations);
+  switch (finding.kind) {
+    case "object": {
+      const { subject, coarser, distinctBy } = finding;
+      const isDistinguished = distinctBy?.some((label) => labels[label]);
+      return {
+        subject,
+        ...(coarser ? { coarserSubject: coarser } : {}),
+        ...(subject.apiVersion ? { noSubject: `the kind ${subject.kind} of ${subject.apiVersion} is not known here` } : {}),
+        ...(isDistinguished ? { distinctBy } : {}),
+        ...(former && (isDistinguished || !isSame(former, subject)) ? { formerSubject: former } : {}),
+      };
+    }
+    case "node":
+      return { node: finding.hint, ...(former ? { formerSubject: former } : {}) };
+    case "none":
+      return {
+        noSubject: finding.because,
+        distinctBy: distinguishing,
+        ...(former ? { formerSubject: former } : {}),
+      };
+  }
+}
+
+function isSame(one: NonNullable<Signal["subject"]>, other: NonNullable<Signal["subject"]>): boolean {
+  return one.kind === other.kind && one.name === other.name && one.namespace === other.namespace;
+}
 
 /** Go writes a time that is not set as the first moment of the year 1. */
 function timeOf(

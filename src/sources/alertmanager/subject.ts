@@ -1,80 +1,200 @@
-import type { ObjectReference } from "../../resources/index.ts";
+import { builtInKinds, type NodeHint, type ObjectReference, targetOfObject } from "../../resources/index.ts";
 import { referenceIn } from "../reference.ts";
+import { nodeHint } from "./node-hint.ts";
+import { builtInReporters, hasDiscoveredNode, type Labels, type Reporter, reporterOf, type Step } from "./reporters.ts";
 
-type Labels = Readonly<Record<string, string>>;
+/** What the labels of an alert say about its subject. */
+export type SubjectFinding =
+  | {
+      readonly kind: "object";
+      readonly subject: ObjectReference;
+      /** What to take instead if the kind of `subject` is not known in this cluster. */
+      readonly coarser?: ObjectReference;
+      /** Labels that tell alerts of one name apart, because the subject is coarser than what they are about. */
+      readonly distinctBy?: readonly string[];
+    }
+  | { readonly kind: "node"; readonly hint: NodeHint }
+  | { readonly kind: "none"; readonly because: string };
 
-/** Labels by which exporters of the cluster's state name objects, most telling first: an owner before what it owns. */
-const named: readonly { readonly label: string; readonly kind: string; readonly namespaced: boolean }[] = [
-  { label: "deployment", kind: "Deployment", namespaced: true },
-  { label: "statefulset", kind: "StatefulSet", namespaced: true },
-  { label: "daemonset", kind: "DaemonSet", namespaced: true },
-  { label: "cronjob", kind: "CronJob", namespaced: true },
-  { label: "job_name", kind: "Job", namespaced: true },
-  { label: "replicaset", kind: "ReplicaSet", namespaced: true },
-  { label: "horizontalpodautoscaler", kind: "HorizontalPodAutoscaler", namespaced: true },
-  { label: "poddisruptionbudget", kind: "PodDisruptionBudget", namespaced: true },
-  { label: "persistentvolumeclaim", kind: "PersistentVolumeClaim", namespaced: true },
-  { label: "persistentvolume", kind: "PersistentVolume", namespaced: false },
-  { label: "pod", kind: "Pod", namespaced: true },
-  { label: "node", kind: "Node", namespaced: false },
-  { label: "nodename", kind: "Node", namespaced: false },
-];
-
-/** In a rule's labels or annotations: the subject in the author's own words, as `payment/deployment/payment-api`. */
+/** In a rule's labels or annotations: the subject as the author writes it, such as `payment/deployment/payment-api`. */
 const explicit = "interlock_target";
 
-/**
- * What an alert is about. Prometheus adds where a sample was scraped from to what it says, so `pod`, `namespace`, `node`
- * and `instance` may name the exporter. They do not count where the sample has its own (`exported_pod`), nor where the
- * Pod is one of the exporter that `job` or `container` names. `job`, `service`, `endpoint` and `container` never count.
- */
-export function subjectOf(labels: Labels, annotations: Labels): ObjectReference | undefined {
-  const written = annotations[explicit] || labels[explicit];
-  if (written) return referenceIn(written);
+/** Tell apart what alerts about a whole namespace, or about no object at all, are about. */
+export const distinguishing: readonly string[] = ["job", "service"];
 
-  const said = withoutScrapeTarget(labels);
-  for (const { label, kind, namespaced } of named) {
-    const name = said[label];
-    if (!name || (namespaced && !said["namespace"])) continue;
-    return namespaced ? { kind, namespace: said["namespace"] as string, name } : { kind, name };
+/**
+ * What an alert is about. Prometheus adds where a sample was scraped to what the sample says, so `namespace`, `pod`,
+ * `service` and `node` may name the exporter. The table in `reporters.ts` says which of them count; where that is not
+ * certain, no object is named rather than the wrong one.
+ */
+export function findSubject(
+  labels: Labels,
+  annotations: Labels,
+  rows: readonly Reporter[] = builtInReporters,
+): SubjectFinding {
+  const written = annotations[explicit] || labels[explicit];
+  if (written) {
+    const subject = referenceIn(written);
+    if (subject) return { kind: "object", subject };
+    return { kind: "none", because: `${explicit} is not written as namespace/kind/name or kind/name` };
   }
-  return nodeOfExporter(labels) ?? namespaceAlone(said);
+
+  const row = reporterOf(labels, rows);
+  const sample = { row, labels, own: ownLabels(labels, row) };
+  for (const step of row.subject) {
+    const found = steps[step as keyof typeof steps]?.(sample) ?? labelAsKind(step, sample);
+    if (found) return found;
+  }
+  return { kind: "none", because: row.otherwise };
 }
 
-/** The labels that are the sample's own. */
-function withoutScrapeTarget(labels: Labels): Labels {
-  const renamed = Object.keys(labels).filter((label) => label.startsWith("exported_"));
-  if (renamed.length === 0 && !isExportersPod(labels)) return labels;
+interface Sample {
+  readonly row: Reporter;
+  /** As they were sent. */
+  readonly labels: Labels;
+  /** Without those that are known to be the exporter's, and with the original names of those that gave way to them. */
+  readonly own: Labels;
+}
+
+function ownLabels(labels: Labels, { scrape }: Reporter): Labels {
+  const gaveWay = Object.keys(labels).filter((label) => label.startsWith("exported_"));
+  const isAboutOthers = scrape.some((label) => identifying.has(label) && labels[`exported_${label}`]);
   const own: Record<string, string> = { ...labels };
-  delete own["namespace"];
-  delete own["pod"];
-  // One label that had to give way shows that discovery added them all; otherwise a node is what the sample is about.
-  if (renamed.length > 0) delete own["node"];
-  for (const label of renamed) own[label.slice("exported_".length)] = labels[label] as string;
+  if (isAboutOthers) for (const label of scrape) delete own[label];
+  if (scrape.length > 0) for (const label of gaveWay) own[label.slice("exported_".length)] = labels[label] as string;
   return own;
 }
 
-/** Whether `pod` is the exporter itself: `job`, `container` or `service` names one, and the Pod is called after it. */
-function isExportersPod({ pod = "", job = "", container = "", service = "" }: Labels): boolean {
-  if (pod === "") return false;
-  const names = [job, container, service].map((name) => name.replaceAll("_", "-"));
-  return names.some((name) => exporters.test(name) && pod.includes(name));
+/** Where one of these gave way, the sample is about another object. An exported `job` or `instance` says nothing of the kind. */
+const identifying: ReadonlySet<string> = new Set(["namespace", "pod", "node"]);
+
+const steps = {
+  objects: namedObject,
+  pod: ({ own }: Sample) =>
+    object("Pod", own["pod"], own["namespace"]) ??
+    object("Pod", own["kubernetes_pod_name"], own["kubernetes_namespace"]),
+  "foreign-pod": (sample: Sample) =>
+    isScrapedPod(sample) ? undefined : object("Pod", sample.own["pod"], sample.own["namespace"]),
+  service: ({ own }: Sample) =>
+    object("Service", own["service"], own["namespace"]) ??
+    object("Service", own["kubernetes_name"], own["kubernetes_namespace"]),
+  endpoints: ({ own }: Sample) =>
+    own["instance"] || own["pod"] ? undefined : object("Service", own["service"], own["namespace"]),
+  node: ({ own }: Sample) => object("Node", own["node"] || own["nodename"]),
+  "evident-node": ({ own, labels }: Sample) =>
+    hasDiscoveredNode(own) && !labels["exported_node"] && !isAboutNode(own) ? undefined : object("Node", own["node"]),
+  host,
+  namespace: ({ own }: Sample) => wholeNamespace(own["namespace"] || own["kubernetes_namespace"]),
+  "sample-namespace": (sample: Sample) =>
+    isSampleNamespace(sample) ? wholeNamespace(sample.own["namespace"]) : undefined,
+  "exported-namespace": ({ labels }: Sample) => wholeNamespace(labels["exported_namespace"]),
+} satisfies Partial<Record<Step, (sample: Sample) => SubjectFinding | undefined>>;
+
+/** Labels that name objects and nothing else, an owner before what it owns. */
+const objectLabels: Readonly<Record<string, string>> = {
+  deployment: "Deployment",
+  statefulset: "StatefulSet",
+  daemonset: "DaemonSet",
+  cronjob: "CronJob",
+  job_name: "Job",
+  replicaset: "ReplicaSet",
+  replicationcontroller: "ReplicationController",
+  horizontalpodautoscaler: "HorizontalPodAutoscaler",
+  hpa: "HorizontalPodAutoscaler",
+  poddisruptionbudget: "PodDisruptionBudget",
+  persistentvolumeclaim: "PersistentVolumeClaim",
+  persistentvolume: "PersistentVolume",
+  resourcequota: "ResourceQuota",
+  ingress: "Ingress",
+};
+
+function namedObject({ own }: Sample): SubjectFinding | undefined {
+  for (const [label, kind] of Object.entries(objectLabels)) {
+    const found = object(kind, own[label], own["namespace"]);
+    if (found) return found;
+  }
+  return (
+    object(own["workload_type"] ?? "", own["workload"], own["namespace"]) ??
+    object(
+      "Pod",
+      own["container_label_io_kubernetes_pod_name"],
+      own["container_label_io_kubernetes_pod_namespace"],
+    )
+  );
 }
 
-const exporters = /(state-metrics|exporter)$/;
-
-function isNodeExporter({ job = "", pod = "", container = "" }: Labels): boolean {
-  return [job, pod, container].some((name) => /node[-_]exporter/.test(name));
+/** Whether `pod` may be the Pod that was scraped rather than the one that the sample is about. */
+function isScrapedPod({ row, labels }: Sample): boolean {
+  const { pod = "" } = labels;
+  if (labels["exported_pod"] || labels["kubernetes_pod_name"]) return false;
+  // Only samples about Pods carry the uid of one.
+  if (labels["uid"]) return false;
+  const exporters = [labels["job"], labels["service"], labels["app_kubernetes_io_name"], labels["container"]];
+  const isCalledAfter = exporters.some((name) => name && pod.includes(name.replaceAll("_", "-")) && isExporter(row, name));
+  return isCalledAfter || isExporter(row, pod);
 }
 
-/** A node's own figures often name it by `instance` alone, with the port that was asked. An address is no name. */
-function nodeOfExporter(labels: Labels): ObjectReference | undefined {
-  if (!isNodeExporter(labels)) return undefined;
-  const name = (labels["instance"] ?? "").replace(/:\d+$/, "");
-  const isAddress = /^[\d.]+$/.test(name) || name.includes(":") || name.includes("[");
-  return name === "" || isAddress ? undefined : { kind: "Node", name };
+function isExporter({ match }: Reporter, name: string): boolean {
+  return match.some(({ exporter }) => exporter?.test(name.replace(podSuffix, "")));
 }
 
-function namespaceAlone({ namespace }: Labels): ObjectReference | undefined {
-  return namespace ? { kind: "Namespace", name: namespace } : undefined;
+/** What a ReplicaSet, a StatefulSet or a DaemonSet adds to the names of its Pods. */
+const podSuffix = /(-[a-z0-9]{5,10})?-([a-z0-9]{5}|\d+)$/;
+
+/** Whether the sample is about a node, by what else it says. */
+function isAboutNode({ alertname = "", condition = "", key, effect }: Labels): boolean {
+  return /node/i.test(alertname) || nodeConditions.test(condition) || Boolean(key && effect);
+}
+
+const nodeConditions = /^(Ready|(Memory|Disk|PID)Pressure|NetworkUnavailable|KernelDeadlock|ReadonlyFilesystem)$/;
+
+/** Whether `namespace` is the sample's: it gave way, or nothing else of the endpoint is there. */
+function isSampleNamespace(sample: Sample): boolean {
+  const { labels } = sample;
+  if (!labels["instance"] && labels["pod"] && isScrapedPod(sample)) return false;
+  if (labels["exported_namespace"] || labels["kubernetes_namespace"] || !labels["instance"]) return true;
+  const isDropped = !labels["pod"] && !labels["service"] && !labels["endpoint"];
+  return isDropped || /namespace/i.test(labels["alertname"] ?? "");
+}
+
+function host({ labels }: Sample): SubjectFinding | undefined {
+  const name = labels["exported_node"] || labels["node"] || labels["kubernetes_node"];
+  const named = object("Node", name);
+  if (named) return named;
+  const hint = nodeHint(labels);
+  return hint && { kind: "node", hint };
+}
+
+function wholeNamespace(name: string | undefined): SubjectFinding | undefined {
+  const found = object("Namespace", name);
+  return found?.kind === "object" ? { ...found, distinctBy: distinguishing } : undefined;
+}
+
+/** `LABEL=KIND` or `LABEL=KIND.GROUP/VERSION`, with labels in braces filled in. A plain label means the kind it is named after. */
+function labelAsKind(step: string, { own }: Sample): SubjectFinding | undefined {
+  const [label = "", written = objectLabels[label] ?? label] = step.split("=");
+  const kind = written.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
+  return object(kind, own[label], own["namespace"]);
+}
+
+/** The object, if its name can be one. `spelling` is a kind, with group and version unless it is built in. */
+function object(spelling: string, name: string | undefined, namespace?: string): SubjectFinding | undefined {
+  if (!name || !spelling) return undefined;
+  const [, kind = spelling, apiVersion] = /^([^.]+)\.(.+\/.+)$/.exec(spelling) ?? [];
+  const known = apiVersion === undefined ? builtInKinds.find(kind) : undefined;
+  if (apiVersion !== undefined) return customObject({ apiVersion, kind, name }, namespace);
+  if (!known) return undefined;
+  const subject = { kind, ...(known.namespaced && namespace ? { namespace } : {}), name };
+  return targetOfObject(subject).kind === "target" ? { kind: "object", subject } : undefined;
+}
+
+/** Whether there is such a kind, and whether it has namespaces, is known to the gateway alone. */
+function customObject(reference: ObjectReference, namespace: string | undefined): SubjectFinding | undefined {
+  if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(reference.name)) return undefined;
+  const coarser = wholeNamespace(namespace);
+  return {
+    kind: "object",
+    subject: { ...reference, ...(namespace ? { namespace } : {}) },
+    ...(coarser?.kind === "object" ? { coarser: coarser.subject } : {}),
+  };
 }

@@ -1,0 +1,39 @@
+import { diagnose } from "../policy/index.ts";
+import type { Kinds, RemediationRequestSpec, Signal } from "../resources/index.ts";
+import { openRules, type RulesOptions } from "./rules.ts";
+
+/** What rules say that signals without a subject are about. */
+export interface RuleTargets {
+  /** The target that the first matching rule gives. Undefined if none applies. */
+  targetOf(signal: Signal): string | undefined;
+  close(): void;
+}
+
+/** Follows the rules for the gateway, which takes signals also while the rules are wrong. */
+export async function openRuleTargets(options: Omit<RulesOptions, "ifWrong">): Promise<RuleTargets> {
+  const analyzer = await openRules({ ...options, ifWrong: "start-without" });
+  return {
+    targetOf: (signal) => ruleTarget(signal, analyzer.rules, options.kinds),
+    close: () => analyzer.close(),
+  };
+}
+
+function ruleTarget(signal: Signal, rules: Parameters<typeof diagnose>[1], kinds: Kinds): string | undefined {
+  const analysis = diagnose(withoutSubject(signal), rules, kinds);
+  return analysis.kind === "diagnosed" ? analysis.diagnosis.target : undefined;
+}
+
+/** As rules see it: one that asks for the subject, or acts on it, does not apply. */
+function withoutSubject(signal: Signal): RemediationRequestSpec {
+  return {
+    signalFingerprint: "",
+    signalName: signal.name,
+    signalSource: signal.source,
+    severity: signal.severity,
+    targetResource: { kind: "", name: "" },
+    firingTime: signal.firingAt,
+    receivedTime: signal.firingAt,
+    signalLabels: signal.labels,
+    signalAnnotations: signal.annotations,
+  };
+}

@@ -1,0 +1,182 @@
+import {
+  type fingerprinter,
+  type Kinds,
+  kindText,
+  type ObjectReference,
+  type ObjectTarget,
+  parseTarget,
+  type Signal,
+  targetOfObject,
+} from "../resources/index.ts";
+import type { Incidents } from "./incidents.ts";
+import type { Nodes } from "./nodes.ts";
+import type { Owner, Owners } from "./owners.ts";
+import {
+  hasFormerIdentity,
+  type Identity,
+  identityVersion,
+  isOpen,
+  type NamelessReport,
+  type NoIdentity,
+  type Report,
+} from "./report.ts";
+
+export interface IdentitiesOptions {
+  readonly kinds: Kinds;
+  readonly owners: Owners;
+  readonly nodes: Nodes;
+  readonly incidents: Pick<Incidents, "newest" | "hasFormer" | "isFormer">;
+  readonly ruleTarget: (signal: Signal) => string | undefined;
+  readonly fingerprintOf: ReturnType<typeof fingerprinter>;
+}
+
+/** A signal that names no object, and that no rule gives one. */
+export interface Nameless {
+  readonly kind: "nameless";
+  readonly report: NamelessReport;
+  readonly because: string;
+}
+
+export type Found =
+  | { readonly kind: "report"; readonly report: Report }
+  | Nameless
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** Finds what signals are about, and the identity of their incidents. */
+export class Identities {
+  readonly #options: IdentitiesOptions;
+
+  constructor(options: IdentitiesOptions) {
+    this.#options = options;
+  }
+
+  /** Throws GatewayError `unavailable` when the API server does not answer: a guess could open a second incident. */
+  async find(signal: Signal, receivedAt: string): Promise<Found> {
+    const { nodes, owners } = this.#options;
+    const node = signal.node ? await nodes.find(signal.node) : undefined;
+    const subject = this.#subjectOf(signal, node);
+    if (subject.kind === "invalid") return subject;
+    const owner = subject.kind === "object" ? await owners.ownerOf(subject.target, subject.reference) : undefined;
+    const formerSubject = this.#formerSubject(signal);
+    const former = formerSubject && (await owners.ownerOf(formerSubject.target, formerSubject.reference));
+    return this.#resultOf({ signal, receivedAt, subject, owner, formerSubject, former });
+  }
+
+  /** The result of `find`, if the caches have all that it needs; undefined if the API server has to be asked. */
+  cached(signal: Signal, receivedAt: string): Found | undefined {
+    const { nodes, owners } = this.#options;
+    const node = signal.node ? nodes.cached(signal.node) : undefined;
+    if (signal.node && !node) return undefined;
+    const subject = this.#subjectOf(signal, node?.node);
+    if (subject.kind === "invalid") return undefined;
+    const owner = subject.kind === "object" ? owners.known(subject.target, subject.reference) : undefined;
+    if (subject.kind === "object" && !owner) return undefined;
+    const formerSubject = this.#formerSubject(signal);
+    const former = formerSubject && owners.known(formerSubject.target, formerSubject.reference);
+    if (formerSubject && !former) return undefined;
+    return this.#resultOf({ signal, receivedAt, subject, owner, formerSubject, former });
+  }
+
+  #subjectOf(signal: Signal, node: string | undefined): Subject {
+    const { kinds } = this.#options;
+    if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);
+    if (signal.subject) {
+      const { namespace: _, ...clusterWide } = signal.subject;
+      const { coarserSubject: coarser } = signal;
+      return this.#object([signal.subject, ...(coarser ? [clusterWide, coarser] : [])], signal);
+    }
+    const written = this.#options.ruleTarget(signal);
+    const reading = written === undefined ? undefined : parseTarget(written, kinds);
+    if (reading?.kind === "target" && reading.target.type === "object") {
+      const { target } = reading;
+      return { kind: "object", target, reference: referenceTo(target, kinds) };
+    }
+    return { kind: "none", because: signal.noSubject ?? "no Node has the name or the address that it gives" };
+  }
+
+  /** The first of `references` whose kind is known here. */
+  #object(references: readonly ObjectReference[], { noSubject }: Signal): Subject {
+    let problem = "";
+    for (const reference of references) {
+      const reading = targetOfObject(reference, this.#options.kinds);
+      if (reading.kind === "target") return { kind: "object", target: reading.target, reference };
+      problem ||= reading.problem;
+    }
+    if (noSubject !== undefined) return { kind: "none", because: noSubject };
+    return { kind: "invalid", problems: [`the subject ${problem}`] };
+  }
+
+  /** The subject by the rules of the first version, if that matters: incidents that were opened by them are still there. */
+  #formerSubject({ formerSubject }: Signal): SubjectObject | undefined {
+    const { incidents, kinds } = this.#options;
+    if (!formerSubject || !incidents.hasFormer) return undefined;
+    const reading = targetOfObject(formerSubject, kinds);
+    return reading.kind === "target"
+      ? { kind: "object", target: reading.target, reference: formerSubject }
+      : undefined;
+  }
+
+  #resultOf({ signal, receivedAt, subject, owner, formerSubject, former }: Facts): Found {
+    const { fingerprintOf, incidents } = this.#options;
+    const identity =
+      subject.kind === "object" && owner
+        ? identityOf(fingerprintOf(signal, owner.target), subject, owner)
+        : undefined;
+    const none: NoIdentity = {
+      fingerprint: fingerprintOf(signal, undefined),
+      because: subject.kind === "none" ? subject.because : "",
+    };
+    const { distinctBy: _, ...asBefore } = signal;
+    const formerFingerprint = former && fingerprintOf(asBefore, former.target);
+    const isKnown = formerFingerprint !== undefined && incidents.isFormer(formerFingerprint);
+    if (isKnown && formerSubject && former && formerFingerprint !== identity?.fingerprint) {
+      const open = incidents.newest(formerFingerprint);
+      if (open && isOpen(open) && hasFormerIdentity(open)) {
+        const before = identityOf(formerFingerprint, formerSubject, former);
+        return { kind: "report", report: { ...before, signal, receivedAt, successor: identity ?? none } };
+      }
+    }
+    if (!identity) {
+      return {
+        kind: "nameless",
+        report: { signal, fingerprint: none.fingerprint, receivedAt },
+        because: none.because,
+      };
+    }
+    const memory = isKnown && formerFingerprint !== identity.fingerprint ? { formerFingerprint } : {};
+    return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, ...memory } };
+  }
+}
+
+interface SubjectObject {
+  readonly kind: "object";
+  readonly target: ObjectTarget;
+  readonly reference: ObjectReference;
+}
+
+type Subject =
+  | SubjectObject
+  | { readonly kind: "none"; readonly because: string }
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+interface Facts {
+  readonly signal: Signal;
+  readonly receivedAt: string;
+  readonly subject: Exclude<Subject, { kind: "invalid" }>;
+  readonly owner: Owner | undefined;
+  readonly formerSubject: SubjectObject | undefined;
+  readonly former: Owner | undefined;
+}
+
+function identityOf(fingerprint: string, { target }: SubjectObject, owner: Owner): Identity {
+  return {
+    fingerprint,
+    subject: target.text,
+    owner: { target: owner.target.text, reference: owner.reference },
+  };
+}
+
+function referenceTo({ kind, group, namespace, name }: ObjectTarget, kinds: Kinds): ObjectReference {
+  const known = kinds.find(group ? `${kind}.${group}` : kind);
+  return { kind: known ? kindText(known) : kind, ...(namespace === undefined ? {} : { namespace }), name };
+}

@@ -1,0 +1,237 @@
+/** The labels of one alert. */
+export type Labels = Readonly<Record<string, string>>;
+
+/**
+ * One way to find the subject in the labels:
+ *
+ * - `objects`: a label that only ever names an object, such as `deployment`, `job_name` or `persistentvolumeclaim`
+ * - `pod`, `service`, `node`, `namespace`: the label of that name
+ * - `foreign-pod`: `pod`, unless it is the Pod that was scraped
+ * - `evident-node`: `node`, unless discovery may have added it and nothing else shows that the sample is about a node
+ * - `sample-namespace`: `namespace`, if it has to be the sample's own
+ * - `endpoints`: the Service whose endpoints were scraped, in an alert that sums over all of them
+ * - `host`: the Node on which the exporter runs, which the gateway looks up
+ * - `exported-namespace`: the namespace that had to give way to the exporter's own
+ * - `LABEL=KIND`: the label names an object of that kind, such as `name=Certificate.cert-manager.io/v1`
+ */
+export type Step =
+  | "objects"
+  | "pod"
+  | "foreign-pod"
+  | "service"
+  | "endpoints"
+  | "node"
+  | "evident-node"
+  | "host"
+  | "namespace"
+  | "sample-namespace"
+  | "exported-namespace"
+  | `${string}=${string}`;
+
+/** What an alert has to look like. All that is given has to fit. */
+export interface ReporterMatch {
+  /** The name of the exporter: `job`, or what else discovery says of the scraped endpoint. */
+  readonly exporter?: RegExp;
+  readonly alertname?: RegExp;
+  /** Labels that have to be there, with such values. */
+  readonly labels?: Readonly<Record<string, RegExp>>;
+  /** Labels that must not be there. */
+  readonly without?: readonly string[];
+}
+
+/** One row of the table: whose sample it is, and which of its labels name the subject. */
+export interface Reporter {
+  /** For the documentation and for reasons. */
+  readonly name: string;
+  /** One of them has to fit. */
+  readonly match: readonly ReporterMatch[];
+  /** Labels that discovery adds. When one of them had to give way (`exported_pod`), none of the others counts. */
+  readonly scrape: readonly string[];
+  /** Where the subject is, in this order. */
+  readonly subject: readonly Step[];
+  /** Why there is none, if there is none. */
+  readonly otherwise: string;
+}
+
+const endpointLabels = ["namespace", "pod", "container", "service", "node"];
+
+/** Exporters that measure the machine on which they run. */
+const machineExporters =
+  /(^|[-_])(node|windows|wmi|smartctl|systemd|process|ebpf|zfs|conntrack-stats|dcgm)[-_]?exporter($|[-_])/;
+
+/** Alerts on `up`, whose labels are all discovery's. */
+const healthAlerts =
+  /^(TargetDown|(Prometheus)?(All)?Targets?(Missing|Down|Unreachable).*|InstanceDown|InstanceUnreachable|EndpointDown|ScrapeFailed|ExporterDown)$/i;
+
+/** How labels are read: the first row that matches decides. Rows of the installation come before these. */
+export const builtInReporters: readonly Reporter[] = [
+  {
+    name: "scrape health of all endpoints",
+    match: [{ alertname: healthAlerts, without: ["instance"] }],
+    scrape: [],
+    subject: ["service", "namespace"],
+    otherwise: "the scraped endpoints are not objects of the cluster",
+  },
+  {
+    name: "kubelet and cAdvisor",
+    match: [
+      { exporter: /^(kubelet|cadvisor|kubernetes-(nodes|kubelet)(-cadvisor)?|kubernetes-cadvisor)$|-kubelet$/ },
+      { labels: { kubernetes_io_hostname: /./ }, without: ["service", "app_kubernetes_io_name"] },
+    ],
+    scrape: ["namespace", "service", "node"],
+    subject: ["objects", "foreign-pod", "host", "endpoints"],
+    otherwise: "the figures of the kubelet name neither a Pod nor a Node",
+  },
+  {
+    name: "exporters of a machine",
+    match: [
+      { exporter: machineExporters },
+      // A Service may be called "node" because it runs Node.js; then there is a Pod.
+      { labels: { job: /^(nodes?|hosts?|machines?|linux|windows)$/ }, without: ["pod", "service"] },
+    ],
+    scrape: endpointLabels,
+    subject: ["host", "endpoints"],
+    otherwise: "the machine is not known as a Node of this cluster",
+  },
+  {
+    name: "scrape health of one endpoint",
+    match: [{ alertname: healthAlerts }],
+    scrape: [],
+    subject: ["pod", "service", "namespace"],
+    otherwise: "the scraped endpoint is not an object of the cluster",
+  },
+  {
+    name: "API services",
+    match: [{ alertname: /^Kube(rnetes)?AggregatedAPI/i }],
+    scrape: endpointLabels,
+    subject: ["name=APIService"],
+    otherwise: "the API server is not an object that could be acted on",
+  },
+  {
+    name: "API server",
+    match: [
+      { exporter: /^(kube-?)?apiservers?$|^kubernetes-api-?servers?$|^kubernetes$/ },
+      { alertname: /^Kube(rnetes)?(API|ApiServer|Client(Errors|Certificate))/i, without: ["pod"] },
+    ],
+    scrape: endpointLabels,
+    subject: [],
+    otherwise: "the API server is not an object that could be acted on",
+  },
+  {
+    name: "probes of Services",
+    match: [{ exporter: /^kubernetes-services$/ }],
+    scrape: [],
+    subject: ["service"],
+    otherwise: "the probed address is not a Service",
+  },
+  {
+    name: "probes",
+    match: [{ exporter: /blackbox|(^|[-_])(snmp|ssl|json)([-_]exporter)?$/ }, { labels: { instance: /:\/\// } }],
+    scrape: endpointLabels,
+    subject: [],
+    otherwise: "the probed address is not an object of the cluster",
+  },
+  {
+    name: "custom resource state",
+    match: [{ labels: { customresource_kind: /./, customresource_group: /./, customresource_version: /./, name: /./ } }],
+    scrape: endpointLabels,
+    subject: ["name={customresource_kind}.{customresource_group}/{customresource_version}"],
+    otherwise: "the custom resource is not named in full",
+  },
+  {
+    name: "kube-state-metrics",
+    match: [{ exporter: /state-metrics|^ksm$|^kube-state$/ }],
+    scrape: endpointLabels,
+    subject: ["objects", "foreign-pod", "evident-node", "endpoints", "sample-namespace"],
+    otherwise: "only the exporter itself is named",
+  },
+  {
+    name: "cert-manager",
+    match: [{ exporter: /cert-?manager/ }, { labels: { issuer_kind: /./, name: /./ } }],
+    scrape: endpointLabels,
+    subject: ["name=Certificate.cert-manager.io/v1", "pod", "service", "namespace"],
+    otherwise: "no Certificate is named",
+  },
+  {
+    name: "Argo CD",
+    match: [{ labels: { dest_namespace: /./, name: /./ } }],
+    scrape: ["pod", "container", "service", "node"],
+    subject: ["name=Application.argoproj.io/v1alpha1"],
+    otherwise: "no Application is named",
+  },
+  {
+    name: "other exporters",
+    match: [
+      {
+        exporter:
+          /(^|[-_])exporter($|[-_])|[a-z]exporter$|^(prometheus-)?pushgateway$|^rook-ceph-(mgr|exporter)$|^ceph$|^(cloudwatch|stackdriver)$/,
+      },
+    ],
+    scrape: endpointLabels,
+    subject: ["objects", "foreign-pod", "exported-namespace"],
+    otherwise: "the labels name the exporter, not what it measures",
+  },
+];
+
+/** Whatever no row matches reports about itself, or was summed up until only objects are left. */
+export const anyReporter: Reporter = {
+  name: "everything else",
+  match: [{}],
+  scrape: endpointLabels,
+  subject: ["objects", "pod", "service", "node", "namespace"],
+  otherwise: "no label names an object",
+};
+
+/**
+ * The row that applies. The evidence for the exporter's name is tried strongest first: a Pod of node-exporter that
+ * kube-state-metrics reports about is the business of the row for kube-state-metrics.
+ */
+export function reporterOf(labels: Labels, rows: readonly Reporter[]): Reporter {
+  for (const exporter of exporterNames(labels)) {
+    const row = rows.find(({ match }) => match.some((one) => fits(one, exporter, labels)));
+    if (row) return row;
+  }
+  return anyReporter;
+}
+
+function fits({ exporter, alertname, labels: wanted = {}, without = [] }: ReporterMatch, name: string, labels: Labels) {
+  if (exporter && !exporter.test(name)) return false;
+  if (alertname && !alertname.test(labels["alertname"] ?? "")) return false;
+  if (without.some((label) => labels[label])) return false;
+  return Object.entries(wanted).every(([label, pattern]) => labels[label] && pattern.test(labels[label]));
+}
+
+/** Jobs that scrape whatever discovery finds, so that their name says nothing about the exporter. */
+const discoveryJobs = /^kubernetes-(service-endpoints|pods)(-slow)?$|^(federate|endpoints|pods|annotations)$/;
+
+/** Whether discovery adds the `node` of the endpoint to every sample. */
+export function hasDiscoveredNode(labels: Labels): boolean {
+  if (!labels["node"]) return false;
+  return discoveryJobs.test(labels["job"] ?? "") || mappedLabels.some((label) => labels[label]);
+}
+
+/** Labels of Services and Pods that discovery copies to samples. */
+const mappedLabels = ["app_kubernetes_io_name", "app_kubernetes_io_instance", "helm_sh_chart", "pod_template_hash"];
+
+function exporterNames(labels: Labels): readonly string[] {
+  const { job = "", instance, pod = "" } = labels;
+  // An alert that sums over endpoints keeps `pod` and `container` only where they belong to the sample. A Pod of
+  // kube-state-metrics is the exception: while it does not work, nothing is reported about it.
+  const own = instance || (/kube-state-metrics/.test(pod) && !labels["container"]) ? [labels["container"], pod] : [];
+  const found = [
+    discoveryJobs.test(job) ? undefined : lastPart(job),
+    labels["service"],
+    labels["app_kubernetes_io_name"],
+    labels["app"],
+    labels["k8s_app"],
+    labels["kubernetes_name"],
+    ...own,
+  ];
+  const names = found.filter((name): name is string => Boolean(name));
+  return names.length === 0 ? [""] : names;
+}
+
+/** Of `monitoring/node-exporter` and `integrations/kubernetes/cadvisor`, what names the exporter. */
+function lastPart(job: string): string {
+  return job.slice(job.lastIndexOf("/") + 1);
+}
