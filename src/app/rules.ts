@@ -33,7 +33,8 @@ export async function openRules({ directory, ifWrong, kinds, clock, log }: Rules
   }
   if (problems.length > 0) log.error("rules not loaded", { directory, problems });
   let { rules, text } = problems.length > 0 ? { rules: [], text: "" } : first;
-  if (rules.length === 0 && ifWrong === "throw") log.warn("no rules", { directory, next: "every incident will wait for a rule that matches" });
+  if (rules.length === 0 && ifWrong === "throw")
+    log.warn("no rules", { directory, next: "every incident will wait for a rule that matches" });
   const listeners = new Set<() => void>();
 
   async function reload() {

@@ -48,11 +48,7 @@ export interface IntakeOptions {
    * Told of each admission, before anybody else is; whoever depends on it waits. `moved`: so many were counted before, on
    * an incident that was closed by then.
    */
-  readonly record: (
-    admission: Admission,
-    report: Report | NamelessReport | undefined,
-    moved?: number,
-  ) => Promise<void>;
+  readonly record: (admission: Admission, report: Report | NamelessReport | undefined, moved?: number) => Promise<void>;
 }
 
 /** How often the world may change under us before the sender has to come again. */

@@ -37,7 +37,7 @@ export interface Nameless {
   readonly because: string;
 }
 
-export type Found =
+type Found =
   | { readonly kind: "report"; readonly report: Report }
   | Nameless
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
@@ -111,17 +111,13 @@ export class Identities {
     const { incidents, kinds } = this.#options;
     if (!formerSubject || !incidents.hasFormer) return undefined;
     const reading = targetOfObject(formerSubject, kinds);
-    return reading.kind === "target"
-      ? { kind: "object", target: reading.target, reference: formerSubject }
-      : undefined;
+    return reading.kind === "target" ? { kind: "object", target: reading.target, reference: formerSubject } : undefined;
   }
 
   #resultOf({ signal, receivedAt, subject, owner, formerSubject, former }: Facts): Found {
     const { fingerprintOf, incidents } = this.#options;
     const identity =
-      subject.kind === "object" && owner
-        ? identityOf(fingerprintOf(signal, owner.target), subject, owner)
-        : undefined;
+      subject.kind === "object" && owner ? identityOf(fingerprintOf(signal, owner.target), subject, owner) : undefined;
     const none: NoIdentity = {
       fingerprint: fingerprintOf(signal, undefined),
       because: subject.kind === "none" ? subject.because : "",

@@ -94,7 +94,10 @@ export function nodeIndex(nodes: readonly NodeObject[]): NodeIndex {
   for (const { metadata, status } of nodes) {
     for (const { address } of status?.addresses ?? []) {
       const other = byAddress.get(address);
-      byAddress.set(address, other === undefined && !byAddress.has(address) ? metadata.name : sameOr(other, metadata.name));
+      byAddress.set(
+        address,
+        other === undefined && !byAddress.has(address) ? metadata.name : sameOr(other, metadata.name),
+      );
     }
   }
   return {

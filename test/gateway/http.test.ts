@@ -80,7 +80,7 @@ describe("a request with signals", () => {
     expect(body.truncatedAlerts).toBe(3);
     const kinds = body.results.map((result: { status: string }) => result.status);
     expect(kinds.slice(0, 2).sort()).toEqual(["counted", "created"]);
-    expect(kinds.slice(2)).toEqual(["invalid", "ignored", "invalid"]);
+    expect(kinds.slice(2)).toEqual(["invalid", "ignored", "ignored"]);
     expect(await incidents()).toHaveLength(1);
     expect(await served.metrics.text()).toContain("gateway_truncated_alerts_total 3");
   });

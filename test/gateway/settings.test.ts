@@ -70,6 +70,61 @@ describe("the setting", () => {
   }
   const disk = { name: "DiskFull", target: "node/worker-1" };
 
+  async function postAlert({ url }: RunningGateway, labels: Record<string, string>) {
+    const response = await fetch(`${url}/api/v1/signals/alertmanager?dryRun=true`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ version: "4", alerts: [{ status: "firing", labels }] }),
+    });
+    const { results } = (await response.json()) as { results: { status: string; subject?: string }[] };
+    return results[0];
+  }
+
+  it("sources.alertmanager.provenance is a file with rows that come before the built-in ones", async () => {
+    const path = join(directory, "provenance.yaml");
+    const row = { name: "team", match: { exporter: "team" }, subject: ["app=StatefulSet"] };
+    await writeFile(path, JSON.stringify({ provenance: [row] }));
+    const labels = { alertname: "X", job: "team", namespace: "payment", pod: "x-0", app: "db" };
+
+    const before = await postAlert(await open([]), labels);
+    await running?.close();
+    const after = await postAlert(
+      await open([], undefined, ["sources:", "  alertmanager:", `    provenance: ${path}`]),
+      labels,
+    );
+
+    expect([before?.subject, after?.subject]).toEqual(["payment/pod/x-0", "payment/statefulset/db"]);
+  });
+
+  it("sources.alertmanager.provenance keeps the gateway from starting if its rows are wrong", async () => {
+    const path = join(directory, "provenance.yaml");
+    await writeFile(path, "provenance: [{ name: team }]");
+
+    await expect(open([], undefined, ["sources:", "  alertmanager:", `    provenance: ${path}`])).rejects.toThrow(
+      /provenance\.yaml:1: provenance\[0\]\.match/,
+    );
+  });
+
+  it("rules.dir is where a rule may give a target to an alert that names no object", async () => {
+    const rule = "rules: [{ name: r, match: { signalName: SchedulerDown }, target: node/a, workflow: w }]";
+    await writeFile(join(directory, "rules.yaml"), rule);
+    const gateway = await open([], undefined, ["rules:", `  dir: ${directory}`]);
+
+    expect(await postAlert(gateway, { alertname: "SchedulerDown" })).toMatchObject({
+      status: "created",
+      subject: "node/a",
+    });
+    expect(await postAlert(gateway, { alertname: "Watchdog" })).toMatchObject({ status: "ignored" });
+  });
+
+  it("rules.dir may hold rules that are wrong: signals are taken all the same", async () => {
+    await writeFile(join(directory, "rules.yaml"), "rules: 5");
+    const gateway = await open([], undefined, ["rules:", `  dir: ${directory}`]);
+
+    expect(await post(gateway, disk)).toBe(201);
+    expect(world.log.events.map(({ event }) => event)).toContain("rules not loaded");
+  });
+
   it("listen is where signals are taken", async () => {
     const port = await freePort();
 

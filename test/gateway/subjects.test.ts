@@ -98,7 +98,10 @@ describe("an alert that names no object", () => {
 
       expect(status).toBe(200);
       expect(body.results).toMatchObject([
-        { status: "ignored", message: expect.stringContaining("it names no object to act on: no label names an object") },
+        {
+          status: "ignored",
+          message: expect.stringContaining("it names no object to act on: no label names an object"),
+        },
       ]);
       expect(served.ledger.events()).toMatchObject([
         { type: "signal.ignored", facts: { signal_name: "KubeSchedulerDown", because: expect.any(String) } },
@@ -197,7 +200,12 @@ describe("what the gateway may not read", () => {
 /** As a gateway of the first version opens incidents: they have no version of their identity. */
 describe("an incident that was opened under another identity", () => {
   // The chart `prometheus` adds the node of the endpoint, which once was taken for the subject.
-  const chart = { alertname: "HighErrorRate", job: "kubernetes-service-endpoints", namespace: "payment", service: "api" };
+  const chart = {
+    alertname: "HighErrorRate",
+    job: "kubernetes-service-endpoints",
+    namespace: "payment",
+    service: "api",
+  };
   const alert = { ...chart, node: "infra-1", instance: "10.244.3.7:8080" };
   let world: GatewayWorld;
   let former: RemediationRequest;

@@ -12,6 +12,13 @@ const rules = `rules:
     target: node/{{ labels.node }}
     workflow: cleanup
     parameters: { keepDays: "7" }
+  - name: given
+    match: { signalName: Given }
+    target: node/given
+    workflow: cleanup
+  - name: host-down
+    match: { signalName: HostDown, kind: Node }
+    workflow: cleanup
   - name: broken
     match: { signalName: Broken }
     workflow: nowhere
@@ -45,10 +52,29 @@ describe("an expectation", () => {
     );
   });
 
+  it("of an alert that names no object is no match of a rule that needs one", () => {
+    const text = `tests:\n  - name: x\n    alert: { labels: { alertname: DiskFull, device: sda } }\n    expect: no match`;
+
+    expect(outcome(text)).toEqual([]);
+  });
+
+  it("of an alert of a node exporter is about the host that it names", () => {
+    const labels = "{ alertname: HostDown, job: node, instance: 'worker-1:9100' }";
+    const text = `tests:\n  - name: x\n    alert: { labels: ${labels} }\n    expect: { target: node/worker-1 }`;
+
+    expect(outcome(text)).toEqual([]);
+  });
+
+  it("of an alert that names no object is met by a rule that gives it a target", () => {
+    const text = `tests:\n  - name: x\n    alert: { labels: { alertname: Given } }\n    expect: { target: node/given }`;
+
+    expect(outcome(text)).toEqual([]);
+  });
+
   it("of a match that is none says why each rule did not apply", () => {
     const text = `tests:\n  - name: other\n    signal: { name: Other, target: node/a }\n    expect: { rule: full-disk }`;
 
-    expect(outcome(text)[0]?.[2]).toContain("none: full-disk (signalName is Other), broken (");
+    expect(outcome(text)[0]?.[2]).toContain("none: full-disk (signalName is Other), given (");
   });
 
   it("holds only if the workflow can be run so", () => {

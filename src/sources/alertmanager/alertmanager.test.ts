@@ -32,11 +32,7 @@ describe("a webhook of Alertmanager", () => {
 
   it("keeps the good alerts when others are wrong, and says everything that is wrong", () => {
     const { readings } = read({
-      alerts: [
-        alert(),
-        7,
-        alert({ status: "odd", startsAt: "yesterday", labels: { node: "a", n: 1 } }),
-      ],
+      alerts: [alert(), 7, alert({ status: "odd", startsAt: "yesterday", labels: { node: "a", n: 1 } })],
     });
 
     expect(readings.map(({ kind }) => kind)).toEqual(["signal", "problems", "problems"]);

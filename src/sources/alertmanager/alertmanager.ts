@@ -80,10 +80,7 @@ function readAlert(alert: unknown, surroundings: Surroundings): SignalReading {
   };
 }
 
-type SubjectFields = Pick<
-  Signal,
-  "subject" | "coarserSubject" | "node" | "noSubject" | "distinctBy" | "formerSubject"
->;
+type SubjectFields = Pick<Signal, "subject" | "coarserSubject" | "node" | "noSubject" | "distinctBy" | "formerSubject">;
 
 function subjectFields(labels: Labels, annotations: Labels, rows: readonly Reporter[]): SubjectFields {
   const finding = findSubject(labels, annotations, rows);
@@ -95,7 +92,9 @@ function subjectFields(labels: Labels, annotations: Labels, rows: readonly Repor
       return {
         subject,
         ...(coarser ? { coarserSubject: coarser } : {}),
-        ...(subject.apiVersion ? { noSubject: `the kind ${subject.kind} of ${subject.apiVersion} is not known here` } : {}),
+        ...(subject.apiVersion
+          ? { noSubject: `the kind ${subject.kind} of ${subject.apiVersion} is not known here` }
+          : {}),
         ...(isDistinguished ? { distinctBy } : {}),
         ...(former && (isDistinguished || !isSame(former, subject)) ? { formerSubject: former } : {}),
       };

@@ -133,7 +133,9 @@ export const builtInReporters: readonly Reporter[] = [
   },
   {
     name: "custom resource state",
-    match: [{ labels: { customresource_kind: /./, customresource_group: /./, customresource_version: /./, name: /./ } }],
+    match: [
+      { labels: { customresource_kind: /./, customresource_group: /./, customresource_version: /./, name: /./ } },
+    ],
     scrape: endpointLabels,
     subject: ["name={customresource_kind}.{customresource_group}/{customresource_version}"],
     otherwise: "the custom resource is not named in full",
@@ -174,7 +176,7 @@ export const builtInReporters: readonly Reporter[] = [
 ];
 
 /** Whatever no row matches reports about itself, or was summed up until only objects are left. */
-export const anyReporter: Reporter = {
+const anyReporter: Reporter = {
   name: "everything else",
   match: [{}],
   scrape: endpointLabels,

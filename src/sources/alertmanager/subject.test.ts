@@ -110,7 +110,14 @@ describe("the subject of an alert", () => {
     ],
     [
       "a Pod of cAdvisor, not the node that was scraped",
-      { job: "kubelet", node: "worker-1", namespace: "payment", pod: "api-1", service: "kubelet", instance: "10.0.0.5:10250" },
+      {
+        job: "kubelet",
+        node: "worker-1",
+        namespace: "payment",
+        pod: "api-1",
+        service: "kubelet",
+        instance: "10.0.0.5:10250",
+      },
       pod("api-1"),
     ],
     [
@@ -139,10 +146,19 @@ describe("the subject of an alert", () => {
 
   it.each([
     ["the exporter is all that is named", { ...ksm, ...ksmPod }],
-    ["the API server is scraped", { job: "apiserver", namespace: "default", service: "kubernetes", instance: "10.0.0.1:6443" }],
+    [
+      "the API server is scraped",
+      { job: "apiserver", namespace: "default", service: "kubernetes", instance: "10.0.0.1:6443" },
+    ],
     ["only the API server's namespace is left", { job: "apiserver", namespace: "default" }],
-    ["discovery adds a node, and nothing shows that the sample is about one", { ...discovered("kube-state-metrics"), reason: "x" }],
-    ["an exporter measures something else", { job: "redis-exporter", namespace: "db", pod: "redis-exporter-5c8b7d6f9-q7w2e", instance: "a:1" }],
+    [
+      "discovery adds a node, and nothing shows that the sample is about one",
+      { ...discovered("kube-state-metrics"), reason: "x" },
+    ],
+    [
+      "an exporter measures something else",
+      { job: "redis-exporter", namespace: "db", pod: "redis-exporter-5c8b7d6f9-q7w2e", instance: "a:1" },
+    ],
     ["an address was probed", { job: "shop", namespace: "monitoring", instance: "https://shop.example.com" }],
     ["a name cannot be an object's", { namespace: "payment-", deployment: "Prod EU" }],
     ["interlock_target is misspelled", { interlock_target: "worker-1", node: "worker-1" }],
@@ -170,18 +186,29 @@ describe("the subject of an alert", () => {
 
 describe("the Node of an exporter", () => {
   it.each([
-    ["its nodename", { nodename: "worker-1", instance: "10.0.0.5:9100" }, { names: ["worker-1"], addresses: ["10.0.0.5"] }],
+    [
+      "its nodename",
+      { nodename: "worker-1", instance: "10.0.0.5:9100" },
+      { names: ["worker-1"], addresses: ["10.0.0.5"] },
+    ],
     ["the host that was scraped", { instance: "worker-1:9100" }, { names: ["worker-1"], addresses: [] }],
     ["an IPv4 address", { instance: "10.0.0.5:9100" }, { names: [], addresses: ["10.0.0.5"] }],
     ["an IPv6 address", { instance: "[fd00::5]:9100" }, { names: [], addresses: ["fd00::5"] }],
     ["its own Pod", { instance: "localhost:9100" }, { names: [], addresses: [] }],
     ["its own Pod, not a Service", { instance: "node-exporter.monitoring.svc:9100" }, { names: [], addresses: [] }],
-    ["its own Pod, not a Service in full", { instance: "metrics.monitoring.svc.cluster.local:9100" }, { names: [], addresses: [] }],
+    [
+      "its own Pod, not a Service in full",
+      { instance: "metrics.monitoring.svc.cluster.local:9100" },
+      { names: [], addresses: [] },
+    ],
     ["its own Pod, not loopback", { instance: "127.0.0.1:9100" }, { names: [], addresses: [] }],
   ])("is looked up by %s", (_by, labels, hint) => {
     const podOfExporter = { kind: "Pod", namespace: "monitoring", name: "node-exporter-x8k2p" };
 
-    expect(findSubject({ ...exporter, ...labels }, {})).toEqual({ kind: "node", hint: { ...hint, pod: podOfExporter } });
+    expect(findSubject({ ...exporter, ...labels }, {})).toEqual({
+      kind: "node",
+      hint: { ...hint, pod: podOfExporter },
+    });
   });
 
   it.each([
@@ -209,7 +236,13 @@ describe("the Node of an exporter", () => {
   );
 
   it("is not looked up for a Node.js application", () => {
-    const labels = { job: "node", namespace: "payment", pod: "node-7d9f8b6c5-x2x4z", service: "node", instance: "10.1.1.1:80" };
+    const labels = {
+      job: "node",
+      namespace: "payment",
+      pod: "node-7d9f8b6c5-x2x4z",
+      service: "node",
+      instance: "10.1.1.1:80",
+    };
 
     expect(found(labels)).toEqual(pod("node-7d9f8b6c5-x2x4z"));
   });
@@ -224,7 +257,13 @@ describe("a table of label provenance of an installation", () => {
 `;
 
   it("comes before the built-in one", () => {
-    const labels = { job: "team-exporter", app: "api", exported_namespace: "payment", namespace: "monitoring", pod: "x" };
+    const labels = {
+      job: "team-exporter",
+      app: "api",
+      exported_namespace: "payment",
+      namespace: "monitoring",
+      pod: "x",
+    };
     const reading = readProvenance({ path: "p.yaml", text: file });
     const rows = reading.kind === "valid" ? reading.reporters : [];
 
@@ -236,7 +275,11 @@ describe("a table of label provenance of an installation", () => {
 
   it.each([
     ["no list", "rows: []", 'p.yaml:1: must have a list "provenance:"'],
-    ["an unknown step", file.replace("host", "machine"), 'p.yaml:5: provenance[0].subject[2] is "machine"; there is objects'],
+    [
+      "an unknown step",
+      file.replace("host", "machine"),
+      'p.yaml:5: provenance[0].subject[2] is "machine"; there is objects',
+    ],
     ["an unknown kind", file.replace("=Deployment", "=Deploymint"), 'provenance[0].subject[0] is "app=Deploymint"'],
     ["an unknown field", file.replace("scrape", "scraped"), "p.yaml:4: provenance[0].scraped is not a known field"],
     ["nothing to match", file.replace(/match: .*/, "match: {}"), "provenance[0].match must be one or more of exporter"],

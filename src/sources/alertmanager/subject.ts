@@ -115,11 +115,7 @@ function namedObject({ own }: Sample): SubjectFinding | undefined {
   }
   return (
     object(own["workload_type"] ?? "", own["workload"], own["namespace"]) ??
-    object(
-      "Pod",
-      own["container_label_io_kubernetes_pod_name"],
-      own["container_label_io_kubernetes_pod_namespace"],
-    )
+    object("Pod", own["container_label_io_kubernetes_pod_name"], own["container_label_io_kubernetes_pod_namespace"])
   );
 }
 
@@ -130,7 +126,9 @@ function isScrapedPod({ row, labels }: Sample): boolean {
   // Only samples about Pods carry the uid of one.
   if (labels["uid"]) return false;
   const exporters = [labels["job"], labels["service"], labels["app_kubernetes_io_name"], labels["container"]];
-  const isCalledAfter = exporters.some((name) => name && pod.includes(name.replaceAll("_", "-")) && isExporter(row, name));
+  const isCalledAfter = exporters.some(
+    (name) => name && pod.includes(name.replaceAll("_", "-")) && isExporter(row, name),
+  );
   return isCalledAfter || isExporter(row, pod);
 }
 

@@ -220,7 +220,8 @@ const outside: Setup = {
     const external = { cluster: "prod", env: "prod", region: "eu" };
     if (notScraped.has(name) || name === "probe") return undefined;
     if (name === "node") return { job: "node", instance: `${node}:${port}`, ...external };
-    if (name === "smartctl" || name === "systemd") return { job: `${name}_exporter`, instance: `${node}:${port}`, ...external };
+    if (name === "smartctl" || name === "systemd")
+      return { job: `${name}_exporter`, instance: `${node}:${port}`, ...external };
     if (name === "kubelet" || name === "cadvisor") return { job: name, instance: `${node}:${port}`, ...external };
     if (name === "prometheus") return { job: "prometheus", instance: "localhost:9090", ...external };
     if (name === "blackbox") return { job: "blackbox", instance: probedUrl, ...external };

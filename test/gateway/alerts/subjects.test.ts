@@ -26,14 +26,17 @@ describe("the subjects of public alerts", () => {
     scores = await scoreAll();
   }, 120_000);
 
-  it.each(setups.map(({ name }) => name))("with %s are wrong in at most 1 of 100 cases and refused in at most 2", (name) => {
-    const score = scores.find(({ setup }) => setup === name) as Score;
-    const total = score.right + score.coarse + score.refused + score.wrong;
+  it.each(setups.map(({ name }) => name))(
+    "with %s are wrong in at most 1 of 100 cases and refused in at most 2",
+    (name) => {
+      const score = scores.find(({ setup }) => setup === name) as Score;
+      const total = score.right + score.coarse + score.refused + score.wrong;
 
-    expect(total).toBeGreaterThan(150);
-    expect(score.wrong / total, score.mistakes.join("\n")).toBeLessThanOrEqual(0.01);
-    expect(score.refused / total, score.mistakes.join("\n")).toBeLessThanOrEqual(0.02);
-  });
+      expect(total).toBeGreaterThan(150);
+      expect(score.wrong / total, score.mistakes.join("\n")).toBeLessThanOrEqual(0.01);
+      expect(score.refused / total, score.mistakes.join("\n")).toBeLessThanOrEqual(0.02);
+    },
+  );
 
   it("are scored in docs/gateway.md as they are found", () => {
     const rows = scores.map(({ setup, right, coarse, refused, wrong }) => {
@@ -41,7 +44,11 @@ describe("the subjects of public alerts", () => {
     });
 
     const names = setups.map(({ name }) => `| ${name} |`);
-    expect(page().split("\n").filter((line) => names.some((name) => line.startsWith(name)))).toEqual(rows);
+    expect(
+      page()
+        .split("\n")
+        .filter((line) => names.some((name) => line.startsWith(name))),
+    ).toEqual(rows);
   });
 
   it("are found by the rows that docs/gateway.md lists", () => {
