@@ -80,12 +80,14 @@ async function openHere({ config, workshop, env, directory: data, clock, log }: 
     throw new TypeError("agent.isolation is required, but neither root nor user namespaces are allowed here");
   }
   // What is mounted over it later is found by its real name.
-  const hidden = [await realpath(data), ...secretFiles(config), "/var/run/secrets", "/run/secrets"];
-  const closed = await closedAncestor(directory, isolation, hidden);
-  if (closed !== undefined) {
+  const secret = [await realpath(data), ...secretFiles(config), "/var/run/secrets", "/run/secrets"];
+  const closed = await closedAncestor(directory, isolation, secret);
+  if (closed !== undefined && !isolation.namespaces) {
     const problem = `the coding agent runs as user ${isolation.user?.uid}, who cannot enter ${closed}, and its folders are in ${directory}`;
     throw new TypeError(`${problem}; fix: set agent.workDir to a directory such as /var/lib/interlock-coder`);
   }
+  // In namespaces a directory that its user cannot enter is replaced, too: its folders are below.
+  const hidden = closed === undefined ? secret : [...secret, closed];
   for (const gap of gapsOf(isolation, wish)) log.warn("coding agent is not kept apart", { gap });
   if (!isolation.network) log.info("coding agent has no network", { fix: networkFix });
   const secrets = await openSecrets(config, env);

@@ -142,6 +142,13 @@ describe("the coding agent of the configuration", () => {
     expect(outcome).toMatchObject({ summary: expect.stringMatching(`^${root}/data/coder/run-\\w+\ncoder$`) });
   });
 
+  it("has its folders below a directory that its user cannot enter", async () => {
+    chmodSync(root, 0o700);
+    const outcome = await run(`sh -c 'touch "$HOME/x" "$TMPDIR/y" && echo done > README && ls ${root}'`);
+
+    expect(outcome).toMatchObject({ kind: "edited", summary: "data", change: { kind: "patch" } });
+  });
+
   it.each<[string, () => void, string]>([
     ["a symbolic link", () => symlinkSync("/tmp", join(root, "work")), "is a symbolic link"],
     ["writable by others", () => writeTo(join(root, "work")), "can be changed by other users"],
