@@ -88,7 +88,7 @@ interface NodeIndex {
 }
 
 /** By names and addresses. An address that two Nodes have means neither of them. */
-export function nodeIndex(nodes: readonly NodeObject[]): NodeIndex {
+function nodeIndex(nodes: readonly NodeObject[]): NodeIndex {
   const names = new Set(nodes.map(({ metadata }) => metadata.name ?? ""));
   const byAddress = new Map<string, string | undefined>();
   for (const { metadata, status } of nodes) {

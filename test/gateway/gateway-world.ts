@@ -142,7 +142,7 @@ export class GatewayWorld {
 }
 
 export const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
-export const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
+const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 export const replicaSets: ResourceType = {
   apiVersion: "apps/v1",
   kind: "ReplicaSet",
