@@ -78,7 +78,9 @@ describe("the embedded API server", () => {
     await rm(directory, { recursive: true });
     await writeFile(directory, "a file");
 
-    await expect(start()).rejects.toThrow(`nothing can be kept in ${directory} (EEXIST): name a directory`);
+    await expect(start()).rejects.toThrow(
+      `nothing can be kept in ${directory} (EEXIST): there is a file of that name; name a directory`,
+    );
   });
 
   it("writes what is secret for its owner alone, and keeps it", async () => {

@@ -1,4 +1,4 @@
-import { access, constants, mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DiskError, writeDurably } from "../disk/index.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import { executionNamespace } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { makeDataDirectory } from "./data-directory.ts";
 import { listening } from "./listening.ts";
 import { makeNamespaces } from "./prepare.ts";
 
@@ -48,7 +49,7 @@ const revisionsPerMs = 50;
 /** Starts the embedded API server on its directory. The kinds of the stages are the stages' business. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { directory, listen, clock, random, log } = options;
-  await makeWritable(directory);
+  await makeDataDirectory(directory);
   const store = await openLogStore({
     directory: join(directory, "objects"),
     parse: frozenJson,
@@ -74,18 +75,6 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
   } catch (error) {
     await store.close();
     throw error;
-  }
-}
-
-async function makeWritable(directory: string): Promise<void> {
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await access(directory, constants.W_OK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`nothing can be kept in ${directory} (${code}): name a directory that can be written with --data`, {
-      cause: error,
-    });
   }
 }
 

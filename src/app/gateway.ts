@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { keyOf, type LeaderWork, leading } from "../coordination/index.ts";
 import { writeDurably } from "../disk/index.ts";
@@ -18,6 +18,7 @@ import { type FingerprintField, kindsIn, type Signal, type SignalReader } from "
 import { alertmanager, followKubernetes, generic, gitlabWebhooks, kubernetesEvent } from "../sources/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
+import { makeDataDirectory } from "./data-directory.ts";
 import { listening } from "./listening.ts";
 import { openAlertmanagerReader } from "./provenance.ts";
 import { openRuleTargets } from "./rule-targets.ts";
@@ -60,7 +61,7 @@ const gatewayUrlFile = "gateway-url";
 export async function openGateway(options: GatewayProcessOptions): Promise<RunningGateway> {
   const { loaded, client, clock, random, log, metrics, directory } = options;
   const config = loaded.config.gateway;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDataDirectory(directory);
   const tokenFile = await tokenFileOf(options);
   const routes = routesWith(await openAlertmanagerReader(loaded.config));
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });

@@ -16,11 +16,13 @@ const intro = `<!-- Written by \`npm run docs\` from src/config/schema.ts. Chang
 # Configuration
 
 Interlock runs without any configuration. Settings come from a YAML file and from environment variables; every setting is
-listed below. At start-up each value is logged with where it came from, and anything that cannot be right stops the
-start, all problems at once, each with its line or variable and what to write instead.
+listed below. At start-up each value that is not a default is logged with its origin (\`setting\`; with \`log.level: debug\`
+the defaults, too), and \`npm start\` prints them on its screen. A value that cannot be right stops the start, all problems
+at once, each with its line or variable and what to write instead.
 
 - **Precedence:** defaults, overridden by the file, overridden by the environment. A value that is overridden is still checked.
 - **In the file** \`locks.ttl\` is the line \`ttl:\` indented below \`locks:\`. Names that are not listed here are refused.
+- **Paths** in the file are relative to the file; in the environment and as defaults they are relative to the working directory.
 - **Empty** counts as not written, in the file and in the environment.
 - **Durations** are written like \`500ms\`, \`30s\`, \`5m\`, \`1h\` or \`1m30s\`. A number without a unit is refused.
 - **Secrets** are never printed. Keep them out of the file: use the environment variable.

@@ -23,6 +23,11 @@ export function describeConfig({ config, origins }: Described): readonly Describ
   });
 }
 
+/** Those settings that are not as they would be without a file and an environment. */
+export function describeChosen(described: Described): readonly DescribedSetting[] {
+  return describeConfig(described).filter(({ origin }) => origin !== "default" && !origin.startsWith("as "));
+}
+
 /** What the chosen backends mean for a restart and for other replicas, in sentences to log at start-up. */
 export function explainState({ config, origins }: Described): readonly string[] {
   const { state, locks } = config;

@@ -10,6 +10,8 @@ export interface Kind<T> {
   readonly limits?: string;
   /** True: neither the value nor any text near it may be printed. */
   readonly secret?: true;
+  /** True: a path on this machine; in a settings file it is relative to that file. */
+  readonly isPath?: true;
   read(text: string): Reading<T>;
   print(value: T): string;
 }
@@ -157,12 +159,12 @@ export function share(): Kind<number> {
 
 /** A folder on this machine. */
 export function directory(): Kind<string> {
-  return text("the path of a folder");
+  return { ...text("the path of a folder"), isPath: true };
 }
 
 /** A file on this machine. */
 export function file(): Kind<string> {
-  return text("the path of a file");
+  return { ...text("the path of a file"), isPath: true };
 }
 
 /** Whatever somebody else calls it. */

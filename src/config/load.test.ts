@@ -5,6 +5,31 @@ import { describeConfig, explainState } from "./describe.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
 import { sections } from "./schema.ts";
 
+describe("a path", () => {
+  const text = "rules:\n  dir: rules\nexecution:\n  workflowsDir: /workflows\n";
+  const loadedFrom = (path: string) => (loadConfig({ yaml: { path, text }, env: {} }) as LoadedConfig).config;
+
+  it.each([
+    ["/etc/interlock/interlock.yaml", "/etc/interlock/rules"],
+    ["settings/interlock.yaml", "settings/rules"],
+    ["interlock.yaml", "rules"],
+  ])("in the settings file %s is relative to that file", (path, dir) => {
+    expect(loadedFrom(path).rules.dir).toBe(dir);
+  });
+
+  it("in a settings file is kept as it is when it is absolute", () => {
+    expect(loadedFrom("/etc/interlock.yaml").execution.workflowsDir).toBe("/workflows");
+  });
+
+  it("in the environment or by default is relative to the working directory", () => {
+    const yaml = { path: "/etc/interlock.yaml", text: "" };
+    const { config } = loadConfig({ yaml, env: { WORKFLOWS_DIR: "mine" } }) as LoadedConfig;
+
+    expect(config.execution.workflowsDir).toBe("mine");
+    expect(config.rules.dir).toBe("rules");
+  });
+});
+
 describe("a configuration", () => {
   it("has a default for everything but the Redis server", () => {
     const { config, warnings } = loaded();
@@ -164,11 +189,13 @@ describe("objects on a server that others use too", () => {
   });
 
   it("are told apart from what is set for nothing", () => {
-    const { warnings } = loaded({ env: { INTERLOCK_KUBECONFIG: "/k", INTERLOCK_KUBE_CONTEXT: "c" } });
+    const { warnings } = loaded({
+      env: { OBJECTS_SERVER: "in-cluster", INTERLOCK_KUBECONFIG: "/k", INTERLOCK_KUBE_CONTEXT: "c" },
+    });
 
     expect(warnings).toEqual([
-      "env INTERLOCK_KUBECONFIG: objects.kubeconfig is not used, because objects.server is embedded.",
-      "env INTERLOCK_KUBE_CONTEXT: objects.context is not used, because objects.server is embedded.",
+      "env INTERLOCK_KUBECONFIG: objects.kubeconfig is not used, because objects.server is in-cluster.",
+      "env INTERLOCK_KUBE_CONTEXT: objects.context is not used, because objects.server is in-cluster.",
     ]);
   });
 

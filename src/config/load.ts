@@ -1,3 +1,4 @@
+import { dirname, isAbsolute, join } from "node:path";
 import { readYaml, type Written, type YamlFile, type YamlReading } from "./read-yaml.ts";
 import { missingRequirements, unreadFiles } from "./requirements.ts";
 import { type Config, type NamedSetting, settings } from "./schema.ts";
@@ -30,7 +31,8 @@ export interface InvalidConfig {
 /** Defaults, overridden by the file, overridden by the environment. Reports all problems of all sources at once. */
 export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | InvalidConfig {
   const file: YamlReading = yaml ? readYaml(yaml) : { written: [], problems: [], readable: true };
-  const { chosen, wrong, unreadable } = choose([...file.written, ...readEnvironment(env)]);
+  const written = yaml ? file.written.map((one) => relativeTo(yaml, one)) : [];
+  const { chosen, wrong, unreadable } = choose([...written, ...readEnvironment(env)]);
 
   // What seems to be missing may be in the part that could not be read.
   const redisPaths = ["state.backend", "locks.backend", "redis.url", "redis.host", "azure.federatedTokenFile"];
@@ -51,6 +53,13 @@ export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | Invalid
   warnings.push(...objects.warnings, ...unreadFiles(chosen));
   const origins = new Map([...chosen].map(([path, { origin }]) => [path, origin]));
   return { kind: "loaded", config: assemble(chosen), origins, warnings };
+}
+
+/** A path in a file is relative to that file, so that it means the same wherever Interlock is started. */
+function relativeTo({ path }: YamlFile, written: Written): Written {
+  const text = written.text.trim();
+  if (!written.setting.kind.isPath || text === "" || isAbsolute(text)) return written;
+  return { ...written, text: join(dirname(path), text) };
 }
 
 function readEnvironment(env: ConfigSources["env"]): Written[] {
@@ -147,7 +156,7 @@ function checkObjects(chosen: Choices): { readonly problems: readonly string[]; 
     const what = `${origin}: ${path} is memory, but objects.server is ${server?.value} (${server?.origin})`;
     problems.push(`${what}: other processes on that server would see none of it. Write kubernetes or redis.`);
   }
-  const unused = objectPaths.slice(1).filter((path) => chosen.get(path)?.value && server?.value !== "kubeconfig");
+  const unused = objectPaths.slice(1).filter((path) => chosen.get(path)?.value && server?.value === "in-cluster");
   const warnings = unused.map((path) => {
     return `${chosen.get(path)?.origin}: ${path} is not used, because objects.server is ${server?.value}.`;
   });

@@ -3,7 +3,7 @@ import { type NamedSetting, settings } from "./schema.ts";
 import { notASection, syntaxProblem, unknownKey } from "./yaml-problems.ts";
 
 export interface YamlFile {
-  /** For people only; nothing is read from it. */
+  /** For messages, and for paths in the file, which are relative to it. Nothing is read from here. */
   readonly path: string;
   readonly text: string;
 }

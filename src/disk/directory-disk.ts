@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../time/index.ts";
 import { lockDirectory } from "./directory-lock.ts";
@@ -34,11 +34,34 @@ export function viewDirectory(path: string): DiskView {
 
 /** Makes it for our eyes only, if need be. Its own name is durable too, or all that is in it would be lost with it. */
 export async function makeDirectory(directory: string): Promise<void> {
-  const firstCreated = await mkdir(directory, { recursive: true, mode: 0o700 });
-  if (firstCreated === undefined) return;
-  for (let path = directory; path !== dirname(firstCreated); path = dirname(path)) {
+  // One after the other: where nothing can be made, such as below /proc, Node's own recursive mkdir never returns.
+  for (const path of await missingIn(resolve(directory))) {
+    await makeOne(path);
     await using parent = await open(dirname(path), constants.O_RDONLY);
     await parent.sync();
+  }
+}
+
+/** The directories to make for `directory`, in the order in which they can be made. */
+async function missingIn(directory: string): Promise<readonly string[]> {
+  const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (found?.isDirectory()) return [];
+  // A file: making the directory fails with the right reason.
+  if (found) return [directory];
+  const parent = dirname(directory);
+  return [...(parent === directory ? [] : await missingIn(parent)), directory];
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    const isThere = (await stat(path).catch(() => undefined))?.isDirectory();
+    if (!isThere) throw error;
   }
 }
 

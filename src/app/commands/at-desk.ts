@@ -1,15 +1,16 @@
-import { join } from "node:path";
 import { type Command, CommandError, type Desk, takeOption } from "../../cli/index.ts";
 import { KubeError } from "../../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../../ledger/index.ts";
 import { policySettings } from "../executor.ts";
 import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
-import { openClient } from "../open-client.ts";
+import { openApiServer } from "../open-client.ts";
 import { readRulesFolder } from "../rules-folder.ts";
 import { configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
 
 const deskOptions = `  --data DIR              where "up" keeps its things; default INTERLOCK_DATA, else .data
-  --kubeconfig FILE       the API server; default DIR/kubeconfig, which up and api write
+  --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else DIR/kubeconfig, which up and api write,
+                          else the first file of KUBECONFIG that exists
+  --context NAME          of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else its current one
   --config FILE           settings in YAML, see docs/configuration.md`;
 
 /** A command that asks the API server or tells it something, as one that can be typed. */
@@ -23,13 +24,22 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
       const { clock, random, terminal } = around;
       const data = takeOption(args, "data");
       const kubeconfig = takeOption(data.rest, "kubeconfig");
-      const { value, rest } = takeOption(kubeconfig.rest, "config");
+      const context = takeOption(kubeconfig.rest, "context");
+      const { value, rest } = takeOption(context.rest, "config");
       const loaded = await configFrom(value, around);
       const { config } = loaded;
       const directory = data.value ?? dataDirectory(around);
       const status = await answered(
         perform(rest, {
-          client: await openClient(kubeconfig.value ?? join(directory, "kubeconfig"), { clock, random }),
+          client: await openApiServer({
+            kubeconfig: kubeconfig.value,
+            context: context.value,
+            directory,
+            config,
+            env: around.env,
+            clock,
+            random,
+          }),
           terminal,
           clock,
           random,

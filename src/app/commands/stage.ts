@@ -1,18 +1,22 @@
 import { parseArgs } from "node:util";
-import type { LoadedConfig } from "../../config/index.ts";
+import type { Config, LoadedConfig } from "../../config/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../telemetry/index.ts";
+import { makeDataDirectory } from "../data-directory.ts";
 import { failAt } from "../fail-at.ts";
 import { openLedger } from "../ledger.ts";
+import { logConfig } from "../log-config.ts";
 import { serveMetrics } from "../metrics.ts";
 import { openObjects } from "../objects.ts";
-import { openClient } from "../open-client.ts";
+import { openApiServer } from "../open-client.ts";
 import { agentNamespaces, prepare } from "../prepare.ts";
 import type { Stage, StageOptions } from "../stage.ts";
-import { closeOnSignal, configFrom, type Surroundings } from "./surroundings.ts";
+import { closeOnSignal, configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
 
 export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
-  --kubeconfig FILE       the API server; default .data/kubeconfig, which up and api write
+  --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else .data/kubeconfig, which up and api write,
+                          else the first file of KUBECONFIG that exists
+  --context NAME          of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else its current one
   --data DIR              what belongs to this process alone`;
 
 export interface SingleStage {
@@ -62,21 +66,30 @@ export async function openStage(
     options: {
       config: { type: "string" },
       kubeconfig: { type: "string" },
+      context: { type: "string" },
       data: { type: "string", default: ownDirectory },
     },
   });
   const loaded = await configFrom(values.config, around);
   const { level, format } = loaded.config.log;
   const log = pinoLogger({ level, format, clock });
+  logConfig(loaded, log);
+  await makeDataDirectory(values.data);
   // What is said on the command line wins over the configuration.
-  const ours = async () => ({ client: await openClient(values.kubeconfig ?? ".data/kubeconfig", { clock, random }) });
-  const { client } = values.kubeconfig
+  const { kubeconfig, context } = values;
+  const choice = { kubeconfig, context, directory: dataDirectory(around), config: loaded.config, env, clock, random };
+  const ours = async () => ({ client: await openApiServer(choice) });
+  const { client } = kubeconfig
     ? await ours()
-    : await openObjects({ config: loaded.config, embedded: ours, clock, random, env });
+    : await openObjects({ config: withContext(loaded.config, context), embedded: ours, clock, random, env });
   const { execution, gateway, agent, locks } = loaded.config;
   const namespaces = [locks.namespace, gateway.namespace, execution.namespace, ...agentNamespaces(agent)];
   await prepare(client, [...new Set(namespaces)], log);
   return { loaded, client: withFailures(client, env), log, directory: values.data };
+}
+
+function withContext(config: Config, context: string | undefined): Config {
+  return context === undefined ? config : { ...config, objects: { ...config.objects, context } };
 }
 
 /** For tests: `INTERLOCK_FAIL_AT=7` kills this process before its seventh write, `INTERLOCK_PAUSE_AT=7` stops it there. */

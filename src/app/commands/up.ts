@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { type Command, readApiArguments, takeOption } from "../../cli/index.ts";
-import { type Config, explainState, type LoadedConfig } from "../../config/index.ts";
+import { type Config, describeChosen, explainState, type LoadedConfig } from "../../config/index.ts";
 import { pinoLogger } from "../../telemetry/index.ts";
 import { hasAgent } from "../agent.ts";
 import { webhookPath } from "../gateway.ts";
+import { logConfig } from "../log-config.ts";
 import { startUp, type Up } from "../up.ts";
 import { apiOptions } from "./api.ts";
 import { closeOnSignal, configFrom, type Surroundings } from "./surroundings.ts";
@@ -24,6 +25,7 @@ ${apiOptions}
     const { value, rest } = takeOption(args, "config");
     const loaded = await configFrom(value, around);
     const log = pinoLogger({ ...logSettings(loaded), clock });
+    logConfig(loaded, log);
     const given = readApiArguments(rest, env);
     const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
     terminal.print(screen(running, given.directory, loaded));
@@ -59,7 +61,7 @@ function screen({ api, gateway, workflows, rules }: Up, directory: string, loade
   metrics      ${gateway.url}/metrics
   rules        ${rules.join(", ") || `none yet: put files into ${dir}, see docs/rules.md`}
   workflows    ${workflows.join(", ") || `none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`}
-${agentLines(config, gateway.url)}${forgetful(loaded)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
+${agentLines(config, gateway.url)}${settingLines(loaded)}${forgetful(loaded)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
   stop         Ctrl-C; everything is still there at the next start
 
 Next, in a second terminal:
@@ -67,6 +69,16 @@ Next, in a second terminal:
   alias interlock='npm run -s interlock --'${place}
   interlock receive alertmanager -p examples/node-disk-pressure.json
 `;
+}
+
+/** Each setting that is not a default, with its origin. */
+function settingLines(loaded: LoadedConfig): string {
+  return describeChosen(loaded)
+    .map(
+      ({ setting, value, origin }, i) =>
+        `${i === 0 ? "  settings     " : " ".repeat(15)}${setting}: ${value} (${origin})\n`,
+    )
+    .join("");
 }
 
 /** What a restart forgets after all. */

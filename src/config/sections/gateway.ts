@@ -1,4 +1,4 @@
-import { address, count, directory, duration, fingerprintFields, namespace, oneOf, senderTokens } from "../kinds.ts";
+import { address, count, duration, file, fingerprintFields, namespace, oneOf, senderTokens } from "../kinds.ts";
 import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
@@ -15,7 +15,7 @@ export const gateway = {
     about: "Who may post signals. Without this and `gateway.tokenFile` a token is made once, in the data directory.",
   }),
   tokenFile: optional<string>({
-    kind: directory(),
+    kind: file(),
     env: "GATEWAY_TOKEN_FILE",
     about: "A file with one sender per line, read again every few seconds so that tokens can be replaced.",
   }),

@@ -12,11 +12,12 @@ export const objects = {
   kubeconfig: optional<string>({
     kind: file(),
     env: "INTERLOCK_KUBECONFIG",
-    about: "The kubeconfig file to use when `objects.server` is `kubeconfig`.",
+    about:
+      "The kubeconfig file of the API server, for commands and for stages that run alone; `up` brings its own server. `--kubeconfig` wins; without either it is the `kubeconfig` in the data directory, then the first file of `KUBECONFIG` that exists.",
   }),
   context: optional<string>({
     kind: text("the name of a context"),
     env: "INTERLOCK_KUBE_CONTEXT",
-    about: "The context of that file, if not its current one.",
+    about: "The context of that file, or of the one of `KUBECONFIG`, if not its current one. `--context` wins.",
   }),
 };

@@ -1,5 +1,6 @@
-import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { link, open, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeDirectory } from "../../disk/index.ts";
 import type { Random } from "../../time/index.ts";
 import { LedgerError } from "../ledger.ts";
 import { isWriterName } from "./writers.ts";
@@ -25,7 +26,7 @@ async function kept(file: string): Promise<string | undefined> {
 
 async function make(file: string, random: Random): Promise<string> {
   const draft = `${file}.${random.id()}`;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(file));
   try {
     await writeDurably(draft, `w-${random.id()}\n`);
     // Unlike a rename it does not replace what another process has put there meanwhile.

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeDataDirectory } from "./data-directory.ts";
+
+describe("a data directory", () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "interlock-data-"));
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  it("is made with those above it, for its owner alone", async () => {
+    const directory = join(root, "a", "b");
+
+    await makeDataDirectory(directory);
+
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
+
+  it("may be there already, and nothing is left in it", async () => {
+    await makeDataDirectory(root);
+
+    await expect(stat(join(root, ".probe"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("is made by two processes at once", async () => {
+    const directory = join(root, "a", "b");
+
+    await Promise.all([makeDataDirectory(directory), makeDataDirectory(directory)]);
+
+    expect((await stat(directory)).isDirectory()).toBe(true);
+  });
+
+  it.runIf(process.platform === "linux").each([
+    ["below /proc", "/proc/interlock/data", "(ENOENT): no directory can be made there"],
+    ["in a part of /proc that exists", "/proc/self", "no directory can be made there"],
+  ])("%s fails at once, with the reason and what to do", async (_where, directory, reason) => {
+    const made = makeDataDirectory(directory);
+
+    await expect(made).rejects.toThrow(reason);
+    await expect(made).rejects.toThrow("name a directory that can be written with --data");
+  });
+
+  it("below a file fails at once, with the reason", async () => {
+    await writeFile(join(root, "file"), "");
+
+    await expect(makeDataDirectory(join(root, "file", "data"))).rejects.toThrow(
+      "(ENOTDIR): a part of the path is a file",
+    );
+  });
+});

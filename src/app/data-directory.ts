@@ -1,0 +1,40 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { makeDirectory } from "../disk/index.ts";
+
+/** Makes a data directory, and fails at once, with the reason, if nothing can be written there. */
+export async function makeDataDirectory(directory: string): Promise<void> {
+  try {
+    await makeDirectory(directory);
+    await probe(directory);
+  } catch (error) {
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    const reason = reasons[code] ?? "it cannot be written";
+    throw new Error(
+      `nothing can be kept in ${directory} (${code}): ${reason}; name a directory that can be written with --data`,
+      { cause: error },
+    );
+  }
+}
+
+/** Permissions alone do not show it: some file systems accept no file, whoever asks. */
+async function probe(directory: string): Promise<void> {
+  const file = join(directory, ".probe");
+  try {
+    await writeFile(file, "");
+  } catch (error) {
+    // On a full disk there is still everything to read.
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+  await rm(file, { force: true });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EEXIST: "there is a file of that name",
+  ENOTDIR: "a part of the path is a file",
+  ENOENT: "no directory can be made there",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENAMETOOLONG: "the name is too long",
+};
