@@ -1,5 +1,10 @@
-# One image for every stage: docker build -t interlock . ; docker run interlock help
-FROM node:22-slim AS build
+# One image for every stage: docker build -t interlock:0.1.0 . ; docker run interlock:0.1.0 help
+# A tag can be moved to another image, a digest cannot. docs/cluster.md tells how to find it and pass it:
+#   docker build --build-arg NODE_DIGEST=sha256:… -t interlock:0.1.0 .
+ARG NODE_VERSION=22.21.1-bookworm-slim
+ARG NODE_DIGEST=""
+
+FROM node:${NODE_VERSION}${NODE_DIGEST:+@${NODE_DIGEST}} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -7,7 +12,7 @@ COPY tsconfig*.json ./
 COPY src ./src
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:22-slim
+FROM node:${NODE_VERSION}${NODE_DIGEST:+@${NODE_DIGEST}}
 # For the coding agent: git over HTTPS, and what keeps its processes apart. No other stage uses them.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git mount util-linux \

@@ -1,9 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { configurationPage } from "../src/config/index.ts";
+import { securityPage } from "./security-tables.ts";
 
 // npm run docs             writes the generated pages
 // npm run docs -- --check  fails if one of them is not what would be written
-const pages = [{ url: new URL("../docs/configuration.md", import.meta.url), text: configurationPage() }];
+const security = new URL("../docs/security.md", import.meta.url);
+const pages = [
+  { url: new URL("../docs/configuration.md", import.meta.url), text: configurationPage() },
+  { url: security, text: await securityPage(readFileSync(security, "utf8")) },
+];
 
 for (const { url, text } of pages) {
   if (!process.argv.includes("--check")) {

@@ -144,7 +144,11 @@ async function open(
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
   const random = systemRandom();
   const metrics = promMetrics();
-  const kube = testCluster({ clock, random, namespaces: ["kubernaut-system", "other"] }).client();
+  const kube = testCluster({
+    clock,
+    random,
+    namespaces: ["kubernaut-system", "other", "interlock-watermarks"],
+  }).client();
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube });
   return { coordination, log, metrics, kube };
 }

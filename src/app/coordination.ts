@@ -144,14 +144,19 @@ function openClaims(options: CoordinationOptions, redis: RedisConnection | undef
 }
 
 function openWatermarks({ loaded, kube }: CoordinationOptions, redis: RedisConnection | undefined): WatermarkStore {
-  const { state, locks } = loaded.config;
+  const { state, locks, watermarks } = loaded.config;
   switch (state.backend) {
     case "memory":
       return memoryWatermarks();
     case "redis":
       return redisWatermarks({ connection: needed(redis, "redis") });
     case "kubernetes":
-      return kubernetesWatermarks({ client: needed(kube, "kubernetes"), namespace: locks.namespace });
+      return kubernetesWatermarks({
+        client: needed(kube, "kubernetes"),
+        namespace: watermarks.namespace,
+        // Where they were before they had a namespace of their own.
+        formerNamespace: locks.namespace,
+      });
   }
 }
 

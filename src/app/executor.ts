@@ -52,9 +52,14 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
   };
 }
 
-export function placesIn({ locks, gateway, execution, agent }: Config): Places {
-  const { namespace: runs } = execution;
-  return { locks: locks.namespace, incidents: gateway.namespace, runs, agents: agent.jobNamespace };
+export function placesIn({ locks, gateway, execution, agent, watermarks }: Config): Places {
+  return {
+    locks: locks.namespace,
+    watermarks: watermarks.namespace,
+    incidents: gateway.namespace,
+    runs: execution.namespace,
+    agents: agent.jobNamespace,
+  };
 }
 
 /** What the policy is told, by whoever asks it. */

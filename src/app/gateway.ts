@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { keyOf, type LeaderWork, leading } from "../coordination/index.ts";
 import { writeDurably } from "../disk/index.ts";
 import {
+  type Certificate,
   type Gateway,
   type OccurrenceJournal,
+  openCertificate,
   openFileJournal,
   Senders,
   type SignalRoute,
@@ -49,9 +51,12 @@ function routesWith(alerts: SignalReader): readonly SignalRoute[] {
   ];
 }
 
+/** The same as documentation and tests see them: a route does not depend on how alerts are read. */
+export const signalRoutes = routesWith(alertmanager);
+
 /** Where commands post the payloads of each source. */
 export const signalPaths = [alertmanager, generic, kubernetesEvent].map(({ source }) => {
-  return { source, path: routesWith(alertmanager).find(({ reader }) => reader.source === source)?.path ?? "" };
+  return { source, path: signalRoutes.find(({ reader }) => reader.source === source)?.path ?? "" };
 });
 
 /** In the data directory: where the gateway listens as long as it runs, for commands that post to it. */
@@ -64,6 +69,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   await makeDataDirectory(directory);
   const tokenFile = await tokenFileOf(options);
   const routes = routesWith(await openAlertmanagerReader(loaded.config));
+  const certificate = await certificateOf(options);
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
   const journal = await openJournal(options);
   const kinds = await kindsIn(client);
@@ -96,7 +102,18 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   await gateway.ready;
   const limits = { bodyBytes: config.maxBodyBytes, signalsPerSecond: config.signalsPerSecond };
   const tasks = taskRoute(options, coordination);
-  const serving = serveGateway({ gateway, senders, routes, tasks, listen: config.listen, limits, clock, log, metrics });
+  const serving = serveGateway({
+    gateway,
+    senders,
+    routes,
+    tasks,
+    listen: config.listen,
+    certificate,
+    limits,
+    clock,
+    log,
+    metrics,
+  });
   const server = await listening("gateway.listen (or GATEWAY_LISTEN)", config.listen, serving);
   const urlFile = join(directory, gatewayUrlFile);
   await writeDurably(urlFile, server.url);
@@ -119,8 +136,25 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   };
 }
 
+/** Undefined: plain HTTP. A certificate that cannot be used is an error now: nobody could post signals. */
+async function certificateOf({ loaded, clock, log }: GatewayProcessOptions): Promise<Certificate | undefined> {
+  const { tlsCertFile, tlsKeyFile } = loaded.config.gateway;
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
+  const opening = openCertificate({
+    read: async () => ({ cert: await readFile(tlsCertFile, "utf8"), key: await readFile(tlsKeyFile, "utf8") }),
+    clock,
+    problem: (problem) => log.warn("tls certificate not reloaded", { tlsCertFile, tlsKeyFile, problem }),
+    changed: () => log.info("tls certificate reloaded", { tlsCertFile }),
+  });
+  return await opening.catch((error: unknown) => {
+    const { message } = error as Error;
+    throw new TypeError(`gateway.tlsCertFile ${tlsCertFile} and gateway.tlsKeyFile ${tlsKeyFile}: ${message}`);
+  });
+}
+
 /** Where GitLab posts. */
 export const webhookPath = "/api/v1/webhooks/gitlab";
+export const webhookPaths: readonly string[] = [webhookPath, "/webhook"];
 
 /** The second path is where other agents take its webhooks. */
 function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): TaskRoute {
@@ -128,7 +162,7 @@ function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): Ta
   const { gitlab, agent, claims: remembered } = loaded.config;
   const { namespace } = agent;
   return {
-    paths: [webhookPath, "/webhook"],
+    paths: webhookPaths,
     reader: gitlabWebhooks({
       ...gitlab,
       // Without an address there is no secret either, and nobody gets as far as this.

@@ -21,6 +21,11 @@ export async function makeNamespaces(client: KubeClient, names: readonly string[
   }
 }
 
+/** Where watermarks are, if they are in Kubernetes. */
+export function watermarkNamespaces({ state, watermarks }: Config): readonly string[] {
+  return state.backend === "kubernetes" ? [watermarks.namespace] : [];
+}
+
 /** Where tasks of the coding agent are, and its Jobs, if it has any. */
 export function agentNamespaces({ namespace, executor, jobNamespace }: Config["agent"]): readonly string[] {
   return executor === "job" ? [namespace, jobNamespace] : [namespace];

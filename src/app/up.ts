@@ -7,7 +7,7 @@ import { openGateway, type RunningGateway } from "./gateway.ts";
 import { openLedger } from "./ledger.ts";
 import { openNotify } from "./notify.ts";
 import { openOrchestrator } from "./orchestrator.ts";
-import { agentNamespaces, prepare } from "./prepare.ts";
+import { agentNamespaces, prepare, watermarkNamespaces } from "./prepare.ts";
 import { openWorkflows } from "./workflows.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
@@ -50,7 +50,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
   try {
     const api = await opening(startEmbeddedApi(options));
     const { client } = api;
-    await prepare(client, [...new Set([intake.namespace, execution.namespace, ...agentNamespaces(agent)])], log);
+    const namespaces = [...agentNamespaces(agent), ...watermarkNamespaces(loaded.config)];
+    await prepare(client, [...new Set([intake.namespace, execution.namespace, ...namespaces])], log);
     const workflows = await opening(
       openWorkflows({ ...options, directory: execution.workflowsDir, defaultEngine: execution.engine, client }),
     );

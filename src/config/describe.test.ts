@@ -25,6 +25,7 @@ describe("a described configuration", () => {
       { setting: "claims.reviewDoneTtl", value: "24h", origin: "default" },
       { setting: "claims.memoryEntries", value: "10000", origin: "default" },
       { setting: "watermarks.overlap", value: "1m", origin: "default" },
+      { setting: "watermarks.namespace", value: "interlock-watermarks", origin: "default" },
       { setting: "log.level", value: "info", origin: "default" },
       { setting: "log.format", value: "json", origin: "default" },
     ]);

@@ -10,6 +10,8 @@ const jira = [["jira.url"], ["jira.email"], ["jira.apiToken", "jira.apiTokenFile
 
 /** Files of secrets need nothing: the shipped configurations name them, whether or not anybody has filled them. */
 const requirements: readonly Requirement[] = [
+  { of: "gateway.tlsCertFile", needs: [["gateway.tlsKeyFile"]] },
+  { of: "gateway.tlsKeyFile", needs: [["gateway.tlsCertFile"]] },
   { of: "gitlab.webhookSecret", needs: [["gitlab.url"]] },
   { of: "gitlab.poll", needs: [["gitlab.url"], ["gitlab.token", "gitlab.tokenFile"], ["gitlab.projects"]] },
   ...jira.map((paths) => ({ of: paths[0], needs: [...jira.filter((other) => other !== paths), ["gitlab.url"]] })),

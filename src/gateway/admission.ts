@@ -15,6 +15,8 @@ export type Admission =
     }
   /** Nobody has put the object in scope. */
   | { readonly kind: "refused"; readonly fingerprint: string; readonly because: string; readonly fix: string }
+  /** The gateway may not read the object that it is about, so nobody knows whose it is or whether it is in scope. */
+  | { readonly kind: "forbidden"; readonly fingerprint: string; readonly because: string; readonly fix: string }
   /** There is nothing to do about it, now or later. */
   | { readonly kind: "ignored"; readonly fingerprint: string; readonly because: string }
   /** It cannot be admitted as it is. */
@@ -26,6 +28,7 @@ export const admissionKinds = [
   "resolved",
   "still-firing",
   "refused",
+  "forbidden",
   "ignored",
   "invalid",
 ] as const satisfies readonly Admission["kind"][];
@@ -33,7 +36,7 @@ export const admissionKinds = [
 /** What would become of a signal, if it were not only asked. */
 export type Preview =
   | {
-      readonly kind: "created" | "counted" | "resolved" | "refused" | "ignored";
+      readonly kind: "created" | "counted" | "resolved" | "refused" | "forbidden" | "ignored";
       readonly fingerprint: string;
       /** What the signal names, and what owns that, in canonical form. Absent if it names no object. */
       readonly subject?: string;

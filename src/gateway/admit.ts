@@ -18,6 +18,7 @@ import { GatewayError } from "./gateway-error.ts";
 import { Identities, type Nameless } from "./identities.ts";
 import type { Incidents } from "./incidents.ts";
 import type { Nodes } from "./nodes.ts";
+import { ForbiddenObject } from "./objects.ts";
 import type { Occurrences } from "./occurrences.ts";
 import type { Owners } from "./owners.ts";
 import { previewOf } from "./preview.ts";
@@ -91,13 +92,23 @@ export class Intake {
 
   /** Resolves when what it says is durable. Throws GatewayError, KubeError and LedgerError for what may pass. */
   async admit(signal: Signal): Promise<Admission> {
-    const found = await this.#identities.find(signal, this.#now());
-    if (found.kind === "invalid") return this.#recorded(found, undefined);
-    if (found.kind === "nameless") return this.#recorded(namelessAdmission(found), found.report);
-    const { report } = found;
-    const admission =
-      signal.status === "resolved" ? await this.#resolve(report) : await this.#fire(report, { occurrences: 1 });
-    return this.#recorded(admission, report);
+    const receivedAt = this.#now();
+    let report: Report | undefined;
+    try {
+      const found = await this.#identities.find(signal, receivedAt);
+      if (found.kind === "invalid") return this.#recorded(found, undefined);
+      if (found.kind === "nameless") return this.#recorded(namelessAdmission(found), found.report);
+      report = found.report;
+      const admission =
+        signal.status === "resolved" ? await this.#resolve(report) : await this.#fire(report, { occurrences: 1 });
+      return this.#recorded(admission, report);
+    } catch (error) {
+      if (!(error instanceof ForbiddenObject)) throw error;
+      // For this signal alone: rights that are missing for one kind must not make a sender repeat all others.
+      const about = report ?? this.#identities.withoutObject(signal, receivedAt);
+      const { fingerprint } = about;
+      return this.#recorded({ kind: "forbidden", fingerprint, because: error.message, fix: error.fix }, about);
+    }
   }
 
   /** Admits what was counted on an incident that is closed. Resolves to the incident that has it, if there is one. */
@@ -108,6 +119,16 @@ export class Intake {
 
   /** What would become of it. Reads what admitting it would read, and writes nothing. */
   async preview(signal: Signal): Promise<Preview> {
+    try {
+      return await this.#preview(signal);
+    } catch (error) {
+      if (!(error instanceof ForbiddenObject)) throw error;
+      const { fingerprint } = this.#identities.withoutObject(signal, this.#now());
+      return { kind: "forbidden", fingerprint, message: error.message, fix: error.fix };
+    }
+  }
+
+  async #preview(signal: Signal): Promise<Preview> {
     const { incidents, scopeOf, kinds, namespace } = this.#options;
     const found = await this.#identities.find(signal, this.#now());
     if (found.kind === "invalid") return found;

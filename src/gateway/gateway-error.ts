@@ -1,8 +1,9 @@
 /**
  * - `unavailable`: something we need did not answer, or was busy; posting the signal again is harmless
+ * - `forbidden`: the gateway may not read the object that the signal is about; the message has the fix
  * - `closed`: the gateway is going away; another one, or the next, will take the signal
  */
-export type GatewayErrorCode = "unavailable" | "closed";
+export type GatewayErrorCode = "unavailable" | "forbidden" | "closed";
 
 /** A signal was not admitted, for no fault of its own. */
 export class GatewayError extends Error {

@@ -204,6 +204,8 @@ function say(log: Logger, admission: Admission, report: Report | NamelessReport)
       return log.info("incident resolved", { ...fields, incident: admission.incident.metadata.name });
     case "refused":
       return log.info("signal refused", { ...fields, because: admission.because });
+    case "forbidden":
+      return log.warn("signal refused, object not readable", { ...fields, because: admission.because });
     case "counted":
     case "still-firing":
     case "ignored":

@@ -77,6 +77,11 @@ export class Identities {
     return this.#resultOf({ signal, receivedAt, subject, owner, formerSubject, former });
   }
 
+  /** A record of a signal whose object cannot be read. Its fingerprint, without an object, is for the ledger only. */
+  withoutObject(signal: Signal, receivedAt: string): NamelessReport {
+    return { signal, fingerprint: this.#options.fingerprintOf(signal, undefined), receivedAt };
+  }
+
   #subjectOf(signal: Signal, node: string | undefined): Subject {
     const { kinds } = this.#options;
     if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);

@@ -2,6 +2,7 @@ export type { Admission } from "./admission.ts";
 export { type FileJournalOptions, openFileJournal } from "./file/file-journal.ts";
 export { type Gateway, type GatewayOptions, type GatewaySettings, startGateway } from "./gateway.ts";
 export { GatewayError, type GatewayErrorCode } from "./gateway-error.ts";
+export { type Certificate, openCertificate } from "./http/certificate.ts";
 export { Senders, type SendersOptions } from "./http/senders.ts";
 export {
   type GatewayServer,

@@ -30,7 +30,8 @@ export function admissionEvent(
         at,
         facts: { ...facts(report, admission), over: admission.kind === "resolved" },
       };
-    case "refused": {
+    case "refused":
+    case "forbidden": {
       const { because, fix } = admission;
       return {
         id: `${fingerprint}/signal.refused/${at}`,

@@ -20,7 +20,7 @@ export interface ObjectsOptions {
 
 /** One read is given `timeoutMs`: a sender waits for the answer, and has its own patience. */
 export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
-  async function read<T>(what: string, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
+  async function read<T>(reading: Reading, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
     const stop = new AbortController();
     const timer = clock.after(timeoutMs, () => stop.abort());
     try {
@@ -28,7 +28,9 @@ export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): 
     } catch (error) {
       // The server does not serve this kind, so there is no such object.
       if (error instanceof KubeError && error.code === "invalid") return otherwise;
-      throw new GatewayError("unavailable", `${what} cannot be read: ${(error as Error).message}`, { cause: error });
+      if (error instanceof KubeError && error.code === "forbidden") throw new ForbiddenObject(reading, error);
+      const { message } = error as Error;
+      throw new GatewayError("unavailable", `${reading.what} cannot be read: ${message}`, { cause: error });
     } finally {
       timer.cancel();
     }
@@ -39,13 +41,44 @@ export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): 
       if (!type) return undefined;
       const { namespace, name } = target;
       const ref = namespace === undefined ? { name } : { namespace, name };
-      return read<KubeObject | undefined>(target.text, (call) => client.get(type, ref, call), undefined);
+      const get = (call: Call) => client.get(type, ref, call);
+      return read<KubeObject | undefined>({ what: target.text, verb: "get", type }, get, undefined);
     },
-    nodes: () => read("the list of Nodes", async (call) => (await client.list(nodeType, {}, call)).items, []),
+    nodes: () => {
+      const reading: Reading = { what: "the list of Nodes", verb: "list", type: nodeType };
+      return read(reading, async (call) => (await client.list(nodeType, {}, call)).items, []);
+    },
   };
 }
 
 const nodeType: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
+
+/** One read, for errors about it. */
+interface Reading {
+  /** The object, or the objects, as people call it. */
+  readonly what: string;
+  readonly verb: "get" | "list";
+  readonly type: ResourceType;
+}
+
+/** The gateway's own rights do not cover the object of one signal. Asking again does not help until they are changed. */
+export class ForbiddenObject extends GatewayError {
+  readonly fix: string;
+
+  constructor({ what, verb, type }: Reading, cause: Error) {
+    super("forbidden", `the gateway may not read ${what}: ${cause.message}`, { cause });
+    // The API server's message names the account that it has refused.
+    const [, account = "NAMESPACE:interlock-gateway"] =
+      /system:serviceaccount:([a-z0-9.-]+:[a-z0-9.-]+)/.exec(cause.message) ?? [];
+    const { plural, apiVersion } = type;
+    const [group = ""] = apiVersion.includes("/") ? apiVersion.split("/") : [];
+    const resource = group ? `${plural}.${group}` : plural;
+    this.fix =
+      `kubectl create clusterrole interlock-gateway-${plural} --verb=${verb} --resource=${resource} && kubectl create ` +
+      `clusterrolebinding interlock-gateway-${plural} --clusterrole=interlock-gateway-${plural} ` +
+      `--serviceaccount=${account}`;
+  }
+}
 
 /** Every built-in kind has a version v1; that of any other one has to be said. */
 function typeOf(target: ObjectTarget, { apiVersion }: ObjectReference, kinds: Kinds): ResourceType | undefined {

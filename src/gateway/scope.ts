@@ -1,6 +1,5 @@
-import { KubeError, type KubeObject } from "../kube/index.ts";
+import type { KubeObject } from "../kube/index.ts";
 import { labelKeys, type ObjectReference, type ObjectTarget, targetOfObject } from "../resources/index.ts";
-import { GatewayError } from "./gateway-error.ts";
 import type { Objects } from "./objects.ts";
 import type { Owner } from "./owners.ts";
 
@@ -15,10 +14,8 @@ export const everything: ScopeOf = async () => ({ in: true });
 /** What people have opted in: the label on the object decides, then the one on its namespace; without either it is out. */
 export function scopeByLabel(objects: Objects): ScopeOf {
   return async ({ target, reference }) => {
-    const found = await objects.get(target, reference).catch(forbiddenOrThrow);
-    // It may have the label that takes it out of scope, so that its namespace must not decide.
-    if (found === "forbidden") return unreadable(target);
-    const own = labelOf(found);
+    // If it may not be read this throws: it may have the label that takes it out of scope, so its namespace must not decide.
+    const own = labelOf(await objects.get(target, reference));
     if (own === "true") return { in: true };
     if (own === "false") return out(target, `${target.text} has the label ${labelKeys.managed}=false`);
     if (target.namespace === undefined)
@@ -30,21 +27,6 @@ export function scopeByLabel(objects: Objects): ScopeOf {
       return out(target, `the namespace ${target.namespace} has the label ${labelKeys.managed}=false`);
     }
     return out(target, `neither ${target.text} nor its namespace has the label ${labelKeys.managed}=true`);
-  };
-}
-
-function forbiddenOrThrow(error: unknown): "forbidden" {
-  const cause = error instanceof GatewayError ? error.cause : undefined;
-  if (cause instanceof KubeError && cause.code === "forbidden") return "forbidden";
-  throw error;
-}
-
-function unreadable({ text, kind, group }: ObjectTarget): Scope {
-  const kinds = group ? `${kind}.${group}` : kind;
-  return {
-    in: false,
-    because: `the gateway may not read ${text}`,
-    fix: `allow the gateway's service account the verb get on ${kinds}`,
   };
 }
 

@@ -56,6 +56,14 @@ export const alerts: readonly Alert[] = [
     runbook: "the-api-server-is-away",
   },
   {
+    name: "InterlockSignalsForbidden",
+    when: 'sum(increase(gateway_signals_total{outcome="forbidden"}[15m])) > 0',
+    for: "0m",
+    severity: "warning",
+    summary: "Signals open no incidents, because the gateway may not read the objects that they are about.",
+    runbook: "the-gateway-may-not-read-an-object",
+  },
+  {
     name: "InterlockLedgerLags",
     when: "max(ledger_database_lag_seconds) > 300",
     for: "5m",

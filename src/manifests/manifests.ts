@@ -1,6 +1,7 @@
 import type { KubeObject } from "../kube/index.ts";
 import { executionNamespace, managedBy } from "../resources/index.ts";
 import { ackIdentity, approvalIdentity, resumeIdentity } from "./identity.ts";
+import { agentNetworkPolicies, networkPolicies } from "./network.ts";
 import { type StageName, stages } from "./permissions.ts";
 import { coderRbac, type Places, rbacOf } from "./rbac.ts";
 import { workloadOf } from "./workloads.ts";
@@ -9,14 +10,20 @@ export interface ManifestOptions {
   readonly image: string;
   readonly replicas: number;
   readonly places: Places;
+  /** Name of a Secret of the type kubernetes.io/tls, with which the gateway serves TLS. Without one it serves plain HTTP. */
+  readonly gatewayTls?: string;
 }
 
+/** The version of the package, by which images are tagged. A test compares it with package.json. */
+const version = "0.1.0";
+
 export const usualManifests: ManifestOptions = {
-  image: "interlock:latest",
+  image: `interlock:${version}`,
   replicas: 2,
   places: {
     incidents: "kubernaut-system",
     locks: "kubernaut-system",
+    watermarks: "interlock-watermarks",
     runs: executionNamespace,
     agents: "kubernaut-agents",
   },
@@ -31,6 +38,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
     ...stages
       .filter((stage) => stage !== "agent")
       .map((stage): [string, readonly KubeObject[]] => [stage, ofStage(stage, options)]),
+    ["network", networkPolicies(places)],
     ["identity", [...ackIdentity(places), ...approvalIdentity(places), ...resumeIdentity()]],
   ];
   return new Map(files.map(([file, objects]) => [file, objects.map(marked)]));
@@ -41,7 +49,8 @@ export function agentManifests(options: ManifestOptions = usualManifests): reado
   const { places } = options;
   const { agents, ...usual } = places;
   const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceOf(agents)];
-  return [...namespaces, ...coderRbac(places), ...ofStage("agent", options)].map(marked);
+  const policies = agentNetworkPolicies(places);
+  return [...namespaces, ...coderRbac(places), ...ofStage("agent", options), ...policies].map(marked);
 }
 
 function namespaceOf(name: string): KubeObject {

@@ -2,8 +2,11 @@
 export const stages = ["gateway", "orchestrator", "executor", "notify", "agent"] as const;
 export type StageName = (typeof stages)[number];
 
-/** Where something may be done: anywhere, or in the namespace of incidents, of Leases, of runs, or of coding agents' Jobs. */
-export type Place = "anywhere" | "incidents" | "locks" | "runs" | "agents";
+/**
+ * Where something may be done: anywhere, or in the namespace of incidents, of Leases and stages, of watermarks, of runs, or of
+ * coding agents' Jobs.
+ */
+export type Place = "anywhere" | "incidents" | "locks" | "watermarks" | "runs" | "agents";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
 
@@ -35,12 +38,11 @@ const locks: Permission = {
   where: "locks",
 };
 
-const watermarks: Permission = {
-  group: "",
-  resources: ["configmaps"],
-  verbs: ["get", "create", "update"],
-  where: "locks",
-};
+const watermarks: readonly Permission[] = [
+  { group: "", resources: ["configmaps"], verbs: ["get", "create", "update"], where: "watermarks" },
+  // Where earlier versions kept them: read once, to carry them over. To write here would be to write settings and rules.
+  { group: "", resources: ["configmaps"], verbs: ["get"], where: "locks" },
+];
 
 /** Whether the API server sees to it that nobody signs in another's name. */
 const identities: Permission = {
@@ -60,7 +62,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // What GitLab's webhooks ask of the coding agent.
     { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
     // Watermarks of what it follows itself.
-    watermarks,
+    ...watermarks,
     // Who owns what a signal names, and whether that is in scope.
     {
       group: "",
@@ -141,7 +143,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     ...look,
     locks,
     // How far it has asked GitLab and Jira.
-    watermarks,
+    ...watermarks,
     { group: ours, resources: ["codingtasks"], verbs: [...follow, "create", "patch", "delete"], where: "incidents" },
     { group: ours, resources: ["codingtasks/status"], verbs: ["update"], where: "incidents" },
     { group: ours, resources: ["automationpauses"], verbs: follow, where: "anywhere" },

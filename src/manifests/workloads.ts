@@ -6,6 +6,7 @@ export interface WorkloadOptions {
   readonly image: string;
   readonly replicas: number;
   readonly places: Places;
+  readonly gatewayTls?: string;
 }
 
 /** ConfigMaps by the names that people know. */
@@ -17,14 +18,19 @@ const configMaps: Readonly<Record<StageName, string>> = {
   agent: "agent-config",
 };
 
-const signalPort = 8_080;
-const metricsPort = 9_090;
+export const gatewayPort = 8_080;
+export const metricsPort = 9_090;
+
+/** The labels of a stage's pods. */
+export function stageLabels(stage: StageName): Readonly<Record<string, string>> {
+  return { "app.kubernetes.io/name": "interlock", "app.kubernetes.io/component": stage };
+}
 
 /** A stage's configuration, processes, and what stands before them. */
 export function workloadOf(stage: StageName, options: WorkloadOptions): readonly KubeObject[] {
   const { locks: namespace } = options.places;
   const name = `interlock-${stage}`;
-  const labels = { "app.kubernetes.io/name": "interlock", "app.kubernetes.io/component": stage };
+  const labels = stageLabels(stage);
   const port = portOf(stage);
   return [
     {
@@ -42,7 +48,7 @@ export function workloadOf(stage: StageName, options: WorkloadOptions): readonly
         selector: { matchLabels: labels },
         // The old ones finish what they have begun while the new ones take over.
         strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-        template: { metadata: { labels }, spec: podOf(stage, options.image) },
+        template: { metadata: { labels }, spec: podOf(stage, options) },
       },
     } as KubeObject,
     {
@@ -63,19 +69,22 @@ export function workloadOf(stage: StageName, options: WorkloadOptions): readonly
 /** The gateway serves its figures where it takes signals. */
 function portOf(stage: StageName) {
   return stage === "gateway"
-    ? { name: "http", containerPort: signalPort }
+    ? { name: "http", containerPort: gatewayPort }
     : { name: "metrics", containerPort: metricsPort };
 }
 
-function podOf(stage: StageName, image: string) {
+function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
   const port = portOf(stage);
-  const probe = (path: string) => ({ httpGet: { path, port: port.name }, periodSeconds: 5 });
+  const tlsSecret = stage === "gateway" ? gatewayTls : undefined;
+  const scheme = tlsSecret === undefined ? {} : { scheme: "HTTPS" };
+  const probe = (path: string) => ({ httpGet: { path, port: port.name, ...scheme }, periodSeconds: 5 });
   const volumes = [
     { name: "config", configMap: { name: configMaps[stage] } },
     // The ledger's journal: it outlives the container, not the node. docs/cluster.md says how to have one that does.
     { name: "data", emptyDir: {} },
     ...(stage === "gateway" ? [{ name: "tokens", secret: { secretName: "interlock-gateway-tokens" } }] : []),
     ...(stage === "gateway" ? [{ name: "agent-tokens", secret: webhookSecret }] : []),
+    ...(tlsSecret === undefined ? [] : [{ name: "tls", secret: { secretName: tlsSecret } }]),
     ...(stage === "agent" ? [{ name: "agent-tokens", secret: { secretName: agentTokens } }] : []),
     // Read-only is everything else.
     ...(stage === "agent" ? [{ name: "tmp", emptyDir: {} }] : []),
@@ -89,6 +98,7 @@ function podOf(stage: StageName, image: string) {
     data: "/data",
     tokens: "/etc/interlock-tokens",
     "agent-tokens": tokenFolder,
+    tls: tlsFolder,
     rules: "/etc/interlock-rules",
     tmp: "/tmp",
   };
@@ -129,6 +139,7 @@ const agentSecret = "interlock-agent";
 /** As files: they change in place when somebody replaces a token, and an environment does not. */
 const agentTokens = "interlock-agent-tokens";
 const tokenFolder = "/etc/interlock-agent-tokens";
+const tlsFolder = "/etc/interlock-tls";
 
 /** All that the gateway has of them. */
 const webhookSecret = {
@@ -159,8 +170,8 @@ function environmentOf(stage: StageName) {
   return { envFrom: [common], env };
 }
 
-function configOf(stage: StageName, { image, places }: WorkloadOptions): string {
-  const { locks, incidents, runs, agents } = places;
+function configOf(stage: StageName, { image, places, gatewayTls }: WorkloadOptions): string {
+  const { locks, incidents, runs, agents, watermarks: marks } = places;
   const common = [
     "objects:",
     "  server: in-cluster",
@@ -170,14 +181,18 @@ function configOf(stage: StageName, { image, places }: WorkloadOptions): string 
     "  # /data is an emptyDir. With a volume of its own for each pod: persistent.",
     "  volume: ephemeral",
   ];
+  const watermarks = ["watermarks:", `  namespace: ${marks}`];
+  const tls = [`  tlsCertFile: ${tlsFolder}/tls.crt`, `  tlsKeyFile: ${tlsFolder}/tls.key`];
   const metrics = ["metrics:", `  listen: 0.0.0.0:${metricsPort}`];
   const execution = ["execution:", `  namespace: ${runs}`];
   const tasks = ["agent:", `  namespace: ${incidents}`];
   const lines: Readonly<Record<StageName, readonly string[]>> = {
     gateway: [
       ...common,
+      ...watermarks,
       "gateway:",
-      `  listen: 0.0.0.0:${signalPort}`,
+      `  listen: 0.0.0.0:${gatewayPort}`,
+      ...(gatewayTls === undefined ? [] : tls),
       "  tokenFile: /etc/interlock-tokens/tokens",
       `  namespace: ${incidents}`,
       "  # There is no volume for a journal: counts are durable in the incident.",
@@ -201,6 +216,7 @@ function configOf(stage: StageName, { image, places }: WorkloadOptions): string 
     notify: [...common, ...metrics],
     agent: [
       ...common,
+      ...watermarks,
       ...metrics,
       ...tasks,
       "  # Apart from this process and its tokens: pods may not make namespaces of their own.",

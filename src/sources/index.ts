@@ -1,5 +1,6 @@
 export { alertmanager, alertmanagerReader } from "./alertmanager/alertmanager.ts";
 export { readProvenance } from "./alertmanager/provenance-file.ts";
+export { derivedKinds } from "./alertmanager/subject.ts";
 export { generic } from "./generic/generic.ts";
 export { type GitLabWebhookOptions, gitlabWebhooks } from "./gitlab/gitlab-webhooks.ts";
 export { type FollowOptions, followKubernetes } from "./kubernetes/follow.ts";

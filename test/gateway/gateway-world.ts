@@ -50,7 +50,7 @@ export class GatewayWorld {
     this.cluster = testCluster({
       clock: this.clock,
       random: systemRandom(),
-      namespaces: [...new Set([namespace, "payment", "batch", ...more])],
+      namespaces: [...new Set([namespace, "payment", "batch", "interlock-watermarks", ...more])],
     });
     this.client = this.cluster.client();
   }

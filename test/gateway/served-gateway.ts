@@ -1,9 +1,10 @@
+import { signalRoutes, webhookPaths } from "../../src/app/gateway.ts";
 import { memoryClaims, memoryLocks } from "../../src/coordination/index.ts";
 import {
+  type Certificate,
   type GatewayOptions,
   Senders,
   type ServerLimits,
-  type SignalRoute,
   serveGateway,
   startGateway,
   taskDesk,
@@ -11,7 +12,7 @@ import {
 import type { KubeClient } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import { builtInKinds, installCrds, type RemediationRequest, remediationRequests } from "../../src/resources/index.ts";
-import { alertmanager, generic, gitlabWebhooks, kubernetesEvent } from "../../src/sources/index.ts";
+import { gitlabWebhooks } from "../../src/sources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
@@ -20,17 +21,13 @@ import { namespace, settings } from "./gateway-world.ts";
 
 /** Of senders, and the secret of webhooks. */
 export const token = "sixteen-letters-or-more";
-const routes: readonly SignalRoute[] = [
-  { path: "/api/v1/signals/alertmanager", reader: alertmanager, retries429: false },
-  { path: "/api/v1/signals", reader: generic, retries429: true },
-  { path: "/api/v1/signals/kubernetes-event", reader: kubernetesEvent, retries429: true },
-];
 
 export interface ServedOptions extends Partial<GatewayOptions> {
   readonly limits?: Partial<ServerLimits>;
   readonly tokens?: string;
   readonly readFile?: () => Promise<string>;
   readonly wrap?: (client: KubeClient) => KubeClient;
+  readonly certificate?: Certificate;
 }
 
 /** A gateway over HTTP, on an API server in memory, in real time. */
@@ -39,6 +36,7 @@ export async function servedGateway({
   tokens = `test ${token}`,
   readFile,
   wrap,
+  certificate,
   ...options
 }: ServedOptions = {}) {
   const clock = systemClock();
@@ -70,7 +68,7 @@ export async function servedGateway({
     freshForMs: 0,
   });
   const tasks = {
-    paths: ["/api/v1/webhooks/gitlab"],
+    paths: webhookPaths,
     reader: gitlabWebhooks({
       ...{ host: "gitlab.example.com", username: "copilot", projects: undefined },
       ...{ reviewDrafts: false, skipLabels: ["no-review"] },
@@ -86,9 +84,10 @@ export async function servedGateway({
   const server = await serveGateway({
     gateway,
     senders,
-    routes,
+    routes: signalRoutes,
     tasks,
     listen: { host: "127.0.0.1", port: 0 },
+    certificate,
     limits: { bodyBytes: 100_000, signalsPerSecond: 1_000_000, ...limits },
     clock,
     log,

@@ -1,19 +1,21 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openGateway, type RunningGateway } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { keyOf, kubernetesLocks } from "../../src/coordination/index.ts";
-import { type KubeClient, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
+import { type KubeClient, kubeEvents, type ResourceType, selfSigned } from "../../src/kube/index.ts";
 import { remediationRequests } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
-import { systemRandom } from "../../src/time/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { freePort } from "../services/free-port.ts";
 import { GatewayWorld, signal } from "./gateway-world.ts";
 
 const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
+const configMaps: ResourceType = { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
 const token = "a-token-of-sixteen";
 
 describe("the setting", () => {
@@ -145,6 +147,26 @@ describe("the setting", () => {
 
     expect(await post(gateway, disk, "another-token-of-16")).toBe(201);
     expect(gateway.tokenFile).toBe(file);
+  });
+
+  it("tlsCertFile and tlsKeyFile are what it serves TLS with", async () => {
+    const { certificate, key } = selfSigned(["127.0.0.1"], systemClock().wallMs(), systemRandom());
+    const [certFile, keyFile] = [join(directory, "tls.crt"), join(directory, "tls.key")];
+    await writeFile(certFile, certificate);
+    await writeFile(keyFile, key);
+
+    const gateway = await open([`tlsCertFile: ${certFile}`, `tlsKeyFile: ${keyFile}`]);
+
+    expect(gateway.url).toMatch(/^https:/);
+    expect(await statusOver(`${gateway.url}/healthz`, certificate)).toBe(200);
+  });
+
+  it("tlsCertFile has to name a certificate: without one it does not start, and says which file", async () => {
+    const file = join(directory, "nothing-here");
+
+    await expect(open([`tlsCertFile: ${file}`, `tlsKeyFile: ${file}`])).rejects.toThrow(
+      `gateway.tlsCertFile ${file} and gateway.tlsKeyFile ${file}: ENOENT`,
+    );
   });
 
   it("namespace is where incidents are", async () => {
@@ -288,6 +310,21 @@ describe("the setting", () => {
     },
   );
 
+  it.each(["interlock-watermarks", "batch"])(
+    "watermarks.namespace: in %s, and no ConfigMap is written beside settings and rules",
+    async (namespace) => {
+      const more = ["sources:", "  kubernetes: true", "watermarks:", `  namespace: ${namespace}`];
+      await open([], namespace === "batch" ? world.client : undefined, more);
+      await passTime(10_000);
+
+      const { items } = await world.client.list(configMaps);
+
+      expect(items.length).toBeGreaterThan(0);
+      expect([...new Set(items.map(({ metadata }) => metadata.namespace))]).toEqual([namespace]);
+      await closeInTime();
+    },
+  );
+
   async function evicted(at: string): Promise<void> {
     await world.client.create(kubeEvents, {
       apiVersion: "v1",
@@ -356,3 +393,9 @@ describe("a gateway without any setting", () => {
     await rm(directory, { recursive: true, force: true });
   });
 });
+
+function statusOver(url: string, ca: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { ca, agent: false }, (response) => resolve(response.resume().statusCode)).on("error", reject);
+  });
+}

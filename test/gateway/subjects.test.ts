@@ -184,7 +184,7 @@ describe("alerts about a whole namespace", () => {
 });
 
 describe("what the gateway may not read", () => {
-  it("is out of scope, with what to allow, rather than to come again for ever", async () => {
+  it("is answered with what to allow, rather than to come again for ever", async () => {
     const world = await GatewayWorld.open();
     await world.label(namespaces, "payment", { "kubernaut.ai/managed": "true" });
     world.cluster.forbid("get", "deployments.apps");
@@ -193,7 +193,11 @@ describe("what the gateway may not read", () => {
 
     const admission = await gateway.admit(read({ alertname: "X", namespace: "payment", deployment: "api" }));
 
-    expect(admission).toMatchObject({ kind: "refused", because: "the gateway may not read payment/deployment/api" });
+    expect(admission).toMatchObject({
+      kind: "forbidden",
+      because: expect.stringContaining("the gateway may not read payment/deployment/api"),
+      fix: expect.stringContaining("--verb=get --resource=deployments.apps"),
+    });
   });
 });
 

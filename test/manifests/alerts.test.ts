@@ -68,6 +68,10 @@ const cases: Readonly<Record<string, Case>> = {
       'gateway_signals_total{outcome="refused",source="alertmanager"}': "0+9x120",
     },
   },
+  InterlockSignalsForbidden: {
+    fires: { ...held, 'gateway_signals_total{outcome="forbidden"}': "0+1x120" },
+    isQuiet: { ...held, 'gateway_signals_total{outcome="refused"}': "0+9x120" },
+  },
   InterlockLedgerLags: {
     fires: { ...held, ledger_database_lag_seconds: "0+60x120" },
     isQuiet: { ...held, ledger_database_lag_seconds: "290x120" },

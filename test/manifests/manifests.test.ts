@@ -121,6 +121,22 @@ describe("the secrets of the coding agent", () => {
   });
 });
 
+describe("a gateway with the Secret of a certificate", () => {
+  it("mounts it, serves TLS with it, and is probed over HTTPS", () => {
+    const objects = [...manifests({ ...usualManifests, gatewayTls: "gateway-tls" }).values()].flat();
+    const of = (kind: string, name: string) =>
+      JSON.stringify(objects.find((one) => one.kind === kind && one.metadata.name === name));
+
+    expect(of("Deployment", "interlock-gateway")).toContain('{"name":"tls","secret":{"secretName":"gateway-tls"}}');
+    expect(of("Deployment", "interlock-gateway")).toContain('{"name":"tls","mountPath":"/etc/interlock-tls"}');
+    expect(of("Deployment", "interlock-gateway")).toContain('"path":"/readyz","port":"http","scheme":"HTTPS"');
+    expect(of("ConfigMap", "gateway-config")).toContain(
+      "tlsCertFile: /etc/interlock-tls/tls.crt\\n  tlsKeyFile: /etc/interlock-tls/tls.key",
+    );
+    expect(of("Deployment", "interlock-executor")).not.toContain("tls");
+  });
+});
+
 describe("the configuration of each stage", () => {
   it.each(stages)("of the %s is understood, and does not call an emptyDir persistent", (stage) => {
     const deployment = JSON.stringify(found("Deployment", `interlock-${stage}`));

@@ -17,9 +17,11 @@ disruption budgets as JSON. The custom resource definitions are in deploy/crds; 
   --image IMAGE           default ${image}
   --replicas N            of each stage; default ${replicas}
   --namespace NS          of the stages, incidents and Leases; default ${places.locks}
+  --watermarks-in NS      of watermarks; default ${places.watermarks}
   --runs-in NS            of runs and target records; default ${places.runs}
   --agent                 with the coding agent, which needs the Secret interlock-agent (docs/agent.md)
-  --agents-in NS          of the Jobs in which it runs; default ${places.agents}`,
+  --agents-in NS          of the Jobs in which it runs; default ${places.agents}
+  --gateway-tls SECRET    have the gateway serve TLS with this Secret of the type kubernetes.io/tls`,
   example: "interlock manifests --image registry.example/interlock:0.1.0 | kubectl apply -f -",
   async perform(args, { terminal }) {
     const { values } = parseArgs({
@@ -28,18 +30,28 @@ disruption budgets as JSON. The custom resource definitions are in deploy/crds; 
         image: { type: "string", default: image },
         replicas: { type: "string", default: String(replicas) },
         namespace: { type: "string", default: places.locks },
+        "watermarks-in": { type: "string", default: places.watermarks },
         "runs-in": { type: "string", default: places.runs },
         agent: { type: "boolean", default: false },
         "agents-in": { type: "string", default: places.agents },
+        "gateway-tls": { type: "string" },
       },
     });
     const wanted = Number(values.replicas);
     if (!Number.isInteger(wanted) || wanted < 1) throw new CommandError("--replicas wants a whole number, 1 or more");
-    const { namespace } = values;
+    const { namespace, "watermarks-in": watermarks, "gateway-tls": gatewayTls } = values;
+    // Whoever may write watermarks may write every ConfigMap of their namespace.
+    if ([namespace, values["runs-in"], values["agents-in"]].includes(watermarks)) {
+      throw new CommandError("--watermarks-in must name a namespace that holds nothing else");
+    }
     const options = {
       image: values.image,
       replicas: wanted,
-      places: { incidents: namespace, locks: namespace, runs: values["runs-in"], agents: values["agents-in"] },
+      places: {
+        ...{ incidents: namespace, locks: namespace, watermarks },
+        ...{ runs: values["runs-in"], agents: values["agents-in"] },
+      },
+      ...(gatewayTls !== undefined && { gatewayTls }),
     };
     const items = [...manifestsOf(options).values()].flat();
     if (values.agent) items.push(...agentManifests(options));

@@ -9,7 +9,7 @@ import { logConfig } from "../log-config.ts";
 import { serveMetrics } from "../metrics.ts";
 import { openObjects } from "../objects.ts";
 import { openApiServer } from "../open-client.ts";
-import { agentNamespaces, prepare } from "../prepare.ts";
+import { agentNamespaces, prepare, watermarkNamespaces } from "../prepare.ts";
 import type { Stage, StageOptions } from "../stage.ts";
 import { closeOnSignal, configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
 
@@ -83,7 +83,11 @@ export async function openStage(
     ? await ours()
     : await openObjects({ config: withContext(loaded.config, context), embedded: ours, clock, random, env });
   const { execution, gateway, agent, locks } = loaded.config;
-  const namespaces = [locks.namespace, gateway.namespace, execution.namespace, ...agentNamespaces(agent)];
+  const namespaces = [
+    ...[locks.namespace, gateway.namespace, execution.namespace],
+    ...agentNamespaces(agent),
+    ...watermarkNamespaces(loaded.config),
+  ];
   await prepare(client, [...new Set(namespaces)], log);
   return { loaded, client: withFailures(client, env), log, directory: values.data };
 }

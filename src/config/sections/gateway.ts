@@ -19,6 +19,17 @@ export const gateway = {
     env: "GATEWAY_TOKEN_FILE",
     about: "A file with one sender per line, read again every few seconds so that tokens can be replaced.",
   }),
+  tlsCertFile: optional<string>({
+    kind: file(),
+    env: "GATEWAY_TLS_CERT_FILE",
+    about:
+      "The certificate, with its chain, in PEM: with it and `gateway.tlsKeyFile` the gateway serves TLS instead of plain HTTP. Read again when it changes.",
+  }),
+  tlsKeyFile: optional<string>({
+    kind: file(),
+    env: "GATEWAY_TLS_KEY_FILE",
+    about: "The private key of `gateway.tlsCertFile`, in PEM.",
+  }),
   namespace: setting({
     kind: namespace(),
     default: "kubernaut-system",

@@ -7,6 +7,8 @@ import { refusing } from "./refusal.ts";
 export interface KubernetesWatermarksOptions {
   readonly client: KubeClient;
   readonly namespace: string;
+  /** Where earlier versions kept watermarks. One that is only there is carried over before it is used. */
+  readonly formerNamespace?: string;
 }
 
 interface ConfigMap extends KubeObject {
@@ -24,14 +26,31 @@ const keyAnnotation = "kubernaut.ai/key";
 const labels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "watermark" };
 
 /** Watermarks as ConfigMaps named `watermark-…`, changed by compare-and-swap on the resourceVersion. */
-export function kubernetesWatermarks({ client, namespace }: KubernetesWatermarksOptions): WatermarkStore {
+export function kubernetesWatermarks(options: KubernetesWatermarksOptions): WatermarkStore {
+  const { client, namespace, formerNamespace = namespace } = options;
   const refTo = (key: Key) => ({ namespace, name: `watermark-${nameOf(key)}` });
 
   async function find(key: Key): Promise<ConfigMap | undefined> {
-    const found = await client.get(configMaps, refTo(key));
+    return (await findIn(namespace, key)) ?? (formerNamespace === namespace ? undefined : await carriedOver(key));
+  }
+
+  async function findIn(place: string, key: Key): Promise<ConfigMap | undefined> {
+    const found = await client.get(configMaps, { ...refTo(key), namespace: place });
     const clear = found?.metadata.annotations?.[keyAnnotation];
     if (!found || clear === key) return found;
     throw new CoordinationError("collision", `${key} meets the watermark of another key: ${clear ?? "none"}`);
+  }
+
+  /**
+   * The watermark of the former namespace, copied to this one. The create decides between replicas. The old object stays as it
+   * is: an older replica may still move it, which only means that this one lags behind and sees items again.
+   */
+  async function carriedOver(key: Key): Promise<ConfigMap | undefined> {
+    const former = await findIn(formerNamespace, key);
+    if (!former) return undefined;
+    const metadata = { ...refTo(key), labels, annotations: { [keyAnnotation]: key } };
+    const outcome = await client.create(configMaps, { metadata, data: dataOf(recordIn(former)) });
+    return outcome.kind === "created" ? outcome.object : findIn(namespace, key);
   }
 
   async function read(key: Key): Promise<WatermarkRecord | undefined> {

@@ -40,6 +40,8 @@ export function answerTo(admission: Admission): SignalAnswer {
       };
     case "refused":
       return { status, message: `Nothing was opened: ${admission.because}.`, fix: admission.fix, fingerprint };
+    case "forbidden":
+      return { status, message: `Nothing was opened: ${admission.because}.`, fix: admission.fix, fingerprint };
     case "ignored":
       return { status, message: `There is nothing to do: ${admission.because}.`, fingerprint };
   }
@@ -68,6 +70,7 @@ const codes: Readonly<Record<SignalAnswer["status"], number>> = {
   resolved: 202,
   "still-firing": 202,
   refused: 200,
+  forbidden: 200,
   ignored: 200,
   invalid: 422,
   retry: 503,

@@ -1,10 +1,17 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { Server as HttpsServer } from "node:https";
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from "fastify";
 import type { PayloadReading, Signal, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { answerTo, answerToDryRun, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
+import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 import { openApiDocument } from "./openapi.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { mayPass, say } from "./say.ts";
@@ -20,6 +27,8 @@ export interface ServerOptions {
   /** Where tasks for the coding agent are posted. */
   readonly tasks?: TaskRoute | undefined;
   readonly listen: { readonly host: string; readonly port: number };
+  /** With it the gateway serves TLS only; without it, plain HTTP. */
+  readonly certificate?: Certificate | undefined;
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,14 +51,16 @@ export interface GatewayServer {
 
 /** Serves a gateway over HTTP. */
 export async function serveGateway(options: ServerOptions): Promise<GatewayServer> {
+  const { certificate } = options;
   const app = Fastify({
+    https: certificate ? { ...tlsOptions, handshakeTimeout: 10_000, ...certificate.current } : null,
     bodyLimit: options.limits.bodyBytes,
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
     // Names of routes are ours; what a sender writes behind them is nobody's parameter.
     routerOptions: { ignoreTrailingSlash: true },
-  });
+  } as FastifyServerOptions);
   readJson(app);
   answerProblems(app, options);
   measure(app, options);
@@ -59,7 +70,24 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   await app.listen({ host: options.listen.host, port: options.listen.port, backlog: 2_048 });
   const address = app.server.address();
   const port = typeof address === "object" && address ? address.port : options.listen.port;
-  return { url: `http://${options.listen.host}:${port}`, close: () => app.close() };
+  const stop = new AbortController();
+  const following = certificate && followCertificate(app, certificate, stop.signal);
+  return {
+    url: `${certificate ? "https" : "http"}://${options.listen.host}:${port}`,
+    async close() {
+      stop.abort();
+      await following;
+      await app.close();
+    },
+  };
+}
+
+/** New connections get the new certificate; those that are open go on with theirs. */
+function followCertificate({ server }: FastifyInstance, certificate: Certificate, signal: AbortSignal): Promise<void> {
+  const use = (pair: KeyPair) => {
+    if (server instanceof HttpsServer) server.setSecureContext({ ...tlsOptions, ...pair });
+  };
+  return certificate.follow(use, signal);
 }
 
 /** JSON and nothing else, without a copy that makes it safe: nothing of it is ever merged into an object of ours. */

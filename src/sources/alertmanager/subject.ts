@@ -108,6 +108,18 @@ const objectLabels: Readonly<Record<string, string>> = {
   ingress: "Ingress",
 };
 
+/**
+ * Every kind that labels can name by the built-in table; the gateway's role has to let it read the objects of all built-in
+ * ones. A kind that is written with braces is that of another label, and not known before.
+ */
+export const derivedKinds: readonly string[] = [
+  ...new Set([
+    ...Object.values(objectLabels),
+    ...["Pod", "Service", "Node", "Namespace"],
+    ...builtInReporters.flatMap(({ subject }) => subject.flatMap((step) => step.split("=")[1] ?? [])),
+  ]),
+].filter((kind) => !kind.includes("{"));
+
 function namedObject({ own }: Sample): SubjectFinding | undefined {
   for (const [label, kind] of Object.entries(objectLabels)) {
     const found = object(kind, own[label], own["namespace"]);

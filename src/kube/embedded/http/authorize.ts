@@ -1,5 +1,4 @@
 import { forbidden } from "../api/status-error.ts";
-import type { Caller } from "./authenticate.ts";
 
 /** `none`: authenticated, without rights on objects. An administrator who impersonates an unknown user has it. */
 export const roles = ["admin", "read-only", "none"] as const;
@@ -32,7 +31,13 @@ function holdsCredentials({ group, plural }: ResourceName): boolean {
   return (group === "" || group === "*") && (resource === "secrets" || resource === "*");
 }
 
-export interface Attempt {
+/** Whoever asks, as far as rights depend on it. */
+interface Actor {
+  readonly name: string;
+  readonly role: Role;
+}
+
+interface Attempt {
   readonly resource: ResourceName & { readonly kind: string };
   readonly namespace: string | undefined;
   readonly name: string;
@@ -40,7 +45,7 @@ export interface Attempt {
 }
 
 /** Throws 403, with what is missing, unless the caller may do `verb`. */
-export function authorize(caller: Caller, verb: string, { resource, namespace, name, subresource }: Attempt): void {
+export function authorize(caller: Actor, verb: string, { resource, namespace, name, subresource }: Attempt): void {
   const { group } = resource;
   const plural = subresource ? `${resource.plural}/${subresource}` : resource.plural;
   if (isAllowed(caller.role, verb, { group, plural })) return;

@@ -1,0 +1,122 @@
+import { signalRoutes, webhookPaths } from "../src/app/gateway.ts";
+import { openApiDocument } from "../src/gateway/http/openapi.ts";
+import { openApi } from "../src/kube/embedded/api/open-api.ts";
+import type { Resource } from "../src/kube/embedded/api/resource.ts";
+import { embeddedClient } from "../src/kube/embedded/embedded-client.ts";
+import { isAllowed, objectVerbs, roles } from "../src/kube/embedded/http/authorize.ts";
+import { volatileStore } from "../src/kube/embedded/volatile-store.ts";
+import { type Permission, permissions, stages, usualManifests } from "../src/manifests/index.ts";
+import { installCrds } from "../src/resources/index.ts";
+import { systemClock, systemRandom } from "../src/time/index.ts";
+
+/** The tables of docs/security.md by the name of the marker that they stand behind. */
+export async function securityTables(): Promise<ReadonlyMap<string, string>> {
+  return new Map([
+    ["embedded API server", embeddedTable(await embeddedResources())],
+    ["gateway", gatewayTable()],
+    ["stages", stagesTable()],
+  ]);
+}
+
+/** The page with its tables written anew. Each stands between `<!-- table: NAME -->` and `<!-- end -->`. */
+export async function securityPage(page: string): Promise<string> {
+  const tables = await securityTables();
+  return page.replace(
+    /(<!-- table: (.+?) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_, begin: string, name: string, end: string) => {
+      const table = tables.get(name);
+      if (table === undefined) throw new TypeError(`docs/security.md has a marker for ${name}, which is no table`);
+      return `${begin}${table}${end}`;
+    },
+  );
+}
+
+/** Everything that the embedded API server serves once the stages have installed their kinds. */
+async function embeddedResources(): Promise<readonly Resource[]> {
+  const api = await openApi({ store: volatileStore(), clock: systemClock(), random: systemRandom() });
+  await installCrds(embeddedClient(api));
+  api.close();
+  return api.registry.all;
+}
+
+function embeddedTable(resources: readonly Resource[]): string {
+  const rows = resources.map((resource) => {
+    // Kinds with a refusal are read only, and empty: none can be created, by whoever it is.
+    const served = resource.refusal ? resource.verbs.filter((verb) => verb !== "create") : resource.verbs;
+    const verbs = objectVerbs.filter((verb) => served.includes(verb));
+    const cells = roles.map((role) => verbs.filter((verb) => isAllowed(role, verb, resource)).join(" "));
+    return [nameOf(resource), ...cells, ""];
+  });
+  return tableOf(["kind", "admin token", "read-only token", "impersonated user", "no token"], rows);
+}
+
+interface Operation {
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
+}
+
+function gatewayTable(): string {
+  const { paths } = openApiDocument(signalRoutes, webhookPaths) as {
+    paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { security = [] }]) => {
+      const schemes = security.flatMap((one) => Object.keys(one));
+      const open = schemes.length === 0;
+      const may = (isAllowed: boolean) => (isAllowed ? "yes" : "");
+      const bySource = open || schemes.includes("token");
+      return [
+        `${method.toUpperCase()} ${path}`,
+        ...[open, open, bySource, open, open || schemes.includes("gitlab")].map(may),
+      ];
+    }),
+  );
+  const columns = ["no token", "unknown token", "token of its source", "token of another source", "webhook secret"];
+  return tableOf(["route", ...columns], rows);
+}
+
+function stagesTable(): string {
+  const all = stages.flatMap((stage) => permissions[stage]);
+  const keys = all.flatMap((one) =>
+    one.resources.map((resource) => ({ group: one.group, resource, where: one.where })),
+  );
+  const rows = new Map(keys.map((key) => [rowName(key), key]));
+  const cells = [...rows]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, key]) => {
+      return [name, ...stages.map((stage) => verbsOf(permissions[stage], key).join(" "))];
+    });
+  return tableOf(["kind, and where", ...stages], cells);
+}
+
+interface Row {
+  readonly group: string;
+  readonly resource: string;
+  readonly where: Permission["where"];
+}
+
+/** What is allowed there: in that namespace, and everywhere. */
+function verbsOf(given: readonly Permission[], { group, resource, where }: Row): readonly string[] {
+  const matching = given.filter(
+    (one) => one.group === group && one.resources.includes(resource) && isThere(one.where, where),
+  );
+  return [...new Set(matching.flatMap(({ verbs }) => verbs))];
+}
+
+function isThere(given: Permission["where"], where: Permission["where"]): boolean {
+  const { places } = usualManifests;
+  return given === "anywhere" || (where !== "anywhere" && places[given] === places[where]);
+}
+
+function rowName({ group, resource, where }: Row): string {
+  const name = nameOf({ group, plural: resource });
+  return where === "anywhere" ? `${name}, everywhere` : `${name}, in ${usualManifests.places[where]}`;
+}
+
+function nameOf({ group, plural }: { readonly group: string; readonly plural: string }): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+function tableOf(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell || "–").join(" | ")} |\n`;
+  return [line(columns), `|${"---|".repeat(columns.length)}\n`, ...rows.map(line)].join("");
+}

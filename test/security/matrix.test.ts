@@ -1,0 +1,238 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { securityPage } from "../../scripts/security-tables.ts";
+import { embeddedClient } from "../../src/kube/embedded/embedded-client.ts";
+import { objectVerbs } from "../../src/kube/embedded/http/authorize.ts";
+import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
+import { type StageName, stages } from "../../src/manifests/index.ts";
+import { installCrds } from "../../src/resources/index.ts";
+import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
+import { Wire } from "../conformance/wire.ts";
+import { permittedClient } from "../doubles/permitted-client.ts";
+import { type ServedGateway, servedGateway, token } from "../gateway/served-gateway.ts";
+
+const page = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8");
+
+describe("docs/security.md", () => {
+  it("has the tables that the code makes: npm run docs writes them", async () => {
+    expect(await securityPage(page)).toBe(page);
+  });
+});
+
+describe("every cell of the embedded API server's table", () => {
+  const { columns, rows } = tableIn(page, "embedded API server");
+  const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    "admin token": { authorization: `Bearer ${tokens.admin}` },
+    "read-only token": { authorization: `Bearer ${tokens.readOnly}` },
+    "impersonated user": { authorization: `Bearer ${tokens.admin}`, "impersonate-user": "kim" },
+    "no token": { authorization: "" },
+  };
+  let server: Awaited<ReturnType<typeof serverUnderTest>>;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    server = await serverUnderTest();
+    wire = new Wire(server.url, tokens.admin);
+    await installCrds(embeddedClient(server.api));
+  });
+
+  afterAll(async () => {
+    wire.close();
+    await server.close();
+  });
+
+  it("covers every kind that is served", () => {
+    const served = server.api.registry.all.map(({ plural, group }) => (group === "" ? plural : `${plural}.${group}`));
+
+    expect(rows.map(([kind]) => kind)).toEqual(served);
+    expect(columns.slice(1)).toEqual(Object.keys(headers));
+  });
+
+  it.each(rows)("is true of %s", async (kind, ...cells) => {
+    const resource = server.api.registry.all.find(
+      ({ plural, group }) => (group === "" ? plural : `${plural}.${group}`) === kind,
+    );
+    if (!resource) throw new Error(`${kind} is not served`);
+    const root = resource.group === "" ? "/api/v1" : `/apis/${resource.apiVersion}`;
+    const collection = `${root}/${resource.namespaced ? "namespaces/default/" : ""}${resource.plural}`;
+    for (const [i, cell] of cells.entries()) {
+      const identity = columns[i + 1] ?? "";
+      const allowed: string[] = [];
+      for (const verb of objectVerbs.filter((verb) => resource.verbs.includes(verb))) {
+        const status = await attempt(wire, verb, { collection, headers: headers[identity] ?? {} });
+        if (status !== 401 && status !== 403) allowed.push(verb);
+      }
+      expect(allowed.join(" ") || "–", `${kind}, ${identity}`).toBe(cell);
+    }
+  });
+});
+
+describe("every cell of the gateway's table", () => {
+  const { columns, rows } = tableIn(page, "gateway");
+  let gateway: ServedGateway;
+
+  const unlimited = { authorization: `Bearer ${token}` };
+  const ofSource = (source: string) => ({ authorization: `Bearer of-${source}-0123456789` });
+  const sources = ["alertmanager", "generic", "kubernetes-events"];
+
+  beforeAll(async () => {
+    const limited = sources.map((source) => `s-${source} of-${source}-0123456789 ${source}`);
+    gateway = await servedGateway({ tokens: [`test ${token}`, ...limited].join("\n") });
+  });
+
+  afterAll(() => gateway.close());
+
+  it("covers every route that the gateway describes", async () => {
+    const { body } = await gateway.post("/openapi.json", undefined, { method: "GET" });
+
+    const routes = Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(rows.map(([route]) => route)).toEqual(routes);
+  });
+
+  it.each(rows)("is true of %s", async (route, ...cells) => {
+    const [method = "", path = ""] = route.split(" ");
+    const own = sourceOf(path);
+    const other = sources.find((source) => source !== own) ?? "";
+    const identities: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
+      "no token": [{ authorization: "" }],
+      "unknown token": [
+        { authorization: "Bearer nobody-knows-this-one" },
+        { "x-gitlab-token": "nobody-knows-this-one" },
+      ],
+      "token of its source": [unlimited, ofSource(own)],
+      "token of another source": [ofSource(other)],
+      "webhook secret": [{ "x-gitlab-token": token, authorization: "" }],
+    };
+    for (const [i, cell] of cells.entries()) {
+      for (const headers of identities[columns[i + 1] ?? ""] ?? []) {
+        const body = method === "GET" ? {} : { body: "{}" };
+        const type = { "content-type": "application/json" };
+        const { status } = await fetch(`${gateway.url}${path}`, { method, headers: { ...type, ...headers }, ...body });
+        const isAllowed = status !== 401 && status !== 403;
+        expect(isAllowed ? "yes" : "–", `${route}, ${columns[i + 1]}: ${status}`).toBe(cell);
+      }
+    }
+  });
+});
+
+describe("every cell of the stages' table", () => {
+  const { columns, rows } = tableIn(page, "stages");
+  let server: Awaited<ReturnType<typeof serverUnderTest>>;
+
+  beforeAll(async () => {
+    server = await serverUnderTest();
+  });
+
+  afterAll(() => server.close());
+
+  it("is about every stage", () => {
+    expect(columns.slice(1)).toEqual([...stages]);
+  });
+
+  it.each(rows)("is true of %s", async (row, ...cells) => {
+    const { type, subresource, namespace } = kindIn(row);
+    for (const [i, stage] of stages.entries()) {
+      const client = permittedClient(embeddedClient(server.api), stage as StageName);
+      const written = (cells[i] ?? "").replace("–", "").split(" ").filter(Boolean);
+      for (const verb of stageVerbs) {
+        const isAllowed = await isPermitted(client, verb, { type, subresource, namespace });
+        expect(isAllowed, `${stage} ${verb} ${row}`).toBe(written.includes(verb));
+      }
+    }
+  });
+});
+
+const stageVerbs = ["get", "list", "watch", "create", "update", "patch", "delete"] as const;
+
+/** The cells of the table behind a marker. */
+function tableIn(text: string, name: string): { columns: string[]; rows: [string, ...string[]][] } {
+  const [, table = ""] = new RegExp(`<!-- table: ${name} -->\n([\\s\\S]*?)<!-- end -->`).exec(text) ?? [];
+  const [columns = [], , ...rows] = table
+    .trim()
+    .split("\n")
+    .map((line) => line.slice(2, -2).split(" | "));
+  if (rows.length === 0) throw new Error(`docs/security.md has no table ${name}`);
+  return { columns, rows: rows as [string, ...string[]][] };
+}
+
+interface Attempt {
+  readonly collection: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const methods = {
+  ...{ get: "GET", list: "GET", watch: "GET", create: "POST", update: "PUT", patch: "PATCH" },
+  ...{ delete: "DELETE", deletecollection: "DELETE" },
+} as const;
+
+/** Tries a verb without changing anything. Whoever may do it meets another problem than 401 and 403, or none. */
+async function attempt(wire: Wire, verb: keyof typeof methods, { collection, headers }: Attempt) {
+  const isWhole = ["list", "watch", "create", "deletecollection"].includes(verb);
+  const method = methods[verb];
+  const isRead = method === "GET";
+  const response = await wire.open({
+    method,
+    path: isWhole ? collection : `${collection}/absent`,
+    query: verb === "watch" ? { watch: "true" } : isRead ? {} : { dryRun: "All" },
+    headers: { ...headers, ...(verb === "patch" ? { "content-type": "application/merge-patch+json" } : {}) },
+    ...(isRead || method === "DELETE" ? {} : { body: {} }),
+  });
+  response.on("error", () => {});
+  if (verb === "watch") response.destroy();
+  else response.resume();
+  return response.statusCode;
+}
+
+function sourceOf(path: string): string {
+  if (path.endsWith("/alertmanager") || path.endsWith("/prometheus")) return "alertmanager";
+  return path.endsWith("/kubernetes-event") ? "kubernetes-events" : "generic";
+}
+
+/** `remediationrequests/status.kubernaut.ai, in kubernaut-system` */
+function kindIn(row: string) {
+  const [, resource = "", group = "", where = ""] =
+    /^([a-z/]+)(?:\.([a-z0-9.]+))?, (everywhere|in .+)$/.exec(row) ?? [];
+  const [plural = "", subresource] = resource.split("/");
+  const namespace = where === "everywhere" ? undefined : where.slice("in ".length);
+  const apiVersion = group === "" ? "v1" : `${group}/v1`;
+  const type: ResourceType = { apiVersion, kind: plural, plural, namespaced: namespace !== undefined };
+  return { type, subresource, namespace };
+}
+
+interface Kind {
+  readonly type: ResourceType;
+  readonly subresource: string | undefined;
+  readonly namespace: string | undefined;
+}
+
+/** Whether the role allows it. The double asks the role before the server, so that what is there does not matter. */
+async function isPermitted(client: KubeClient, verb: (typeof stageVerbs)[number], kind: Kind): Promise<boolean> {
+  const { type, namespace } = kind;
+  const ref = { name: "absent", ...(namespace !== undefined && { namespace }) };
+  const object = { apiVersion: type.apiVersion, kind: type.kind, metadata: ref };
+  const query = namespace === undefined ? {} : { namespace };
+  const call = kind.subresource === "status" ? ({ subresource: "status" } as const) : undefined;
+  // Only writes have subresources here: of a status, the other verbs would ask about the object itself.
+  if (call && verb !== "update" && verb !== "patch") return false;
+  try {
+    if (verb === "get") await client.get(type, ref);
+    if (verb === "list") await client.list(type, query);
+    if (verb === "watch") await watchOnce(client, type, query);
+    if (verb === "create") await client.create(type, object);
+    if (verb === "update") await client.update(type, object, call);
+    if (verb === "patch") await client.patch(type, ref, { merge: {} }, call);
+    if (verb === "delete") await client.delete(type, ref);
+  } catch (error) {
+    return !(error instanceof KubeError && error.code === "forbidden");
+  }
+  return true;
+}
+
+async function watchOnce(client: KubeClient, type: ResourceType, query: { readonly namespace?: string }) {
+  const stop = new AbortController();
+  stop.abort();
+  const watching = client.watch(type, query as never, { signal: stop.signal });
+  for await (const _ of watching as AsyncIterable<unknown>) return;
+}
