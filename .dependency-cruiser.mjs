@@ -7,7 +7,7 @@ const mayImport = {
   kube: ["time", "telemetry", "disk"],
   resources: ["time", "kube"],
   manifests: ["kube", "resources"],
-  cli: ["time", "kube", "resources", "policy", "ledger", "engines"],
+  cli: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
   coordination: ["time", "telemetry", "kube"],
   policy: ["time", "resources"],
   ledger: ["time", "telemetry", "disk"],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { commands, type Surroundings } from "./app/index.ts";
-import { CommandError, misuseIn } from "./cli/index.ts";
+import { CommandError, errorLines, misuseIn, printTo, type Screen } from "./cli/index.ts";
 import { promMetrics } from "./telemetry/index.ts";
 import { systemClock, systemRandom } from "./time/index.ts";
 
@@ -12,7 +12,7 @@ const around: Surroundings = {
   metrics: promMetrics(),
   env: process.env,
   terminal: {
-    print: (line) => console.log(line),
+    ...printTo(screenOf(process.stdout)),
     id: () =>
       random
         .id()
@@ -29,7 +29,7 @@ const [name = "help", ...args] = process.argv.slice(2);
 try {
   process.exitCode = await perform(name, args);
 } catch (error) {
-  console.error(`interlock: ${error instanceof Error ? error.message : String(error)}`);
+  for (const line of errorLines(error)) printTo(screenOf(process.stderr)).print(line);
   // What was begun, such as a server, would keep the process.
   process.exit(1);
 }
@@ -50,10 +50,14 @@ async function perform(name: string, args: readonly string[]): Promise<number> {
   return 0;
 }
 
+function screenOf(stream: NodeJS.WriteStream): Screen {
+  return { write: (text) => void stream.write(text), isTerminal: stream.isTTY === true };
+}
+
 function explainMisuse(error: unknown, { name, example }: { readonly name: string; readonly example: string }): never {
   const misuse = misuseIn(error);
   if (misuse === undefined) throw error;
-  throw new CommandError(`${misuse}\n  for example  ${example}\n  all of it    interlock help ${name}`);
+  throw new CommandError(misuse, [`for example  ${example}`, `all of it    interlock help ${name}`]);
 }
 
 function help(): number {

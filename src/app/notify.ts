@@ -13,8 +13,8 @@ import { secretFile } from "./secret-file.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
 export interface NotifyProcessOptions extends StageOptions {
-  /** Where the console channel prints. */
-  readonly print: (text: string) => void;
+  /** Where the console channel prints, one line at a time. */
+  readonly print: (line: string) => void;
 }
 
 /** Starts to deliver notices on the channels that the configuration names. */

@@ -14,8 +14,8 @@ export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly metrics: PromMetrics;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where notices are printed, if they are. */
-  readonly print: (text: string) => void;
+  /** Where notices are printed, if they are, one line at a time. */
+  readonly print: (line: string) => void;
 }
 
 export interface Up {

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../kube/index.ts";
 import { printerColumn } from "../kube/index.ts";
 import type { Kind } from "../resources/index.ts";
+import { toPrintable } from "../telemetry/index.ts";
 
 interface TableOptions {
   /** With the columns that matter less. */
@@ -38,7 +39,8 @@ export class Table {
 
   #row(object: KubeObject, nowMs: number): readonly string[] {
     const cells = this.#columns.map((column) => String(column.cell(object, nowMs) ?? ""));
-    return [this.#nameOf(object.metadata.name ?? ""), ...cells];
+    // Escaped here too, or columns would be aligned by what is not printed.
+    return [this.#nameOf(object.metadata.name ?? ""), ...cells].map(toPrintable);
   }
 
   #aligned(rows: readonly (readonly string[])[]): readonly string[] {

@@ -57,4 +57,18 @@ export function takeOption(
 /** A command cannot do what was asked. The message is for whoever typed it. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
+  /** One entry per printed line. A newline within an entry came from outside, and is not obeyed. */
+  readonly lines: readonly string[];
+
+  constructor(message: string, details: readonly string[] = []) {
+    const lines = [message, ...details.map((detail) => `  ${detail}`)];
+    super(lines.join("\n"));
+    this.lines = lines;
+  }
+}
+
+/** What is printed of an error, one entry per line. */
+export function errorLines(error: unknown): readonly string[] {
+  const lines = error instanceof CommandError ? error.lines : [error instanceof Error ? error.message : String(error)];
+  return lines.map((line, i) => (i === 0 ? `interlock: ${line}` : line));
 }

@@ -15,6 +15,7 @@ import { Table } from "./columns.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { MisuseError, onlyWord } from "./misuse.ts";
 import { isNamed, shortNames } from "./short-name.ts";
+import { jsonLines } from "./terminal.ts";
 import { watchTable } from "./watch-table.ts";
 
 /** What people call our kinds. */
@@ -76,7 +77,7 @@ async function performGet(args: readonly string[], desk: Desk): Promise<number> 
   const items = pick((await client.list<KubeObject>(kind, query)).items);
   if (name && items.length === 0)
     throw new CommandError(`there is no ${plural.slice(0, -1)} ${name}; see: interlock get ${plural}`);
-  if (output === "json") terminal.print(JSON.stringify(items, null, 2));
+  if (output === "json") for (const line of jsonLines(items)) terminal.print(line);
   else if (output === "name") for (const { metadata } of items) terminal.print(metadata.name ?? "");
   else if (items.length === 0) terminal.print(`there are no ${plural}${namespace ? ` in ${namespace}` : ""}`);
   else for (const line of table.lines(items, client.serverNowMs())) terminal.print(line);

@@ -14,8 +14,9 @@ export const logs: Command<Desk> = {
   about: "print what the steps of an execution have written",
   usage: `interlock logs EXECUTION|INCIDENT [--namespace NS] [--local DIR]
 
-Prints what the steps of an execution have written; of an incident, those of its latest execution. DIR is where the local engine keeps its runs, if not in the data
-directory.`,
+Prints what the steps of an execution have written; of an incident, those of its latest execution. On a terminal, colours
+are left out and other escapes are shown as text, such as \\u001b; to a file or pipe goes exactly what was written. DIR is
+where the local engine keeps its runs, if not in the data directory.`,
   example: "interlock logs rr-s3rd7pvp-1-1",
   perform: performLogs,
 };
@@ -39,9 +40,9 @@ async function performLogs(args: readonly string[], { client, terminal, director
   }
   for (const { task, attempt, step, text } of written) {
     const again = attempt > 1 ? `, attempt ${attempt}` : "";
-    terminal.print(
-      `── task ${task}, step ${step}${again}\n${text ?? "(still running: what it prints is shown at its end)"}`,
-    );
+    terminal.print(`── task ${task}, step ${step}${again}`);
+    if (text === undefined) terminal.print("(still running: what it prints is shown at its end)");
+    else terminal.printOutput(text);
   }
   return 0;
 }

@@ -37,9 +37,9 @@ async function performPause(args: readonly string[], { client, terminal, inciden
   const created = await client.create(automationPauses, draft(name, incidentsIn, spec));
   if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
   terminal.print(
-    `${name}: ${pauseScopeText(scope)} stands still ${until ? `until ${until}` : "until somebody ends it"}\n` +
-      `To end it: interlock resume ${name} --reason "…"`,
+    `${name}: ${pauseScopeText(scope)} stands still ${until ? `until ${until}` : "until somebody ends it"}`,
   );
+  terminal.print(`To end it: interlock resume ${name} --reason "…"`);
   return 0;
 }
 

@@ -10,14 +10,15 @@ export function testPolicy(expectations: readonly Expectation[], options: CheckO
     if (rule) used.add(rule);
     if (differences.length > 0) failed++;
     print(`${differences.length === 0 ? "ok  " : "FAIL"}  ${expectation.at}  ${expectation.name}`);
-    for (const difference of differences) print(shown(difference));
+    for (const line of differences.flatMap(differenceLines)) print(line);
   }
   const unused = options.rules.map(({ name }) => name).filter((name) => !used.has(name));
-  if (unused.length > 0) print(`\nRules that none of them is about: ${unused.join(", ")}`);
-  print(`\n${expectations.length - failed} passed, ${failed} failed`);
+  for (const line of unused.length > 0 ? ["", `Rules that none of them is about: ${unused.join(", ")}`] : [])
+    print(line);
+  for (const line of ["", `${expectations.length - failed} passed, ${failed} failed`]) print(line);
   return failed === 0 ? 0 : 1;
 }
 
-function shown({ what, expected, found }: Difference): string {
-  return `        ${what}\n          expected  ${expected}\n          found     ${found}`;
+function differenceLines({ what, expected, found }: Difference): readonly string[] {
+  return [`        ${what}`, `          expected  ${expected}`, `          found     ${found}`];
 }

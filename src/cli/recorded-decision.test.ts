@@ -30,9 +30,10 @@ describe("the recorded decision on an incident", () => {
   });
 
   it("is told with its reason, whoever decided", () => {
-    expect(tellDecision(events[1] as LedgerEvent)).toBe(
-      "Decided at 2026-03-01T12:00:00.000Z: skip, ResourceBusy\n  busy",
-    );
+    expect(tellDecision(events[1] as LedgerEvent)).toEqual([
+      "Decided at 2026-03-01T12:00:00.000Z: skip, ResourceBusy",
+      "  busy",
+    ]);
   });
 });
 

@@ -55,14 +55,12 @@ function verdictBehind(status: RemediationRequest["status"]): string | undefined
   }
 }
 
-/** A decision as it was recorded, by the orchestrator or at admission, or that it was not found. */
-export function tellDecision(event: LedgerEvent | undefined): string {
-  if (!event) return "The decision is not in the ledger that is read here, or not yet.";
+/** A decision as it was recorded, in lines, by the orchestrator or at admission, or that it was not found. */
+export function tellDecision(event: LedgerEvent | undefined): readonly string[] {
+  if (!event) return ["The decision is not in the ledger that is read here, or not yet."];
   const { at, facts } = event;
   const { verdict = "skip", reason = facts["skip_reason"], message, checks, next_step: next } = facts;
   const head = `Decided at ${at}: ${verdict}${reason ? `, ${reason}` : ""}`;
   const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly ToldCheck[]) : [];
-  return [head, `  ${message}`, ...(next ? [`  next: ${next}`] : []), ...(told.length > 0 ? ["", ...told] : [])].join(
-    "\n",
-  );
+  return [head, `  ${message}`, ...(next ? [`  next: ${next}`] : []), ...(told.length > 0 ? ["", ...told] : [])];
 }

@@ -92,7 +92,7 @@ function readParameters(
     values[name] = typed(one.slice(at + 1), spec.parameters?.properties[name]?.type);
   }
   const checked = checkParameters(spec.parameters, values);
-  if (checked.kind === "invalid") throw new CommandError(checked.problems.join("\n"));
+  if (checked.kind === "invalid") throw new CommandError("the parameters do not fit the workflow:", checked.problems);
   return values;
 }
 

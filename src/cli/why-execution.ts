@@ -9,7 +9,7 @@ import { findRecorded, tellDecision } from "./recorded-decision.ts";
 export async function explainExecution(
   execution: WorkflowExecution,
   desk: Desk,
-): Promise<{ readonly facts: object; readonly text: readonly string[] }> {
+): Promise<{ readonly facts: object; readonly text: readonly (readonly string[])[] }> {
   const { spec, status } = execution;
   const isSkipped = status?.phase === "Skipped";
   const decided = isSkipped ? await skipOf(execution, desk) : undefined;
@@ -40,20 +40,20 @@ async function askNow({ spec }: WorkflowExecution, desk: Desk): Promise<readonly
   return askPolicy({ target: read.target, workflow: spec.workflowRef.workflowId }, kinds, desk);
 }
 
-function became({ metadata: { name }, status }: WorkflowExecution): readonly string[] {
+function became({ metadata: { name }, status }: WorkflowExecution): readonly (readonly string[])[] {
   switch (status?.phase) {
     case undefined:
       return [];
     case "Skipped": {
       const { skippedAt, reason, message } = status.skipDetails;
-      return [`${name} was skipped at ${skippedAt}, ${reason}:\n  ${message}`];
+      return [[`${name} was skipped at ${skippedAt}, ${reason}:`, `  ${message}`]];
     }
     case "Failed":
-      return [`${name} failed at ${status.completionTime}:\n  ${status.failureDetails.naturalLanguageSummary}`];
+      return [[`${name} failed at ${status.completionTime}:`, `  ${status.failureDetails.naturalLanguageSummary}`]];
     case "Completed":
-      return [`${name} completed at ${status.completionTime}, in ${status.duration}`];
+      return [[`${name} completed at ${status.completionTime}, in ${status.duration}`]];
     case "Pending":
     case "Running":
-      return [`${name} is ${status.phase}`];
+      return [[`${name} is ${status.phase}`]];
   }
 }

@@ -17,7 +17,7 @@ import { decisionOn, findRecorded, hasDecision, tellDecision } from "./recorded-
 export async function explainIncident(
   incident: RemediationRequest,
   desk: Desk,
-): Promise<{ readonly facts: object; readonly text: readonly string[] }> {
+): Promise<{ readonly facts: object; readonly text: readonly (readonly string[])[] }> {
   const { metadata, spec, status } = incident;
   const isDecided = hasDecision(incident);
   const decided = await findRecorded({ incident: metadata.name ?? "" }, desk, {
@@ -37,7 +37,10 @@ export async function explainIncident(
     text: [
       standing(seen, desk),
       ...(decided || isDecided ? [tellDecision(decided)] : []),
-      ...now.map(({ request, decision }) => `Now: ${explain(request, decision)}`),
+      ...now.map(({ request, decision }) => {
+        const [head = "", ...rest] = explain(request, decision);
+        return [`Now: ${head}`, ...rest];
+      }),
     ],
   };
 }
@@ -86,7 +89,7 @@ async function askNow({ spec, status }: RemediationRequest, desk: Desk): Promise
 }
 
 /** How far it has come, and what it waits for. */
-function standing({ incident, executions, approvals }: Seen, { verification }: Desk): string {
+function standing({ incident, executions, approvals }: Seen, { verification }: Desk): readonly string[] {
   const { metadata, spec, status } = incident;
   const { namespace, kind, name } = spec.targetResource;
   const about = [namespace, kind.toLowerCase(), name].filter(Boolean).join("/");
@@ -108,7 +111,7 @@ function standing({ incident, executions, approvals }: Seen, { verification }: D
   say("verification", watched(incident, verification));
   if (status && "outcome" in status) say("outcome", `${status.outcome}, at ${status.completedAt}`);
   if (status?.requiresManualReview) say("review", "a person has to look");
-  return lines.join("\n");
+  return lines;
 }
 
 function reported({ status, spec }: RemediationRequest): string {

@@ -31,7 +31,7 @@ function placeOf(text: string): string {
 export async function explainTasks(
   subject: string,
   { client, incidentsIn }: Desk,
-): Promise<{ readonly facts: object; readonly text: readonly string[] } | undefined> {
+): Promise<{ readonly facts: object; readonly text: readonly (readonly string[])[] } | undefined> {
   const tasks = await findTasks(client, subject);
   const isPlace = subject.startsWith("git:");
   if (tasks.length === 0 && !isPlace) return undefined;
@@ -62,12 +62,17 @@ function explainPlace(
   const paused = pausedBy({ target, repository, namespace }, pauses, nowMs);
   if (!paused) return undefined;
   const { evidence, clears, nextStep } = paused;
-  const text = `a coding task on ${target}: not now, Paused\n  ${evidence}\n  clears ${clears}\n  next: ${nextStep}`;
+  const text = [
+    `a coding task on ${target}: not now, Paused`,
+    `  ${evidence}`,
+    `  clears ${clears}`,
+    `  next: ${nextStep}`,
+  ];
   return { paused, text };
 }
 
 /** What a task is, how far it has come, what it waits for, and what can be done about it. */
-function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number): string {
+function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number): readonly string[] {
   const { metadata, spec, status } = task;
   const stop = standstill(task, pauses, nowMs);
   const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
@@ -95,7 +100,7 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
   if (status?.phase === "Cancelled") say("not served", status.reason);
   say("next", stop.nextStep);
   say("next", nextStep(task));
-  return lines.join("\n");
+  return lines;
 }
 
 /** By which pause it has to wait, or goes on in spite of it. */

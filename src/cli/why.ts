@@ -7,6 +7,7 @@ import { findExecution } from "./find-execution.ts";
 import { findIncident } from "./find-incident.ts";
 import { MisuseError, onlyWord } from "./misuse.ts";
 import { shortNames } from "./short-name.ts";
+import { jsonLines } from "./terminal.ts";
 import { explainExecution } from "./why-execution.ts";
 import { explainIncident } from "./why-incident.ts";
 import { explainReported } from "./why-report.ts";
@@ -44,8 +45,14 @@ async function performWhy(args: readonly string[], desk: Desk): Promise<number> 
     (subject.includes("/")
       ? await explainTarget(subject, values.workflow, desk)
       : await explainNamed(subject, values.namespace, desk));
-  desk.terminal.print(isJson ? JSON.stringify(facts, null, 2) : shortNames(text.join("\n\n")));
+  const lines = isJson ? jsonLines(facts) : paragraphLines(text).map(shortNames);
+  for (const line of lines) desk.terminal.print(line);
   return 0;
+}
+
+/** An empty line between two paragraphs. */
+function paragraphLines(paragraphs: readonly (readonly string[])[]): readonly string[] {
+  return paragraphs.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 
 /** Whether a workflow, or each of the catalog, may act on it now. */

@@ -65,7 +65,7 @@ function nextStep(
   }
 }
 
-/** The message as plain text. */
-export function textOf({ title, facts, next, severity }: Message): string {
-  return [`[${severity}] ${title}`, ...facts.map((fact) => `  ${fact}`), `  next: ${next}`].join("\n");
+/** The message as plain text, one entry per line. */
+export function messageLines({ title, facts, next, severity }: Message): readonly string[] {
+  return [`[${severity}] ${title}`, ...facts.map((fact) => `  ${fact}`), `  next: ${next}`];
 }

@@ -206,7 +206,7 @@ describe("what a block says", () => {
   it("is explained check by check", () => {
     const asked = request();
 
-    const text = explain(asked, decide(asked, situation({ record: ended(success(1)) })));
+    const text = explain(asked, decide(asked, situation({ record: ended(success(1)) }))).join("\n");
 
     expect(text).toContain("cleanup on node/worker-node-1: not now, RecentlyRemediated (cooldown)");
     expect(text).toContain("2  does another execution hold the target?");

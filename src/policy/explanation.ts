@@ -2,9 +2,9 @@ import type { Check } from "./checks.ts";
 import type { Decision } from "./decide.ts";
 import type { ActionRequest } from "./request.ts";
 
-/** The decision for people: the verdict, every check with its evidence, when the answer changes, what to do. */
-export function explain({ target, workflowId }: ActionRequest, decision: Decision): string {
-  return [`${workflowId} on ${target}: ${headline(decision)}`, "", ...explainChecks(decision.checks)].join("\n");
+/** The decision for people, in lines: the verdict, every check with its evidence, when the answer changes, what to do. */
+export function explain({ target, workflowId }: ActionRequest, decision: Decision): readonly string[] {
+  return [`${workflowId} on ${target}: ${headline(decision)}`, "", ...explainChecks(decision.checks)];
 }
 
 /** A check as it was made, or as it was written down. */

@@ -38,7 +38,7 @@ describe("a command, when Interlock does not run,", () => {
       random: systemRandom(),
       metrics: promMetrics(),
       env: {},
-      terminal: { print: () => {}, id: () => "x", user: "somebody" },
+      terminal: { print: () => {}, printOutput: () => {}, id: () => "x", user: "somebody" },
     });
   }
 });

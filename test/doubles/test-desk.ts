@@ -1,4 +1,4 @@
-import type { Desk } from "../../src/cli/index.ts";
+import { type Desk, printTo } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Rule } from "../../src/policy/index.ts";
@@ -9,6 +9,8 @@ interface TestDeskOptions {
   readonly recordsIn?: string;
   readonly directory?: string;
   readonly rules?: readonly Rule[];
+  /** Whether a person looks at what is printed. */
+  readonly isTerminal?: boolean;
   /** The ledger, if it can be read. */
   readonly events?: () => readonly LedgerEvent[];
 }
@@ -28,7 +30,13 @@ export class TestDesk implements Desk {
 
   constructor(
     client: KubeClient,
-    { recordsIn = executionNamespace, directory = ".data", rules = [], events }: TestDeskOptions = {},
+    {
+      recordsIn = executionNamespace,
+      directory = ".data",
+      rules = [],
+      events,
+      isTerminal = true,
+    }: TestDeskOptions = {},
   ) {
     this.#events = events;
     this.#rules = rules;
@@ -36,7 +44,7 @@ export class TestDesk implements Desk {
     this.recordsIn = recordsIn;
     this.directory = directory;
     this.terminal = {
-      print: (line: string) => void this.lines.push(line),
+      ...printTo({ write: (text) => void this.lines.push(...text.replace(/\n$/, "").split("\n")), isTerminal }),
       id: () => `id${++this.#ids}`,
       user: "kim",
     };

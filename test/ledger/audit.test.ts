@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commands, openLedger } from "../../src/app/index.ts";
+import { printTo } from "../../src/cli/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { type Ledger, openFileLedger, sqliteStore } from "../../src/ledger/index.ts";
 import { incidentName } from "../../src/resources/index.ts";
@@ -267,7 +268,11 @@ async function audit({ directory, env }: Place, ...args: readonly string[]) {
     random: systemRandom(),
     metrics: promMetrics(),
     env,
-    terminal: { print: (line) => lines.push(line), id: () => "x", user: "somebody" },
+    terminal: {
+      ...printTo({ write: (text) => lines.push(text.slice(0, -1)), isTerminal: true }),
+      id: () => "x",
+      user: "kim",
+    },
   });
   return { status, lines };
 }

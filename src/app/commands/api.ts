@@ -21,12 +21,13 @@ export const api: Command<Surroundings> = {
     const log = pinoLogger({ level: "warn", format: "text", clock });
     const given = readApiArguments(args, env);
     const { url, kubeconfigFile, close } = await startEmbeddedApi({ ...given, clock, random, log });
-    terminal.print(`Interlock's API server is running.
+    const screen = `Interlock's API server is running.
 
   API server   ${url}   objects are kept in ${given.directory}
   kubectl      kubectl --kubeconfig ${kubeconfigFile} get namespaces
   stop         Ctrl-C; everything is still there at the next start
-`);
+`;
+    for (const line of screen.split("\n")) terminal.print(line);
     closeOnSignal(close, clock);
     return 0;
   },

@@ -63,9 +63,9 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
 async function answered<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
-    throw new CommandError(
-      `${error.message}\nIs Interlock running? Start it with npm start, or name another API server with --kubeconfig`,
-    );
+    throw new CommandError(error.message, [
+      "Is Interlock running? Start it with npm start, or name another API server with --kubeconfig",
+    ]);
   });
 }
 
@@ -78,7 +78,7 @@ function interrupted(): AbortSignal {
 async function rulesIn(directory: string) {
   const { rules, problems } = await readRulesFolder(directory);
   if (problems.length === 0) return rules;
-  throw new CommandError(`the rules have to be put right first:\n  ${problems.join("\n  ")}`);
+  throw new CommandError("the rules have to be put right first:", problems);
 }
 
 /** What is there, and can be read: why a thing did not happen can be told in part without the ledger. */

@@ -16,13 +16,14 @@ export const gateway: Command<Surroundings> = {
     const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
     const options = { loaded, client, ledger, directory, clock, random, log, metrics };
     const { url, tokenFile, close } = await openGateway(options);
-    terminal.print(`Interlock's gateway is running.
+    const screen = `Interlock's gateway is running.
 
   signals      ${url}/api/v1/signals   tokens are in ${tokenFile ?? "the configuration"}
   Alertmanager ${url}/api/v1/signals/alertmanager
   metrics      ${url}/metrics
   stop         Ctrl-C; everything is still there at the next start
-`);
+`;
+    for (const line of screen.split("\n")) terminal.print(line);
     closeOnSignal(async () => {
       await close();
       await ledger.close();

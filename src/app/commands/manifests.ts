@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type Command, CommandError } from "../../cli/index.ts";
+import { type Command, CommandError, jsonLines } from "../../cli/index.ts";
 import { agentManifests, manifests as manifestsOf, usualManifests } from "../../manifests/index.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -55,7 +55,7 @@ disruption budgets as JSON. The custom resource definitions are in deploy/crds; 
     };
     const items = [...manifestsOf(options).values()].flat();
     if (values.agent) items.push(...agentManifests(options));
-    terminal.print(JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2));
+    for (const line of jsonLines({ apiVersion: "v1", kind: "List", items })) terminal.print(line);
     return 0;
   },
 };

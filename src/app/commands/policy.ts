@@ -68,7 +68,7 @@ async function expectationsIn(
     if (reading.kind === "invalid") problems.push(...(file.text ? reading.problems : []));
     else expectations.push(...reading.expectations);
   }
-  if (problems.length > 0) throw new CommandError(`this has to be put right first:\n  ${problems.join("\n  ")}`);
+  if (problems.length > 0) throw new CommandError("this has to be put right first:", problems);
   return expectations;
 }
 

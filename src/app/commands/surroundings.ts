@@ -18,7 +18,7 @@ export async function configFrom(path: string | undefined, { env }: Surroundings
   const yaml = path === undefined ? undefined : { path, text: await readConfig(path) };
   const loaded = loadConfig({ yaml, env });
   if (loaded.kind === "loaded") return loaded;
-  throw new CommandError(`the configuration has to be put right first:\n  ${loaded.problems.join("\n  ")}`);
+  throw new CommandError("the configuration has to be put right first:", loaded.problems);
 }
 
 async function readConfig(path: string): Promise<string> {

@@ -28,7 +28,7 @@ ${apiOptions}
     logConfig(loaded, log);
     const given = readApiArguments(rest, env);
     const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
-    terminal.print(screen(running, given.directory, loaded));
+    for (const line of screen(running, given.directory, loaded).split("\n")) terminal.print(line);
     closeOnSignal(async () => {
       await running.close();
       terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);

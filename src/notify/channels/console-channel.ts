@@ -1,12 +1,12 @@
 import type { Channel } from "../channel.ts";
-import { textOf } from "../message.ts";
+import { messageLines } from "../message.ts";
 
-/** Tells whoever looks at this process' output. */
-export function consoleChannel(print: (text: string) => void): Channel {
+/** Prints to the output of this process. `print` takes one line, and does not obey what is in it. */
+export function consoleChannel(print: (line: string) => void): Channel {
   return {
     name: "console",
     async deliver(message) {
-      print(textOf(message));
+      for (const line of messageLines(message)) print(line);
       return { status: "success" };
     },
   };
