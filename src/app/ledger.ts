@@ -13,10 +13,16 @@ import {
   observeLedger,
   observeShipping,
   openFileLedger,
+  parseSigningKey,
   postgresStore,
+  readSigningKey,
+  readTrustedKeys,
+  type SigningKey,
   shipLeftovers,
   shippedLedger,
   sqliteStore,
+  startCheckpoints,
+  type TrustedKey,
 } from "../ledger/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import { type Clock, type Random, sleep } from "../time/index.ts";
@@ -37,6 +43,8 @@ const megabyte = 1024 * 1024;
 export async function openLedger({ loaded, directory, clock, random, log, metrics }: LedgerOptions): Promise<Ledger> {
   const { maxJournalBytes } = loaded.config.ledger;
   warnOfVolume({ loaded, directory, log });
+  // Read first: a key that cannot be used is an error at the start, not an hour later.
+  const keys = await checkpointKeys(loaded);
   const database = openLedgerDatabase({ loaded, directory });
   const writer = await ledgerWriter(join(directory, "ledger-writer"), random);
   const ledger = await openPatiently({
@@ -53,11 +61,16 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
   const shipped = shippedLedger({ ledger, database, clock, random, log, observer });
   const closing = new AbortController();
   const leftovers = shipOthers({ loaded, directory, clock, random, log }, writer, closing.signal);
+  const { checkpointDir, checkpointIntervalMs: everyMs } = loaded.config.ledger;
+  const checkpoints =
+    keys && checkpointDir
+      ? startCheckpoints({ database, ...keys, directory: checkpointDir, createdBy: writer, everyMs, clock, log })
+      : undefined;
   return {
     append: shipped.append,
     async close() {
       closing.abort();
-      await leftovers;
+      await Promise.all([leftovers, checkpoints?.stop()]);
       await shipped.close();
     },
   };
@@ -96,6 +109,28 @@ async function shipOthers(
     // One that is frozen answers nobody, not even who leaves.
     void database.close().catch(() => {});
   }
+}
+
+export interface CheckpointKeys {
+  readonly key: SigningKey;
+  /** Besides it. */
+  readonly trusted: readonly TrustedKey[];
+}
+
+/** The keys that the configuration names; undefined if it names no private key. Throws KeyError. */
+export async function checkpointKeys({ config }: Pick<LoadedConfig, "config">): Promise<CheckpointKeys | undefined> {
+  const { checkpointKey, checkpointKeyFile } = config.ledger;
+  if (!checkpointKey && !checkpointKeyFile) return undefined;
+  const key = checkpointKey
+    ? parseSigningKey(checkpointKey.reveal(), "ledger.checkpointKey")
+    : await readSigningKey(checkpointKeyFile ?? "");
+  return { key, trusted: await trustedKeys({ config }) };
+}
+
+/** Public keys that the configuration names besides the one of the private key. */
+export async function trustedKeys({ config }: Pick<LoadedConfig, "config">): Promise<readonly TrustedKey[]> {
+  const { checkpointTrustedKeysFile } = config.ledger;
+  return checkpointTrustedKeysFile ? await readTrustedKeys(checkpointTrustedKeysFile) : [];
 }
 
 /** A person can wait longer for a database than an event loop. */

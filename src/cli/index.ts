@@ -1,10 +1,11 @@
 export { ack } from "./ack.ts";
 export { type ApiArguments, readApiArguments } from "./api.ts";
 export { approve, reject } from "./approve.ts";
-export { type Archive, audit } from "./audit.ts";
+export type { Archive } from "./archive.ts";
 export { cancel } from "./cancel.ts";
 export { type Command, CommandError, type Desk, errorLines, takeOption } from "./command.ts";
 export { get } from "./get.ts";
+export { ledger } from "./ledger.ts";
 export { logs } from "./logs.ts";
 export { MisuseError, misuseIn } from "./misuse.ts";
 export { pause } from "./pause.ts";

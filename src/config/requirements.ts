@@ -14,6 +14,7 @@ const requirements: readonly Requirement[] = [
   { of: "gateway.tlsKeyFile", needs: [["gateway.tlsCertFile"]] },
   { of: "gitlab.webhookSecret", needs: [["gitlab.url"]] },
   { of: "gitlab.poll", needs: [["gitlab.url"], ["gitlab.token", "gitlab.tokenFile"], ["gitlab.projects"]] },
+  { of: "ledger.checkpointDir", needs: [["ledger.checkpointKey", "ledger.checkpointKeyFile"]] },
   ...jira.map((paths) => ({ of: paths[0], needs: [...jira.filter((other) => other !== paths), ["gitlab.url"]] })),
 ];
 
@@ -42,6 +43,7 @@ const secretsBesideFiles = [
   "gitlab.token",
   "gitlab.webhookSecret",
   "jira.apiToken",
+  "ledger.checkpointKey",
   "notify.webhookSecret",
   "notify.slackUrl",
 ];

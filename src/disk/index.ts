@@ -1,3 +1,4 @@
+export { createDurably } from "./create-durably.ts";
 export { currentText, problemOf } from "./current-text.ts";
 export { makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
 export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";

@@ -1,3 +1,16 @@
+export { type Checkpoint, readCheckpoint, type SignedCheckpoint } from "./checkpoints/checkpoint.ts";
+export {
+  generateKeyFiles,
+  KeyError,
+  parseSigningKey,
+  readSigningKey,
+  readTrustedKeys,
+  type SigningKey,
+  type TrustedKey,
+} from "./checkpoints/keys.ts";
+export { type CheckpointOutcome, makeCheckpoint } from "./checkpoints/make-checkpoint.ts";
+export { startCheckpoints } from "./checkpoints/start-checkpoints.ts";
+export { verifyCheckpointInDatabase, verifyCheckpointInJournals } from "./checkpoints/verify-checkpoint.ts";
 export type { StoredLine } from "./database/columns.ts";
 export { type LedgerDatabase, ledgerDatabase } from "./database/ledger-database.ts";
 export { type PostgresStoreOptions, postgresStore } from "./database/postgres/postgres-store.ts";
@@ -15,6 +28,7 @@ export { readLedger } from "./file/read-ledger.ts";
 export type { Head, LedgerRow } from "./file/row.ts";
 export { verifyLedger } from "./file/verify-ledger.ts";
 export type { LedgerReport, WriterReport } from "./file/witnesses.ts";
+export { journalWriters } from "./file/writers.ts";
 export {
   type Fact,
   type Ledger,
@@ -30,3 +44,5 @@ export { type Backlog, observeShipping } from "./shipping/observe-shipping.ts";
 export { type Leftover, type LeftoversOptions, shipLeftovers } from "./shipping/ship-leftovers.ts";
 export { type ShippedLedger, type ShippedLedgerOptions, shippedLedger } from "./shipping/shipped-ledger.ts";
 export type { Lag, ShipperObserver } from "./shipping/shipper.ts";
+export { verifyClaims } from "./verification/verify-claims.ts";
+export { verifyOverlap } from "./verification/verify-overlap.ts";

@@ -16,10 +16,10 @@ import { signalPaths } from "../gateway.ts";
 import { agent } from "./agent.ts";
 import { api } from "./api.ts";
 import { atDesk } from "./at-desk.ts";
-import { audit } from "./audit.ts";
 import { coder } from "./coder.ts";
 import { executor } from "./executor.ts";
 import { gateway } from "./gateway.ts";
+import { audit, ledger } from "./ledger.ts";
 import { manifests } from "./manifests.ts";
 import { notify } from "./notify.ts";
 import { orchestrator } from "./orchestrator.ts";
@@ -32,6 +32,6 @@ export type { Surroundings } from "./surroundings.ts";
 /** Everything that can be typed behind `interlock`, in the order of the help. */
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
   Processes: [up, api, gateway, orchestrator, executor, notify, agent, manifests, coder],
-  "Look at what happens": [...[get, why, logs].map(atDesk), audit, policy],
+  "Look at what happens": [...[get, why, logs].map(atDesk), ledger, audit, policy],
   "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume, cancel].map(atDesk),
 };

@@ -1,4 +1,4 @@
-import { count, directory, oneOf, postgresUrl } from "../kinds.ts";
+import { count, directory, duration, file, oneOf, postgresUrl, secret } from "../kinds.ts";
 import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
@@ -19,6 +19,34 @@ export const ledger = {
     env: "LEDGER_MAX_JOURNAL_BYTES",
     about:
       "The largest journal, in bytes, while the database is away. When it is reached, nothing is done that cannot be recorded.",
+  }),
+  checkpointDir: optional<string>({
+    kind: directory(),
+    env: "LEDGER_CHECKPOINT_DIR",
+    about:
+      "Where signed checkpoints of the ledger are exported to, best on storage that this process cannot change later. Without it none are made.",
+  }),
+  checkpointKey: optional<Secret>({
+    kind: secret("an Ed25519 private key in PEM"),
+    env: "LEDGER_CHECKPOINT_KEY",
+    about: "The private key that signs checkpoints, such as from a Secret.",
+  }),
+  checkpointKeyFile: optional<string>({
+    kind: file(),
+    env: "LEDGER_CHECKPOINT_KEY_FILE",
+    about: "A file with that key, instead. Other users must not be able to read it.",
+  }),
+  checkpointTrustedKeysFile: optional<string>({
+    kind: file(),
+    env: "LEDGER_CHECKPOINT_TRUSTED_KEYS_FILE",
+    about:
+      "A file with public keys in PEM whose checkpoints count besides those of the private key: the keys before it.",
+  }),
+  checkpointIntervalMs: setting({
+    kind: duration({ atLeast: "10s" }),
+    default: "1h",
+    env: "LEDGER_CHECKPOINT_INTERVAL",
+    about: "How often a process makes a checkpoint.",
   }),
   volume: setting({
     kind: oneOf("persistent", "ephemeral"),

@@ -141,6 +141,22 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       expect(await database.head("w-9")).toBeUndefined();
     });
 
+    it("finds the events that several writers claim, in portions, and no others", async () => {
+      const many = (from: number) => Array.from({ length: 400 }, (_, i) => event(`event-${from + i}`));
+      await database.add(chain("w-2", [event("a"), event("b"), event("event-7"), event("z")]));
+      let rows = chain("w-1", [event("a"), event("a"), ...many(0), ...many(400), event("z", { other: true })]);
+      for (; rows.length > 0; rows = rows.slice(400)) await database.add(rows.slice(0, 400));
+
+      const repeated = await all(database.repeatedEvents());
+
+      const claims = repeated.map((claim) => claim.map(({ id, writer }) => `${id} ${writer}`));
+      expect(claims.sort()).toEqual([
+        ["a w-1", "a w-1", "a w-2"],
+        ["event-7 w-1", "event-7 w-2"],
+        ["z w-1", "z w-2"],
+      ]);
+    });
+
     describe("verified", () => {
       beforeEach(async () => {
         const target = { target_resource: "node/one" };

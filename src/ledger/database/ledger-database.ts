@@ -21,6 +21,8 @@ export interface LedgerDatabase {
   lines(writer: string, after: number): AsyncGenerator<StoredLine>;
   /** Events in the order of their time, each once, as it was first told. Lines that are no rows are passed over. */
   events(filter: EventFilter): AsyncGenerator<LedgerRow>;
+  /** The rows of each event that several writers claim. Lines that are no rows are passed over. */
+  repeatedEvents(): AsyncGenerator<readonly LedgerRow[]>;
   close(): Promise<void>;
 }
 
@@ -79,6 +81,7 @@ export function ledgerDatabase(store: SqlStore): LedgerDatabase {
     },
     lines: (writer, after) => lines(writer, after, query),
     events: (filter) => events(filter, query),
+    repeatedEvents: () => repeatedEvents(query),
     close: () => store.close(),
   };
 }
@@ -145,6 +148,35 @@ async function* events(filter: EventFilter, query: Query): AsyncGenerator<Ledger
     if (last) after = [last["at_ms"] ?? 0, last["writer"] ?? "", last["seq"] ?? 0];
     isMore = page.length === pageRows;
   }
+}
+
+/** Looking for ids that occur twice goes in pages, because a statement over all rows could exceed its timeout. */
+const idPageRows = 5_000;
+
+async function* repeatedEvents(query: Query): AsyncGenerator<readonly LedgerRow[]> {
+  const sql = `SELECT id, min(writer) AS first, max(writer) AS last, count(*) AS claims FROM
+    (SELECT id, writer FROM ledger_rows WHERE id > $1 ORDER BY id LIMIT ${idPageRows}) AS page GROUP BY id ORDER BY id`;
+  for (let after = "", isMore = true; isMore; ) {
+    const found = await query(sql, [after]);
+    isMore = found.reduce((sum, { claims }) => sum + Number(claims), 0) === idPageRows;
+    // The last id of a full page may have more rows on the next one, unless it fills the page alone.
+    const isCut = isMore && found.length > 1;
+    for (const { id, first, last } of isCut ? found.slice(0, -1) : found) {
+      after = String(id);
+      if (first !== last || (isMore && !isCut)) yield* claimsOf(after, query);
+    }
+  }
+}
+
+/** At most so many rows of one event and writer are compared. */
+const maxClaims = 100;
+
+async function* claimsOf(id: string, query: Query): AsyncGenerator<readonly LedgerRow[]> {
+  const sql = `SELECT line FROM (SELECT line, writer, seq, row_number() OVER (PARTITION BY writer ORDER BY seq) AS nth
+    FROM ledger_rows WHERE id = $1) AS claims WHERE nth <= ${maxClaims} ORDER BY writer, seq LIMIT ${idPageRows}`;
+  const lines = await query(sql, [id]);
+  const rows = lines.flatMap(({ line }) => readRow(Buffer.from(String(line))) ?? []);
+  if (new Set(rows.map(({ writer }) => writer)).size > 1) yield rows;
 }
 
 function conditionsOf(filter: EventFilter) {

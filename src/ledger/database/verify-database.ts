@@ -1,5 +1,5 @@
 import { Chain, type ChainItem, type ChainProblem } from "../file/chain.ts";
-import { noHash } from "../file/row.ts";
+import { noHash, type Start } from "../file/row.ts";
 import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "../file/witnesses.ts";
 import type { LedgerDatabase } from "./ledger-database.ts";
 
@@ -15,18 +15,23 @@ export async function verifyDatabase(database: Readable): Promise<LedgerReport> 
   const problems: ChainProblem[] = [];
   for (const writer of new Set([...(await database.writers()), ...witnesses.writers])) {
     const report = (problem: ChainProblem) => void problems.push(problem);
-    const examined = await examine(writer, chainOf(database, writer), { witnesses, report });
+    const examined = await examine(writer, databaseChain(database, writer), { witnesses, report });
     if (examined.rows > 0) reports.push(examined);
     problems.push(...missingEnd(placeOf(database, writer), examined.head, witnesses.newest(writer, "database")));
   }
   return { writers: reports, problems };
 }
 
-async function* chainOf(database: Readable, writer: string): AsyncGenerator<ChainItem> {
-  const chain = new Chain(writer, { seq: 0, hash: noHash });
+/** A writer's rows in the database behind `after`, checked. */
+export async function* databaseChain(
+  database: Pick<Readable, "place" | "lines">,
+  writer: string,
+  after: Start = { seq: 0, hash: noHash },
+): AsyncGenerator<ChainItem> {
+  const chain = new Chain(writer, after);
   const file = placeOf(database, writer);
-  yield* chain.startSegment({ name: "", first: 1 }, file, { isNewest: false });
-  for await (const { seq, line, isIndexedRightly } of database.lines(writer, 0)) {
+  yield* chain.startSegment({ name: "", first: after.seq + 1 }, file, { isNewest: false });
+  for await (const { seq, line, isIndexedRightly } of database.lines(writer, after.seq)) {
     const bytes = Buffer.from(line);
     const items = [...chain.take({ bytes, number: seq, at: 0, isEnded: true })];
     yield* items;
@@ -38,6 +43,6 @@ async function* chainOf(database: Readable, writer: string): AsyncGenerator<Chai
   yield* chain.end();
 }
 
-function placeOf({ place }: Readable, writer: string): string {
+function placeOf({ place }: Pick<Readable, "place">, writer: string): string {
   return `${place}, writer ${writer}`;
 }

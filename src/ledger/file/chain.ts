@@ -6,8 +6,9 @@ import type { Segment } from "./segments.ts";
  * - `changed`: a line is not what was written
  * - `missing`: rows that must have been there are not
  * - `unchained`: a row does not follow the one before it: one of them was exchanged, or rows were put in another order
+ * - `contradicted`: two writers claim one event, and do not agree on it
  */
-export type ProblemKind = "changed" | "missing" | "unchained";
+export type ProblemKind = "changed" | "missing" | "unchained" | "contradicted";
 
 /** Something that is wrong, and where. */
 export interface ChainProblem {

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type DiskView, viewDirectory } from "../../disk/index.ts";
+import { segmentsAmong } from "./segments.ts";
 
 /** The name of a writer is the name of its directory, and stands in every row without being escaped. */
 export function isWriterName(name: string): boolean {
@@ -17,4 +18,13 @@ export async function writersIn(directory: string): Promise<Writer[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory() && isWriterName(entry.name)).map(({ name }) => name);
   return names.sort().map((name) => ({ name, view: viewDirectory(join(directory, name)) }));
+}
+
+/** Writers whose journals in `directory` have a segment: an empty directory says nothing about its writer. */
+export async function journalWriters(directory: string): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (const { name, view } of await writersIn(directory)) {
+    if (segmentsAmong(await view.names()).length > 0) names.push(name);
+  }
+  return names;
 }

@@ -1,53 +1,37 @@
 import { parseArgs } from "node:util";
 import {
-  type ChainProblem,
   type EventFilter,
   isWanted,
-  type LedgerDatabase,
   type LedgerEvent,
   type LedgerEventType,
-  type LedgerReport,
   type LedgerRow,
   type Leftover,
   ledgerEventTypes,
   readLedger,
   subjectsOf,
-  verifyDatabase,
-  verifyHandOver,
-  verifyLedger,
 } from "../ledger/index.ts";
 import { builtInKinds, parseTarget } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
+import { type Archive, journalsOf, type Source, sources } from "./archive.ts";
 import { type Command, CommandError } from "./command.ts";
 import { MisuseError } from "./misuse.ts";
 import { isNamed, shortNames } from "./short-name.ts";
-import type { Terminal } from "./terminal.ts";
+import { verify } from "./verify-ledger.ts";
 
-/** The ledger, as far as it can be reached from here. */
-export interface Archive {
-  readonly terminal: Terminal;
-  readonly database: LedgerDatabase;
-  /** The directory of the journals; undefined if there is none here. */
-  readonly journals: string | undefined;
-  readonly nowMs: number;
-  /** Brings over what processes have left in a directory of journals that do not run any more. */
-  shipLeftovers(journals: string): Promise<readonly Leftover[]>;
-}
+/** `interlock ledger` */
+export const ledger: Command<Archive> = {
+  name: "ledger",
+  about: "what was recorded: show it, export it, verify that it was not changed",
+  usage: `interlock ledger show|export [TARGET] [FILTERS] [--from ${sources.join("|")}]
+interlock ledger verify [--from ${sources.join("|")}] [--checkpoint FILE [--key FILE]]
+interlock ledger ship | checkpoint [--out DIR] | keygen --out FILE
 
-const sources = ["database", "journal"] as const;
-
-type Source = (typeof sources)[number];
-
-/** `interlock audit` */
-export const audit: Command<Archive> = {
-  name: "audit",
-  about: "what was recorded: show it, export it, verify that nobody changed it",
-  usage: `interlock audit show|export [TARGET] [FILTERS] [--from ${sources.join("|")}] | interlock audit verify [--from ${sources.join("|")}] | interlock audit ship
-
-  show      events for people, one line each, oldest first
-  export    events as JSON lines, with the chain they stand in
-  verify    is every row what was written, and none missing? Exit status 1 if not
-  ship      brings the journals of this machine to the database whose processes do not run any more
+  show        print events for people, one line each, oldest first
+  export      print events as JSON lines, with the chain they stand in
+  verify      check that every row is what was written, and none is missing. Exit status 1 if not
+  ship        bring the journals of this machine to the database whose processes do not run any more
+  checkpoint  sign the heads of all chains, and export them
+  keygen      make a key for checkpoints: FILE (private) and FILE.pub (public)
 
   --target TARGET         the same as TARGET
   --incident NAME         as in: interlock get incidents
@@ -55,12 +39,15 @@ export const audit: Command<Archive> = {
   --type TYPE             such as execution.skipped
   --since, --until WHEN   2026-11-15T10:00:00Z, or 2h for two hours ago
   --from                  the database (default; its newest events are a moment old), or the journals of this machine.
-                          verify looks at both unless told otherwise`,
-  example: "interlock audit show node/worker-1 --since 2h",
-  perform: performAudit,
+                          verify looks at both, and compares them, unless told otherwise
+  --checkpoint FILE       prove that nothing before the checkpoint was changed or removed
+  --key FILE              public keys that may have signed it (default: those of the configuration)
+  --out DIR               where the checkpoint is exported to (default: ledger.checkpointDir)`,
+  example: "interlock ledger show node/worker-1 --since 2h",
+  perform: performLedger,
 };
 
-async function performAudit([verb, ...args]: readonly string[], archive: Archive): Promise<number> {
+async function performLedger([verb, ...args]: readonly string[], archive: Archive): Promise<number> {
   const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
   const from = sources.find((source) => source === values.from);
   if (values.from !== undefined && !from) throw new MisuseError(`--from can be ${sources.join(" or ")}`);
@@ -68,7 +55,9 @@ async function performAudit([verb, ...args]: readonly string[], archive: Archive
   const filter = filterOf({ ...values, target: positionals[0] ?? values.target }, archive.nowMs);
   switch (verb) {
     case "verify":
-      return verify(archive, from);
+      return verify(archive, { from, checkpoint: values.checkpoint, key: values.key });
+    case "checkpoint":
+      return checkpoint(archive, values.out);
     case "ship":
       return ship(archive);
     case "export":
@@ -79,12 +68,23 @@ async function performAudit([verb, ...args]: readonly string[], archive: Archive
         archive.terminal.print("nothing that fits is recorded");
       return 0;
     default:
-      throw new MisuseError("say show, export, verify or ship");
+      throw new MisuseError("say show, export, verify, ship, checkpoint or keygen");
   }
 }
 
 const text = { type: "string" } as const;
-const options = { from: text, target: text, incident: text, execution: text, type: text, since: text, until: text };
+const options = {
+  from: text,
+  target: text,
+  incident: text,
+  execution: text,
+  type: text,
+  since: text,
+  until: text,
+  checkpoint: text,
+  key: text,
+  out: text,
+};
 
 async function list(archive: Archive, from: Source, filter: EventFilter, line: (row: LedgerRow) => string) {
   let count = 0;
@@ -116,25 +116,6 @@ async function* rowsOf(archive: Archive, from: Source, filter: EventFilter): Asy
   for await (const row of rows) if (isWanted(row, filter)) yield row;
 }
 
-async function verify(archive: Archive, from: Source | undefined): Promise<number> {
-  const { database, journals, terminal } = archive;
-  const problems: ChainProblem[] = [];
-  function tell(place: string, { writers, problems: found }: LedgerReport) {
-    const rows = writers.reduce((sum, writer) => sum + writer.rows, 0);
-    terminal.print(`${place}: ${rows} rows of ${writers.length} ${writers.length === 1 ? "writer" : "writers"}`);
-    problems.push(...found);
-  }
-  if (from !== "journal") tell(database.place, await verifyDatabase(database));
-  if (from === "journal" || (from === undefined && journals))
-    tell(journalsOf(archive), await verifyLedger(journalsOf(archive)));
-  if (from === undefined && journals) problems.push(...(await verifyHandOver(journals, database)));
-  for (const { kind, file, line, message } of problems) terminal.print(`${kind}: ${file} line ${line}: ${message}`);
-  terminal.print(
-    problems.length === 0 ? "every row is what was written, and none is missing" : `${problems.length} problems`,
-  );
-  return problems.length === 0 ? 0 : 1;
-}
-
 async function ship(archive: Archive): Promise<number> {
   const { database, terminal } = archive;
   const found = await archive.shipLeftovers(journalsOf(archive));
@@ -142,15 +123,27 @@ async function ship(archive: Archive): Promise<number> {
   return found.some((one) => one.kind === "shipped" && one.left > 0) ? 1 : 0;
 }
 
+async function checkpoint({ terminal, makeCheckpoint }: Archive, directory: string | undefined): Promise<number> {
+  const outcome = await makeCheckpoint(directory);
+  switch (outcome.kind) {
+    case "written":
+      terminal.print(`${outcome.file}: the heads of ${outcome.writers} writers`);
+      return 0;
+    case "unchanged":
+      terminal.print(`nothing was recorded since ${outcome.file}`);
+      return 0;
+    case "refused":
+      for (const { kind, file, line, message } of outcome.problems)
+        terminal.print(`${kind}: ${file} line ${line}: ${message}`);
+      terminal.print("nothing was signed; see: interlock ledger verify");
+      return 1;
+  }
+}
+
 function shipment(one: Leftover, place: string): string {
   if (one.kind !== "shipped") return "its process runs, and brings over what is left by itself";
   if (one.left > 0) return `${one.left} rows are left: ${place} does not take them`;
   return one.rows === 0 ? "nothing is left" : `${one.rows} rows brought to ${place}`;
-}
-
-function journalsOf({ journals }: Archive): string {
-  if (journals) return journals;
-  throw new CommandError("there is no journal here: name its process' data directory with --data, or set LEDGER_DIR");
 }
 
 function filterOf(
