@@ -58,7 +58,7 @@ async function newestCheckpoint(directory: string, trusted: readonly TrustedKey[
 }
 
 /** The heads of all chains in the database, each recomputed from `known` on. */
-export async function recomputedHeads(
+async function recomputedHeads(
   database: CheckpointOptions["database"],
   known: Checkpoint["heads"],
   signal?: AbortSignal,

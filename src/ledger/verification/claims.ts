@@ -6,7 +6,7 @@ import type { LedgerRow } from "../file/row.ts";
  * A replica that takes over may record an event that its predecessor has recorded, with the time at which it noticed.
  * Rows that are further apart are not such a repetition.
  */
-export const maxRepeatMs = 600_000;
+const maxRepeatMs = 600_000;
 
 /**
  * Compares rows that claim one event. Rows of one writer are repetitions. A row of another writer is one, too, if it has
