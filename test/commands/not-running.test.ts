@@ -25,7 +25,7 @@ describe("a command, when Interlock does not run,", () => {
     await writeFile(join(directory, "kubeconfig"), kubeconfig);
 
     await expect(interlock("get", "incidents")).rejects.toThrow(
-      /127\.0\.0\.1:1\nIs Interlock running\? Start it with npm start/,
+      /127\.0\.0\.1:1\n {2}Is Interlock running\? Start it with npm start/,
     );
   });
 

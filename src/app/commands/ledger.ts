@@ -71,7 +71,12 @@ export const ledger: Command<Surroundings> = {
 };
 
 /** `interlock audit`, as it was called first. */
-export const audit: Command<Surroundings> = { ...ledger, name: "audit", about: "the same as ledger" };
+export const audit: Command<Surroundings> = {
+  ...ledger,
+  name: "audit",
+  about: "the same as ledger",
+  example: ledger.example.replace("interlock ledger", "interlock audit"),
+};
 
 async function keygen(args: readonly string[], { terminal }: Surroundings): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { out: { type: "string" } } });
