@@ -7,6 +7,7 @@ import { testCluster } from "../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../test/doubles/test-desk.ts";
 import { samplesOf } from "../../test/resources/samples.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../kube/index.ts";
+import type { LedgerEvent } from "../ledger/index.ts";
 import {
   automationPauses,
   codingTasks,
@@ -82,6 +83,24 @@ describe("external text is inert in", () => {
     expect(printed.filter((line) => line.trimStart().startsWith("FORGED"))).toEqual([]);
     // Otherwise nothing hostile was printed, and nothing was tested.
     expect(text).toContain(String.raw`\r\nFORGED`);
+  });
+
+  it("why of a report that was ignored", async () => {
+    const facts = { object: "merge_request", target_resource: "git.example/a/b!7", message: hostile, reason: hostile };
+    const events: readonly LedgerEvent[] = [
+      {
+        id: "1",
+        type: "task.ignored",
+        at: "2026-11-15T10:00:00.000Z",
+        facts: { ...facts, by: hostile, source: hostile },
+      },
+    ];
+    const desk = new TestDesk(cluster, { directory, events: () => events });
+
+    await why.perform(["a/b!7"], desk);
+
+    expect(desk.lines).toHaveLength(3);
+    expect(desk.lines.join("")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
   it("logs of a step on a terminal", async () => {

@@ -45,7 +45,7 @@ function inUrl({ host, pathname, hash }: URL): Reported | undefined {
 export async function explainReported(
   subject: string,
   desk: Desk,
-): Promise<{ readonly facts: object; readonly text: readonly string[] } | undefined> {
+): Promise<{ readonly facts: object; readonly text: readonly (readonly string[])[] } | undefined> {
   const reported = parseReported(subject);
   if (!reported) return undefined;
   const { items } = await desk.client.list(codingTasks);
@@ -89,11 +89,11 @@ function isIgnoredOf({ type, facts }: LedgerEvent, { path, iid, noteId, issue }:
   return path === undefined || String(facts["target_resource"]).endsWith(`/${path}!${iid}`);
 }
 
-function explainIgnored({ at, facts }: LedgerEvent): string {
+function explainIgnored({ at, facts }: LedgerEvent): readonly string[] {
   const { object, target_resource: about, note, reason, message, source, by, head_sha: sha } = facts;
   const what = object === "note" ? `comment ${note ?? ""}${about ? ` on ${about}` : ""}` : String(about ?? object);
   const lines = [`${what}: ignored, ${reason}`, `  because      ${message}`];
   lines.push(`  reported     ${by ? `by ${by}, ` : ""}at ${at}, heard of by ${source}`);
   if (sha) lines.push(`  commit       ${sha}`);
-  return lines.join("\n");
+  return lines;
 }

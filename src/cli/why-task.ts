@@ -46,7 +46,10 @@ export async function explainTasks(
 }
 
 /** Each of the tasks, for people. */
-export async function explainTaskList(tasks: readonly CodingTask[], { client }: Desk): Promise<readonly string[]> {
+export async function explainTaskList(
+  tasks: readonly CodingTask[],
+  { client }: Desk,
+): Promise<readonly (readonly string[])[]> {
   if (tasks.length === 0) return [];
   const nowMs = client.serverNowMs();
   const pauses = lastingPauses((await client.list(automationPauses)).items, nowMs, builtInKinds);
