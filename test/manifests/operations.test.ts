@@ -10,7 +10,7 @@ describe("the table of what was asked for", () => {
     (requirement) => {
       const [line = ""] = page.split("\n").filter((line) => line.startsWith(`| ${requirement} |`));
 
-      const tests = [...line.matchAll(/`([^`]+\.test\.ts)` "([^"]+)"/g)];
+      const tests = [...line.matchAll(/`([^`]+\.(?:test|proof)\.ts)` "([^"]+)"/g)];
 
       expect(tests.length).toBeGreaterThan(0);
       for (const [, file = "", title = ""] of tests) {
