@@ -146,4 +146,12 @@ export {
   workflowExecutions,
 } from "./workflow-execution.ts";
 export { fitsTarget, reservedParameters, workflowProblems } from "./workflow-problems.ts";
-export { readYamlFile, type TextFile, type YamlPlace, type YamlReading } from "./yaml-file.ts";
+export {
+  duplicateKeys,
+  maxAliases,
+  maxYamlLength,
+  readYamlFile,
+  type TextFile,
+  type YamlPlace,
+  type YamlReading,
+} from "./yaml-file.ts";

@@ -1,4 +1,10 @@
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { type Document, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
+
+/** Of a file with rules, workflows or tests. Reading YAML takes about a second per megabyte. */
+export const maxYamlLength = 1_024 * 1_024;
+
+/** How often one file may use its anchors: enough for shared defaults, too few for a bomb. */
+export const maxAliases = 100;
 
 /** A file that a person wrote: what is wrong with it is told with its line. */
 export interface TextFile {
@@ -17,15 +23,30 @@ export type YamlPlace = readonly (string | number)[];
 
 /** One document, and where in the file each part of it is. */
 export function readYamlFile({ path, text }: TextFile): YamlReading {
+  if (text.length > maxYamlLength) {
+    return { kind: "invalid", problems: [`${path}:1: is larger than ${maxYamlLength} characters; split the file`] };
+  }
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // Duplicate keys are looked for below: the library compares every key with every other one of its map.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const lineAt = (offset: number) => `${path}:${lines.linePos(offset).line}`;
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
     const problems = faults.map(({ pos, code }) => `${lineAt(pos[0])}: is not valid YAML (${code})`);
     return { kind: "invalid", problems: [...new Set(problems)] };
   }
-  return { kind: "valid", value: document.toJS(), at };
+  const duplicates = duplicateKeys(document);
+  if (duplicates.length > 0) {
+    const problems = duplicates.map((offset) => `${lineAt(offset)}: is not valid YAML (DUPLICATE_KEY)`);
+    return { kind: "invalid", problems: [...new Set(problems)] };
+  }
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: maxAliases });
+  } catch {
+    return { kind: "invalid", problems: [`${path}:1: uses more than ${maxAliases} aliases, or is nested too deeply`] };
+  }
+  return { kind: "valid", value, at };
 
   /** `file:line` of what `place` names, or of the nearest thing above it that is there. */
   function at(place: YamlPlace): string {
@@ -35,4 +56,20 @@ export function readYamlFile({ path, text }: TextFile): YamlReading {
     }
     return `${path}:1`;
   }
+}
+
+/** Where a key of a map is written a second time. */
+export function duplicateKeys(document: Document): readonly number[] {
+  const offsets: number[] = [];
+  visit(document, {
+    Map(_, { items }) {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (keys.has(key.value)) offsets.push(key.range?.[0] ?? 0);
+        keys.add(key.value);
+      }
+    },
+  });
+  return offsets;
 }

@@ -224,6 +224,50 @@ describe("whatever is sent to the embedded API server,", () => {
     expect(answer).toMatchObject({ status: 400, body: { kind: "Status" } });
   });
 
+  it("a YAML body above its size limit is refused with 413", async () => {
+    const rawBody = `metadata:\n  name: large\ndata:\n${"  a: b\n".repeat(50_000)}`;
+
+    const answer = await wire.ask({
+      method: "POST",
+      path: configMaps,
+      headers: { "Content-Type": "application/yaml" },
+      rawBody,
+    });
+
+    expect(answer).toMatchObject({ status: 413, body: { kind: "Status", reason: "RequestEntityTooLarge" } });
+  });
+
+  it("JSON that is called YAML may be as large as JSON", async () => {
+    const rawBody = JSON.stringify({ metadata: { name: "json-as-yaml" }, data: { a: "x".repeat(500_000) } });
+
+    const answer = await wire.ask({
+      method: "POST",
+      path: configMaps,
+      headers: { "Content-Type": "application/yaml" },
+      rawBody,
+    });
+
+    expect(answer.status).toBe(201);
+  });
+
+  it.each(["constructor", "__proto__", "toString", "application/json-patch", "text/plain"])(
+    "the content type %s is refused with 415 by every method that has a body",
+    async (type) => {
+      const headers = { "Content-Type": type };
+      const ask = (method: string, path: string) => wire.ask({ method, path, headers, rawBody: "[]" });
+
+      const answers = await Promise.all([
+        ask("POST", configMaps),
+        ask("PUT", `${configMaps}/kube-root-ca.crt`),
+        ask("PATCH", `${configMaps}/kube-root-ca.crt`),
+        ask("DELETE", `${configMaps}/kube-root-ca.crt`),
+        ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
+      ]);
+
+      expect(answers.map(({ status }) => status)).toEqual([415, 415, 415, 415, 415]);
+    },
+  );
+
   it.each([
     ["no token", undefined, 401],
     ["an unknown token", "Bearer nobody", 401],

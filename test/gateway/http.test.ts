@@ -126,6 +126,18 @@ describe("a request with signals", () => {
     expect((await post("/api/v1/other", disk)).status).toBe(404);
   });
 
+  it.each(["constructor", "__proto__", "toString", "text/plain", "application/jsonp", ";", "application/yaml"])(
+    "is answered 415 when its content type is %s",
+    async (type) => {
+      const { post } = await serve();
+
+      for (const path of [generic, webhook, "/api/v1/signals/kubernetes-event", "/api/v1/webhooks/gitlab"]) {
+        const { status } = await post(path, disk, { headers: { "content-type": type, "x-gitlab-token": token } });
+        expect([path, status]).toEqual([path, 415]);
+      }
+    },
+  );
+
   it("may be a Kubernetes Event that is a warning", async () => {
     const { post } = await serve();
     const involvedObject = { kind: "Node", name: "worker-1" };

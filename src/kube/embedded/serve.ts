@@ -11,6 +11,7 @@ import { requestListener } from "./http/request-listener.ts";
 import { timedResponse } from "./http/timed-response.ts";
 import { Underway } from "./http/underway.ts";
 import { WatchStreams } from "./http/watch-streams.ts";
+import { YamlReader } from "./http/yaml-reader.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 export interface ServeOptions {
@@ -72,7 +73,8 @@ export async function serveApi({
   };
   const watches = new WatchStreams();
   const underway = new Underway();
-  const answer = requestListener({ api, authenticate, watches, underway, log, acceptPlainTokens });
+  const yaml = new YamlReader({ clock });
+  const answer = requestListener({ api, authenticate, watches, underway, yaml, log, acceptPlainTokens });
   const plain = createServer(options, answer);
   const secure =
     tls &&
@@ -100,6 +102,7 @@ export async function serveApi({
       front?.hangUpOnSilent();
       watches.endAll();
       await end;
+      await yaml.close();
     },
   };
 }

@@ -1,4 +1,5 @@
-import { parseAllDocuments } from "yaml";
+import { type Document, parseAllDocuments } from "yaml";
+import { duplicateKeys, maxAliases, maxYamlLength } from "../../../resources/index.ts";
 import { pipelineProblems } from "./pipeline-problems.ts";
 import { pipelineShape, taskShape } from "./pipeline-shape.ts";
 import { isObject, type Report } from "./shape.ts";
@@ -11,12 +12,19 @@ export type PipelineReading =
 
 /** Reads a file with one Pipeline, and the Tasks that it refers to by name. Reports all that is wrong at once. */
 export function readPipeline(text: string): PipelineReading {
-  const documents = parseAllDocuments(text, { prettyErrors: true });
+  if (text.length > maxYamlLength) {
+    return { kind: "invalid", problems: [`the pipeline has more than ${maxYamlLength} characters`] };
+  }
+  const documents = parseAllDocuments(text, { prettyErrors: true, uniqueKeys: false });
   const faults = "empty" in documents ? [] : documents.flatMap(({ errors }) => errors);
   if (faults.length > 0)
     return { kind: "invalid", problems: faults.map(({ message }) => message.split("\n")[0] ?? "") };
 
-  const values = documents.map((document) => document.toJS() as unknown).filter((value) => value !== null);
+  const duplicates = documents.filter((document) => duplicateKeys(document).length > 0);
+  if (duplicates.length > 0) return { kind: "invalid", problems: ["Map keys must be unique"] };
+  const values = plainValues(documents);
+  if (!values)
+    return { kind: "invalid", problems: [`it uses more than ${maxAliases} aliases, or is nested too deeply`] };
   const problems: string[] = [];
   const report: Report = (path, problem) => void problems.push(`${path}: ${problem}`);
   const pipeline = onlyPipeline(values, report);
@@ -28,6 +36,15 @@ export function readPipeline(text: string): PipelineReading {
   if (reading.kind === "invalid") problems.push(...reading.problems);
   if (problems.length > 0 || reading.kind === "invalid") return { kind: "invalid", problems };
   return { ...reading, name: nameOf(pipeline) };
+}
+
+function plainValues(documents: readonly Document[]): readonly unknown[] | undefined {
+  try {
+    const values = documents.map((document) => document.toJS({ maxAliasCount: maxAliases }) as unknown);
+    return values.filter((value) => value !== null);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Looks at a pipeline with all its tasks in place, wherever it came from. */

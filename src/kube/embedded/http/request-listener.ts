@@ -11,12 +11,14 @@ import { answeredHealth } from "./health.ts";
 import { refusePlainCredentials } from "./plain-tokens.ts";
 import type { Underway } from "./underway.ts";
 import type { WatchStreams } from "./watch-streams.ts";
+import type { YamlReader } from "./yaml-reader.ts";
 
 export interface ListenerOptions {
   readonly api: Api;
   readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
   readonly watches: WatchStreams;
   readonly underway: Underway;
+  readonly yaml: YamlReader;
   readonly log: Logger | undefined;
   /** Whether a token that comes over plain HTTP is accepted. */
   readonly acceptPlainTokens: boolean;
@@ -31,12 +33,23 @@ export function requestListener(options: ListenerOptions) {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
-  const { api, authenticate, watches, log, acceptPlainTokens } = options;
+  const { api, authenticate, watches, yaml, log, acceptPlainTokens } = options;
   const { segments, query } = location(request.url ?? "/");
   if (answeredHealth(response, segments, query)) return;
   if (!acceptPlainTokens) refusePlainCredentials(request);
   const caller = segments[0] === "version" ? anyone : authenticate(request.headers);
-  await dispatch({ api, request, response, method: request.method ?? "GET", segments, query, caller, watches, log });
+  await dispatch({
+    api,
+    request,
+    response,
+    method: request.method ?? "GET",
+    segments,
+    query,
+    caller,
+    watches,
+    yaml,
+    log,
+  });
 }
 
 const anyone: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };

@@ -2,7 +2,7 @@ import { createObject, type Written } from "../api/create.ts";
 import { unrecognized } from "../api/decode-object.ts";
 import { deleteObject } from "../api/delete.ts";
 import { listObjects, parseRevision, tooLarge } from "../api/list.ts";
-import { patchObject } from "../api/patch.ts";
+import { type PatchKind, patchObject } from "../api/patch.ts";
 import type { Resource } from "../api/resource.ts";
 import {
   badRequest,
@@ -161,19 +161,19 @@ async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<
   const type = contentType(request);
   const kind = patchKinds.get(type);
   if (type === "application/apply-patch+yaml") {
-    const value = decodedPatch(await readText(request), "application/yaml");
+    const value = await decodedPatch(exchange, "application/yaml");
     const force = flagOf(query, "force") ?? false;
     return written(exchange, resource, await serverSideApply(api, resource, value, { ...ref, force, dryRun }));
   }
   if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
-  const value = decodedPatch(await readText(request));
+  const value = await decodedPatch(exchange, "application/json");
   written(exchange, resource, await patchObject(api, resource, { kind, value }, { ...ref, dryRun, fieldValidation }));
 }
 
 /** A Map: the type comes from the request, and an object would also answer to "constructor" and "__proto__". */
-const patchKinds: ReadonlyMap<string, "json" | "merge" | "strategic"> = new Map([
+const patchKinds: ReadonlyMap<string, PatchKind> = new Map([
   ["application/json-patch+json", "json"],
   ["application/merge-patch+json", "merge"],
   ["application/strategic-merge-patch+json", "strategic"],
@@ -182,9 +182,10 @@ const patchKinds: ReadonlyMap<string, "json" | "merge" | "strategic"> = new Map(
 const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
 const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-function decodedPatch(text: string, type = "application/json"): unknown {
+async function decodedPatch({ request, yaml }: Exchange, type: "application/json" | "application/yaml") {
+  const text = await readText(request);
   try {
-    return parseBody(text, type).value;
+    return (await parseBody(text, type, yaml)).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`error decoding patch: ${error.message}`) : error;
   }
@@ -211,10 +212,10 @@ function written(exchange: Exchange, resource: Resource, { entry, warnings, crea
 }
 
 /** An object in the body. What cannot be read is reported as an object that cannot be recognised. */
-async function objectOf({ request }: Exchange, resource: Resource): Promise<Parsed> {
+async function objectOf({ request, yaml }: Exchange, resource: Resource): Promise<Parsed> {
   const text = await readText(request);
   try {
-    return parseBody(text, contentType(request));
+    return await parseBody(text, contentType(request), yaml);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw unrecognized(resource, `couldn't get version/kind; json parse error: ${error.message}`);
@@ -222,11 +223,11 @@ async function objectOf({ request }: Exchange, resource: Resource): Promise<Pars
 }
 
 /** The options of a delete; an empty body is none. */
-async function bodyOf({ request }: Exchange): Promise<unknown> {
+async function bodyOf({ request, yaml }: Exchange): Promise<unknown> {
   const text = await readText(request);
   if (text.trim() === "") return undefined;
   try {
-    return parseBody(text, contentType(request)).value;
+    return (await parseBody(text, contentType(request), yaml)).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`the delete options cannot be read: ${error.message}`) : error;
   }

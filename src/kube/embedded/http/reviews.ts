@@ -9,13 +9,14 @@ import type { Caller } from "./authenticate.ts";
 import { isAllowed, objectVerbs } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { contentType, parseBody, readText } from "./read-body.ts";
+import type { YamlReader } from "./yaml-reader.ts";
 
 /** Answers questions about what the caller may do. There are two roles and no rules, so there is little to ask. */
 export async function handleReview(exchange: Exchange, plural: string): Promise<void> {
   const { request, response, caller, method, api } = exchange;
   if (method !== "POST")
     throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
-  const review = reviewIn(exchange, plural, await readText(request));
+  const review = await reviewIn(exchange, plural, await readText(request));
   const status = statusOf(plural, review, { caller, registry: api.registry });
   sendJson(response, 201, writeJson({ ...review, metadata: { creationTimestamp: null }, status }));
 }
@@ -27,14 +28,14 @@ const kinds: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The review in the body. Throws 4xx for one that cannot be read, or that is of another kind. */
-function reviewIn({ request, segments }: Exchange, plural: string, text: string): object {
+async function reviewIn({ request, segments, yaml }: Exchange, plural: string, text: string): Promise<object> {
   const type = contentType(request);
   const kind = kinds.get(plural);
   const apiVersion = `${segments[1]}/${segments[2]}`;
   // "Who am I?" contains nothing but its kind, so the protobuf that kubectl sends need not be read.
   const isEmpty = plural === "selfsubjectreviews" && type === "application/vnd.kubernetes.protobuf";
   if (isEmpty) return { kind, apiVersion };
-  const value = parsed(text, type);
+  const value = await parsed(text, type, yaml);
   if (!isRecord(value)) throw badRequest("the review is not an object");
   if ((value.kind ?? kind) !== kind && kind !== undefined) throw badRequest(`the review is not of the kind ${kind}`);
   if ((value.apiVersion ?? apiVersion) !== apiVersion)
@@ -42,9 +43,9 @@ function reviewIn({ request, segments }: Exchange, plural: string, text: string)
   return value;
 }
 
-function parsed(text: string, type: string): unknown {
+async function parsed(text: string, type: string, yaml: YamlReader): Promise<unknown> {
   try {
-    return parseBody(text, type).value;
+    return (await parseBody(text, type, yaml)).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`the review cannot be read: ${error.message}`) : error;
   }

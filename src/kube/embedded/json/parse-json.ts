@@ -12,7 +12,7 @@ export interface Parsed {
 }
 
 /** Deeper than any schema or object of the real world; a parser that recurses must stop somewhere. */
-export const deepestNesting = 400;
+export const maxDepth = 400;
 
 /**
  * Reads JSON without losing digits of an int64, and notes the fields that occur twice. What it returns shares no memory
@@ -50,7 +50,7 @@ function isTooDeep(text: string): boolean {
       else inString = code !== 0x22;
     } else if (code === 0x22) inString = true;
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > deepestNesting) return true;
+      if (++depth > maxDepth) return true;
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
   return false;
@@ -143,7 +143,7 @@ class JsonReader {
   #depth = 0;
 
   #enter() {
-    if (++this.#depth > deepestNesting) throw new JsonSyntaxError(`exceeded max depth of ${deepestNesting}`);
+    if (++this.#depth > maxDepth) throw new JsonSyntaxError(`exceeded max depth of ${maxDepth}`);
     this.#at++;
     this.#skipSpace();
   }

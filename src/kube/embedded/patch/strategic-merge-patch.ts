@@ -1,23 +1,25 @@
 import { type Draft, isRecord, member, sameJson } from "../json/json.ts";
 
 /** Lists of the built-in kinds that are merged element by element, and by which field. All others are replaced. */
-const mergeKeys: Readonly<Record<string, string>> = {
-  ownerReferences: "uid",
-  conditions: "type",
-  containers: "name",
-  initContainers: "name",
-  ephemeralContainers: "name",
-  volumes: "name",
-  env: "name",
-  volumeMounts: "mountPath",
-  volumeDevices: "devicePath",
-  ports: "containerPort",
-  imagePullSecrets: "name",
-  secrets: "name",
-  hostAliases: "ip",
-  addresses: "type",
-  taints: "key",
-};
+const mergeKeys: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ownerReferences: "uid",
+    conditions: "type",
+    containers: "name",
+    initContainers: "name",
+    ephemeralContainers: "name",
+    volumes: "name",
+    env: "name",
+    volumeMounts: "mountPath",
+    volumeDevices: "devicePath",
+    ports: "containerPort",
+    imagePullSecrets: "name",
+    secrets: "name",
+    hostAliases: "ip",
+    addresses: "type",
+    taints: "key",
+  }),
+);
 
 const primitiveLists = new Set(["finalizers"]);
 
@@ -45,7 +47,7 @@ export function strategicallyPatched(target: unknown, patch: unknown): unknown {
 function mergedList(field: string, current: unknown, patch: readonly unknown[]): unknown[] {
   const old: unknown[] = Array.isArray(current) ? current : [];
   if (primitiveLists.has(field)) return [...patch, ...old.filter((item) => !patch.includes(item))];
-  const key = mergeKeys[field];
+  const key = mergeKeys.get(field);
   if (!key) return [...patch];
 
   const replaced = patch.some((item) => member(item, "$patch") === "replace");
@@ -70,7 +72,7 @@ function applyListDirective(result: Draft, key: string, value: unknown) {
   if (directive === "deleteFromPrimitiveList") {
     result[field] = list.filter((item) => !value.includes(item));
   } else {
-    const mergeKey = mergeKeys[field];
+    const mergeKey = mergeKeys.get(field);
     const identity = (item: unknown) => (mergeKey && isRecord(item) ? item[mergeKey] : item);
     const order = value.map(identity);
     const rank = (item: unknown) => {

@@ -10,7 +10,7 @@ const shapes: Readonly<Record<string, RegExp>> = {
 
 /** The name of the format that `value` misses; undefined if it fits, or if the format is one that nobody checks. */
 export function formatProblem(value: string, format: string): string | undefined {
-  const shape = shapes[format];
+  const shape = Object.hasOwn(shapes, format) ? shapes[format] : undefined;
   if (!shape) return undefined;
   const isTime = format === "date-time" || format === "date";
   return shape.test(value) && !(isTime && Number.isNaN(Date.parse(value))) ? undefined : format;
