@@ -54,6 +54,7 @@ export default {
       ["prom-client", "telemetry"],
       ["pino", "telemetry"],
       ["yaml", "(config|kube/embedded/http|kube/http|engines/local|resources)"],
+      ["re2js", "kube"],
       ["zod", "resources"],
       ["fastify", "gateway/http"],
       ["pg", "ledger/database/postgres"],

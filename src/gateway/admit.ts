@@ -24,6 +24,7 @@ import type { Owners } from "./owners.ts";
 import { previewOf } from "./preview.ts";
 import { identityVersion, isOpen, type NamelessReport, type Report } from "./report.ts";
 import type { ScopeOf } from "./scope.ts";
+import { withinReceipt, withSourceInSeries } from "./signal-times.ts";
 import { SingleFlight } from "./single-flight.ts";
 import type { Share, Tally } from "./tally.ts";
 
@@ -60,10 +61,13 @@ export class Intake {
   readonly #options: IntakeOptions;
   readonly #opening = new SingleFlight<Opened>();
   readonly #identities: Identities;
+  /** Whether signals of two sources never share a fingerprint. */
+  readonly #separatesSources: boolean;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#identities = new Identities({ ...options, fingerprintOf: fingerprinter(options.fingerprintFields) });
+    this.#separatesSources = options.fingerprintFields.includes("source");
   }
 
   /**
@@ -78,7 +82,9 @@ export class Intake {
     const others = new Set<string>();
     let isAnybodysGuess = !occurrences.keepsJournal;
     const admissions = signals.map((signal) => {
-      const found = isAnybodysGuess ? undefined : this.#identities.cached(signal, receivedAt);
+      const found = isAnybodysGuess
+        ? undefined
+        : this.#identities.cached(this.#received(signal, receivedAt), receivedAt);
       // Its fingerprint is not known, so any that comes after it may be of the same.
       if (!found) isAnybodysGuess = true;
       const report = found?.kind === "report" ? found.report : undefined;
@@ -91,8 +97,9 @@ export class Intake {
   }
 
   /** Resolves when what it says is durable. Throws GatewayError, KubeError and LedgerError for what may pass. */
-  async admit(signal: Signal): Promise<Admission> {
+  async admit(sent: Signal): Promise<Admission> {
     const receivedAt = this.#now();
+    const signal = this.#received(sent, receivedAt);
     let report: Report | undefined;
     try {
       const found = await this.#identities.find(signal, receivedAt);
@@ -130,7 +137,8 @@ export class Intake {
 
   async #preview(signal: Signal): Promise<Preview> {
     const { incidents, scopeOf, kinds, namespace } = this.#options;
-    const found = await this.#identities.find(signal, this.#now());
+    const receivedAt = this.#now();
+    const found = await this.#identities.find(this.#received(signal, receivedAt), receivedAt);
     if (found.kind === "invalid") return found;
     if (found.kind === "nameless") {
       const { fingerprint, because } = namelessAdmission(found);
@@ -142,6 +150,11 @@ export class Intake {
     const newest = await incidents.read(report.fingerprint);
     const scope = await scopeOf({ target: reading.target, reference: report.owner.reference });
     return previewOf({ report, newest, scope, namespace });
+  }
+
+  /** The signal as it counts: with no time in the future, and with a series of its own source. */
+  #received(signal: Signal, receivedAt: string): Signal {
+    return withinReceipt(this.#separatesSources ? signal : withSourceInSeries(signal), receivedAt);
   }
 
   #now(): string {
@@ -249,8 +262,8 @@ export class Intake {
 
   async #resolve(report: Report): Promise<Admission> {
     const { endings } = this.#options;
-    const { fingerprint, signal, receivedAt } = report;
-    endings.note(report, signal.endedAt ?? receivedAt);
+    const { fingerprint, signal } = report;
+    endings.note(report, signal.endedAt ?? signal.firingAt);
     const ended = await this.#end(report);
     if (!ended) return { kind: "ignored", fingerprint, because: "there is no incident that it could end" };
     if (!isOpen(ended)) return { kind: "ignored", fingerprint, because: "its incident is closed already" };

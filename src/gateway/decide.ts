@@ -90,13 +90,16 @@ export function withCount(before: Before, counted: Count): CountedStatus {
 
 /** The status after the end of one series: over, unless another one still fires. */
 export function withEnd(before: Before, signal: Signal, nowAt: string): CountedStatus {
-  const endedAt = signal.endedAt ?? nowAt;
   const known = before?.deduplication;
   const series: Series = { ...known?.series };
   const key = seriesKey(signal);
-  const { firingAt = signal.firingAt, resolvedAt = endedAt } = series[key] ?? {};
+  const own = series[key];
+  // Without an end of the sender's own clock, what is over is what began until now, and nothing that begins later.
+  const endedAt = signal.endedAt ?? latest(own?.firingAt, signal.firingAt);
+  const { firingAt = signal.firingAt, resolvedAt = endedAt } = own ?? {};
   // A series that began to fire again after this end is not over.
-  if (!(series[key] && series[key].resolvedAt === undefined && firingAt > endedAt)) {
+  const hasBegunAgain = own !== undefined && own.resolvedAt === undefined && firingAt > endedAt;
+  if (!hasBegunAgain) {
     makeRoom(series, key);
     series[key] = { firingAt: earliest(firingAt, endedAt), resolvedAt: latest(resolvedAt, endedAt) };
   }
@@ -104,7 +107,7 @@ export function withEnd(before: Before, signal: Signal, nowAt: string): CountedS
   const deduplication = known ?? { firstSeenAt: nowAt, lastSeenAt: nowAt, occurrenceCount: 0 };
   return {
     deduplication: { ...deduplication, series },
-    ...(fires ? {} : { resolvedAt: latest(before?.resolvedAt, endedAt) }),
+    ...(fires ? {} : { resolvedAt: latest(before?.resolvedAt, signal.endedAt ?? nowAt) }),
   };
 }
 

@@ -29,6 +29,7 @@ export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./htt
 export { inCluster } from "./http/in-cluster.ts";
 export { fromKubeconfig } from "./http/kubeconfig.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
+export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
 export { nameHash } from "./name-hash.ts";
 export { namespaces } from "./namespace.ts";
 export {

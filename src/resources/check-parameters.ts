@@ -1,3 +1,4 @@
+import { linearPattern } from "../kube/index.ts";
 import type { ParameterValue } from "./fields.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "./remediation-workflow.ts";
 
@@ -94,7 +95,7 @@ function outside(size: number, least = -Infinity, most = Infinity, rule: (limit:
 /** A pattern that is none matches nothing: what cannot be checked is not let through. */
 function matches(pattern: string, text: string): boolean {
   try {
-    return new RegExp(pattern, "u").test(text);
+    return linearPattern(pattern).test(text);
   } catch {
     return false;
   }

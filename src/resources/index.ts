@@ -1,3 +1,4 @@
+export { linearPattern } from "../kube/index.ts";
 export {
   type AutomationPause,
   type AutomationPauseSpec,

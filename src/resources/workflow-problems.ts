@@ -1,3 +1,4 @@
+import { linearPattern } from "../kube/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { valueProblems } from "./check-parameters.ts";
 import { isCodeVariable } from "./code-variables.ts";
@@ -87,7 +88,7 @@ const keywordTypes: Readonly<Record<string, readonly WorkflowParameter["type"][]
 
 function isPattern(pattern: string): boolean {
   try {
-    new RegExp(pattern, "u");
+    linearPattern(pattern);
     return true;
   } catch {
     return false;

@@ -1,3 +1,5 @@
+import { limitTexts } from "./limit-texts.ts";
+
 /** A JSON object, as opposed to a list, a text or nothing. */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -22,12 +24,13 @@ export class Problems {
     return "";
   }
 
-  /** Texts by name; nothing where there is nothing. */
+  /** Texts by name, cut where they are too long; nothing where there is nothing. */
   texts(value: unknown, field: string): Readonly<Record<string, string>> {
     if (value === undefined || value === null) return {};
     if (!isObject(value)) return this.add(`${field} is not an object of texts`) ?? {};
+    const before = this.list.length;
     for (const name in value) if (typeof value[name] !== "string") this.add(`${field}.${shown(name)} is not text`);
-    return value as Readonly<Record<string, string>>;
+    return this.list.length > before ? {} : limitTexts(value as Readonly<Record<string, string>>);
   }
 }
 

@@ -3,14 +3,20 @@ import type { Clock, Timer } from "../../src/time/index.ts";
 /** Time that moves when told. Timers due together wake in the order they were set. */
 export class ManualClock implements Clock {
   #nowMs = 1_000;
+  readonly #startMs: number;
   #timers: { at: number; wake: () => void; background: boolean }[] = [];
+
+  /** It starts a second after `startMs`. */
+  constructor(startMs = 1_700_000_000_000) {
+    this.#startMs = startMs;
+  }
 
   now(): number {
     return this.#nowMs;
   }
 
   wallMs(): number {
-    return 1_700_000_000_000 + this.#nowMs;
+    return this.#startMs + this.#nowMs;
   }
 
   after(delayMs: number, wake: () => void): Timer {

@@ -1,3 +1,5 @@
+import { type LinearPattern, linearPattern } from "../../kube/index.ts";
+
 /**
  * Tells whether a path is under one of the patterns, which read as in a `.gitignore`: the last one that fits decides, `!`
  * takes out again, and what is below a protected folder stays protected. Case makes no difference: it makes none on
@@ -12,7 +14,7 @@ export function protectedBy(patterns: readonly string[]): (path: string) => bool
 }
 
 interface Rule {
-  readonly matches: RegExp;
+  readonly matches: LinearPattern;
   readonly foldersOnly: boolean;
   readonly protects: boolean;
 }
@@ -31,7 +33,7 @@ function ruleOf(line: string): Rule | undefined {
   const body = foldersOnly ? pattern.slice(0, -1) : pattern;
   // With a slash that is not its last character, a pattern starts at the root.
   const anchored = body.includes("/") ? body.replace(/^\//, "") : `**/${body}`;
-  return { matches: new RegExp(`^${expressionOf(anchored)}$`, "iu"), foldersOnly, protects };
+  return { matches: linearPattern(`^${expressionOf(anchored)}$`, { ignoreCase: true }), foldersOnly, protects };
 }
 
 const pieces = /\*\*\/|\/\*\*$|\*+|\?|\[!?\]?(?:\\.|[^\]\\/])*\]|\\.|./gsu;
@@ -55,7 +57,7 @@ function classOf(piece: string): string {
   const inner = piece.slice(negated ? 2 : 1, -1).replace(/\\(.)/g, "$1");
   const set = `[${negated ? "^/" : ""}${inner.replace(/[\\\][^]/g, "\\$&")}]`;
   try {
-    new RegExp(set, "u");
+    linearPattern(set);
     return set;
   } catch {
     return escaped(piece);

@@ -4,7 +4,7 @@ import type { Clock } from "../../time/index.ts";
 /** Who may post, and what. */
 export interface Sender {
   readonly name: string;
-  /** The sources whose signals it may post; all of them unless given. */
+  /** The sources whose signals it may post, its own first; all of them unless given. */
   readonly sources: readonly string[] | undefined;
 }
 

@@ -11,6 +11,7 @@ import type { Clock } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { answerTo, answerToDryRun, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
+import { attributeSource, mayPost, type RouteSources } from "./attribute-source.ts";
 import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 import { openApiDocument } from "./openapi.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -142,7 +143,10 @@ function serveInformation(app: FastifyInstance, { gateway, routes, tasks, metric
 
 function serveSignals(app: FastifyInstance, options: ServerOptions) {
   const { limits, clock } = options;
-  const desk: SignalDesk = { ...options, rate: new RateLimit(clock, limits.signalsPerSecond), senderOf: new WeakMap() };
+  const builtIn = new Set([...options.routes.map(({ reader }) => reader.source), ...watchedSources]);
+  const sourcesOf = (own: string) => ({ own, builtIn });
+  const rate = new RateLimit(clock, limits.signalsPerSecond);
+  const desk: SignalDesk = { ...options, rate, senderOf: new WeakMap(), sourcesOf };
   for (const route of options.routes) {
     app.route({
       method: "POST",
@@ -159,10 +163,14 @@ function serveSignals(app: FastifyInstance, options: ServerOptions) {
   }
 }
 
+/** Sources without a route: the gateway reports them itself. */
+const watchedSources = ["kubernetes-events", "kubernetes-nodes"];
+
 interface SignalDesk extends Pick<ServerOptions, "gateway" | "senders" | "clock"> {
   readonly rate: RateLimit;
   /** Whose request it is, from when it was let in. */
   readonly senderOf: WeakMap<FastifyRequest, Sender>;
+  readonly sourcesOf: (own: string) => RouteSources;
 }
 
 /** Notes who asks; answers those who may not. */
@@ -175,7 +183,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, { reader }: S
     reply.header("www-authenticate", "Bearer");
     return say(reply, 401, "Send a token this gateway knows: Authorization: Bearer TOKEN.");
   }
-  if (sender.sources && !sender.sources.includes(reader.source)) {
+  if (!mayPost(sender, desk.sourcesOf(reader.source))) {
     gateway.metrics.turnedAway("not-allowed");
     return say(reply, 403, `This token is for other sources. Use one that may send signals of ${reader.source}.`);
   }
@@ -188,18 +196,40 @@ async function take(request: FastifyRequest, reply: FastifyReply, route: SignalR
   const reading = reader.read(request.body, new Date(clock.wallMs()).toISOString());
   if (reading.kind === "problems") return say(reply, 422, "Nothing of it was understood.", reading.problems);
 
-  const sender = senderOf.get(request)?.name ?? "";
-  const tooMany = rate.take(sender, Math.max(1, reading.readings.length));
+  const sender = senderOf.get(request);
+  if (!sender) throw new TypeError("a request without a sender was let in");
+  const attributed = attributeAll(reading, sender, desk.sourcesOf(reader.source));
+  if (attributed.kind === "forbidden") {
+    gateway.metrics.turnedAway("not-allowed");
+    return say(reply, 403, "This token may not send signals of that source.", attributed.problems);
+  }
+  const tooMany = rate.take(sender.name, Math.max(1, reading.readings.length));
   if (tooMany) {
     gateway.metrics.turnedAway("too-many");
     const seconds = String(tooMany.waitSeconds);
     return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
-  if (isDryRun(request)) return answerDryRun(reply, reading, gateway);
-  return answer(reply, reading, gateway, reader.source);
+  if (isDryRun(request)) return answerDryRun(reply, attributed, gateway);
+  return answer(reply, attributed, gateway, reader.source);
 }
 
 type Signals = Extract<PayloadReading, { kind: "signals" }>;
+type Forbidden = { readonly kind: "forbidden"; readonly problems: readonly string[] };
+
+/** The same signals with the sources that count. One that the sender may not send spoils all: it is no accident. */
+function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Signals | Forbidden {
+  const problems: string[] = [];
+  const readings = reading.readings.map((one, i): SignalReading => {
+    if (one.kind !== "signal") return one;
+    const attribution = attributeSource(one.signal, sender, route);
+    if (attribution.kind === "forbidden") problems.push(`signals[${i}]: ${attribution.problem}`);
+    else if (attribution.source !== one.signal.source) {
+      return { kind: "signal", signal: { ...one.signal, source: attribution.source } };
+    }
+    return one;
+  });
+  return problems.length > 0 ? { kind: "forbidden", problems } : { ...reading, readings };
+}
 
 async function answer(reply: FastifyReply, reading: Signals, gateway: Gateway, source: string) {
   if (reading.truncated > 0) gateway.truncated(source, reading.truncated);

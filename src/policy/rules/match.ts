@@ -1,4 +1,4 @@
-import { type Kinds, kindText, type RemediationRequestSpec } from "../../resources/index.ts";
+import { type Kinds, kindText, linearPattern, type RemediationRequestSpec } from "../../resources/index.ts";
 import type { Pattern, RuleMatch } from "./rule.ts";
 
 /** Why a rule does not match, or undefined if it does. */
@@ -34,7 +34,7 @@ function fits(pattern: Pattern, value: string | undefined): boolean {
   if (value === undefined) return false;
   if (typeof pattern !== "string") return pattern.some((one) => fits(one, value));
   const expression = expressionIn(pattern);
-  return expression === undefined ? pattern === value : new RegExp(expression).test(value);
+  return expression === undefined ? pattern === value : linearPattern(expression).test(value);
 }
 
 /** The whole value has to match: what is between the slashes, anchored. */

@@ -1,4 +1,4 @@
-import { readYamlFile, type TextFile, type YamlPlace } from "../../resources/index.ts";
+import { linearPattern, readYamlFile, type TextFile, type YamlPlace } from "../../resources/index.ts";
 import { fillable, unknownNames } from "./fill.ts";
 import { expressionIn } from "./match.ts";
 import type { Rule } from "./rule.ts";
@@ -82,9 +82,9 @@ function checkText(value: unknown, place: YamlPlace, say: Say): void {
   const expression = expressionIn(value);
   if (expression === undefined) return;
   try {
-    new RegExp(expression);
+    linearPattern(expression);
   } catch {
-    say(place, "is not a valid regular expression");
+    say(place, "is not a valid regular expression (RE2 syntax: no look-around, no back-references)");
   }
 }
 

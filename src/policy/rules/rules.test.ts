@@ -108,7 +108,7 @@ describe("a file of rules", () => {
     [
       "a broken expression",
       file.replace("/Disk.*/", '"/Disk(/"'),
-      "rules.yaml:5: rules[0].match.labels.reason is not a valid regular expression",
+      "rules.yaml:5: rules[0].match.labels.reason is not a valid regular expression (RE2 syntax: no look-around, no back-references)",
     ],
     [
       "a name that no signal has",

@@ -63,7 +63,7 @@ function readSignal(item: unknown, { prefix, receivedAt }: Surroundings): Signal
   const labels = found.texts(item["labels"], `${prefix}labels`);
   const annotations = found.texts(item["annotations"], `${prefix}annotations`);
   const firingAt = timeOf(item["firingTime"], `${prefix}firingTime`, found) ?? receivedAt;
-  const endedAt = timeOf(item["endTime"], `${prefix}endTime`, found) ?? receivedAt;
+  const endedAt = timeOf(item["endTime"], `${prefix}endTime`, found);
   const subject = targetIn(item["target"], `${prefix}target`, found);
   const ownSeries = optional(item, "series", { prefix, found, most: 128, otherwise: "" });
   if (found.list.length > 0 || !subject) return { kind: "problems", problems: found.list };
@@ -72,7 +72,10 @@ function readSignal(item: unknown, { prefix, receivedAt }: Surroundings): Signal
   const common = { source, name, severity, subject, series, labels, annotations, firingAt, payload: item };
   return {
     kind: "signal",
-    signal: status === "resolved" ? { status, ...common, endedAt } : { status: "firing", ...common },
+    signal:
+      status === "resolved"
+        ? { status, ...common, ...(endedAt === undefined ? {} : { endedAt }) }
+        : { status: "firing", ...common },
   };
 }
 

@@ -70,7 +70,7 @@ function firedByHand() {
   let latest = () => {};
   const after = (_ms: number, callback: () => void) => {
     latest = callback;
-    return { cancel: () => {} };
+    return { cancel: () => {}, setBackground: () => {} };
   };
   return { clock: { ...systemClock(), after }, fire: () => latest() };
 }

@@ -1,13 +1,14 @@
 import { Environment } from "@marcbachmann/cel-js";
+import { type LinearPattern, linearPattern } from "../../linear-pattern.ts";
 
 export type Expression = (context: object) => unknown;
 
 /** The patterns and CEL expressions of one schema, each compiled when it is first needed and kept with the schema. */
 export class Compiled {
-  readonly #patterns = new Map<string, RegExp>();
+  readonly #patterns = new Map<string, LinearPattern>();
   readonly #expressions = new Map<string, Expression>();
 
-  pattern(text: string): RegExp {
+  pattern(text: string): LinearPattern {
     return once(this.#patterns, text, compiledPattern);
   }
 
@@ -25,14 +26,9 @@ function once<T>(known: Map<string, T>, text: string, make: (text: string) => T)
   return made;
 }
 
-/** A pattern of a schema. Throws SyntaxError for one that JavaScript cannot read. */
-export function compiledPattern(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, "u");
-  } catch {
-    // RE2 allows escapes of ordinary characters, which the strict mode of JavaScript does not.
-    return new RegExp(pattern);
-  }
+/** A pattern of a schema, in the syntax that the real server reads. Throws SyntaxError for any other. */
+export function compiledPattern(pattern: string): LinearPattern {
+  return linearPattern(pattern);
 }
 
 const environment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })

@@ -1,0 +1,36 @@
+import { RE2JS } from "re2js";
+
+/**
+ * A regular expression that takes time in proportion to the text, whatever the expression and the text are. For every
+ * expression that is not written in our own source: rules, schemas and settings meet texts that anybody can send.
+ */
+export interface LinearPattern {
+  /** Whether the expression matches somewhere in `text`. */
+  test(text: string): boolean;
+}
+
+/** Compiles RE2 syntax (as Go and Kubernetes read it). Throws SyntaxError for anything else, such as `(?=…)`. */
+export function linearPattern(expression: string, { ignoreCase = false } = {}): LinearPattern {
+  const key = `${ignoreCase ? "i" : ""}/${expression}`;
+  const known = compiled.get(key);
+  if (known) return known;
+  const pattern = compile(expression, ignoreCase);
+  if (compiled.size >= maxCompiled) compiled.clear();
+  compiled.set(key, pattern);
+  return pattern;
+}
+
+/** What was compiled before: a pure function's results, because compiling costs a hundred times more than matching. */
+const compiled = new Map<string, LinearPattern>();
+const maxCompiled = 1_000;
+
+function compile(expression: string, ignoreCase: boolean): LinearPattern {
+  if (expression.length > maxLength) throw new SyntaxError(`the expression is longer than ${maxLength} characters`);
+  try {
+    return RE2JS.compile(expression, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (error) {
+    throw new SyntaxError((error as Error).message, { cause: error });
+  }
+}
+
+const maxLength = 4_096;

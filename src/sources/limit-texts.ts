@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Of one value, and of all values and names of one signal's labels, or of its annotations. In characters. */
+export const maxTextLength = 2_048;
+export const maxTextsLength = 8_192;
+
+/**
+ * Labels or annotations that are small enough to be kept in memory and matched. A value that is too long is cut and ends
+ * with a note; entries beyond the total are left out, and one more entry says how many. Nothing is refused for its size:
+ * the alert is what matters. The note has a hash, so that two different long values stay different.
+ */
+export function limitTexts(texts: Texts): Texts {
+  let total = 0;
+  for (const name in texts) total += name.length + (texts[name] as string).length;
+  if (total <= maxTextLength) return texts;
+
+  const limited: Record<string, string> = {};
+  let left = maxTextsLength;
+  let omitted = 0;
+  for (const [name, text] of Object.entries(texts)) {
+    const value = limitText(text);
+    if (name.length + value.length > left) {
+      omitted++;
+      continue;
+    }
+    left -= name.length + value.length;
+    Object.defineProperty(limited, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  if (omitted > 0)
+    limited["interlock_truncated"] = `${omitted} more left out: they exceed ${maxTextsLength} characters`;
+  return limited;
+}
+
+function limitText(text: string): string {
+  if (text.length <= maxTextLength) return text;
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const note = `… (truncated from ${text.length} characters, sha256 ${hash})`;
+  return text.slice(0, maxTextLength - note.length) + note;
+}
