@@ -18,7 +18,6 @@ import type { Ledger } from "../ledger/index.ts";
 import {
   automationPauses,
   catalogOf,
-  closedIncidentPhases,
   type Kinds,
   labelKeys,
   type RemediationApprovalRequest,
@@ -36,6 +35,7 @@ import type { Analyzer } from "./analyzer.ts";
 import { announcer } from "./announce.ts";
 import { needsAnalysis } from "./decide.ts";
 import { orchestratorMetrics } from "./metrics.ts";
+import { NewestIncidents } from "./newest-incidents.ts";
 import type { AnswerersKnownSince, Sight } from "./observe.ts";
 import { reconcile } from "./reconcile.ts";
 import { hasTurn } from "./route.ts";
@@ -101,6 +101,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     type: remediationWorkflows,
     indexes: { workflowId: ({ spec }) => [spec.workflowId] },
   });
+  const newest = new NewestIncidents(incidents);
   incidents.subscribe((event: ChangeEvent, object) => event === "DELETED" && ownWrites.forget(object));
 
   const sight: Sight = {
@@ -110,6 +111,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     approvals,
     records,
     pauses,
+    newest,
     ownWrites,
     catalog: catalogOf(entries),
   };
@@ -118,12 +120,6 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   /** Those whose turn may come out otherwise when something that concerns many targets changes. */
   const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
   const unanalyzed = () => incidents.list().filter(needsAnalysis).map(objectKey);
-  /** A closed incident may be removed one day, once a later one has its fingerprint. */
-  const withEarlier = (incident: RemediationRequest) => [
-    objectKey(incident),
-    ...(isClosed(incident) ? [] : incidents.byIndex("fingerprint", incident.spec.signalFingerprint).map(objectKey)),
-  ];
-
   const drive = new Controller({
     name: "incidents",
     clock,
@@ -131,7 +127,8 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     problem,
     concurrency,
     sources: [
-      keysFrom(incidents, withEarlier),
+      keysFrom(incidents, (incident) => [objectKey(incident)]),
+      newest.superseded,
       keysFrom(executions, ownerKey),
       keysFrom(approvals, ownerKey),
       keysFrom(entries, () => []),
@@ -180,10 +177,6 @@ function changesOf(analyzer: Analyzer, keys: () => readonly string[]): KeySource
 /** The hash of the target in whose turn an incident is dealt with. */
 function turnOf(incident: RemediationRequest): readonly string[] {
   return hasTurn(incident) && incident.status?.diagnosis ? [nameHash(incident.status.diagnosis.target)] : [];
-}
-
-function isClosed({ status }: RemediationRequest): boolean {
-  return (closedIncidentPhases as readonly unknown[]).includes(status?.phase);
 }
 
 function targetKey(labels: Readonly<Record<string, string>> = {}): readonly string[] {

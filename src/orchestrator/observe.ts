@@ -3,7 +3,6 @@ import { lastingPauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   type Catalog,
-  incidentNumber,
   isUnfinished,
   type Kinds,
   labelKeys,
@@ -18,6 +17,7 @@ import {
 } from "../resources/index.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { needsAnalysis } from "./decide.ts";
+import type { NewestIncidents } from "./newest-incidents.ts";
 import { isOwnedBy } from "./own-executions.ts";
 import type { Seen } from "./seen.ts";
 import type { OrchestratorSettings } from "./settings.ts";
@@ -32,6 +32,7 @@ export interface Sight {
   readonly records: Informer<RemediationTarget>;
   readonly approvals: Informer<RemediationApprovalRequest, "incident">;
   readonly pauses: Informer<AutomationPause>;
+  readonly newest: Pick<NewestIncidents, "isNewest">;
   readonly ownWrites: OwnWrites;
   readonly catalog: Catalog;
   readonly analyzer: Analyzer;
@@ -61,7 +62,7 @@ export async function observe(incident: RemediationRequest, sight: Sight, signal
     approval,
     ...(isAnswered && { answerersKnownSinceMs: await sight.answerersKnownSince?.(signal) }),
     workflow: status?.diagnosis && catalog.find(status.diagnosis.workflowId),
-    isNewest: isNewest(incident, sight),
+    isNewest: sight.newest.isNewest(incident),
     settings,
   };
 }
@@ -89,16 +90,6 @@ async function approvalOf({ metadata, status }: RemediationRequest, { client, ap
 function latest(approvals: readonly RemediationApprovalRequest[]): RemediationApprovalRequest | undefined {
   const ageOf = ({ metadata }: RemediationApprovalRequest) => `${metadata.creationTimestamp} ${metadata.name}`;
   return [...approvals].sort((a, b) => (ageOf(a) < ageOf(b) ? 1 : -1))[0];
-}
-
-function isNewest({ metadata, spec }: RemediationRequest, { incidents }: Sight): boolean {
-  const { signalFingerprint: fingerprint } = spec;
-  const ageOf = (name = "", created = "") => [incidentNumber(fingerprint, name) ?? 0, created] as const;
-  const [number, created] = ageOf(metadata.name, metadata.creationTimestamp);
-  return !incidents.byIndex("fingerprint", fingerprint).some(({ metadata: other }) => {
-    const [itsNumber, itsCreation] = ageOf(other.name, other.creationTimestamp);
-    return itsNumber > number || (itsNumber === number && itsCreation > created);
-  });
 }
 
 /** The target as the caches show it: good enough to see that there is nothing to do. */
