@@ -61,9 +61,9 @@ export class YamlReader {
     if (this.#current || this.#closed) return;
     const job = this.#queue.shift();
     if (!job) return;
-    const worker = (this.#worker ??= this.#startWorker());
+    this.#worker ??= this.#startWorker();
     this.#current = { job, timer: this.#clock.after(this.#limits.timeoutMs, () => this.#abort(tooSlow())) };
-    worker.postMessage(job.text);
+    this.#worker.postMessage(job.text);
   }
 
   #startWorker(): Worker {
