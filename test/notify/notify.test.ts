@@ -133,14 +133,14 @@ describe("settings", () => {
     await start({ NOTIFY_CONSOLE: "true" });
     await tell({ severity: "critical", context: { targetResource: "node/one" } });
     await ended();
-    expect(printed).toEqual([expect.stringMatching(/^\[critical\] It failed\n {2}target: node\/one\n {2}next: /)]);
+    expect(printed).toEqual(["[critical] It failed", "  target: node/one", expect.stringMatching(/^ {2}next: /)]);
 
     await Promise.all(open.splice(0).map((stage) => stage.close()));
     await start({ NOTIFY_CONSOLE: "false" });
     await tell();
     await ended();
 
-    expect(printed).toHaveLength(1);
+    expect(printed.filter((line) => line.startsWith("["))).toHaveLength(1);
   });
 
   it("notify.file: a line of JSON for each", async () => {
@@ -201,7 +201,7 @@ describe("settings", () => {
     await ended();
 
     expect(receiver.letters).toHaveLength(1);
-    expect(printed).toHaveLength(1);
+    expect(printed.filter((line) => line.startsWith("["))).toHaveLength(1);
     expect((await statuses()).map((status) => status?.message).sort()).toEqual([
       "delivered to console",
       "delivered to webhook",
