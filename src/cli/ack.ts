@@ -80,8 +80,8 @@ async function ackOnRecord(
 ): Promise<number> {
   const { items } = await client.list(remediationTargets);
   for (const { metadata, spec, status } of items) {
-    for (const { workflowId, lastFailure, lastExecutionFailure, recentEnds } of status?.workflows ?? []) {
-      const end = [lastExecutionFailure, lastFailure, ...recentEnds].find(
+    for (const { workflowId, lastFailure, lastExecutionFailure, ineffective, recentEnds } of status?.workflows ?? []) {
+      const end = [lastExecutionFailure, lastFailure, ineffective?.latestSuccess, ...recentEnds].find(
         (end) => end && isNamed(name, end.executionName),
       );
       if (!end) continue;

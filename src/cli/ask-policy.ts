@@ -1,4 +1,11 @@
-import { type ActionRequest, type Decision, decide, lastingPauses, workflowRules } from "../policy/index.ts";
+import {
+  type ActionRequest,
+  type AskingIncident,
+  type Decision,
+  decide,
+  lastingPauses,
+  workflowRules,
+} from "../policy/index.ts";
 import {
   automationPauses,
   currentEntry,
@@ -21,8 +28,8 @@ export interface Question {
   readonly target: ObjectTarget;
   /** Each that is in the catalog, unless named. */
   readonly workflow?: string | undefined;
-  /** Of the incident for which it is asked. */
-  readonly fingerprint?: string;
+  /** The incident for which it is asked. */
+  readonly incident?: AskingIncident;
   /** The execution that asks. */
   readonly executionUid?: string;
 }

@@ -1,6 +1,6 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
-import { explain } from "../policy/index.ts";
+import { askingIncident, explain } from "../policy/index.ts";
 import {
   kindsIn,
   type RemediationApprovalRequest,
@@ -80,7 +80,7 @@ async function askNow({ spec, status }: RemediationRequest, desk: Desk): Promise
     {
       target: readObjectTarget(target, kinds),
       workflow,
-      fingerprint: spec.signalFingerprint,
+      incident: askingIncident({ spec, status }),
       ...(acts ? { executionUid: acts.uid } : {}),
     },
     kinds,

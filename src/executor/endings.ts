@@ -111,6 +111,7 @@ export function failureOfRun({ failure, cancelledBecause }: SeenRun): RunFailure
 export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | undefined {
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return undefined;
   const fingerprint = metadata.annotations?.[annotationKeys.signalFingerprint];
+  const incidentSince = Date.parse(metadata.annotations?.[annotationKeys.incidentSince] ?? "");
   const end = {
     executionUid: metadata.uid ?? "",
     executionName: metadata.name ?? "",
@@ -118,6 +119,7 @@ export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | u
     outcome: status.outcome,
     completedAt: status.completionTime,
     ...(fingerprint === undefined ? {} : { signalFingerprint: fingerprint }),
+    ...(Number.isNaN(incidentSince) ? {} : { incidentSince: iso(incidentSince) }),
   };
   if (status.phase === "Completed") return metadata.deletionTimestamp ? { ...end, cooldownEnded: true } : end;
   const { reason, wasExecutionFailure } = status.failureDetails;

@@ -1,16 +1,16 @@
 import { type Engine, runOwner } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import { foldAck, foldEnd, freeHolder } from "../policy/index.ts";
+import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered } from "../policy/index.ts";
 import {
   annotationKeys,
   type ExecutionEnd,
+  ineffectiveExecutions,
   labelKeys,
   parseTarget,
   type RemediationTarget,
   remediationTargets,
   type TargetHolder,
-  type WorkflowHistory,
   workflowExecutions,
 } from "../resources/index.ts";
 import { acknowledgementOf } from "./endings.ts";
@@ -32,6 +32,7 @@ export async function reconcileTarget(
   const named = [...new Set(sight.runs.values())].flatMap((informer) => informer.byIndex("target", name));
   if (record) await tellOfLost(record, hands);
   if (record && (await acknowledge(record, hands, signal))) return waitMs;
+  if (record && (await foldMarks(record, hands, signal))) return waitMs;
   if (!mayHaveOrphans(record, named, sight)) return undefined;
 
   const uids = await livingExecutions(name, sight, signal);
@@ -55,7 +56,7 @@ export interface TargetHands extends Hands {
 async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, signal: AbortSignal): Promise<boolean> {
   const uid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
   const found = uid === undefined ? undefined : findEnd(record, uid);
-  if (!found || covers(found.history.ack, found.end)) return false;
+  if (!found || isCovered(found.history.ack, found.end)) return false;
   const nowMs = sight.client.serverNowMs();
   const knownSinceMs = await sight.acknowledgersKnownSince?.(signal);
   const ack = acknowledgementOf(record, found.end, { nowMs, knownSinceMs });
@@ -71,17 +72,32 @@ async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, 
   return true;
 }
 
+/** True if workflows are marked as ineffective there, by an orchestrator, and the status did not show that yet. */
+async function foldMarks(record: RemediationTarget, { sight }: Hands, signal: AbortSignal): Promise<boolean> {
+  const { client, settings } = sight;
+  const foundAt = new Date(client.serverNowMs()).toISOString();
+  let { status } = record;
+  for (const uid of ineffectiveExecutions(record)) {
+    const found = findEnd(record, uid);
+    if (found?.end.outcome !== "Success" || isCovered(found.history.ack, found.end)) continue;
+    const { workflowId, ineffective: known } = found.history;
+    if (known && Date.parse(known.latestSuccess.completedAt) >= Date.parse(found.end.completedAt)) continue;
+    const ineffective = { latestSuccess: found.end, foundAt };
+    status = foldIneffective(status, { workflowId, ineffective, backoff: settings.backoff });
+  }
+  if (!status || status === record.status) return false;
+  await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
+  return true;
+}
+
 function findEnd({ status }: RemediationTarget, uid: string) {
   for (const history of status?.workflows ?? []) {
-    const ends = [history.lastExecutionFailure, history.lastFailure, history.lastSuccess, ...history.recentEnds];
+    const { lastExecutionFailure, lastFailure, lastSuccess, ineffective, recentEnds } = history;
+    const ends = [lastExecutionFailure, lastFailure, lastSuccess, ineffective?.latestSuccess, ...recentEnds];
     const end = ends.find((end) => end?.executionUid === uid);
     if (end) return { history, end };
   }
   return undefined;
-}
-
-function covers(ack: WorkflowHistory["ack"], { completedAt }: ExecutionEnd): boolean {
-  return ack !== undefined && Date.parse(ack.coversUntil) >= Date.parse(completedAt);
 }
 
 const lookAgainMs = 1_000;

@@ -21,6 +21,8 @@ export type Action =
   | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest }
   /** Hands a person's word on to the target's record, where it counts, and takes it off the incident. */
   | { readonly do: "acknowledge"; readonly record: RemediationTarget; readonly executionUid: string }
+  /** Marks the record: the successes up to this execution did not last. The executor writes that into its status. */
+  | { readonly do: "mark-ineffective"; readonly record: RemediationTarget; readonly executionUid: string }
   /** Puts an event into the ledger; nothing after it happens if that fails. */
   | { readonly do: "record"; readonly event: LedgerEvent }
   | { readonly do: "notify"; readonly notice: NotificationRequest }

@@ -1,6 +1,8 @@
 import { byAge } from "../kube/index.ts";
-import { type ActionRequest, type Decision, decide, workflowRules } from "../policy/index.ts";
+import { type ActionRequest, askingIncident, type Decision, decide, workflowRules } from "../policy/index.ts";
 import {
+  annotationKeys,
+  type ExecutionEnd,
   isRecorded,
   isUnfinished,
   type RemediationRequest,
@@ -16,17 +18,53 @@ export function askPolicy(incident: RemediationRequest, view: TargetView): Decis
   const { catalog, pauses, settings, nowMs } = view;
   const request = requestOf(incident, view);
   const entry = catalog.find(request.workflowId);
-  const record = asHeld(view);
+  const record = asHeld(request.incident?.wasIneffective ? withLatestSuccess(view, request.workflowId) : view);
   return decide(request, { record, workflow: entry && workflowRules(entry), pauses, settings, nowMs });
 }
 
 function requestOf({ status, spec }: RemediationRequest, { namespace }: TargetView): ActionRequest {
   const { target = "", workflowId = "" } = status?.diagnosis ?? {};
-  return { target, workflowId, fingerprint: spec.signalFingerprint, ...(namespace === undefined ? {} : { namespace }) };
+  return {
+    target,
+    workflowId,
+    incident: askingIncident({ spec, status }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+/**
+ * An incident stays Ineffective when the record is deleted. Only executors make records, so until then the execution to
+ * acknowledge is read from the executions.
+ */
+function withLatestSuccess(
+  view: TargetView,
+  workflowId: string,
+): Pick<TargetView, "executions" | "settings"> & Recorded {
+  if (view.record?.status) return view;
+  const ends = view.executions.filter(({ spec }) => spec.workflowRef.workflowId === workflowId).flatMap(successFor);
+  const recentEnds = ends.sort((a, b) => Date.parse(b.completedAt) - Date.parse(a.completedAt)).slice(0, 1);
+  return { ...view, record: { status: { workflows: [{ workflowId, consecutiveFailures: 0, recentEnds }] } } };
+}
+
+/** Its success for an incident that is not acknowledged. */
+function successFor({ metadata, status }: WorkflowExecution): readonly ExecutionEnd[] {
+  const { annotations = {}, uid = "", name = "", namespace = "" } = metadata;
+  const signalFingerprint = annotations[annotationKeys.signalFingerprint];
+  if (status?.phase !== "Completed" || !signalFingerprint || annotations[annotationKeys.acknowledge]) return [];
+  const names = { executionUid: uid, executionName: name, executionNamespace: namespace };
+  return [{ ...names, outcome: "Success", completedAt: status.completionTime, signalFingerprint }];
+}
+
+interface Recorded {
+  readonly record: { readonly status?: RemediationTargetStatus } | undefined;
 }
 
 /** An execution that was not admitted yet, or whose end is not in the record yet, holds the target as far as we care. */
-function asHeld({ record, executions, settings }: TargetView): RemediationTargetStatus | undefined {
+function asHeld({
+  record,
+  executions,
+  settings,
+}: Pick<TargetView, "executions" | "settings"> & Recorded): RemediationTargetStatus | undefined {
   if (record?.status?.holder) return record.status;
   const [first] = executions.filter(isPendingOrUnsettled).sort(byAge);
   return first ? { ...record?.status, holder: holderOf(first, settings) } : record?.status;

@@ -1,5 +1,5 @@
 import type { Blocked } from "../policy/index.ts";
-import type { RemediationRequest } from "../resources/index.ts";
+import { ineffectiveExecutions, type RemediationRequest } from "../resources/index.ts";
 import { act, nothing, type Turn, waitUntil } from "./action.ts";
 import * as events from "./ledger-events.ts";
 import { acknowledgementOn, needsPerson } from "./notices.ts";
@@ -16,6 +16,11 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
       { do: "acknowledge", record, executionUid: earlier.executionUid },
       { do: "announce", what: { kind: "acknowledged", by: ack.by } },
     );
+  }
+  // Before the incident shows it: from then on it lasts until it is acknowledged, whatever becomes of the incident.
+  const ineffectiveUid = unmarkedIneffective(decision, view);
+  if (ineffectiveUid !== undefined && record) {
+    return act({ do: "mark-ineffective", record, executionUid: ineffectiveUid });
   }
   if (isStillBlocked(incident, decision)) return clearsAtMs === undefined ? nothing : waitUntil(clearsAtMs, nowMs);
 
@@ -37,6 +42,19 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
     { do: "set-status", status: blocked(incident, next, { review, nowMs }) },
     { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
   );
+}
+
+/** The latest success of a fix that does not last, if the record does not show that yet; also when another check blocks first. */
+function unmarkedIneffective({ checks }: Blocked, { record }: TargetView): string | undefined {
+  for (const check of checks) {
+    if (check.answer !== "blocks" || check.reason !== "Ineffective" || !check.earlier) continue;
+    const { executionUid } = check.earlier;
+    const isFolded = record?.status?.workflows?.some(
+      ({ ineffective }) => ineffective?.latestSuccess.executionUid === executionUid,
+    );
+    return isFolded || ineffectiveExecutions(record).includes(executionUid) ? undefined : executionUid;
+  }
+  return undefined;
 }
 
 /** For the same reason, until the same time. How long that is from now on changes with every look, and is no news. */

@@ -1,4 +1,5 @@
 import { nameHash } from "../kube/index.ts";
+import { askingIncident } from "../policy/index.ts";
 import {
   annotationKeys,
   labelKeys,
@@ -27,7 +28,10 @@ export function draftExecution(incident: RemediationRequest, { spec: entry }: Re
         [labelKeys.targetHash]: nameHash(target),
         [labelKeys.workflowId]: workflowId,
       },
-      annotations: { [annotationKeys.signalFingerprint]: incident.spec.signalFingerprint },
+      annotations: {
+        [annotationKeys.signalFingerprint]: incident.spec.signalFingerprint,
+        [annotationKeys.incidentSince]: new Date(askingIncident(incident).sinceMs).toISOString(),
+      },
       ownerReferences: [ownedBy(incident)],
     },
     spec: {

@@ -11,7 +11,7 @@ import { act, type Turn } from "./action.ts";
 import * as events from "./ledger-events.ts";
 import { needsPerson } from "./notices.ts";
 import { type OrchestratorSettings, staleAfterOf } from "./settings.ts";
-import { again, blocked, type Closing, closed, executedAtMs, verifying } from "./statuses.ts";
+import { again, blocked, type Closing, closed, executedAtMs, recurred, verifying } from "./statuses.ts";
 
 interface At {
   readonly nowMs: number;
@@ -61,7 +61,7 @@ export function verify(incident: RemediationRequest, { nowMs, settings }: At): T
     const because = `it was reported again at ${incident.status?.deduplication?.lastSeenAt}, after the run had ended`;
     return act(
       { do: "record", event: events.recurred(incident, completedMs) },
-      { do: "set-status", status: again(incident, because) },
+      { do: "set-status", status: recurred(incident, because, lastSeenMs(incident)) },
       { do: "announce", what: { kind: "recurred" } },
     );
   }

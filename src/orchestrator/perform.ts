@@ -2,6 +2,7 @@ import { KubeError, refOf, type UpdateOutcome } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
+  ineffectiveExecutions,
   notificationRequests,
   type RemediationApprovalRequest,
   type RemediationRequest,
@@ -60,6 +61,8 @@ export async function perform(
       return (await expire(action.approval, sight, signal)) ? done : { kind: "lost" };
     case "acknowledge":
       return acknowledge(action.record, action.executionUid, incident, sight, signal);
+    case "mark-ineffective":
+      return (await markIneffective(action.record, action.executionUid, sight, signal)) ? done : { kind: "lost" };
     case "record":
       await ledger.append(action.event);
       return done;
@@ -111,6 +114,24 @@ async function expire(approval: RemediationApprovalRequest, { client }: Sight, s
   const outcome = await client.update(remediationApprovalRequests, next, { subresource: "status", signal });
   return outcome.kind === "updated";
 }
+
+/** At the very version that was read, so that marks by other replicas are kept. */
+async function markIneffective(
+  record: RemediationTarget,
+  executionUid: string,
+  { client }: Sight,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const uids = [...ineffectiveExecutions(record), executionUid].slice(-maxMarks);
+  const annotations = { [annotationKeys.ineffectiveExecutions]: uids.join(",") };
+  const { resourceVersion } = record.metadata;
+  const patch = { merge: { metadata: { resourceVersion, annotations } } };
+  const outcome = await client.patch(remediationTargets, refOf(record), patch, { signal });
+  return outcome.kind === "updated";
+}
+
+/** More than there are workflows that become ineffective on one target before an executor reads the marks. */
+const maxMarks = 10;
 
 /** The executor folds it into the record. Only then is it taken off: after a crash it is handed on once more. */
 async function acknowledge(

@@ -11,7 +11,7 @@ import type { Outcome } from "./announcement.ts";
 type Status = RemediationRequestStatus;
 type Kept = Pick<
   Status,
-  "deduplication" | "resolvedAt" | "executionRefs" | "startTime" | "conditions" | "diagnosis" | "follows"
+  "deduplication" | "resolvedAt" | "recurredAt" | "executionRefs" | "startTime" | "conditions" | "diagnosis" | "follows"
 >;
 
 /** Diagnosed, and waiting for its target's turn. */
@@ -29,6 +29,11 @@ export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, no
 /** From the beginning: what is known may be old by now. */
 export function again(incident: RemediationRequest, because: string): Status {
   return { ...keep(incident, "diagnosis", "follows", "conditions"), phase: "Analyzing", message: because };
+}
+
+/** From the beginning, because the problem was reported again at `atMs`, after a run that had succeeded. */
+export function recurred(incident: RemediationRequest, because: string, atMs: number): Status {
+  return { ...again(incident, because), recurredAt: iso(atMs) };
 }
 
 export function blocked(
@@ -162,6 +167,7 @@ function keep({ status }: RemediationRequest, ...without: readonly (keyof Kept)[
 const keptKeys = [
   "deduplication",
   "resolvedAt",
+  "recurredAt",
   "executionRefs",
   "startTime",
   "conditions",

@@ -9,16 +9,19 @@ interface Waiting {
   readonly settings: OrchestratorSettings;
 }
 
-/** Over before anything was started, or so long ago that acting on it would be acting on something else. */
+/**
+ * Over before anything was started, or so long ago that acting on it would be acting on something else. If a person has to
+ * look at what blocked it, that is still true afterwards.
+ */
 export function withdraw({ incident, nowMs, settings }: Waiting, waitedSinceMs = 0): Turn | undefined {
-  const { resolvedAt } = incident.status ?? {};
+  const { resolvedAt, requiresManualReview: review = false } = incident.status ?? {};
   if (resolvedAt !== undefined) {
     const message = `its sender said at ${resolvedAt} that it is over; nothing was started`;
-    return close(incident, { phase: "Withdrawn", outcome: "ResolvedBeforeStart", message }, nowMs);
+    return close(incident, { phase: "Withdrawn", outcome: "ResolvedBeforeStart", message, review }, nowMs);
   }
   if (nowMs < staleAtMs({ incident, settings }, waitedSinceMs)) return undefined;
   const message = `it was not reported again since ${new Date(lastSeenMs(incident)).toISOString()}; nothing was started`;
-  return close(incident, { phase: "Withdrawn", outcome: "Stale", message }, nowMs);
+  return close(incident, { phase: "Withdrawn", outcome: "Stale", message, review }, nowMs);
 }
 
 /** A person's answer is a sign of life, too. */

@@ -1,9 +1,9 @@
-import type { BlockReason, ExecutionEnd, RecentCause, TargetHolder } from "../resources/index.ts";
+import type { BlockReason, ExecutionEnd, RecentCause, TargetHolder, WorkflowHistory } from "../resources/index.ts";
 import { blockReasons } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import { historyOf } from "./fold.ts";
+import { historyOf, isCovered } from "./fold.ts";
 import { pausedBy } from "./pauses.ts";
-import type { ActionRequest, Situation } from "./request.ts";
+import type { ActionRequest, AskingIncident, Situation } from "./request.ts";
 
 /** One question of the policy with its answer. */
 export type Check = Question & ({ readonly answer: "passes"; readonly evidence: string } | Block);
@@ -80,7 +80,7 @@ function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: 
   const history = historyOf(record, workflowId);
   const failure = history?.lastExecutionFailure;
   if (!failure) return passes(`${workflowId} never failed while acting on ${target}`);
-  if (history.ack && Date.parse(history.ack.coversUntil) >= Date.parse(failure.completedAt)) {
+  if (history.ack && isCovered(history.ack, failure)) {
     return passes(
       `its failure in ${failure.executionName} was acknowledged by ${history.ack.by}: ${history.ack.reason}`,
     );
@@ -141,24 +141,57 @@ function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, setti
   });
 }
 
-function fixHolds({ workflowId, fingerprint }: ActionRequest, { record, settings, nowMs }: Situation): Answer {
-  const { ineffective } = settings;
-  if (fingerprint === undefined) return passes("it is not asked for an incident");
+function fixHolds({ target, workflowId, incident }: ActionRequest, { record, settings, nowMs }: Situation): Answer {
+  if (!incident) return passes("it is not asked for an incident");
   const history = historyOf(record, workflowId);
-  const since = Math.max(nowMs - ineffective.withinMs, Date.parse(history?.ack?.coversUntil ?? "") || 0);
-  const fixes = (history?.recentEnds ?? []).filter(
-    (end) => end.outcome === "Success" && end.signalFingerprint === fingerprint && Date.parse(end.completedAt) > since,
-  );
-  const within = formatDuration(ineffective.withinMs);
-  const [latest] = fixes;
-  if (fixes.length < ineffective.times || !latest) {
-    return passes(`${fixes.length} ${fixes.length === 1 ? "success" : "successes"} for this incident within ${within}`);
+  if (history?.ineffective) {
+    const { latestSuccess, foundAt } = history.ineffective;
+    const found = `${workflowId} kept succeeding on ${target} while the problem came back, the last time in ${latestSuccess.executionName}`;
+    return isIneffective(`${found}; this was found at ${foundAt}`, latestSuccess);
   }
+  const { times, withinMs } = settings.ineffective;
+  const within = formatDuration(withinMs);
+  const successes = successesForIncidents(history);
+  const [latest] = successes;
+  const fixes = withoutLasting(successes, incident).filter((end) => Date.parse(end.completedAt) > nowMs - withinMs);
+  const count = `${fixes.length} ${fixes.length === 1 ? "success" : "successes"}`;
+  if (latest && fixes.length >= times) {
+    const found = `${workflowId} succeeded ${fixes.length} times on ${target} within ${within}`;
+    return isIneffective(`${found}, and the problem came back each time`, latest);
+  }
+  // The record was deleted and made again: what it said is still in the incident.
+  if (latest && incident.wasIneffective) {
+    const found = `${workflowId} was found before to succeed on ${target} without lasting`;
+    return isIneffective(`${found}, the last time in ${latest.executionName}`, latest);
+  }
+  return passes(`${count} without lasting within ${within}; ${times} would be too many`);
+}
+
+/** The latest first, since the latest acknowledgement. */
+function successesForIncidents(history: WorkflowHistory | undefined): readonly ExecutionEnd[] {
+  return (history?.recentEnds ?? []).filter(
+    (end) => end.outcome === "Success" && end.signalFingerprint !== undefined && !isCovered(history?.ack, end),
+  );
+}
+
+/**
+ * Those that were followed by another incident, or by the same one again, before the next of them was started. An incident
+ * that was open before a success, and waited for its turn, does not show that the success did not last.
+ */
+function withoutLasting(latestFirst: readonly ExecutionEnd[], { sinceMs }: AskingIncident): readonly ExecutionEnd[] {
+  return latestFirst.filter(({ completedAt }, i) => {
+    const next = latestFirst[i - 1];
+    const nextSinceMs = next ? Date.parse(next.incidentSince ?? next.completedAt) : sinceMs;
+    return nextSinceMs > Date.parse(completedAt);
+  });
+}
+
+function isIneffective(evidence: string, earlier: ExecutionEnd): Block {
   return blocks("Ineffective", {
-    evidence: `${workflowId} succeeded ${fixes.length} times within ${within}, and the incident came back each time`,
-    nextStep: `find the cause behind it, then: interlock ack ${latest.executionName} --reason "…"`,
+    evidence,
+    nextStep: `find the cause behind it, then: interlock ack ${earlier.executionName} --reason "…"`,
     requiresManualReview: true,
-    earlier: latest,
+    earlier,
   });
 }
 

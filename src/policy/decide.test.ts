@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { builtInKinds, type ExecutionEnd, type RemediationTargetStatus } from "../resources/index.ts";
 import { decide } from "./decide.ts";
 import { explain } from "./explanation.ts";
-import { foldAck, foldEnd, withHolder } from "./fold.ts";
+import { foldAck, foldEnd, foldIneffective, withHolder } from "./fold.ts";
 import { lastingPauses, type Pause } from "./pauses.ts";
 import type { ActionRequest, Situation } from "./request.ts";
 import { defaultPolicy } from "./settings.ts";
@@ -24,7 +24,7 @@ describe("the decision table", () => {
     ["it succeeded a minute ago", {}, { record: ended(success(1)) }, "RecentlyRemediated cooldown"],
     [
       "the fix succeeded three times and the incident came back",
-      { fingerprint: "v1:abc" },
+      { incident: { sinceMs: now } },
       { record: ended(success(10), success(20), success(30)) },
       "Ineffective",
     ],
@@ -148,16 +148,85 @@ describe("boundaries", () => {
     expect(verdict({}, { record: ended(success(30)), workflow: { cooldownMs: 60 * minute } })).toMatch("cooldown");
   });
 
-  it("successes of another incident, older than 4 hours or acknowledged do not make a fix ineffective", () => {
-    const asked = { fingerprint: "v1:abc" };
+  it("successes older than 4 hours or acknowledged do not make a fix ineffective", () => {
+    const asked = { incident: { sinceMs: now } };
     const old = [239, 240, 241].map((minutes) => success(minutes));
 
-    expect(verdict({ fingerprint: "v1:other" }, { record: ended(success(10), success(20), success(30)) })).toBe(
-      "allow",
-    );
     expect(verdict(asked, { record: ended(...old) })).toBe("allow");
     const acked = foldAck(ended(success(10), success(20), success(30)), acknowledging(success(10)));
     expect(verdict(asked, { record: acked })).toBe("allow");
+  });
+});
+
+describe("Ineffective", () => {
+  const asked = { incident: { sinceMs: now } };
+
+  it("counts by target and workflow, whatever the fingerprints of the incidents", () => {
+    const record = ended(success(10, "v1:pod-c"), success(20, "v1:pod-b"), success(30, "v1:pod-a"));
+
+    expect(verdict(asked, { record })).toBe("Ineffective");
+    expect(verdict({ ...asked, workflowId: "restart" }, { record })).toBe("allow");
+  });
+
+  it("does not count runs that were not made for an incident", () => {
+    const byHand = [10, 20, 30].map((minutes) => ({ ...end(minutes), outcome: "Success" as const }));
+
+    expect(verdict(asked, { record: ended(...byHand) })).toBe("allow");
+  });
+
+  it("does not count a success that no later incident followed", () => {
+    const inLine = [10, 20, 30].map((minutes) => ({ ...success(minutes), incidentSince: iso(now - 40 * minute) }));
+
+    expect(verdict(asked, { record: ended(...inLine) })).toBe("allow");
+    expect(verdict({ incident: { sinceMs: now - 15 * minute } }, { record: threeFixes() })).toBe("allow");
+  });
+
+  it("counts a success that an incident followed before the next run", () => {
+    const chained = [10, 20, 30].map((minutes) => ({
+      ...success(minutes),
+      incidentSince: iso(now - (minutes + 5) * minute),
+    }));
+
+    expect(verdict(asked, { record: ended(...chained) })).toBe("Ineffective");
+  });
+
+  it("lasts after its window until an acknowledgement, once it is in the record", () => {
+    const record = marked(threeFixes(), success(10));
+    const nowMs = now + 7 * 24 * 60 * minute;
+
+    expect(verdict({ incident: { sinceMs: nowMs } }, { record, nowMs })).toBe("Ineffective");
+    expect(verdict({ incident: { sinceMs: nowMs } }, { record: threeFixes(), nowMs })).toBe("allow");
+    const acked = foldAck(record, acknowledging(success(10)));
+    expect(verdict({ incident: { sinceMs: nowMs } }, { record: acked, nowMs })).toBe("allow");
+    expect(verdict({ incident: { sinceMs: nowMs } }, { record: marked(acked, success(10)), nowMs })).toBe("allow");
+  });
+
+  it("lasts although many other runs ended since", () => {
+    const later = Array.from({ length: 30 }, (_, i) => ({ ...end(-i - 1), outcome: "Success" as const }));
+    let record = marked(threeFixes(), success(10));
+    for (const end of later) record = foldEnd(record, { workflowId: "cleanup", end, backoff: defaultPolicy.backoff });
+    const nowMs = now + 24 * 60 * minute;
+
+    expect(verdict({ incident: { sinceMs: nowMs } }, { record, nowMs })).toBe("Ineffective");
+  });
+
+  it("lasts for an incident that it blocks when the record was made again", () => {
+    const nowMs = now + 24 * 60 * minute;
+    const incident = { sinceMs: now, wasIneffective: true };
+
+    expect(verdict({ incident }, { record: threeFixes(), nowMs })).toBe("Ineffective");
+    const acked = foldAck(threeFixes(), acknowledging(success(10)));
+    expect(verdict({ incident }, { record: acked, nowMs })).toBe("allow");
+    expect(verdict({ incident }, { record: undefined, nowMs })).toBe("allow");
+  });
+
+  it("is explained with the run to acknowledge", () => {
+    const nowMs = now + 24 * 60 * minute;
+    const asks = request({ incident: { sinceMs: nowMs } });
+    const text = explain(asks, decide(asks, situation({ record: marked(threeFixes(), success(10)), nowMs })));
+
+    expect(text).toContain(`the last time in wfe-10; this was found at ${iso(now)}`);
+    expect(text).toContain('interlock ack wfe-10 --reason "…"');
   });
 });
 
@@ -310,8 +379,18 @@ function ended(...ends: readonly ExecutionEnd[]): RemediationTargetStatus {
   return status;
 }
 
-function success(minutesAgo: number): ExecutionEnd {
-  return { ...end(minutesAgo), outcome: "Success", signalFingerprint: "v1:abc" };
+function success(minutesAgo: number, signalFingerprint = "v1:abc"): ExecutionEnd {
+  return { ...end(minutesAgo), outcome: "Success", signalFingerprint };
+}
+
+function threeFixes(): RemediationTargetStatus {
+  return ended(success(10), success(20), success(30));
+}
+
+function marked(record: RemediationTargetStatus, latestSuccess: ExecutionEnd): RemediationTargetStatus {
+  const { backoff } = defaultPolicy;
+  const ineffective = { latestSuccess, foundAt: iso(now) };
+  return foldIneffective(record, { workflowId: "cleanup", ineffective, backoff });
 }
 
 function failedActing(minutesAgo = 60): ExecutionEnd {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Acknowledgement, ExecutionEnd, RemediationTargetStatus } from "../resources/index.ts";
+import type { Acknowledgement, ExecutionEnd, Ineffectiveness, RemediationTargetStatus } from "../resources/index.ts";
 import { keptEnds } from "../resources/index.ts";
-import { foldAck, foldEnd, historyOf, isFolded, withHolder } from "./fold.ts";
+import { foldAck, foldEnd, foldIneffective, historyOf, isFolded, withHolder } from "./fold.ts";
 import { defaultPolicy } from "./settings.ts";
 
 const { backoff } = defaultPolicy;
@@ -105,12 +105,15 @@ describe("the end of an execution", () => {
 
 type Fact =
   | { readonly workflowId: string; readonly end: ExecutionEnd }
+  | { readonly workflowId: string; readonly ineffective: Ineffectiveness }
   | { readonly workflowId: string; readonly ack: Acknowledgement };
 
 function folded(facts: readonly Fact[], status: RemediationTargetStatus = {}): RemediationTargetStatus {
   let result = status;
   for (const fact of facts) {
-    result = "end" in fact ? foldEnd(result, { ...fact, backoff }) : foldAck(result, { ...fact, backoff });
+    if ("end" in fact) result = foldEnd(result, { ...fact, backoff });
+    else if ("ack" in fact) result = foldAck(result, { ...fact, backoff });
+    else result = foldIneffective(result, { ...fact, backoff });
   }
   return result;
 }
@@ -157,6 +160,7 @@ function someFacts(): fc.Arbitrary<readonly Fact[]> {
   const one = fc.record({ end, isAck: fc.nat(4) }).map(({ end, isAck }): Fact => {
     const workflowId = Number(end.executionUid.slice(1)) % 2 === 0 ? "cleanup" : "restart";
     const { executionUid, completedAt } = end;
+    if (isAck === 1) return { workflowId, ineffective: { latestSuccess: end, foundAt: completedAt } };
     if (isAck > 0) return { workflowId, end };
     return { workflowId, ack: { ...ack(executionUid, 0), coversUntil: completedAt } };
   });

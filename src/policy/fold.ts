@@ -1,6 +1,7 @@
 import type {
   Acknowledgement,
   ExecutionEnd,
+  Ineffectiveness,
   RemediationTargetStatus,
   TargetHolder,
   WorkflowHistory,
@@ -29,6 +30,21 @@ export function foldAck(
   return withHistory(status, workflowId, (history) => {
     return derive({ ...history, ack: later(history.ack, ack, ackOrder) as Acknowledgement }, backoff);
   });
+}
+
+/** The record with the fact that the workflow's successes do not last here. */
+export function foldIneffective(
+  status: RemediationTargetStatus | undefined,
+  { workflowId, ineffective, backoff }: { workflowId: string; ineffective: Ineffectiveness; backoff: FailureBackoff },
+): RemediationTargetStatus {
+  return withHistory(status, workflowId, (history) => {
+    return derive({ ...history, ineffective: later(history.ineffective, ineffective, ineffectiveOrder) }, backoff);
+  });
+}
+
+/** Whether a person has acknowledged `end`, or anything that ended later. */
+export function isCovered(ack: Acknowledgement | undefined, { completedAt }: ExecutionEnd): boolean {
+  return ack !== undefined && Date.parse(ack.coversUntil) >= Date.parse(completedAt);
 }
 
 /** The record with the holder of the target in it. */
@@ -94,7 +110,12 @@ function withEnd(history: WorkflowHistory, told: ExecutionEnd): WorkflowHistory 
 }
 
 /** The figures of a history, from its facts alone. */
-function derive({ nextAllowed: _old, ...history }: WorkflowHistory, backoff: FailureBackoff): WorkflowHistory {
+function derive(
+  { nextAllowed: _old, ineffective, ...facts }: WorkflowHistory,
+  backoff: FailureBackoff,
+): WorkflowHistory {
+  const lasts = ineffective && !isCovered(facts.ack, ineffective.latestSuccess);
+  const history = lasts ? { ...facts, ineffective } : facts;
   const since = Math.max(timeOf(history.lastSuccess?.completedAt), timeOf(history.ack?.coversUntil));
   const failures = history.recentEnds.filter(
     ({ outcome, wasExecutionFailure, completedAt }) =>
@@ -119,6 +140,10 @@ function later<T>(a: T | undefined, b: T, order: (fact: T) => string): T {
 /** Times written by different replicas may be equal, or differ in how they are written: compare as time, then by uid. */
 function endOrder({ completedAt, executionUid }: ExecutionEnd): string {
   return `${instant(completedAt)} ${executionUid}`;
+}
+
+function ineffectiveOrder({ latestSuccess, foundAt }: Ineffectiveness): string {
+  return `${endOrder(latestSuccess)} ${instant(foundAt)}`;
 }
 
 function ackOrder({ coversUntil, at, executionUid, by, reason }: Acknowledgement): string {

@@ -1,3 +1,4 @@
+export { askingIncident } from "./asking-incident.ts";
 export { type Check, remaining } from "./checks.ts";
 export { type Allowed, type Blocked, type Decision, decide } from "./decide.ts";
 export {
@@ -9,9 +10,9 @@ export {
 export type { Expectation } from "./expectations/expectation.ts";
 export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
 export { explain, explainChecks, type ToldCheck, toldCheck } from "./explanation.ts";
-export { foldAck, foldEnd, freeHolder, historyOf, isFolded, withHolder } from "./fold.ts";
+export { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isCovered, isFolded, withHolder } from "./fold.ts";
 export { isLasting, isOn, lastingPauses, type Pause, type Paused, pausedBy } from "./pauses.ts";
-export type { ActionRequest, Situation } from "./request.ts";
+export type { ActionRequest, AskingIncident, Situation } from "./request.ts";
 export { type Analysis, diagnose } from "./rules/diagnose.ts";
 export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";

@@ -11,10 +11,18 @@ export interface ActionRequest {
   readonly workflowId: string;
   /** The execution that asks, if there is one already: it never stands in its own way. */
   readonly executionUid?: string;
-  /** The incident for which it is asked. Without one nobody can say whether a fix held. */
-  readonly fingerprint?: string;
+  /** The incident for which it is asked. Without one it is not known whether a fix lasted. */
+  readonly incident?: AskingIncident;
   /** The rules that were tried, if none of them matched. */
   readonly rulesTried?: readonly string[];
+}
+
+/** What the policy reads of an incident. */
+export interface AskingIncident {
+  /** When it was opened, or was reported again after an earlier run. */
+  readonly sinceMs: number;
+  /** True if it was blocked as Ineffective at its latest decision. */
+  readonly wasIneffective?: boolean;
 }
 
 /** Everything the answer depends on. */

@@ -51,6 +51,7 @@ export type { Kind, PrinterColumn } from "./define-kind.ts";
 export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export type { Condition, Engine, ParameterValue, TargetHolder } from "./fields.ts";
+export { ineffectiveExecutions } from "./ineffective-executions.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
 export { kindsIn } from "./kinds-in.ts";
 export {
@@ -94,6 +95,7 @@ export {
 export {
   type Acknowledgement,
   type ExecutionEnd,
+  type Ineffectiveness,
   keptEnds,
   type RemediationTarget,
   type RemediationTargetSpec,

@@ -34,6 +34,10 @@ export const annotationKeys = {
   cancelReason: "kubernaut.ai/cancel-reason",
   /** On executions: fingerprint of the incident for which they were created. */
   signalFingerprint: "kubernaut.ai/signal-fingerprint",
+  /** On executions: since when the incident for which they were created asks for them. */
+  incidentSince: "kubernaut.ai/incident-since",
+  /** On target records: uids of the latest successes of workflows that were found to be ineffective, with commas between. */
+  ineffectiveExecutions: "kubernaut.ai/ineffective-executions",
   /** On incidents: what the first signal named, in clear. */
   subject: "kubernaut.ai/subject",
   /** On incidents: which version of the gateway's rules for identity their fingerprint was made by. */

@@ -113,6 +113,7 @@ const common = {
   requiresManualReview: z.boolean().describe("True if a person has to look.").optional(),
   startTime: timestamp.describe("When work on it began.").optional(),
   resolvedAt: timestamp.describe("When the sender said that the problem is over.").optional(),
+  recurredAt: timestamp.describe("When it was last reported again after a run that had succeeded.").optional(),
   conditions: conditions.describe("Steps on the way, for tools that wait for them.").optional(),
 };
 const open = { diagnosis: diagnosed.optional(), ...common };

@@ -28,6 +28,7 @@ export type RemediationTargetSpec = Wire<typeof spec>;
 export type RemediationTargetStatus = Wire<typeof status>;
 export type WorkflowHistory = Wire<typeof workflowHistory>;
 export type ExecutionEnd = Wire<typeof executionEnd>;
+export type Ineffectiveness = Wire<typeof ineffectiveness>;
 export type Acknowledgement = Wire<typeof acknowledgement>;
 
 /** How many ends of executions a record keeps per workflow. */
@@ -47,6 +48,9 @@ const executionEnd = z.strictObject({
   reason: z.enum(failureReasonNames).describe("Why it failed.").optional(),
   wasExecutionFailure: z.boolean().describe("True if it failed after anything had started.").optional(),
   signalFingerprint: fingerprint.describe("Fingerprint of the incident for which it ran.").optional(),
+  incidentSince: timestamp
+    .describe("When that incident was opened, or was reported again after an earlier run.")
+    .optional(),
   cooldownEnded: z
     .literal(true)
     .describe("Somebody deleted the execution, and so ended the cooldown after its success.")
@@ -62,12 +66,20 @@ const acknowledgement = z.strictObject({
   at: timestamp.describe("When."),
 });
 
+const ineffectiveness = z.strictObject({
+  latestSuccess: executionEnd.describe("The latest of the successes that did not last."),
+  foundAt: timestamp.describe("When that was written into the record."),
+});
+
 const workflowHistory = z.strictObject({
   workflowId: workflowId.describe("The workflow."),
   lastSuccess: executionEnd.describe("Its latest success here; the cooldown counts from it.").optional(),
   lastFailure: executionEnd.describe("Its latest failure here, of either sort.").optional(),
   lastExecutionFailure: executionEnd
     .describe("Its latest failure here after anything had started; blocks until it is acknowledged.")
+    .optional(),
+  ineffective: ineffectiveness
+    .describe("It succeeded here again and again without lasting; blocks until it is acknowledged.")
     .optional(),
   ack: acknowledgement.describe("The latest acknowledgement.").optional(),
   consecutiveFailures: count.describe("Failures before acting, since the latest success or acknowledgement."),

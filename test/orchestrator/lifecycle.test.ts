@@ -215,6 +215,93 @@ describe("an incident", () => {
     });
   });
 
+  describe("that came back after three fixes that did not last", () => {
+    const ack = { [annotationKeys.acknowledge]: "new disk", [annotationKeys.acknowledgedBy]: "kim" };
+
+    it("stays Ineffective after the window, until an ack", async () => {
+      const name = await ineffective();
+
+      await world.passTime(5 * 60 * minute);
+      await world.report(name);
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
+      expect(await world.executions()).toHaveLength(3);
+
+      await world.annotate(name, ack);
+      expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+      expect((await world.record()).status?.workflows?.[0]).not.toHaveProperty("ineffective");
+    });
+
+    it("closes with requiresManualReview, and the next incident is Ineffective after the window", async () => {
+      const name = await ineffective();
+      await world.resolve(name);
+      expect(await world.status(name)).toMatchObject({ phase: "Withdrawn", requiresManualReview: true });
+
+      await world.passTime(48 * 60 * minute);
+      const next = await world.incident("another pod", { signalName: "DiskFull" });
+      expect(await world.status(next)).toMatchObject({
+        phase: "Blocked",
+        block: { reason: "Ineffective" },
+        requiresManualReview: true,
+      });
+      expect(await world.executions()).toHaveLength(3);
+    });
+
+    it("stays Ineffective after the window when the record was deleted, and marks the new record", async () => {
+      const name = await ineffective();
+      await world.passTime(5 * 60 * minute);
+
+      await world.deleteRecord();
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
+      // The executor folds the end of a deleted execution, and so makes the record again.
+      await world.deleteExecution(`${name}-1`);
+
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
+      expect((await world.record()).status?.workflows?.[0]).toHaveProperty("ineffective");
+    });
+
+    it("as several incidents about one node is Ineffective, although each has its own fingerprint", async () => {
+      for (const pod of ["a", "b", "c"]) {
+        const name = await world.incident(`pod-${pod}`);
+        await world.reportRun("True");
+        await world.resolve(name);
+        await world.passTime(6 * minute);
+      }
+
+      const last = await world.incident("pod-d");
+
+      expect(await world.status(last)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
+    });
+
+    it("counts the runs that incidents only followed", async () => {
+      const first = await world.incident("pod-a");
+      const follower = await world.incident("pod-b");
+      await world.reportRun("True");
+      await world.resolve(first);
+      for (let i = 0; i < 2; i++) {
+        await world.passTime(6 * minute);
+        await world.report(follower);
+        await world.reportRun("True");
+      }
+      await world.passTime(6 * minute);
+      await world.report(follower);
+
+      expect(await world.executions()).toHaveLength(3);
+      expect(await world.status(follower)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
+    });
+
+    async function ineffective(): Promise<string> {
+      const name = await world.incident("disk");
+      for (let i = 0; i < 3; i++) {
+        await world.reportRun("True");
+        await world.passTime(6 * minute);
+        await world.report(name);
+      }
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
+      expect((await world.record()).status?.workflows?.[0]).toHaveProperty("ineffective");
+      return name;
+    }
+  });
+
   it("from a source that repeats itself rarely is not known to be remediated by silence", async () => {
     const rare = await world.incident("rare", { signalSource: "alertmanager" });
     await world.reportRun("True");

@@ -298,6 +298,11 @@ export class OrchestratorWorld {
     return this.#need(remediationTargets, { namespace: executionNamespace, name: nameHash(target) });
   }
 
+  async deleteRecord(target = "node/worker-1"): Promise<void> {
+    await this.client.delete(remediationTargets, { namespace: executionNamespace, name: nameHash(target) });
+    await this.settle();
+  }
+
   async notices(): Promise<readonly NotificationRequest[]> {
     return (await this.client.list(notificationRequests)).items;
   }

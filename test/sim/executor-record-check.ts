@@ -96,7 +96,7 @@ function wrongEnds({ workflowId, recentEnds }: WorkflowHistory, facts: RecordFac
 
 /** What one did that is gone without its end being in the record, nobody knows: it may have done anything. */
 function isToldRight(end: ExecutionEnd, trail: ExecutionTrail): boolean {
-  const { cooldownEnded, signalFingerprint: _, ...told } = end;
+  const { cooldownEnded, signalFingerprint: _, incidentSince: __, ...told } = end;
   if (cooldownEnded && !(trail.isLeaving && end.outcome === "Success")) return false;
   const isUnknown = end.outcome === "Failed" && end.wasExecutionFailure === true && end.reason === "Unknown";
   const own = endOf(trail);

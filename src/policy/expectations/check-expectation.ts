@@ -61,7 +61,8 @@ function decisionOn(diagnosis: Diagnosis, { incident, given }: Asked, options: C
   const read = parseTarget(target, options.kinds);
   const namespace = read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined;
   const entry = options.workflow(workflowId);
-  const request = { target, workflowId, fingerprint: incident.signalFingerprint, ...(namespace && { namespace }) };
+  const sinceMs = given.nowMs ?? Date.parse(incident.receivedTime);
+  const request = { target, workflowId, incident: { sinceMs }, ...(namespace && { namespace }) };
   return decide(request, {
     record: given.record,
     workflow: entry && workflowRules(entry),
