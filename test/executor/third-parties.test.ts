@@ -21,6 +21,38 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+describe("an execution that is deleted after it was decided to start its run", () => {
+  it("does not have its run started, because it is read once more before that", async () => {
+    let isDecided = false;
+    const client: KubeClient = {
+      ...world.client,
+      get: async (type, ref, options) => {
+        // The decision is recorded right before the execution is read from the server for the last time.
+        const hasStarted = world.ledger.events().some((event) => event.type === "execution.started");
+        if (type.kind === workflowExecutions.kind && hasStarted && !isDecided) {
+          isDecided = true;
+          await world.client.delete(workflowExecutions, { namespace: "default", name: "a" });
+        }
+        return world.client.get(type, ref, options);
+      },
+    };
+    const startable = { ...tektonEngine(client) };
+    const started: string[] = [];
+    const { start } = startable;
+    startable.start = (run) => {
+      started.push(run.metadata.name ?? "");
+      return start(run);
+    };
+    await world.executor({ client, engines: [startable] });
+
+    await world.execution("a");
+
+    expect(isDecided).toBe(true);
+    expect(started).toEqual([]);
+    expect(await world.run()).toHaveProperty("spec.status", "Cancelled");
+  });
+});
+
 describe("a replica that hears late of runs", () => {
   it("does not declare a run gone because it still knows an earlier one by that name", async () => {
     const late = deafReplica(runs);

@@ -94,6 +94,14 @@ describe("why a Job failed", () => {
     expect(jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), {}).anythingStarted).toBe(true);
   });
 
+  it("is in doubt if more pods failed than are left: what the missing one did is not known", () => {
+    const neverStarted = pod({ imageID: "", state: { waiting: { reason: "ImagePullBackOff" } } }, { phase: "Pending" });
+    const failed = (count: number) => job({ failed: count }, "DeadlineExceeded");
+
+    expect(jobFailure(failed(1), { pods: [neverStarted] }).anythingStarted).toBe(false);
+    expect(jobFailure(failed(2), { pods: [neverStarted] }).anythingStarted).toBe(true);
+  });
+
   it("names pods that have not ended", () => {
     const alive = pod({ ...ran, state: { running: {} } }, { phase: "Running" });
 
