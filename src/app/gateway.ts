@@ -100,7 +100,11 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   });
   await senders.refresh();
   await gateway.ready;
-  const limits = { bodyBytes: config.maxBodyBytes, signalsPerSecond: config.signalsPerSecond };
+  const limits = {
+    bodyBytes: config.maxBodyBytes,
+    signalsPerSecond: config.signalsPerSecond,
+    signalsPerRequest: config.maxSignalsPerRequest,
+  };
   const tasks = taskRoute(options, coordination);
   const serving = serveGateway({
     gateway,

@@ -20,6 +20,7 @@ import type { Incidents } from "./incidents.ts";
 import type { Nodes } from "./nodes.ts";
 import { ForbiddenObject } from "./objects.ts";
 import type { Occurrences } from "./occurrences.ts";
+import type { OpenIncidents } from "./open-incidents.ts";
 import type { Owners } from "./owners.ts";
 import { previewOf } from "./preview.ts";
 import { identityVersion, isOpen, type NamelessReport, type Report } from "./report.ts";
@@ -35,6 +36,7 @@ export interface IntakeOptions {
   readonly namespace: string;
   readonly incidents: Incidents;
   readonly occurrences: Occurrences;
+  readonly open: OpenIncidents;
   readonly owners: Owners;
   readonly nodes: Nodes;
   /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
@@ -230,7 +232,7 @@ export class Intake {
   }
 
   async #openNow(report: Report, share: Share): Promise<Opened> {
-    const { client, incidents, scopeOf, kinds, namespace } = this.#options;
+    const { incidents, scopeOf, kinds } = this.#options;
     const { fingerprint, owner, signal } = report;
     const [newest, ...older] = await incidents.readAll(fingerprint);
     const former = report.formerFingerprint === undefined ? [] : await incidents.readAll(report.formerFingerprint);
@@ -246,8 +248,30 @@ export class Intake {
     const scope = await scopeOf({ target: reading.target, reference: owner.reference });
     if (!scope.in) return { kind: "refused", fingerprint, because: scope.because, fix: scope.fix };
 
+    // What was accepted before, on an incident that is closed by now, has its room already: it must not be lost.
+    const room = share.from ? undefined : this.#reserve(signal);
+    try {
+      return await this.#create(report, share, decision.n);
+    } finally {
+      room?.release();
+    }
+  }
+
+  #reserve({ sender }: Signal) {
+    const room = this.#options.open.reserve(sender);
+    if (room.kind === "reserved") return room;
+    if (room.limit === "sender") {
+      const message = `${sender ?? "the gateway itself"} has ${room.open} open incidents, as many as one sender may have`;
+      throw new GatewayError("sender-limit", message);
+    }
+    throw new GatewayError("total-limit", `${room.open} incidents are open, as many as there may be`);
+  }
+
+  async #create(report: Report, share: Share, n: number): Promise<Opened> {
+    const { client, incidents, namespace } = this.#options;
+    const { fingerprint } = report;
     const outcome = await client
-      .create(remediationRequests, draftIncident(report, decision.n, namespace))
+      .create(remediationRequests, draftIncident(report, n, namespace))
       .catch((error: unknown) => {
         if (error instanceof KubeError && error.code === "invalid") return error;
         throw error;

@@ -9,8 +9,8 @@ import {
 } from "../resources/index.ts";
 import type { Report } from "./report.ts";
 
-/** Of a signal as it arrived. What is larger is no alert, and would not fit into an object. */
-const largestPayload = 256 * 1024;
+/** Of a signal as it arrived, in characters. The rest is left out: it is for people, and every incident has one. */
+const maxPayloadLength = 16 * 1_024;
 
 /** The incident that `report` opens, as the `n`-th of its fingerprint. */
 export function draftIncident(report: Report, n: number, namespace: string): RemediationRequest {
@@ -29,6 +29,7 @@ export function draftIncident(report: Report, n: number, namespace: string): Rem
       },
       annotations: {
         [annotationKeys.subject]: subject,
+        ...(signal.sender === undefined ? {} : { [annotationKeys.sender]: signal.sender }),
         ...(identityVersion === undefined ? {} : { [annotationKeys.identityVersion]: identityVersion }),
       },
     },
@@ -50,13 +51,15 @@ export function draftIncident(report: Report, n: number, namespace: string): Rem
 /** What is wrong with a payload that cannot be kept. */
 export function payloadProblem(payload: unknown): string | undefined {
   try {
-    if (Buffer.byteLength(payloadText(payload)) <= largestPayload) return undefined;
-    return `the signal is larger than ${largestPayload / 1024} KiB`;
+    JSON.stringify(payload);
+    return undefined;
   } catch {
     return "the signal is nested too deeply";
   }
 }
 
 function payloadText(payload: unknown): string {
-  return JSON.stringify(payload) ?? "";
+  const text = JSON.stringify(payload) ?? "";
+  if (text.length <= maxPayloadLength) return text;
+  return `${text.slice(0, maxPayloadLength)}… (truncated from ${text.length} characters)`;
 }

@@ -5,15 +5,19 @@ import { type FingerprintField, type Kinds, remediationRequests, type Signal } f
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Admission, Preview } from "./admission.ts";
-import { Intake } from "./admit.ts";
+import { Intake, type Repeats } from "./admit.ts";
 import { Endings } from "./endings.ts";
+import { GatewayError } from "./gateway-error.ts";
+import { inSlices } from "./in-slices.ts";
 import { Incidents } from "./incidents.ts";
 import { admissionEvent, countedEvent } from "./ledger-events.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
 import { objectsOf } from "./objects.ts";
+import { Occasionally } from "./occasionally.ts";
 import type { OccurrenceJournal } from "./occurrence-journal.ts";
 import { Occurrences } from "./occurrences.ts";
+import { OpenIncidents } from "./open-incidents.ts";
 import { Owners } from "./owners.ts";
 import type { NamelessReport, Report } from "./report.ts";
 import { everything, scopeByLabel } from "./scope.ts";
@@ -45,6 +49,9 @@ export interface GatewaySettings {
   readonly lockWaitMs: number;
   /** For one read of the object that a signal is about. */
   readonly lookupTimeoutMs: number;
+  /** How many incidents may be open, of one sender and of all. */
+  readonly maxOpenIncidentsPerSender: number;
+  readonly maxOpenIncidents: number;
 }
 
 export interface Gateway {
@@ -86,7 +93,9 @@ export function startGateway(options: GatewayOptions): Gateway {
     type: remediationRequests,
     query: { namespace },
   });
-  const incidents = new Incidents({ client, namespace, informer: following });
+  const open = new OpenIncidents({ total: settings.maxOpenIncidents, perSender: settings.maxOpenIncidentsPerSender });
+  metrics.openIncidents(() => open.total);
+  const incidents = new Incidents({ client, namespace, informer: following, open });
   const objects = objectsOf({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
   const now = () => new Date(client.serverNowMs()).toISOString();
   const tell = (event: Parameters<Ledger["append"]>[0]) =>
@@ -120,6 +129,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     namespace,
     incidents,
     occurrences,
+    open,
     owners: new Owners({ objects, incidents, kinds, clock }),
     nodes: new Nodes({ objects, clock }),
     ruleTarget: options.ruleTarget ?? (() => undefined),
@@ -132,16 +142,31 @@ export function startGateway(options: GatewayOptions): Gateway {
     record,
   });
 
+  const limits = new Occasionally(60_000);
   async function admit(signal: Signal): Promise<Admission> {
     try {
       const admission = await intake.admit(signal);
       metrics.admitted(signal.source, admission.kind);
       return admission;
     } catch (error) {
-      metrics.admitted(signal.source, "unavailable");
-      log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
+      const isLimited = isLimit(error);
+      metrics.admitted(signal.source, isLimited ? "limited" : "unavailable");
+      // A flood must not flood the log, too.
+      if (!isLimited) log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
+      else if (limits.isDue(clock.now())) log.warn("open incidents limit reached", { sender: signal.sender, error });
       throw error;
     }
+  }
+
+  async function admitted(signals: readonly Signal[], { admissions, kept, others }: Slice) {
+    const repeated = signals.filter((_, i) => admissions[i]);
+    const failure = await kept.then(() => undefined, failed);
+    if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
+    // Whoever sends many at a time is one source.
+    metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
+    return Promise.all(
+      admissions.map((admission, i) => (admission ? (failure ?? admission) : (others[i] as Promise<Admission>))),
+    );
   }
 
   let isReady = false;
@@ -158,17 +183,15 @@ export function startGateway(options: GatewayOptions): Gateway {
     metrics,
     admit,
     async admitAll(signals) {
-      const { admissions, kept } = intake.repeats(signals);
-      const others = signals.map((signal, i) => (admissions[i] ? undefined : admit(signal).catch(failed)));
-      const repeated = signals.filter((_, i) => admissions[i]);
-      const failure = await kept.then(() => undefined, failed);
-      if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
-      // Whoever sends many at a time is one source.
-      metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
-      if (repeated.length === signals.length) return failure ? signals.map(() => failure) : (admissions as Admission[]);
-      return Promise.all(
-        admissions.map((admission, i) => (admission ? (failure ?? admission) : (others[i] as Promise<Admission>))),
-      );
+      const slices: Promise<readonly (Admission | NotAdmitted)[]>[] = [];
+      await inSlices(signals, (slice) => {
+        const { admissions, kept } = intake.repeats(slice);
+        const others = slice.map((signal, i) => (admissions[i] ? undefined : admit(signal).catch(failed)));
+        slices.push(admitted(slice, { admissions, kept, others }));
+        // Counts are kept together with those of the next slices; what needs more work is done before the next slice.
+        return Promise.all(others);
+      });
+      return (await Promise.all(slices)).flat();
     },
     preview: (signal) => intake.preview(signal),
     truncated(source, alerts) {
@@ -187,6 +210,15 @@ export function startGateway(options: GatewayOptions): Gateway {
       stop.abort();
     },
   };
+}
+
+interface Slice extends Repeats {
+  /** What becomes of those that are not repeated. */
+  readonly others: readonly (Promise<Admission | NotAdmitted> | undefined)[];
+}
+
+function isLimit(error: unknown): boolean {
+  return error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit");
 }
 
 function failed(error: unknown): NotAdmitted {

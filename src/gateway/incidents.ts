@@ -7,12 +7,15 @@ import {
   type Target,
   targetHash,
 } from "../resources/index.ts";
+import type { OpenIncidents } from "./open-incidents.ts";
 import { hasFormerIdentity } from "./report.ts";
 
 export interface IncidentsOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly informer: Informer<RemediationRequest>;
+  /** Kept up to date with what is open. */
+  readonly open: OpenIncidents;
 }
 
 /**
@@ -64,7 +67,7 @@ export class Incidents {
     const all = [...items].sort((one, other) => numberOf(other) - numberOf(one));
     const [newest] = all;
     if (newest) this.learn(newest);
-    else this.#newest.delete(fingerprint);
+    else this.#drop(fingerprint);
     return all;
   }
 
@@ -94,6 +97,7 @@ export class Incidents {
     if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
     this.#over.delete(signalFingerprint);
     this.#newest.set(signalFingerprint, incident);
+    this.#options.open.note(signalFingerprint, incident);
   }
 
   /** It is closed or gone, whatever the watch says: until a later one is known, none is. */
@@ -101,8 +105,13 @@ export class Incidents {
     const number = incidentNumber(fingerprint, name) ?? 0;
     const known = this.#newest.get(fingerprint);
     if (known && numberOf(known) > number) return;
-    this.#newest.delete(fingerprint);
+    this.#drop(fingerprint);
     this.#over.set(fingerprint, number);
+  }
+
+  #drop(fingerprint: string) {
+    this.#newest.delete(fingerprint);
+    this.#options.open.note(fingerprint, undefined);
   }
 
   stop(): void {
@@ -119,7 +128,7 @@ export class Incidents {
     const { signalFingerprint } = spec;
     const former = this.#former.get(signalFingerprint);
     if (former?.delete(metadata.name ?? "") && former.size === 0) this.#former.delete(signalFingerprint);
-    if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) this.#newest.delete(signalFingerprint);
+    if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) this.#drop(signalFingerprint);
     if (this.#over.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))
       this.#over.delete(signalFingerprint);
   }

@@ -3,14 +3,16 @@ import { type Admission, admissionKinds } from "./admission.ts";
 
 /** Counts what the gateway does. */
 export interface GatewayMetrics {
-  admitted(source: string, outcome: Admission["kind"] | "unavailable", signals?: number): void;
+  admitted(source: string, outcome: Admission["kind"] | "limited" | "unavailable", signals?: number): void;
+  /** Reads the number of open incidents whenever the metrics are read. */
+  openIncidents(count: () => number): void;
   truncated(alerts: number): void;
   written(occurrences: number): void;
   turnedAway(reason: TurnedAway): void;
   answered(status: number, seconds: number): void;
 }
 
-const turnedAway = ["no-token", "unknown-token", "not-allowed", "too-many"] as const;
+const turnedAway = ["no-token", "unknown-token", "not-allowed", "too-many", "too-large"] as const;
 export type TurnedAway = (typeof turnedAway)[number];
 
 const sources = ["alertmanager", "generic", "kubernetes-events", "kubernetes-nodes", "other"] as const;
@@ -20,7 +22,7 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   const signals = metrics.counter({
     name: "gateway_signals_total",
     help: "Signals, by what became of them.",
-    labels: { source: sources, outcome: [...admissionKinds, "unavailable"] },
+    labels: { source: sources, outcome: [...admissionKinds, "limited", "unavailable"] },
   });
   const truncated = metrics.counter({
     name: "gateway_truncated_alerts_total",
@@ -50,6 +52,13 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   return {
     admitted: (source, outcome, count = 1) =>
       signals.with({ source: isSource(source) ? source : "other", outcome }).inc(count),
+    openIncidents(count) {
+      metrics.gauge({
+        name: "gateway_open_incidents",
+        help: "Incidents that are open, as far as this gateway knows. Limited by gateway.maxOpenIncidents.",
+        collect: (gauge) => gauge.set(count()),
+      });
+    },
     truncated: (alerts) => truncated.inc(alerts),
     written(count) {
       writes.inc();

@@ -64,6 +64,14 @@ export const alerts: readonly Alert[] = [
     runbook: "the-gateway-may-not-read-an-object",
   },
   {
+    name: "InterlockIncidentsLimited",
+    when: 'sum(increase(gateway_signals_total{outcome="limited"}[5m])) > 0',
+    for: "5m",
+    severity: "critical",
+    summary: "Too many incidents are open: new problems open no incidents until some are closed.",
+    runbook: "too-many-incidents-are-open",
+  },
+  {
     name: "InterlockLedgerLags",
     when: "max(ledger_database_lag_seconds) > 300",
     for: "5m",

@@ -38,6 +38,8 @@ export const annotationKeys = {
   incidentSince: "kubernaut.ai/incident-since",
   /** On target records: uids of the latest successes of workflows that were found to be ineffective, with commas between. */
   ineffectiveExecutions: "kubernaut.ai/ineffective-executions",
+  /** On incidents: the name of the token that opened it; absent if the gateway watched for it itself. */
+  sender: "kubernaut.ai/sender",
   /** On incidents: what the first signal named, in clear. */
   subject: "kubernaut.ai/subject",
   /** On incidents: which version of the gateway's rules for identity their fingerprint was made by. */

@@ -35,6 +35,8 @@ export interface Signal {
   readonly firingAt: string;
   /** Until when, for `resolved`. */
   readonly endedAt?: string;
+  /** The name of the token that it came with; absent for what we watch ourselves. */
+  readonly sender?: string;
   /** The signal as it arrived. */
   readonly payload: unknown;
 }

@@ -138,13 +138,14 @@ describe("a gateway", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
   });
 
-  it("refuses what is of an unknown kind, and what is too large, and creates nothing", async () => {
+  it("refuses what is of an unknown kind, and what is nested too deeply, and creates nothing", async () => {
     const gateway = await world.gateway();
 
     expect(await gateway.admit(signal({ subject: { kind: "Widget", name: "a" } }))).toMatchObject({ kind: "invalid" });
-    expect(await gateway.admit(signal({ payload: "x".repeat(300_000) }))).toEqual({
+    const payload = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+    expect(await gateway.admit(signal({ payload }))).toEqual({
       kind: "invalid",
-      problems: ["the signal is larger than 256 KiB"],
+      problems: ["the signal is nested too deeply"],
     });
     expect(await world.incidents()).toEqual([]);
   });

@@ -34,6 +34,8 @@ export const settings: GatewayOptions["settings"] = {
   flushMs: 1_000,
   lockWaitMs: 2_000,
   lookupTimeoutMs: 2_000,
+  maxOpenIncidents: 1_000_000,
+  maxOpenIncidentsPerSender: 1_000_000,
 };
 
 /** An API server in memory, gateways on it, and time that moves when told. */

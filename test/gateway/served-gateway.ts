@@ -88,7 +88,7 @@ export async function servedGateway({
     tasks,
     listen: { host: "127.0.0.1", port: 0 },
     certificate,
-    limits: { bodyBytes: 100_000, signalsPerSecond: 1_000_000, ...limits },
+    limits: { bodyBytes: 100_000, signalsPerSecond: 1_000_000, signalsPerRequest: 5_000, ...limits },
     clock,
     log,
     metrics,

@@ -259,6 +259,24 @@ describe("the setting", () => {
     expect(await post(gateway, { ...disk, labels: { a: "x".repeat(100) } })).toBe(413);
   });
 
+  it("maxSignalsPerRequest is the largest number of signals in one request", async () => {
+    const gateway = await open(["maxSignalsPerRequest: 2"]);
+
+    expect(await post(gateway, [disk, disk])).toBeLessThan(300);
+    expect(await post(gateway, [disk, disk, disk])).toBe(413);
+  });
+
+  it.each([
+    ["maxOpenIncidentsPerSender", 429],
+    ["maxOpenIncidents", 503],
+  ])("%s is how many incidents may be open", async (setting, status) => {
+    const gateway = await open([`${setting}: 1`]);
+
+    expect(await post(gateway, disk)).toBe(201);
+    expect(await post(gateway, { ...disk, target: "node/worker-2" })).toBe(status);
+    expect(await post(gateway, disk)).toBe(202);
+  });
+
   it.each([
     ["sources.kubernetes: what happens in Kubernetes is not followed unless it says so", [], []],
     [

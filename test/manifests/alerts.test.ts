@@ -68,6 +68,14 @@ const cases: Readonly<Record<string, Case>> = {
       'gateway_signals_total{outcome="refused",source="alertmanager"}': "0+9x120",
     },
   },
+  InterlockIncidentsLimited: {
+    fires: { ...held, 'gateway_signals_total{outcome="limited",source="generic"}': "0+3x120" },
+    isQuiet: {
+      ...held,
+      'gateway_signals_total{outcome="limited",source="generic"}': "7x120",
+      'gateway_signals_total{outcome="created",source="generic"}': "0+9x120",
+    },
+  },
   InterlockSignalsForbidden: {
     fires: { ...held, 'gateway_signals_total{outcome="forbidden"}': "0+1x120" },
     isQuiet: { ...held, 'gateway_signals_total{outcome="refused"}': "0+9x120" },

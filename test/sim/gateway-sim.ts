@@ -127,6 +127,7 @@ class Gateways {
       settings: {
         ...{ namespace: "default", fingerprintFields: defaultFingerprintFields, scope: "all" },
         ...{ flushMs: 1_000, lockWaitMs: 2_000, lookupTimeoutMs: 2_000 },
+        ...{ maxOpenIncidents: 10_000, maxOpenIncidentsPerSender: 10_000 },
       },
     });
     this.#desks.push({ process, gateway: spoil(gateway) });

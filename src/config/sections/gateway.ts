@@ -74,6 +74,22 @@ export const gateway = {
     default: "1048576",
     about: "The largest request, in bytes.",
   }),
+  maxSignalsPerRequest: setting({
+    kind: count(),
+    default: "5000",
+    about: "The largest number of signals in one request; more are answered 413.",
+  }),
+  maxOpenIncidentsPerSender: setting({
+    kind: count(),
+    default: "5000",
+    about:
+      "How many incidents of one sender may be open. One more is answered 429, or 503 where the sender gives up after 429, until one is closed.",
+  }),
+  maxOpenIncidents: setting({
+    kind: count(),
+    default: "10000",
+    about: "How many incidents may be open in total. One more is answered 503 until one is closed.",
+  }),
   signalsPerSecond: setting({
     kind: count(),
     default: "10000",

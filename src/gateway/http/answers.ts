@@ -1,9 +1,12 @@
 import type { RemediationRequestSpec } from "../../resources/index.ts";
 import type { Admission, Preview } from "../admission.ts";
+import type { GatewayError } from "../gateway-error.ts";
 
 /** What a sender is told about one signal. */
 export interface SignalAnswer {
-  readonly status: Admission["kind"] | "retry";
+  readonly status: Admission["kind"] | "limited" | "retry";
+  /** Of `limited`: which limit there is no room under. */
+  readonly limit?: "sender" | "total";
   readonly message: string;
   readonly incident?: string;
   readonly namespace?: string;
@@ -60,6 +63,12 @@ export const retry: SignalAnswer = {
   message: "It is not certain that this was kept. Send it again; that is harmless.",
 };
 
+/** For a signal that would open one incident too many. */
+export function limited({ code, message }: GatewayError): SignalAnswer {
+  const limit = code === "sender-limit" ? "sender" : "total";
+  return { status: "limited", limit, message: `Nothing was opened: ${message}. Send it again later.` };
+}
+
 export function unreadable(problems: readonly string[]): SignalAnswer {
   return { status: "invalid", message: "It was not understood.", problems };
 }
@@ -73,6 +82,7 @@ const codes: Readonly<Record<SignalAnswer["status"], number>> = {
   forbidden: 200,
   ignored: 200,
   invalid: 422,
+  limited: 503,
   retry: 503,
 };
 
@@ -80,8 +90,12 @@ const codes: Readonly<Record<SignalAnswer["status"], number>> = {
  * The status code for all signals of a request. One that has to come again makes the sender send all of them again,
  * which is harmless; else the best that happened counts, because a sender that hears 4xx gives up on all of them.
  */
-export function statusCodeOf(answers: readonly SignalAnswer[]): number {
-  if (answers.some(({ status }) => status === "retry")) return 503;
+export function statusCodeOf(
+  answers: readonly SignalAnswer[],
+  { retries429 }: { readonly retries429: boolean },
+): number {
+  if (answers.some(({ status, limit }) => status === "retry" || limit === "total")) return 503;
+  if (answers.some(({ limit }) => limit === "sender")) return retries429 ? 429 : 503;
   for (const code of [201, 202, 200]) if (answers.some(({ status }) => codes[status] === code)) return code;
   return answers.length === 0 ? 200 : 422;
 }

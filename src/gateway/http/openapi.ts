@@ -137,7 +137,17 @@ const results = {
         required: ["status", "message"],
         properties: {
           status: {
-            enum: ["created", "counted", "resolved", "still-firing", "refused", "ignored", "invalid", "retry"],
+            enum: [
+              "created",
+              "counted",
+              "resolved",
+              "still-firing",
+              "refused",
+              "ignored",
+              "invalid",
+              "limited",
+              "retry",
+            ],
           },
           message: text,
           incident: text,

@@ -10,7 +10,9 @@ import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
-import { answerTo, answerToDryRun, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { inSlices } from "../in-slices.ts";
+import { answerTo, answerToDryRun, limited, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
 import { attributeSource, mayPost, type RouteSources } from "./attribute-source.ts";
 import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -42,6 +44,8 @@ export interface ServerLimits {
   readonly bodyBytes: number;
   /** Of one sender. */
   readonly signalsPerSecond: number;
+  /** In one request. */
+  readonly signalsPerRequest: number;
 }
 
 export interface GatewayServer {
@@ -166,7 +170,7 @@ function serveSignals(app: FastifyInstance, options: ServerOptions) {
 /** Sources without a route: the gateway reports them itself. */
 const watchedSources = ["kubernetes-events", "kubernetes-nodes"];
 
-interface SignalDesk extends Pick<ServerOptions, "gateway" | "senders" | "clock"> {
+interface SignalDesk extends Pick<ServerOptions, "gateway" | "senders" | "clock" | "limits"> {
   readonly rate: RateLimit;
   /** Whose request it is, from when it was let in. */
   readonly senderOf: WeakMap<FastifyRequest, Sender>;
@@ -193,6 +197,11 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, { reader }: S
 async function take(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, desk: SignalDesk) {
   const { gateway, clock, rate, senderOf } = desk;
   const { reader, retries429 } = route;
+  if (listLength(request.body) > desk.limits.signalsPerRequest) {
+    gateway.metrics.turnedAway("too-large");
+    const instead = `Send at most ${desk.limits.signalsPerRequest} signals in one request (max_alerts of Alertmanager's receiver).`;
+    return say(reply, 413, instead);
+  }
   const reading = reader.read(request.body, new Date(clock.wallMs()).toISOString());
   if (reading.kind === "problems") return say(reply, 422, "Nothing of it was understood.", reading.problems);
 
@@ -210,7 +219,7 @@ async function take(request: FastifyRequest, reply: FastifyReply, route: SignalR
     return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
   if (isDryRun(request)) return answerDryRun(reply, attributed, gateway);
-  return answer(reply, attributed, gateway, reader.source);
+  return answer(reply, attributed, gateway, route);
 }
 
 type Signals = Extract<PayloadReading, { kind: "signals" }>;
@@ -223,23 +232,23 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
     if (one.kind !== "signal") return one;
     const attribution = attributeSource(one.signal, sender, route);
     if (attribution.kind === "forbidden") problems.push(`signals[${i}]: ${attribution.problem}`);
-    else if (attribution.source !== one.signal.source) {
-      return { kind: "signal", signal: { ...one.signal, source: attribution.source } };
-    }
+    else return { kind: "signal", signal: { ...one.signal, source: attribution.source, sender: sender.name } };
     return one;
   });
   return problems.length > 0 ? { kind: "forbidden", problems } : { ...reading, readings };
 }
 
-async function answer(reply: FastifyReply, reading: Signals, gateway: Gateway, source: string) {
-  if (reading.truncated > 0) gateway.truncated(source, reading.truncated);
+async function answer(reply: FastifyReply, reading: Signals, gateway: Gateway, { reader, retries429 }: SignalRoute) {
+  if (reading.truncated > 0) gateway.truncated(reader.source, reading.truncated);
   const results = await answersTo(gateway, reading.readings);
-  const code = statusCodeOf(results);
+  const code = statusCodeOf(results, { retries429 });
   if (code === 422) {
     const problems = results.flatMap((result) => result.problems ?? []);
     return say(reply, code, "Nothing of it was understood.", problems);
   }
-  if (code === 503) reply.header("retry-after", "2");
+  // Incidents are closed in minutes rather than seconds.
+  const isLimited = results.some(({ status }) => status === "limited");
+  if (code === 503 || code === 429) reply.header("retry-after", isLimited ? "30" : "2");
   return reply.code(code).send({ results, ...(reading.truncated > 0 ? { truncatedAlerts: reading.truncated } : {}) });
 }
 
@@ -251,15 +260,17 @@ async function answersTo(gateway: Gateway, readings: readonly SignalReading[]): 
     if (reading.kind === "problems") return unreadable(reading.problems);
     const admission = admissions[next++] as Admission | NotAdmitted;
     if (admission.kind !== "failed") return answerTo(admission);
-    if (mayPass(admission.error)) return retry;
-    throw admission.error;
+    return answerToFailure(admission.error);
   });
 }
 
 /** Says of each signal what would become of it, and changes nothing. */
 async function answerDryRun(reply: FastifyReply, { readings, truncated }: Signals, gateway: Gateway) {
   const ask = async (signal: Signal) => answerToDryRun(await gateway.preview(signal));
-  const results = await Promise.all(readings.map((one) => tell(one, ask)));
+  const results: SignalAnswer[] = [];
+  await inSlices(readings, async (slice) => {
+    results.push(...(await Promise.all(slice.map((one) => tell(one, ask)))));
+  });
   const isRetry = results.some(({ status }) => status === "retry");
   if (isRetry) reply.header("retry-after", "2");
   const more = truncated > 0 ? { truncatedAlerts: truncated } : {};
@@ -276,7 +287,21 @@ async function tell(reading: SignalReading, say: (signal: Signal) => Promise<Sig
   try {
     return await say(reading.signal);
   } catch (error) {
-    if (mayPass(error)) return retry;
-    throw error;
+    return answerToFailure(error);
   }
+}
+
+function answerToFailure(error: unknown): SignalAnswer {
+  if (error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit")) {
+    return limited(error);
+  }
+  if (mayPass(error)) return retry;
+  throw error;
+}
+
+/** How many entries the longest list of a body has: each may be a signal, and reading them all takes time. */
+function listLength(body: unknown): number {
+  if (Array.isArray(body)) return body.length;
+  if (typeof body !== "object" || body === null) return 0;
+  return Object.values(body).reduce((most, part) => Math.max(most, Array.isArray(part) ? part.length : 0), 0);
 }
