@@ -184,7 +184,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     admit,
     async admitAll(signals) {
       const slices: Promise<readonly (Admission | NotAdmitted)[]>[] = [];
-      await inSlices(signals, (slice) => {
+      await inSlices(signals, clock, (slice) => {
         const { admissions, kept } = intake.repeats(slice);
         const others = slice.map((signal, i) => (admissions[i] ? undefined : admit(signal).catch(failed)));
         slices.push(admitted(slice, { admissions, kept, others }));

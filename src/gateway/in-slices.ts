@@ -1,3 +1,5 @@
+import { type Clock, sleep } from "../time/index.ts";
+
 /** Small enough that one slice takes a few milliseconds, large enough that slices cost nothing. */
 const sliceSize = 100;
 
@@ -5,9 +7,13 @@ const sliceSize = 100;
  * Calls `work` with slices of `items`, in order and one at a time, and lets other requests have the process in between:
  * thousands of signals in one request must neither block the others nor have all their work in memory at once.
  */
-export async function inSlices<T>(items: readonly T[], work: (slice: readonly T[]) => Promise<unknown>): Promise<void> {
+export async function inSlices<T>(
+  items: readonly T[],
+  clock: Clock,
+  work: (slice: readonly T[]) => Promise<unknown>,
+): Promise<void> {
   for (let at = 0; at < items.length; at += sliceSize) {
-    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (at > 0) await sleep(clock, 0);
     await work(items.length <= sliceSize ? items : items.slice(at, at + sliceSize));
   }
 }

@@ -218,7 +218,7 @@ async function take(request: FastifyRequest, reply: FastifyReply, route: SignalR
     const seconds = String(tooMany.waitSeconds);
     return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
-  if (isDryRun(request)) return answerDryRun(reply, attributed, gateway);
+  if (isDryRun(request)) return answerDryRun(reply, attributed, desk);
   return answer(reply, attributed, gateway, route);
 }
 
@@ -265,10 +265,10 @@ async function answersTo(gateway: Gateway, readings: readonly SignalReading[]): 
 }
 
 /** Says of each signal what would become of it, and changes nothing. */
-async function answerDryRun(reply: FastifyReply, { readings, truncated }: Signals, gateway: Gateway) {
+async function answerDryRun(reply: FastifyReply, { readings, truncated }: Signals, { gateway, clock }: SignalDesk) {
   const ask = async (signal: Signal) => answerToDryRun(await gateway.preview(signal));
   const results: SignalAnswer[] = [];
-  await inSlices(readings, async (slice) => {
+  await inSlices(readings, clock, async (slice) => {
     results.push(...(await Promise.all(slice.map((one) => tell(one, ask)))));
   });
   const isRetry = results.some(({ status }) => status === "retry");
