@@ -121,7 +121,8 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
       isolation,
     });
 
-    expect(outcome).toMatchObject({ kind: "failed", reason: "ExitCode" });
+    // On a slow machine the limit of the whole work tree may be noticed before the command removes the file.
+    expect(["ExitCode", "WorkTreeTooLarge"]).toContain(outcome.kind === "failed" && outcome.reason);
     expect(outcome.kind === "failed" && outcome.message).toMatch(/\b5000000\b/);
   });
 
