@@ -41,6 +41,9 @@ export interface AgentWorldOptions {
   readonly client?: (client: KubeClient) => KubeClient;
 }
 
+/** What the stages find in a cluster: theirs, and that of the watermarks. */
+const namespaces = ["kubernaut-system", "interlock-watermarks"];
+
 /** A team with GitLab and Jira, gateways that GitLab's webhooks go to, and agents: all real but for GitLab and Jira themselves. */
 export class AgentWorld implements AsyncDisposable {
   readonly clock = systemClock();
@@ -48,7 +51,7 @@ export class AgentWorld implements AsyncDisposable {
   readonly ledger: MemoryLedger = memoryLedger();
   readonly log: RecordingLogger = recordingLogger();
   readonly metrics: PromMetrics[] = [];
-  readonly cluster = testCluster({ clock: this.clock, random: this.random, namespaces: ["kubernaut-system"] });
+  readonly cluster = testCluster({ clock: this.clock, random: this.random, namespaces });
   readonly client: KubeClient = this.cluster.client();
   readonly gitlab: GitLabDouble;
   readonly jira: JiraDouble;
