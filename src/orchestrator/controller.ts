@@ -33,10 +33,11 @@ import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { announcer } from "./announce.ts";
-import { needsAnalysis } from "./decide.ts";
+import { isWaiting, needsAnalysis } from "./decide.ts";
 import { orchestratorMetrics } from "./metrics.ts";
 import { NewestIncidents } from "./newest-incidents.ts";
 import type { AnswerersKnownSince, Sight } from "./observe.ts";
+import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 import { reconcile } from "./reconcile.ts";
 import { hasTurn } from "./route.ts";
 import type { OrchestratorSettings } from "./settings.ts";
@@ -78,6 +79,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const problem = (problem: Problem) => log.warn("orchestrator problem", problem);
   const follow = { client, clock, random, problem, signal: stop.signal };
   const ownWrites = new OwnWrites();
+  const outdated = new OutdatedDiagnoses();
 
   const incidents = informer<RemediationRequest, "target" | "fingerprint">({
     ...follow,
@@ -102,7 +104,11 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     indexes: { workflowId: ({ spec }) => [spec.workflowId] },
   });
   const newest = new NewestIncidents(incidents);
-  incidents.subscribe((event: ChangeEvent, object) => event === "DELETED" && ownWrites.forget(object));
+  incidents.subscribe((event: ChangeEvent, object) => {
+    if (event !== "DELETED") return;
+    ownWrites.forget(object);
+    outdated.forget(objectKey(object));
+  });
 
   const sight: Sight = {
     ...options,
@@ -113,13 +119,19 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     pauses,
     newest,
     ownWrites,
+    outdated,
     catalog: catalogOf(entries),
   };
   const announce = announcer({ log, metrics: orchestratorMetrics(options.metrics, incidents) });
   const hands = { sight, ledger, announce, locks };
   /** Those whose turn may come out otherwise when something that concerns many targets changes. */
   const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
-  const unanalyzed = () => incidents.list().filter(needsAnalysis).map(objectKey);
+  /** Those that may be diagnosed otherwise now. */
+  const toDiagnose = () => {
+    const waiting = incidents.list().filter(isWaiting).map(objectKey);
+    outdated.add(waiting);
+    return [...waiting, ...incidents.list().filter(needsAnalysis).map(objectKey)];
+  };
   const drive = new Controller({
     name: "incidents",
     clock,
@@ -131,8 +143,8 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       newest.superseded,
       keysFrom(executions, ownerKey),
       keysFrom(approvals, ownerKey),
-      keysFrom(entries, () => []),
-      changesOf(analyzer, unanalyzed),
+      keysFrom(entries, toDiagnose),
+      changesOf(analyzer, incidents.synced, toDiagnose),
     ],
     reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
   });
@@ -165,12 +177,15 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   };
 }
 
-/** When the analysis may come out otherwise, those that have none are looked at again. */
-function changesOf(analyzer: Analyzer, keys: () => readonly string[]): KeySource {
+/** When the analysis may come out otherwise: rules changed, or may have changed while this process did not run. */
+function changesOf(analyzer: Analyzer, synced: Promise<void>, keys: () => readonly string[]): KeySource {
   return {
     hasSynced: true,
     synced: Promise.resolve(),
-    feed: (add) => analyzer.subscribe(() => keys().forEach(add)),
+    feed: (add) => {
+      void synced.then(() => keys().forEach(add));
+      return analyzer.subscribe(() => keys().forEach(add));
+    },
   };
 }
 

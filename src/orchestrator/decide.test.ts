@@ -164,6 +164,35 @@ describe("the next step of an incident", () => {
   });
 });
 
+describe("an incident that is diagnosed again at the moment in which an execution is made for it", () => {
+  const moved = { ...diagnosis(), target: "node/other" };
+
+  it("notes that execution, with the diagnosis by which it was made", () => {
+    const { actions } = decide(
+      seen({ incident: incident("Blocked", { diagnosis: moved }), unfinished: [execution({})] }),
+    );
+
+    expect(actions).toMatchObject([
+      {
+        do: "set-status",
+        status: { phase: "Executing", diagnosis: { target: "node/worker-1", workflowId: "cleanup" } },
+      },
+    ]);
+  });
+
+  it("is not diagnosed again while that execution may still act", () => {
+    const analysis = { kind: "diagnosed" as const, diagnosis: moved, rule: "disk" };
+    const waiting = incident("Blocked", { diagnosis: diagnosis() });
+
+    expect(decide(seen({ incident: waiting, analysis, unfinished: [execution({})] })).actions).toEqual([]);
+    expect(decide(seen({ incident: waiting, analysis })).actions).toMatchObject([
+      { do: "record" },
+      { do: "set-status", status: { phase: "Analyzing", diagnosis: moved } },
+      { do: "announce" },
+    ]);
+  });
+});
+
 /** What a turn comes to, in a few words. */
 function words({ actions, lookAgainInMs }: Turn): string {
   const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];

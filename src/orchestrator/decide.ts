@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
-import type { RemediationApprovalRequest } from "../resources/index.ts";
+import type { RemediationApprovalRequest, WorkflowExecution } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import { act, nothing, type Turn, waitUntil } from "./action.ts";
+import { type Action, act, nothing, type Turn, waitUntil } from "./action.ts";
 import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
-import { lateExecution } from "./late.ts";
+import { isOutnumbered, lateExecution } from "./late.ts";
 import * as events from "./ledger-events.ts";
+import { isKnown } from "./own-executions.ts";
 import type { Seen } from "./seen.ts";
-import { blocked, diagnosed, diagnosisOf, isRecorded, recorded } from "./statuses.ts";
+import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
 import { staleAtMs, withdraw } from "./withdraw.ts";
 
 /**
@@ -25,6 +27,10 @@ export function decide(seen: Seen): Turn {
   if (metadata.deletionTimestamp) return nothing;
   const late = lateExecution(incident, seen.unfinished);
   if (late) return act({ do: "delete-execution", execution: late });
+  const unnoted = unnotedElsewhere(seen);
+  if (unnoted) return act({ do: "set-status", status: executing(incident, unnoted) });
+  const again = diagnoseAgain(seen);
+  if (again) return again;
   switch (status?.phase) {
     case undefined:
     case "Pending":
@@ -59,19 +65,53 @@ function analyze(seen: Seen): Turn {
   );
 }
 
+/** An execution that was made by the diagnosis before the present one: its target's turn does not find it. */
+function unnotedElsewhere({ incident, unfinished }: Seen): WorkflowExecution | undefined {
+  const { diagnosis } = incident.status ?? {};
+  if (!isWaiting(incident) || !diagnosis) return undefined;
+  return unfinished.find(
+    (execution) =>
+      execution.spec.targetResource !== diagnosis.target &&
+      !isKnown(incident, execution) &&
+      !isOutnumbered(incident, execution),
+  );
+}
+
+/** A corrected rule reaches incidents that wait. Undefined if nothing changes, or an execution of it may still act. */
+function diagnoseAgain(seen: Seen): Turn | undefined {
+  const { incident, analysis, approval, unfinished, nowMs } = seen;
+  const { diagnosis: known } = incident.status ?? {};
+  if (!analysis || !known || unfinished.length > 0) return undefined;
+  if (analysis.kind === "diagnosed" && isDeepStrictEqual(analysis.diagnosis, known)) return undefined;
+  const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
+  if (analysis.kind === "no-match") return act(...expire, ...blockWithoutRule(seen, analysis.tried));
+  const { diagnosis, rule } = analysis;
+  return act(
+    ...expire,
+    { do: "record", event: events.diagnosed(incident, diagnosis, nowMs) },
+    { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
+    { do: "announce", what: { kind: "diagnosed", rule } },
+  );
+}
+
 /** Written once: replicas may have different rules for a while, and would never agree on the list. */
 function noMatch(seen: Seen, tried: readonly string[]): Turn {
   const { incident, nowMs } = seen;
   if (incident.status?.phase === "Blocked") return waitUntil(staleAtMs(seen), nowMs);
+  return act(...blockWithoutRule(seen, tried));
+}
+
+function blockWithoutRule(seen: Seen, tried: readonly string[]): readonly Action[] {
+  const { incident, nowMs } = seen;
   const decision = noRuleApplies(seen, tried);
   const event = events.decided(incident, { verdict: "block", decision, nowMs });
   const { reason, message, nextStep } = decision;
   const block = { reason, message: `${message}. Next: ${nextStep}`, decision: event.id };
-  return act(
+  return [
     { do: "record", event },
-    { do: "set-status", status: blocked(incident, block, { review: false, nowMs }) },
+    { do: "set-status", status: withoutRule(incident, block, nowMs) },
     { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
-  );
+  ];
 }
 
 /** The policy's own words for it. Nothing else can be asked without a target. */
@@ -187,6 +227,12 @@ function keptUntilMs({ incident, workflow, settings }: Seen): number {
   const completedMs = status && "completedAt" in status ? Date.parse(status.completedAt) : 0;
   const cooldownMs = (workflow && workflowRules(workflow).cooldownMs) ?? settings.cooldownMs;
   return completedMs + Math.max(settings.retentionMs, settings.ineffective.withinMs, cooldownMs);
+}
+
+/** Whether an incident waits with a diagnosis that new rules may replace. */
+export function isWaiting({ status, metadata }: Seen["incident"]): boolean {
+  if (metadata.deletionTimestamp || status?.resolvedAt !== undefined || !status?.diagnosis) return false;
+  return status.phase === "Analyzing" || status.phase === "Blocked" || status.phase === "AwaitingApproval";
 }
 
 /** Whether an incident has to be analyzed before anything can be decided about it. */

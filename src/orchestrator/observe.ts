@@ -1,4 +1,4 @@
-import type { Informer, KubeClient, OwnWrites } from "../kube/index.ts";
+import { type Informer, type KubeClient, type OwnWrites, objectKey } from "../kube/index.ts";
 import { lastingPauses } from "../policy/index.ts";
 import {
   type AutomationPause,
@@ -16,8 +16,9 @@ import {
   workflowExecutions,
 } from "../resources/index.ts";
 import type { Analyzer } from "./analyzer.ts";
-import { needsAnalysis } from "./decide.ts";
+import { isWaiting, needsAnalysis } from "./decide.ts";
 import type { NewestIncidents } from "./newest-incidents.ts";
+import type { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 import { isOwnedBy } from "./own-executions.ts";
 import type { Seen } from "./seen.ts";
 import type { OrchestratorSettings } from "./settings.ts";
@@ -34,6 +35,7 @@ export interface Sight {
   readonly pauses: Informer<AutomationPause>;
   readonly newest: Pick<NewestIncidents, "isNewest">;
   readonly ownWrites: OwnWrites;
+  readonly outdated: OutdatedDiagnoses;
   readonly catalog: Catalog;
   readonly analyzer: Analyzer;
   readonly kinds: Kinds;
@@ -52,11 +54,12 @@ export async function observe(incident: RemediationRequest, sight: Sight, signal
   const nowMs = client.serverNowMs();
   const { status, metadata } = incident;
   const approval = await approvalOf(incident, sight, signal);
+  const isOutdated = isWaiting(incident) && sight.outdated.changeOf(objectKey(incident)) !== undefined;
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   return {
     nowMs,
     incident,
-    analysis: needsAnalysis(incident) ? await analyzer.analyze(incident.spec, signal) : undefined,
+    analysis: needsAnalysis(incident) || isOutdated ? await analyzer.analyze(incident.spec, signal) : undefined,
     execution: await executionOf(incident, sight, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
     approval,

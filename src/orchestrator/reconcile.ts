@@ -1,3 +1,4 @@
+import { objectKey } from "../kube/index.ts";
 import type { RemediationRequest } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
 import { decide } from "./decide.ts";
@@ -23,8 +24,12 @@ export async function reconcile(
 
   let incident = known;
   for (let turns = 0; turns < mostTurns; turns++) {
+    const change = sight.outdated.changeOf(objectKey(incident));
     const turn = decide(await observe(incident, sight, signal));
-    if (turn.actions.length === 0) return turn.lookAgainInMs;
+    if (turn.actions.length === 0) {
+      if (change !== undefined) sight.outdated.settle(objectKey(incident), change);
+      return turn.lookAgainInMs;
+    }
     const outcome = await performAll(turn, incident, hands, signal);
     // Whoever was faster wrote something, and that is an event.
     if (outcome.kind === "lost") return lostMs;

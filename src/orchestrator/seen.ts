@@ -12,7 +12,7 @@ export interface Seen {
   /** The API server's clock, read before anything else was. */
   readonly nowMs: number;
   readonly incident: RemediationRequest;
-  /** For an incident without diagnosis: what the analyzer says. */
+  /** For an incident without diagnosis, or one that waits with an outdated diagnosis: what the analyzer says. */
   readonly analysis: Analysis | undefined;
   /** The latest execution that was made for it; undefined if that is gone, by the server's word. */
   readonly execution: WorkflowExecution | undefined;

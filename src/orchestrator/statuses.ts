@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type {
   Condition,
   Diagnosis,
@@ -52,6 +53,12 @@ export function blocked(
   };
 }
 
+/** No rule fits, or none any more: there is no diagnosis. */
+export function withoutRule(incident: RemediationRequest, block: IncidentBlock, nowMs: number): Status {
+  const kept = keep(incident, "diagnosis", "follows", "conditions");
+  return { ...kept, phase: "Blocked", startTime: kept.startTime ?? iso(nowMs), block, message: block.message };
+}
+
 export function awaitingApproval(incident: RemediationRequest, approval: string): Status {
   const message = `a person has to agree: interlock approve ${approval}, or interlock reject ${approval}`;
   return {
@@ -67,7 +74,7 @@ export function executing(incident: RemediationRequest, execution: WorkflowExecu
   const ref = refTo(execution);
   return {
     ...kept,
-    diagnosis: diagnosisOf(incident),
+    diagnosis: diagnosisBehind(execution, diagnosisOf(incident)),
     phase: "Executing",
     executionRefs: [...(kept.executionRefs ?? []), ref],
     message: `execution ${ref.name} was started for it`,
@@ -143,6 +150,15 @@ export function recorded(status: Status, nowMs: number): Status {
 
 export function isRecorded({ status }: RemediationRequest): boolean {
   return status?.conditions?.some(({ type }) => type === "Recorded") ?? false;
+}
+
+/** The incident may have been diagnosed again at the moment in which the execution was made: what is run counts. */
+function diagnosisBehind({ spec }: WorkflowExecution, known: Diagnosis): Diagnosis {
+  const { targetResource: target, workflowRef, parameters } = spec;
+  const { workflowId } = workflowRef;
+  const made = { target, workflowId, ...(parameters === undefined ? {} : { parameters }) };
+  const { rule: _, ...asked } = known;
+  return isDeepStrictEqual(made, asked) ? known : made;
 }
 
 /** An incident that has come so far has a diagnosis; the API server sees to it. */

@@ -107,6 +107,73 @@ describe("an incident", () => {
     });
   });
 
+  describe("that waits when a rule is corrected", () => {
+    it("is diagnosed again although it is Blocked on a workflow that does not exist", async () => {
+      world.rules.set({ ...diskRule, workflow: "claenup" });
+      const name = await world.incident("disk");
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { workflowId: "claenup" } });
+
+      world.rules.set(diskRule);
+      await world.settle();
+
+      expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { workflowId: "cleanup" } });
+    });
+
+    it("is diagnosed again by an orchestrator that starts with the corrected rule", async () => {
+      await world.pause("freeze");
+      const name = await world.incident("disk");
+
+      const other = { subscribe: () => () => {}, analyze: restarting };
+      await world.orchestrator({ analyzer: other });
+
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { workflowId: "restart" } });
+    });
+
+    it("moves to its new target, and is Blocked without a diagnosis when no rule fits any more", async () => {
+      await world.pause("freeze");
+      const name = await world.incident("disk");
+
+      world.rules.set({ ...diskRule, target: "node/other" });
+      await world.settle();
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { target: "node/other" } });
+      world.rules.set();
+      await world.settle();
+
+      const { block, diagnosis } = await world.status(name);
+      expect([block?.reason, diagnosis]).toEqual(["NoMatchingRule", undefined]);
+      await world.endPause("freeze");
+      expect(await world.executions()).toEqual([]);
+    });
+
+    it("takes back the question to a person", async () => {
+      await world.workflow({ version: "2", approval: { required: true } });
+      await world.workflow({ workflowId: "restart" });
+      const name = await world.incident("disk");
+      expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
+
+      world.rules.set({ ...diskRule, workflow: "restart" });
+      await world.settle();
+
+      expect((await world.approvals()).map(({ status }) => status?.decision)).toEqual(["Expired"]);
+      expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { workflowId: "restart" } });
+    });
+
+    it("is not diagnosed again while its execution runs", async () => {
+      const name = await world.incident("disk");
+
+      world.rules.set({ ...diskRule, workflow: "restart" });
+      await world.settle();
+      await world.reportRun("True");
+
+      expect(await world.status(name)).toMatchObject({ phase: "Verifying", diagnosis: { workflowId: "cleanup" } });
+    });
+
+    async function restarting() {
+      const diagnosis = { target: "node/worker-1", workflowId: "restart", rule: "disk" };
+      return { kind: "diagnosed" as const, diagnosis, rule: "disk" };
+    }
+  });
+
   describe("that resolves", () => {
     it("before anything was started is withdrawn", async () => {
       await world.pause("freeze");

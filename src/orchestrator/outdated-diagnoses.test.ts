@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
+
+it("a diagnosis is outdated until it was made again as of the latest change", () => {
+  const outdated = new OutdatedDiagnoses();
+  outdated.add(["a", "b"]);
+  const first = outdated.changeOf("a") ?? 0;
+  outdated.add(["a"]);
+
+  outdated.settle("a", first);
+  outdated.settle("b", first);
+
+  expect(outdated.changeOf("a")).toBeDefined();
+  expect(outdated.changeOf("b")).toBeUndefined();
+});
+
+it("an incident that is gone is forgotten", () => {
+  const outdated = new OutdatedDiagnoses();
+  outdated.add(["a"]);
+
+  outdated.forget("a");
+
+  expect(outdated.changeOf("a")).toBeUndefined();
+});
