@@ -12,6 +12,7 @@ import {
   builtInKinds,
   executionNamespace,
   installCrds,
+  remediationWorkflows,
   type WorkflowExecution,
   workflowExecutions,
 } from "../../src/resources/index.ts";
@@ -57,6 +58,7 @@ export async function openWorkbench(folder: string): Promise<Workbench> {
     tekton,
     calls: calls.counted,
     async start() {
+      await addWorkflow(client);
       executor = startExecutor({
         client: calls.client,
         engines: [tektonEngine(calls.client)],
@@ -64,8 +66,12 @@ export async function openWorkbench(folder: string): Promise<Workbench> {
         kinds: builtInKinds,
         namespace: executionNamespace,
         // Without a cooldown the same target can be used again at once.
-        defaults: { engine: "tekton", serviceAccountName: undefined, timeoutMs: 600_000, cooldownMs: 0 },
-        settings: { ...defaultPolicy, cooldownMs: 0, runTtlMs: 3_600_000 },
+        defaults: {
+          ...{ engine: "tekton", serviceAccountName: undefined, timeoutMs: 600_000, cooldownMs: 0 },
+          allowOutsideCatalog: false,
+        },
+        catalogNamespace: "default",
+        settings: { ...defaultPolicy, cooldownMs: 0, runTtlMs: 3_600_000, incidentsNamespace: "default" },
         clock,
         random,
         log: silentLogger,
@@ -94,4 +100,18 @@ export async function openWorkbench(folder: string): Promise<Workbench> {
       await store.close();
     },
   };
+}
+
+/** What the executions run. */
+async function addWorkflow(client: KubeClient): Promise<void> {
+  const { apiVersion, kind } = remediationWorkflows;
+  await client.create(remediationWorkflows, {
+    apiVersion,
+    kind,
+    metadata: { name: "cleanup-1", namespace: "default" },
+    spec: {
+      ...{ workflowId: "cleanup", version: "1", description: "Removes old files.", pipeline: "workflow" },
+      containerImage: "registry.invalid/cleanup:1",
+    },
+  });
 }

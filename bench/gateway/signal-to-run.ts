@@ -30,6 +30,7 @@ export async function signalToRunMs(folder: string, signals: number): Promise<nu
     ledger,
     kinds: builtInKinds,
     namespace: executionNamespace,
+    catalogNamespace: namespace,
     settings: { ...defaultPolicy, ...patient },
     clock,
     random,

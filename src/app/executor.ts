@@ -30,8 +30,14 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
       serviceAccountName: execution.serviceAccount,
       timeoutMs: execution.timeoutMs,
       cooldownMs: execution.cooldownMs,
+      allowOutsideCatalog: execution.allowOutsideCatalog,
     },
-    settings: { ...policySettings(options.loaded.config), runTtlMs: execution.runTtlMs },
+    catalogNamespace: execution.catalogNamespace,
+    settings: {
+      ...policySettings(options.loaded.config),
+      runTtlMs: execution.runTtlMs,
+      incidentsNamespace: config.gateway.namespace,
+    },
     acknowledgersKnownSince: (signal) =>
       namesKnownSince({ client, log, policy: ackIdentity(placesIn(config)) }, signal),
     concurrency: execution.concurrency,

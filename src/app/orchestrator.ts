@@ -32,6 +32,7 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     ledger,
     kinds,
     namespace: config.execution.namespace,
+    catalogNamespace: config.execution.catalogNamespace,
     settings: settingsOf(config),
     answerersKnownSince: (signal) =>
       namesKnownSince({ client, log, policy: approvalIdentity(placesIn(config)) }, signal),

@@ -50,10 +50,17 @@ export async function startUp(options: UpOptions): Promise<Up> {
   try {
     const api = await opening(startEmbeddedApi(options));
     const { client } = api;
+    const { namespace: runs, catalogNamespace: catalog } = execution;
     const namespaces = [...agentNamespaces(agent), ...watermarkNamespaces(loaded.config)];
-    await prepare(client, [...new Set([intake.namespace, execution.namespace, ...namespaces])], log);
+    await prepare(client, [...new Set([intake.namespace, runs, catalog, ...namespaces])], log);
     const workflows = await opening(
-      openWorkflows({ ...options, directory: execution.workflowsDir, defaultEngine: execution.engine, client }),
+      openWorkflows({
+        ...options,
+        directory: execution.workflowsDir,
+        namespace: catalog,
+        defaultEngine: execution.engine,
+        client,
+      }),
     );
     const ledger = await opening(openLedger({ ...options, loaded }));
     const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));

@@ -125,7 +125,14 @@ describe("a folder of workflows, while Interlock runs", () => {
   });
 
   async function open() {
-    workflows = await openWorkflows({ directory, defaultEngine: "tekton", client, clock: systemClock(), log });
+    workflows = await openWorkflows({
+      directory,
+      namespace: "kubernaut-system",
+      defaultEngine: "tekton",
+      client,
+      clock: systemClock(),
+      log,
+    });
   }
 
   async function write(workflowId: string, spec: { readonly version: string; readonly timeout?: string }) {

@@ -9,6 +9,8 @@ import { watchFolder } from "./watch-folder.ts";
 export interface WorkflowsOptions {
   /** The folder with one folder per workflow. */
   readonly directory: string;
+  /** The namespace of the catalog. */
+  readonly namespace: string;
   /** The engine of a workflow that names none. */
   readonly defaultEngine: Engine;
   readonly client: KubeClient;
@@ -56,9 +58,9 @@ interface Folder {
 }
 
 const emptyFolder: Folder = { stored: new Map(), problems: new Set() };
-const namespace = "kubernaut-system";
 
-async function load({ directory, defaultEngine, client, log }: WorkflowsOptions, before: Folder): Promise<Folder> {
+async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> {
+  const { directory, namespace, defaultEngine, client, log } = options;
   const isThere = (await stat(directory).catch(() => undefined))?.isDirectory() ?? false;
   const { workflows, problems } = isThere
     ? await readCatalog(directory, builtInKinds, { defaultEngine })

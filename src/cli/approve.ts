@@ -46,7 +46,7 @@ async function openQuestion(subject: string, client: KubeClient): Promise<Remedi
   const { items } = await client.list(remediationApprovalRequests);
   const named = items.find(({ metadata }) => isNamed(subject, metadata.name ?? ""));
   if (named) return stillOpen(named, client);
-  const asked = items.filter(({ spec }) => isNamed(subject, spec.remediationRequestRef.name));
+  const asked = items.filter(({ spec }) => isNamed(subject, spec.remediationRequestRef?.name ?? ""));
   const open = asked.filter((question) => !question.status);
   const [only, another] = open;
   if (only && !another) return stillOpen(only, client);

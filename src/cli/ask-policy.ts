@@ -8,13 +8,16 @@ import {
 } from "../policy/index.ts";
 import {
   automationPauses,
-  currentEntry,
+  catalogDifference,
   type Kinds,
+  lookUpEntry,
   type ObjectTarget,
   parseTarget,
+  type RemediationWorkflow,
   remediationTargets,
   remediationWorkflows,
   targetHash,
+  type WorkflowRef,
 } from "../resources/index.ts";
 import { CommandError, type Desk } from "./command.ts";
 
@@ -32,23 +35,25 @@ export interface Question {
   readonly incident?: AskingIncident;
   /** The execution that asks. */
   readonly executionUid?: string;
+  /** The workflow as that execution describes it. */
+  readonly workflowRef?: WorkflowRef;
 }
 
 /** What the policy says now, from what the API server says now. */
 export async function askPolicy(
-  { target, workflow, ...asker }: Question,
+  { target, workflow, workflowRef, ...asker }: Question,
   kinds: Kinds,
-  { client, settings, recordsIn }: Desk,
+  { client, settings, recordsIn, catalogIn, catalogDefaults }: Desk,
 ): Promise<readonly Answer[]> {
   const nowMs = client.serverNowMs();
   const record = await client.get(remediationTargets, { namespace: recordsIn, name: targetHash(target) });
   const { items: pauses } = await client.list(automationPauses);
-  const { items: entries } = await client.list(remediationWorkflows);
+  const { items: entries } = await client.list(remediationWorkflows, { namespace: catalogIn });
   const ids = workflow === undefined ? [...new Set(entries.map(({ spec }) => spec.workflowId))].sort() : [workflow];
   if (ids.length === 0) throw new CommandError("the catalog is empty: nothing could act on anything");
 
   return ids.map((workflowId) => {
-    const entry = currentEntry(entries.filter(({ spec }) => spec.workflowId === workflowId));
+    const known = entries.filter(({ spec }) => spec.workflowId === workflowId);
     const request = {
       target: target.text,
       workflowId,
@@ -57,13 +62,28 @@ export async function askPolicy(
     };
     const situation = {
       record: record?.status,
-      workflow: entry && workflowRules(entry),
+      workflow: workflowIn(known, { workflowRef: workflowRef ?? { workflowId }, kinds, defaults: catalogDefaults }),
       pauses: lastingPauses(pauses, nowMs, kinds),
       settings,
       nowMs,
     };
     return { request, decision: decide(request, situation) };
   });
+}
+
+interface Asked {
+  readonly workflowRef: Pick<WorkflowRef, "workflowId"> & Partial<WorkflowRef>;
+  readonly kinds: Kinds;
+  readonly defaults: Desk["catalogDefaults"];
+}
+
+/** What the catalog says about a workflow, and about the execution that asks for it. */
+function workflowIn(entries: readonly RemediationWorkflow[], { workflowRef, kinds, defaults }: Asked) {
+  const found = lookUpEntry(entries, workflowRef, kinds);
+  if (found.kind === "unknown") return defaults.allowOutsideCatalog ? { outsideCatalog: true } : undefined;
+  if (found.kind === "unusable") return workflowRef.version === undefined ? undefined : { difference: found.problem };
+  const difference = catalogDifference(workflowRef, found.entry, defaults);
+  return { ...workflowRules(found.entry), ...(difference === undefined ? {} : { difference }) };
 }
 
 /** The target that a text means, for people who type it. */

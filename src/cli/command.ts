@@ -1,6 +1,7 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { PolicySettings, Rule } from "../policy/index.ts";
+import type { CatalogDefaults } from "../resources/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -29,6 +30,12 @@ export interface Desk {
   readonly settings: PolicySettings;
   /** Where incidents live, and pauses that are made here. */
   readonly incidentsIn: string;
+  /** Where the catalog is. */
+  readonly catalogIn: string;
+  /** What the configuration says where the catalog leaves something open. */
+  readonly catalogDefaults: CatalogDefaults & { readonly allowOutsideCatalog: boolean };
+  /** How long an approval is waited for, unless the workflow says otherwise. */
+  readonly approvalExpiresAfterMs: number;
   /** Where target records live. */
   readonly recordsIn: string;
   /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { type KubeClient, KubeError } from "../kube/index.ts";
 import {
+  annotationKeys,
   checkParameters,
   currentEntry,
   fitsTarget,
@@ -16,15 +17,19 @@ import { readObjectTarget } from "./ask-policy.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { follow } from "./follow.ts";
 import { MisuseError, onlyWord } from "./misuse.ts";
+import { type ApprovalDraft, awaitApproval, requestApproval } from "./request-approval.ts";
 
 /** `interlock run` */
 export const run: Command<Desk> = {
   name: "run",
   about: "run a workflow on a target",
-  usage: `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--namespace NS] [--no-wait]
+  usage: `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--approval NAME] [--namespace NS] [--no-wait]
 
 Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
-status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed.`,
+status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed.
+
+If the workflow requires an approval, one is requested first and waited for. With --no-wait it is only requested: run the
+same command with --approval NAME once it is answered.`,
   example: "interlock run node-disk-cleanup --target node/worker-1 --param keepDays=7",
   perform: performRun,
 };
@@ -38,28 +43,40 @@ async function performRun(args: readonly string[], desk: Desk): Promise<number> 
       target: { type: "string" },
       param: { type: "string", multiple: true, default: [] },
       namespace: { type: "string", default: incidentsIn },
+      approval: { type: "string" },
       "no-wait": { type: "boolean", default: false },
     },
   });
   const workflowId = onlyWord(positionals, "which workflow to run; see: interlock get workflows");
   if (!values.target) throw new MisuseError("--target is missing: what it is to act on");
-  const entry = await findEntry(client, workflowId);
-  const order = {
+  const entry = await findEntry(desk, workflowId);
+  const name = `${workflowId}-${terminal.id().toLowerCase()}`;
+  const draft = {
+    name,
     entry,
     target: await readTarget(values.target, entry, client),
-    given: readParameters(values.param, entry),
-    namespace: values.namespace,
+    parameters: readParameters(values.param, entry),
   };
-  const created = await client.create(workflowExecutions, executionOf(order, terminal.id()));
+  let { approval } = values;
+  if (entry.spec.approval?.required && approval === undefined) {
+    const requested = await requestApproval(draft, desk);
+    approval = requested.metadata.name ?? "";
+    terminal.print(
+      `approval ${approval} was requested until ${requested.spec.requiredBy}; answer with: interlock approve ${approval} --reason "…"`,
+    );
+    if (values["no-wait"]) return 0;
+    await awaitApproval(requested, desk);
+  }
+  const order = { ...draft, namespace: values.namespace, approval };
+  const created = await client.create(workflowExecutions, executionOf(order));
   if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
-  const { name = "" } = created.object.metadata;
   terminal.print(`execution ${name} was created`);
   if (values["no-wait"]) return 0;
   return await follow(created.object, desk);
 }
 
-async function findEntry(client: KubeClient, workflowId: string): Promise<RemediationWorkflow> {
-  const { items } = await client.list(remediationWorkflows);
+async function findEntry({ client, catalogIn }: Desk, workflowId: string): Promise<RemediationWorkflow> {
+  const { items } = await client.list(remediationWorkflows, { namespace: catalogIn });
   const entry = currentEntry(items.filter(({ spec }) => spec.workflowId === workflowId));
   if (entry) return entry;
   const known = [...new Set(items.map(({ spec }) => spec.workflowId))].sort();
@@ -104,27 +121,26 @@ function typed(text: string, type: string | undefined): ParameterValue {
   return text;
 }
 
-interface Order {
-  readonly entry: RemediationWorkflow;
-  readonly target: string;
-  readonly given: Readonly<Record<string, ParameterValue>>;
+interface Order extends ApprovalDraft {
   readonly namespace: string;
+  readonly approval: string | undefined;
 }
 
-function executionOf({ entry, target, given, namespace }: Order, id: string): WorkflowExecution {
+function executionOf({ name, entry, target, parameters, namespace, approval }: Order): WorkflowExecution {
   const { workflowId, version, containerImage, engine } = entry.spec;
   return {
     apiVersion: workflowExecutions.apiVersion,
     kind: workflowExecutions.kind,
     metadata: {
-      name: `${workflowId}-${id.toLowerCase()}`,
+      name,
       namespace,
       labels: { [labelKeys.workflowId]: workflowId },
+      ...(approval === undefined ? {} : { annotations: { [annotationKeys.approval]: approval } }),
     },
     spec: {
       workflowRef: { workflowId, version, containerImage, ...(engine ? { engine } : {}) },
       targetResource: target,
-      parameters: given,
+      parameters,
     },
   };
 }

@@ -18,6 +18,7 @@ export async function explainExecution(
     facts: { target: spec.targetResource, recorded: status, decided, now },
     text: [
       ...became(execution),
+      ...ranAs(execution),
       ...(isSkipped ? [tellDecision(decided)] : []),
       ...now.map(({ request, decision }) => explain(request, decision)),
     ],
@@ -37,7 +38,22 @@ async function askNow({ spec }: WorkflowExecution, desk: Desk): Promise<readonly
   const kinds = await kindsIn(desk.client);
   const read = parseTarget(spec.targetResource, kinds);
   if (read.kind === "problem" || read.target.type !== "object") return [];
-  return askPolicy({ target: read.target, workflow: spec.workflowRef.workflowId }, kinds, desk);
+  const { workflowRef } = spec;
+  return askPolicy({ target: read.target, workflow: workflowRef.workflowId, workflowRef }, kinds, desk);
+}
+
+/** What ran, by what and as whom, and with whose approval. */
+function ranAs({ status }: WorkflowExecution): readonly string[] {
+  if (!status || !("workload" in status || "approvalRef" in status)) return [];
+  const { workload, approvalRef } = status;
+  const { engine, image, serviceAccountName = "default", imageDigests = [] } = workload ?? {};
+  return [
+    [
+      ...(workload ? [`  ran ${image} with engine ${engine} as service account ${serviceAccountName}`] : []),
+      ...imageDigests.map((digest) => `  pulled ${digest}`),
+      ...(approvalRef ? [`  approved by ${approvalRef.decidedBy} in ${approvalRef.name}`] : []),
+    ].join("\n"),
+  ];
 }
 
 function became({ metadata: { name }, status }: WorkflowExecution): readonly (readonly string[])[] {

@@ -67,7 +67,7 @@ async function executionsOf({ status }: RemediationRequest, client: KubeClient):
 
 async function approvalsOf({ metadata }: RemediationRequest, client: KubeClient) {
   const { items } = await client.list(remediationApprovalRequests, { namespace: metadata.namespace ?? "" });
-  return items.filter(({ spec }) => spec.remediationRequestRef.name === metadata.name);
+  return items.filter(({ spec }) => spec.remediationRequestRef?.name === metadata.name);
 }
 
 /** An execution that acts for the incident never stands in its way. */

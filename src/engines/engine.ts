@@ -1,10 +1,10 @@
 import type { KubeObject, Patch, ResourceType } from "../kube/index.ts";
-import type { Engine as EngineName, FailureReason, ParameterValue } from "../resources/index.ts";
+import type { Engine as EngineName, FailureReason, ParameterValue, Workload } from "../resources/index.ts";
 
 /**
  * Port: what runs workflows. A run is an object in the API server, so that every replica sees it, one name is one run,
  * and uid and resourceVersion make each write conditional. It is created suspended, and nothing of it runs before
- * `start` has been applied. Everything here but `prepare` and `failureOf` is pure; the writes are the caller's. A run is
+ * `start` has been applied. Everything here but `prepare`, `digestsOf` and `failureOf` is pure; the writes are the caller's. A run is
  * deleted in the foreground: to Tekton a TaskRun that is left over is the result of the next run with that name.
  */
 export interface Engine {
@@ -15,6 +15,13 @@ export interface Engine {
   prepare(order: RunOrder, signal?: AbortSignal): Promise<PreparedRun>;
   /** What the run says of itself. */
   stateOf(run: KubeObject): RunState;
+  /** What the run executes, as it is written in the run itself. */
+  workloadOf(run: KubeObject): Workload;
+  /**
+   * Digests of what was pulled for the run, as the objects below it report them; empty if they report none, are gone or
+   * must not be read. Throws only if the API server does not answer.
+   */
+  digestsOf(run: KubeObject, signal?: AbortSignal): Promise<readonly string[]>;
   /** Starts this suspended run, and only it: a run that was replaced, changed or started meanwhile is a conflict. */
   start(run: KubeObject): Patch;
   /**

@@ -1,6 +1,7 @@
 import { type Blocked, decide as decidePolicy, remaining, withHolder } from "../policy/index.ts";
-import type { SkipDetails, TargetHolder, WorkflowExecution } from "../resources/index.ts";
+import type { RecordHolder, SkipDetails, TargetHolder } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
+import { usedApproval } from "./approval.ts";
 import type { ValidPlan } from "./plan.ts";
 import type { Seen } from "./seen.ts";
 
@@ -15,7 +16,7 @@ export function admitOrSkip(seen: Seen, plan: ValidPlan): Turn {
     { target: target.text, workflowId, executionUid: uid, ...(target.namespace && { namespace: target.namespace }) },
     {
       record: record?.status,
-      workflow: { cooldownMs: plan.cooldownMs, observe: plan.observe },
+      workflow: { cooldownMs: plan.cooldownMs, observe: plan.observe, outsideCatalog: plan.entry === undefined },
       pauses,
       settings,
       nowMs,
@@ -25,20 +26,24 @@ export function admitOrSkip(seen: Seen, plan: ValidPlan): Turn {
   if (decision.observeOnly) return skip(seen, plan, observing(decision.checks));
   return {
     actions: [
-      { do: "write-record", status: withHolder(record?.status, holderOf(execution, plan, nowMs)) },
+      { do: "write-record", status: withHolder(record?.status, holderOf(seen, plan)) },
       { do: "announce", what: { kind: "admitted" } },
     ],
   };
 }
 
-function holderOf({ metadata, spec }: WorkflowExecution, { engine }: ValidPlan, nowMs: number): TargetHolder {
+function holderOf({ execution, approval, nowMs }: Seen, plan: ValidPlan): RecordHolder {
+  const { metadata, spec } = execution;
+  const catalogEntryUid = plan.entry?.metadata.uid;
   return {
     executionUid: metadata.uid ?? "",
     executionName: metadata.name ?? "",
     executionNamespace: metadata.namespace ?? "",
     workflowId: spec.workflowRef.workflowId,
-    engine,
+    engine: plan.engine,
     since: iso(nowMs),
+    ...(catalogEntryUid === undefined ? {} : { catalogEntryUid }),
+    ...(approval ? { approval: usedApproval(approval) } : {}),
   };
 }
 

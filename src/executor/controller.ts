@@ -18,7 +18,6 @@ import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
   automationPauses,
-  catalogOf,
   type Engine as EngineName,
   type Kinds,
   labelKeys,
@@ -46,6 +45,8 @@ export interface ExecutorOptions {
   readonly kinds: Kinds;
   /** Where runs and target records live. */
   readonly namespace: string;
+  /** Where the catalog is. */
+  readonly catalogNamespace: string;
   readonly defaults: Omit<PlanDefaults, "engines">;
   readonly settings: ExecutorSettings;
   /** Since when nobody can acknowledge in another's name. Without it no name counts as verified. */
@@ -86,6 +87,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const entries = informer({
     ...follow,
     type: remediationWorkflows,
+    // Entries elsewhere are not the catalog's: anybody who may write in some namespace could add one.
+    query: { namespace: options.catalogNamespace },
     indexes: { workflowId: ({ spec }) => [spec.workflowId] },
   });
   const runs = followRuns(options.engines, (type) => {
@@ -107,7 +110,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     records,
     pauses,
     ownWrites,
-    catalog: catalogOf(entries),
+    entries,
     engines,
     runs,
   };

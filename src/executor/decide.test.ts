@@ -210,7 +210,7 @@ function seen(world: Partial<Seen>): Seen {
     record: { ...heldBy("me"), status: { workflows: [] } },
     run: undefined,
     pauses: [],
-    settings: { ...defaultPolicy, runTtlMs: 60 * minute },
+    settings: { ...defaultPolicy, runTtlMs: 60 * minute, incidentsNamespace: "ns" },
     ...world,
   };
 }
@@ -232,6 +232,9 @@ function plan(): ValidPlan {
   return {
     kind: "valid",
     target: target(),
+    entry: undefined,
+    containerImage: "x",
+    version: undefined,
     engine: "tekton",
     pipeline: "workflow",
     serviceAccountName: undefined,
@@ -270,7 +273,8 @@ function foldedHistory() {
 
 function run(state: RunState, owner: RunOwner = { kind: "us" }): SeenRun {
   const object = { kind: "PipelineRun", metadata: { name: "wfe-1", namespace: "runs", uid: "run-1" } };
-  return { object, uid: "run-1", state, owner, ...(state.kind === "failed" ? { failure } : {}) };
+  const workload = { engine: "tekton", image: "x" } as const;
+  return { object, uid: "run-1", state, owner, workload, ...(state.kind === "failed" ? { failure } : {}) };
 }
 
 function recorded() {

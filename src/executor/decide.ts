@@ -1,8 +1,10 @@
 import type { Action, Turn } from "./action.ts";
 import { admitOrSkip } from "./admission.ts";
+import { approvalProblem, requiresApproval } from "./approval.ts";
 import { completed, failed, failedBefore, failureOfRun } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { isMarked } from "./marks.ts";
+import type { ValidPlan } from "./plan.ts";
 import type { CancelReason, Seen, SeenRun } from "./seen.ts";
 import { settle } from "./settle.ts";
 import { mirrored, pending, running } from "./statuses.ts";
@@ -49,13 +51,27 @@ function decidePending(seen: Seen): Turn {
     const { actions } = failedBefore(seen, { reason: "ConfigurationError", message: plan.problem });
     return act({ do: "record", event: events.admitted(seen) }, ...actions);
   }
+  const unapproved = holdsTarget ? undefined : approvalGap(seen, plan);
+  if (unapproved) return failedBefore(seen, { reason: "ValidationError", message: unapproved });
   if (!record?.status) return act({ do: "create-record" });
   if (!holdsTarget) return admitOrSkip(seen, plan);
   if (refusal) return failedBefore(seen, refusal);
+  // A record that was made again does not know by which entry, nor by which approval, it was admitted.
+  if (!run && record.status.holder?.catalogEntryUid !== plan.entry?.metadata.uid) {
+    const message = "the target's record was lost before the run was created: it is not known what admitted it";
+    const { actions } = failedBefore(seen, { reason: "ConfigurationError", message });
+    return act({ do: "record", event: events.admitted(seen) }, ...actions);
+  }
   if (!run) return act({ do: "record", event: events.admitted(seen) }, { do: "create-run" });
   if (run.owner.kind !== "us") return makeRoom(seen, run);
   // Before the run is started: another replica may be about to skip this execution, and only one of the two can be written.
   return act({ do: "record", event: events.runCreated(seen, run) }, { do: "set-status", status: running(seen, run) });
+}
+
+/** Why it may not be admitted for want of an approval. */
+function approvalGap({ execution, approval, record }: Seen, plan: ValidPlan): string | undefined {
+  if (!requiresApproval(plan)) return undefined;
+  return approvalProblem({ execution, plan, approval, record: record?.status });
 }
 
 /** The name of our run is taken. */

@@ -7,6 +7,8 @@ import {
   classifyFailure,
   type ExecutionEnd,
   type FailureReason,
+  redactValues,
+  remediationRequests,
   type WorkflowExecution,
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
@@ -14,7 +16,7 @@ import { formatDuration } from "../time/index.ts";
 import type { Turn } from "./action.ts";
 import { summarise } from "./failure-summary.ts";
 import type { Seen, SeenRun } from "./seen.ts";
-import { refTo, startTimeOf, summaryOf } from "./statuses.ts";
+import { approvalIn, refTo, startTimeOf, summaryOf } from "./statuses.ts";
 
 type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
 type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
@@ -33,6 +35,8 @@ export function completed(seen: Seen, run: SeenRun, state: { readonly completedA
     pipelineRunRef: refTo(run),
     pipelineRunStatus: summaryOf(run),
     consecutiveFailures: 0,
+    workload: run.workload,
+    ...approvalBefore(seen),
   };
   return {
     actions: [
@@ -43,10 +47,12 @@ export function completed(seen: Seen, run: SeenRun, state: { readonly completedA
 }
 
 /** The run failed, or is gone. */
-export function failed(seen: Seen, failure: RunFailure): Turn {
+export function failed(seen: Seen, told: RunFailure): Turn {
+  const failure = { ...told, message: withoutSecrets(told.message, seen) };
   const { status, metadata } = seen.execution;
   const before = status?.phase === "Running" ? status : undefined;
   const run = seen.run?.owner.kind === "us" ? seen.run : undefined;
+  const workload = run?.workload ?? before?.workload;
   const startTime = before?.startTime ?? (run && startTimeOf(run));
   const completionTime = run?.state.kind === "failed" ? new Date(run.state.completedAt).toISOString() : iso(seen.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
@@ -71,7 +77,9 @@ export function failed(seen: Seen, failure: RunFailure): Turn {
     outcome: "Failed",
     ...(run ? { pipelineRunRef: refTo(run), pipelineRunStatus: summaryOf(run) } : {}),
     ...(!run && before ? { pipelineRunRef: before.pipelineRunRef } : {}),
+    ...(workload ? { workload } : {}),
     failureDetails,
+    ...approvalBefore(seen),
   };
   const next = { ...bare, ...historyAfter(seen, { ...seen.execution, status: bare, metadata }) };
   return {
@@ -104,12 +112,38 @@ export function failureOfRun({ failure, cancelledBecause }: SeenRun): RunFailure
   return found;
 }
 
+/** The words of an engine may repeat a parameter, and are written down for ever: in the ledger, and in notices. */
+function withoutSecrets(message: string, { execution, plan }: Seen): string {
+  const entry = plan.kind === "valid" ? plan.entry : undefined;
+  const parameters = plan.kind === "valid" ? plan.parameters : (execution.spec.parameters ?? {});
+  return redactValues(message, parameters, entry);
+}
+
+/** The approval that it used, as its status says, or the record while it was not Running yet. */
+function approvalBefore(seen: Seen) {
+  const { status } = seen.execution;
+  const known = status?.phase === "Running" ? status.approvalRef : undefined;
+  return known ? { approvalRef: known } : approvalIn(seen);
+}
+
+/** Executions that failed because they are invalid, and that no incident asked for, say nothing about the target. */
+function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsNamespace }: EndSettings): boolean {
+  if (status?.phase !== "Failed" || status.failureDetails.reason !== "ValidationError") return false;
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  const isForIncident = owner?.kind === remediationRequests.kind && owner.uid === spec.remediationRequestRef?.uid;
+  return !isForIncident || metadata.namespace !== incidentsNamespace;
+}
+
+type EndSettings = Pick<Seen["settings"], "incidentsNamespace">;
+
 /**
- * What the record keeps of an execution that has ended; undefined for one that has not, or was skipped. Deleting an
- * execution ends the cooldown after it, never a block.
+ * What the record keeps of an execution that has ended; undefined for one that has not, was skipped, or was invalid and
+ * made by hand. Deleting an execution ends the cooldown after it, never a block.
  */
-export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | undefined {
+export function endOf(execution: WorkflowExecution, settings: EndSettings): ExecutionEnd | undefined {
+  const { metadata, status } = execution;
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return undefined;
+  if (isNoHistory(execution, settings)) return undefined;
   const fingerprint = metadata.annotations?.[annotationKeys.signalFingerprint];
   const incidentSince = Date.parse(metadata.annotations?.[annotationKeys.incidentSince] ?? "");
   const end = {
@@ -120,6 +154,7 @@ export function endOf({ metadata, status }: WorkflowExecution): ExecutionEnd | u
     completedAt: status.completionTime,
     ...(fingerprint === undefined ? {} : { signalFingerprint: fingerprint }),
     ...(Number.isNaN(incidentSince) ? {} : { incidentSince: iso(incidentSince) }),
+    ...(status.approvalRef ? { approvalUid: status.approvalRef.uid } : {}),
   };
   if (status.phase === "Completed") return metadata.deletionTimestamp ? { ...end, cooldownEnded: true } : end;
   const { reason, wasExecutionFailure } = status.failureDetails;
@@ -145,7 +180,7 @@ export function acknowledgementOf(
 
 /** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */
 function historyAfter({ record, settings }: Seen, execution: WorkflowExecution): Partial<Failed> {
-  const end = endOf(execution);
+  const end = endOf(execution, settings);
   const { workflowId } = execution.spec.workflowRef;
   if (!end) return {};
   const history = historyOf(foldEnd(record?.status, { workflowId, end, backoff: settings.backoff }), workflowId);

@@ -17,7 +17,7 @@ export function summarise({ execution, failure, reason, wasExecutionFailure, dur
   return [
     `Workflow ${workflowRef.workflowId} failed on ${targetResource}${after}: ${failureReasons[reason].meaning} (${reason}).`,
     where(failure),
-    `The engine said: ${failure.message.replace(/[^.!?]$/, "$&.")}`,
+    `${reason === "ValidationError" ? "" : "The engine said: "}${failure.message.replace(/[^.!?]$/, "$&.")}`,
     wasExecutionFailure
       ? "It had begun to act, so the target may have been changed in part."
       : "Nothing had been started, so the target is unchanged.",
@@ -37,7 +37,7 @@ function where({ failedTaskName, failedStepName, exitCode }: RunFailure): string
 }
 
 const advice: Partial<Record<FailureReason, string>> = {
-  ValidationError: "Correct the execution's target or parameters and create a new one",
+  ValidationError: "Correct what is named and create a new execution",
   PipelineRunCreationFailed: "Correct what the refusal names",
   BundleNotFound: "Push the bundle, or correct containerImage",
   ImagePullFailed: "Check that the image exists and that the cluster may pull it",

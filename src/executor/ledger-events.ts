@@ -1,6 +1,12 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { toldCheck } from "../policy/index.ts";
-import type { Acknowledgement, SkipDetails, WorkflowExecutionStatus } from "../resources/index.ts";
+import type {
+  Acknowledgement,
+  RecordHolder,
+  SkipDetails,
+  WorkflowExecutionStatus,
+  Workload,
+} from "../resources/index.ts";
 import type { CancelReason, Seen, SeenRun } from "./seen.ts";
 
 type Status<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
@@ -8,9 +14,14 @@ type Status<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
 export function admitted(seen: Seen): LedgerEvent {
   const holder = seen.record?.status?.holder;
   return event(seen, "execution.admitted", holder?.since ?? iso(seen.nowMs), {
-    engine: holder?.engine ?? "",
+    ...(holder ? admissionFacts(holder) : { engine: "" }),
     record_version: seen.record?.metadata.resourceVersion ?? "",
   });
+}
+
+/** On what grounds an execution was admitted. */
+export function admissionFacts({ engine, approval }: RecordHolder): Readonly<Record<string, Fact>> {
+  return { engine, ...(approval ? { approval: approval.name, approved_by: approval.decidedBy } : {}) };
 }
 
 export function started(seen: Seen, run: SeenRun): LedgerEvent {
@@ -26,7 +37,10 @@ export function ended(seen: Seen): LedgerEvent | undefined {
   const { status } = seen.execution;
   switch (status?.phase) {
     case "Completed":
-      return event(seen, "execution.completed", status.completionTime, { duration: status.duration });
+      return event(seen, "execution.completed", status.completionTime, {
+        duration: status.duration,
+        ...workloadFacts(status.workload),
+      });
     case "Failed":
       return failed(seen, status);
     case "Skipped":
@@ -38,13 +52,14 @@ export function ended(seen: Seen): LedgerEvent | undefined {
   }
 }
 
-function failed(seen: Seen, { completionTime, failureDetails }: Status<"Failed">): LedgerEvent {
+function failed(seen: Seen, { completionTime, failureDetails, workload }: Status<"Failed">): LedgerEvent {
   const { reason, message, wasExecutionFailure, requiresManualReview } = failureDetails;
   return event(seen, "execution.failed", completionTime, {
     failure_reason: reason,
     message,
     was_execution_failure: wasExecutionFailure,
     requires_manual_review: requiresManualReview,
+    ...workloadFacts(workload),
   });
 }
 
@@ -102,8 +117,21 @@ function event(
   };
 }
 
-function runFacts({ object, uid }: SeenRun): Readonly<Record<string, Fact>> {
-  return { run: object.metadata.name ?? "", run_id: uid, run_kind: object.kind ?? "" };
+function runFacts({ object, uid, workload }: SeenRun): Readonly<Record<string, Fact>> {
+  const { name = "" } = object.metadata;
+  return { run: name, run_id: uid, run_kind: object.kind ?? "", ...workloadFacts(workload) };
+}
+
+/** What ran, by what and as whom. */
+function workloadFacts(workload: Workload | undefined): Readonly<Record<string, Fact>> {
+  if (!workload) return {};
+  const { engine, image, imageDigests, serviceAccountName } = workload;
+  return {
+    engine,
+    image,
+    ...(imageDigests ? { image_digests: imageDigests } : {}),
+    service_account: serviceAccountName ?? "default",
+  };
 }
 
 function iso(ms: number): string {

@@ -4,18 +4,23 @@ import { lastingPauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   annotationKeys,
-  type Catalog,
   type Engine as EngineName,
   isRecorded,
   type Kinds,
+  type ObjectTarget,
+  type RecordHolder,
+  type RemediationApprovalRequest,
   type RemediationTarget,
   type RemediationWorkflow,
+  remediationApprovalRequests,
   remediationTargets,
   runName,
   targetHash,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import { type Plan, type PlanDefaults, planOf } from "./plan.ts";
+import { approvalNameOf, requiresApproval } from "./approval.ts";
+import { findEntry, isBeforeRun } from "./find-entry.ts";
+import { type Plan, type PlanDefaults, planOf, planTarget } from "./plan.ts";
 import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
@@ -25,7 +30,9 @@ export interface Sight {
   readonly records: Informer<RemediationTarget>;
   readonly pauses: Informer<AutomationPause>;
   readonly ownWrites: OwnWrites;
-  readonly catalog: Catalog;
+  /** The catalog. Entries in other namespaces are not in it. */
+  readonly entries: Informer<RemediationWorkflow, "workflowId">;
+  readonly catalogNamespace: string;
   readonly engines: ReadonlyMap<EngineName, Engine>;
   /** The runs of each engine. */
   readonly runs: ReadonlyMap<EngineName, Informer<KubeObject, "target">>;
@@ -49,13 +56,26 @@ export async function observe(
 ): Promise<Seen> {
   const nowMs = sight.client.serverNowMs();
   const { kinds, defaults, settings } = sight;
-  const plan = planOf(execution, { entry: entryOf(execution, sight), kinds, defaults });
+  const read = planTarget(execution, kinds);
+  const target = read.kind === "target" ? read.target : undefined;
+  const record = await recordOf(execution, target, sight, { signal, fresh });
+  const plan =
+    read.kind === "target"
+      ? planOf(execution, {
+          target: read.target,
+          found: await findEntry(execution, holding(execution, record), sight, signal),
+          kinds,
+          defaults,
+        })
+      : read;
+  const approval = await approvalOf(execution, plan, sight, signal);
   return {
     nowMs,
     execution,
     plan,
-    record: await recordOf(execution, plan, sight, { signal, fresh }),
-    run: await runOf(execution, plan, sight, { signal, fresh }),
+    record,
+    run: await runOf({ execution, plan, record }, sight, { signal, fresh }),
+    ...(approval && { approval }),
     pauses: lastingPauses(sight.pauses.list(), nowMs, kinds),
     ...(isAcknowledged(execution) && { acknowledgersKnownSinceMs: await sight.acknowledgersKnownSince?.(signal) }),
     settings,
@@ -67,8 +87,26 @@ export function isAcknowledged({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[annotationKeys.acknowledge] !== undefined;
 }
 
-function entryOf({ spec }: WorkflowExecution, { catalog }: Sight): RemediationWorkflow | undefined {
-  return catalog.find(spec.workflowRef.workflowId, spec.workflowRef.version);
+/** What the record says about the execution as its holder, if it is that. */
+function holding(execution: WorkflowExecution, record: RemediationTarget | undefined): RecordHolder | undefined {
+  return record && holds(execution, record) ? record.status?.holder : undefined;
+}
+
+/**
+ * The approval that an execution without a run refers to, as the server has it. Only those where incidents are count: elsewhere the
+ * author of an execution may be able to write an approval, too.
+ */
+async function approvalOf(
+  execution: WorkflowExecution,
+  plan: Plan,
+  { client, settings }: Sight,
+  signal: AbortSignal,
+): Promise<RemediationApprovalRequest | undefined> {
+  const name = approvalNameOf(execution);
+  if (name === undefined || plan.kind === "invalid") return undefined;
+  if (!isBeforeRun(execution) || !requiresApproval(plan)) return undefined;
+  const ref = { namespace: settings.incidentsNamespace, name };
+  return client.get(remediationApprovalRequests, ref, { signal });
 }
 
 interface Reading {
@@ -78,9 +116,14 @@ interface Reading {
 }
 
 /** An execution is admitted by the record as it is: an old one could show a holder that is gone, and skip for it. */
-async function recordOf(execution: WorkflowExecution, plan: Plan, sight: Sight, { signal, fresh }: Reading) {
-  if (!plan.target) return undefined;
-  const ref = { namespace: sight.namespace, name: targetHash(plan.target) };
+async function recordOf(
+  execution: WorkflowExecution,
+  target: ObjectTarget | undefined,
+  sight: Sight,
+  { signal, fresh }: Reading,
+) {
+  if (!target) return undefined;
+  const ref = { namespace: sight.namespace, name: targetHash(target) };
   const shown = sight.records.get(ref);
   if (!concernsRecord(execution) && !mayHold(execution, shown, sight)) return undefined;
   const cached = current(shown, sight);
@@ -111,13 +154,9 @@ function mayHold(execution: WorkflowExecution, shown: RemediationTarget | undefi
 }
 
 /** Looked up at the server only if the cache does not have it: before it is created, or declared gone. */
-async function runOf(
-  execution: WorkflowExecution,
-  plan: Plan,
-  sight: Sight,
-  { signal, fresh }: Reading,
-): Promise<SeenRun | undefined> {
-  const engine = engineOf(execution, plan, sight);
+async function runOf(seen: EngineEvidence, sight: Sight, { signal, fresh }: Reading): Promise<SeenRun | undefined> {
+  const { execution, plan } = seen;
+  const engine = engineOf(seen, sight);
   if (!engine || !plan.target || !execution.status) return undefined;
   const ref = { namespace: sight.namespace, name: runName(plan.target) };
   const shown = sight.runs.get(engine.name)?.get(ref);
@@ -142,9 +181,21 @@ function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
   return status?.phase === "Pending" || status?.phase === "Running" || metadata.deletionTimestamp !== undefined;
 }
 
-/** The engine it runs on, or would; undefined if that is not one of ours. */
-export function engineOf({ spec }: WorkflowExecution, plan: Plan, { engines, defaults }: Sight): Engine | undefined {
-  return engines.get(plan.kind === "valid" ? plan.engine : (spec.workflowRef.engine ?? defaults.engine));
+type EngineEvidence = Pick<Seen, "execution" | "plan" | "record">;
+
+/**
+ * The engine it runs on, or would; undefined if that is not one of ours. What was admitted, or has run, stays with its
+ * engine whatever becomes of the catalog.
+ */
+export function engineOf(
+  { execution, plan, record }: EngineEvidence,
+  { engines, defaults }: Sight,
+): Engine | undefined {
+  const { spec, status } = execution;
+  const workload = status && "workload" in status ? status.workload : undefined;
+  const known = holding(execution, record)?.engine ?? workload?.engine;
+  const planned = plan.kind === "valid" ? plan.engine : spec.workflowRef.engine;
+  return engines.get(known ?? planned ?? defaults.engine);
 }
 
 interface Looking {
@@ -162,15 +213,23 @@ async function seeRun(
   const state = engine.stateOf(object);
   const owner = ownerOf(object, execution, target, sight);
   const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
-  const tellsWhy = state.kind === "failed" && owner.kind === "us" && execution.status?.phase === "Running";
+  const isEnding = isOver(state) && owner.kind === "us" && execution.status?.phase === "Running";
+  const tellsWhy = isEnding && state.kind === "failed";
+  const digests = isEnding ? await engine.digestsOf(object, signal) : [];
+  const workload = engine.workloadOf(object);
   return {
     object,
     uid: object.metadata.uid ?? "",
     state,
     owner,
+    workload: digests.length > 0 ? { ...workload, imageDigests: digests } : workload,
     ...(tellsWhy ? { failure: await engine.failureOf(object, signal) } : {}),
     ...(because === undefined ? {} : { cancelledBecause: because }),
   };
+}
+
+function isOver({ kind }: SeenRun["state"]): boolean {
+  return kind === "succeeded" || kind === "failed";
 }
 
 function ownerOf(run: KubeObject, execution: WorkflowExecution, target: string, { executions }: Sight): RunOwner {

@@ -15,6 +15,7 @@ import {
 } from "../resources/index.ts";
 import type { Action } from "./action.ts";
 import type { Announce } from "./announce.ts";
+import { isUnchanged } from "./find-entry.ts";
 import * as events from "./ledger-events.ts";
 import { marksOf } from "./marks.ts";
 import { engineOf, type Sight } from "./observe.ts";
@@ -127,6 +128,9 @@ function unmarkPatch({ metadata }: WorkflowExecution): Patch {
 
 async function createRun(seen: Seen, { sight, announce }: Hands, signal: AbortSignal): Promise<Performed> {
   const engine = needEngine(seen, sight);
+  const entry = seen.plan.kind === "valid" ? seen.plan.entry : undefined;
+  // The catalog may have changed since the execution was admitted: what is decided on an old entry is decided again.
+  if (entry && !(await isUnchanged(entry, sight, signal))) return { kind: "lost" };
   const prepared = await engine.prepare(orderOf(seen, sight), signal);
   if (prepared.kind === "refused") return { kind: "done", seen: { ...seen, refusal: prepared } };
   try {
@@ -238,7 +242,8 @@ function withoutRun({ run: _gone, ...rest }: Seen): Seen {
 function orderOf({ execution, plan, record, settings }: Seen, { namespace }: Sight) {
   if (plan.kind === "invalid") throw new TypeError("an invalid execution has no run");
   const { metadata, spec } = execution;
-  const { workflowId, version, containerImage } = spec.workflowRef;
+  const { workflowId } = spec.workflowRef;
+  const { version, containerImage } = plan;
   return {
     name: runName(plan.target),
     namespace,
@@ -266,11 +271,12 @@ function keepMs({ cooldownMs }: ValidPlan, runTtlMs: number): number {
 }
 
 function ourRun(object: KubeObject, engine: Engine): SeenRun {
-  return { object, uid: object.metadata.uid ?? "", state: engine.stateOf(object), owner: { kind: "us" } };
+  const { uid = "" } = object.metadata;
+  return { object, uid, state: engine.stateOf(object), workload: engine.workloadOf(object), owner: { kind: "us" } };
 }
 
-function needEngine({ execution, plan }: Seen, sight: Sight): Engine {
-  const engine = engineOf(execution, plan, sight);
+function needEngine(seen: Seen, sight: Sight): Engine {
+  const engine = engineOf(seen, sight);
   if (!engine) throw new TypeError("an execution without an engine has no run to act on");
   return engine;
 }

@@ -1,4 +1,6 @@
 import {
+  type CatalogLookup,
+  catalogDifference,
   checkParameters,
   type Engine as EngineName,
   fitsTarget,
@@ -17,7 +19,11 @@ export type Plan = ValidPlan | InvalidPlan;
 export interface ValidPlan {
   readonly kind: "valid";
   readonly target: ObjectTarget;
+  /** The catalog entry that says what is run; undefined for a workflow outside the catalog, where that is allowed. */
+  readonly entry: RemediationWorkflow | undefined;
   readonly engine: EngineName;
+  readonly containerImage: string;
+  readonly version: string | undefined;
   readonly pipeline: string;
   readonly serviceAccountName: string | undefined;
   /** Complete: defaults are filled in. */
@@ -34,7 +40,7 @@ export interface InvalidPlan {
   readonly problem: string;
 }
 
-/** What the configuration says where neither the execution nor its workflow says anything. */
+/** What the configuration says where the catalog says nothing. */
 export interface PlanDefaults {
   /** The engines that are set up here. */
   readonly engines: ReadonlySet<EngineName>;
@@ -42,54 +48,72 @@ export interface PlanDefaults {
   readonly serviceAccountName: string | undefined;
   readonly timeoutMs: number;
   readonly cooldownMs: number;
+  /** Whether a workflow that is not in the catalog may run as the execution describes it. */
+  readonly allowOutsideCatalog: boolean;
 }
 
-/** Reads the spec of an execution. `entry` is its workflow in the catalog: without one, the spec alone has to do. */
-export function planOf(
-  { spec }: WorkflowExecution,
-  { entry, kinds, defaults }: { entry: RemediationWorkflow | undefined; kinds: Kinds; defaults: PlanDefaults },
-): Plan {
+/** The target of an execution, or why it has none. */
+export type TargetPlan = { readonly kind: "target"; readonly target: ObjectTarget } | InvalidPlan;
+
+/** Reads what an execution acts on. */
+export function planTarget({ spec }: WorkflowExecution, kinds: Kinds): TargetPlan {
   const read = parseTarget(spec.targetResource, kinds);
   if (read.kind === "problem") return invalid(undefined, `targetResource "${spec.targetResource}" ${read.problem}`);
-  if (read.target.type !== "object") {
-    return invalid(
-      undefined,
-      `targetResource "${spec.targetResource}" is a repository: workflows run on Kubernetes objects`,
-    );
+  if (read.target.type === "object") return { kind: "target", target: read.target };
+  return invalid(
+    undefined,
+    `targetResource "${spec.targetResource}" is a repository: workflows run on Kubernetes objects`,
+  );
+}
+
+interface PlanContext {
+  readonly target: ObjectTarget;
+  readonly found: CatalogLookup;
+  readonly kinds: Kinds;
+  readonly defaults: PlanDefaults;
+}
+
+/** Reads the spec of an execution. What is run, by what and as whom is the catalog's word, never the execution's. */
+export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defaults }: PlanContext): Plan {
+  const { workflowId } = spec.workflowRef;
+  if (found.kind === "unusable") return invalid(target, found.problem);
+  if (found.kind === "unknown" && !defaults.allowOutsideCatalog) {
+    return invalid(target, `workflow ${workflowId} is not in the catalog: add it as a RemediationWorkflow`);
   }
-  const { target } = read;
-  const workflow = entry?.spec;
-  if (workflow && !fitsTarget(workflow, target, kinds)) {
-    const fits = workflow.targetKinds?.join(", ");
-    return invalid(target, `workflow ${workflow.workflowId} is not for a ${target.kind}: it fits ${fits}`);
+  const entry = found.kind === "entry" ? found.entry : undefined;
+  const difference = entry && catalogDifference(spec.workflowRef, entry, defaults);
+  if (difference !== undefined) return invalid(target, difference);
+  const workflow = entry?.spec ?? spec.workflowRef;
+  if (entry && !fitsTarget(entry.spec, target, kinds)) {
+    const fits = entry.spec.targetKinds?.join(", ");
+    return invalid(target, `workflow ${workflowId} is not for a ${target.kind}: it fits ${fits}`);
   }
-  const engine = spec.workflowRef.engine ?? workflow?.engine ?? defaults.engine;
+  const engine = workflow.engine ?? defaults.engine;
   if (!defaults.engines.has(engine)) {
     return invalid(target, `engine ${engine} is not set up here: there is ${[...defaults.engines].join(", ")}`);
   }
-  const parameters = parametersOf(spec.parameters ?? {}, workflow);
+  const parameters = parametersOf(spec.parameters ?? {}, entry);
   if (parameters.kind === "invalid") return invalid(target, parameters.problems.join("; "));
 
   return {
     kind: "valid",
     target,
+    entry,
     engine,
-    pipeline: workflow?.pipeline ?? "workflow",
-    serviceAccountName:
-      spec.workflowRef.serviceAccountName ?? workflow?.serviceAccountName ?? defaults.serviceAccountName,
+    containerImage: workflow.containerImage,
+    version: workflow.version,
+    pipeline: entry?.spec.pipeline ?? "workflow",
+    serviceAccountName: workflow.serviceAccountName ?? defaults.serviceAccountName,
     parameters: parameters.parameters,
-    timeoutMs: durationOr(workflow?.timeout, defaults.timeoutMs),
-    cooldownMs: durationOr(workflow?.cooldown, defaults.cooldownMs),
-    observe: workflow?.observe ?? false,
+    timeoutMs: durationOr(entry?.spec.timeout, defaults.timeoutMs),
+    cooldownMs: durationOr(entry?.spec.cooldown, defaults.cooldownMs),
+    observe: entry?.spec.observe ?? false,
   };
 }
 
-/** Without a catalog entry nobody can say what the workflow takes. */
-function parametersOf(
-  given: Readonly<Record<string, ParameterValue>>,
-  workflow: RemediationWorkflow["spec"] | undefined,
-) {
-  return workflow ? checkParameters(workflow.parameters, given) : { kind: "valid" as const, parameters: given };
+/** Without a catalog entry nothing says what the workflow takes. */
+function parametersOf(given: Readonly<Record<string, ParameterValue>>, entry: RemediationWorkflow | undefined) {
+  return entry ? checkParameters(entry.spec.parameters, given) : { kind: "valid" as const, parameters: given };
 }
 
 function invalid(target: ObjectTarget | undefined, problem: string): InvalidPlan {

@@ -5,6 +5,7 @@ import {
   annotationKeys,
   labelKeys,
   type ObjectTarget,
+  type RecordHolder,
   type RemediationTarget,
   type RemediationTargetStatus,
   remediationTargets,
@@ -68,13 +69,14 @@ export async function runsOn(target: Target, sight: Sight, signal: AbortSignal):
 /** What the record of a target has to say of the past, according to its executions. */
 function historyIn(
   executions: readonly WorkflowExecution[],
-  { backoff }: Seen["settings"],
+  settings: Seen["settings"],
   knownSinceMs: number | undefined,
 ): RemediationTargetStatus {
+  const { backoff } = settings;
   let status: RemediationTargetStatus = { workflows: [] };
   for (const execution of executions) {
     const { workflowId } = execution.spec.workflowRef;
-    const end = endOf(execution);
+    const end = endOf(execution, settings);
     if (!end) continue;
     status = foldEnd(status, { workflowId, end, backoff });
     const ack = acknowledgementOf(execution, end, { knownSinceMs });
@@ -88,7 +90,7 @@ function holderIn(
   executions: readonly WorkflowExecution[],
   runs: readonly KubeObject[],
   goesOn: (run: KubeObject) => boolean,
-): TargetHolder | undefined {
+): RecordHolder | undefined {
   const active = runs.find(goesOn);
   const holder =
     executions.find(({ metadata }) => active && isRunOf(active, metadata.uid)) ??
@@ -119,7 +121,8 @@ function holds({ metadata, status }: WorkflowExecution, runs: readonly KubeObjec
   return status?.phase === "Pending" && runs.some((run) => isRunOf(run, metadata.uid));
 }
 
-function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly KubeObject[]): TargetHolder {
+function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly KubeObject[]): RecordHolder {
+  const approval = status?.phase === "Running" ? status.approvalRef : undefined;
   const run = runs.find((run) => isRunOf(run, metadata.uid));
   const since = status?.phase === "Running" ? status.startTime : run?.metadata.creationTimestamp;
   const engine = run?.metadata.labels?.[labelKeys.engine] ?? spec.workflowRef.engine ?? "tekton";
@@ -130,6 +133,7 @@ function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly 
     workflowId: spec.workflowRef.workflowId,
     engine: engine as TargetHolder["engine"],
     since: new Date(since ?? metadata.creationTimestamp ?? 0).toISOString(),
+    ...(approval ? { approval } : {}),
   };
 }
 

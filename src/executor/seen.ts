@@ -1,7 +1,13 @@
 import type { RunFailure, RunState } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import type { Blocked, Pause, PolicySettings } from "../policy/index.ts";
-import type { FailureReason, RemediationTarget, WorkflowExecution } from "../resources/index.ts";
+import type {
+  FailureReason,
+  RemediationApprovalRequest,
+  RemediationTarget,
+  WorkflowExecution,
+  Workload,
+} from "../resources/index.ts";
 import type { Plan } from "./plan.ts";
 
 /** Everything the next step of an execution depends on, as it was found. */
@@ -12,6 +18,8 @@ export interface Seen {
   readonly plan: Plan;
   /** The target record. As long as the execution is Pending, or is not seen to hold it, it was read from the server. */
   readonly record: RemediationTarget | undefined;
+  /** The approval that the execution refers to, as the server has it. Read while it is Pending and needs one. */
+  readonly approval?: RemediationApprovalRequest;
   /** The run that has the target's name, whoever made it. */
   readonly run: SeenRun | undefined;
   readonly pauses: readonly Pause[];
@@ -28,6 +36,8 @@ export interface SeenRun {
   readonly object: KubeObject;
   readonly uid: string;
   readonly state: RunState;
+  /** What it runs, by what and as whom. */
+  readonly workload: Workload;
   /** For a run that failed: why. */
   readonly failure?: RunFailure;
   readonly owner: RunOwner;
@@ -49,4 +59,6 @@ export type CancelReason = "Timeout" | "ExecutionDeleted" | "TargetLost";
 export interface ExecutorSettings extends PolicySettings {
   /** How long the run of a failed execution is kept, for people to look at. */
   readonly runTtlMs: number;
+  /** Where incidents and approvals are. Whoever may write there is trusted to speak for incidents. */
+  readonly incidentsNamespace: string;
 }

@@ -19,7 +19,7 @@ import type { Seen, SeenRun } from "./seen.ts";
  * the target record, which frees the target; remove its run, by uid; let it go.
  */
 export function settle(seen: Seen): Turn {
-  const end = endOf(seen.execution);
+  const end = endOf(seen.execution, seen.settings);
   return (
     noteHolding(seen) ??
     (end ? fold(seen, end) : giveBack(seen)) ??

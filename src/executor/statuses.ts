@@ -1,5 +1,6 @@
 import type { RunProgress } from "../engines/index.ts";
-import type { RunRef, RunStatus, WorkflowExecutionStatus } from "../resources/index.ts";
+import type { RunRef, RunStatus, UsedApproval, WorkflowExecutionStatus } from "../resources/index.ts";
+import { usedApproval } from "./approval.ts";
 import type { Seen, SeenRun } from "./seen.ts";
 
 type Status<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
@@ -8,13 +9,27 @@ export function pending(): Status<"Pending"> {
   return { phase: "Pending" };
 }
 
-export function running({ nowMs }: Seen, run: SeenRun): Status<"Running"> {
+export function running(seen: Seen, run: SeenRun): Status<"Running"> {
+  const { nowMs } = seen;
   return {
     phase: "Running",
     startTime: startTimeOf(run) ?? new Date(nowMs).toISOString(),
     pipelineRunRef: refTo(run),
     pipelineRunStatus: summaryOf(run),
+    workload: run.workload,
+    ...approvalIn(seen),
   };
+}
+
+/**
+ * The approval by which the execution was admitted, while it holds its target. A record that was made again does not know
+ * it; the execution still refers to it.
+ */
+export function approvalIn({ execution, record, approval }: Seen): { readonly approvalRef?: UsedApproval } {
+  const holder = record?.status?.holder;
+  if (holder?.executionUid !== execution.metadata.uid) return {};
+  const used = holder?.approval ?? (approval && usedApproval(approval));
+  return used ? { approvalRef: used } : {};
 }
 
 /** The status with what the run says of itself now; the very same object if that is nothing new. */

@@ -8,12 +8,14 @@ import {
   ineffectiveExecutions,
   labelKeys,
   parseTarget,
+  type RecordHolder,
   type RemediationTarget,
   remediationTargets,
-  type TargetHolder,
+  type WorkflowHistory,
   workflowExecutions,
 } from "../resources/index.ts";
 import { acknowledgementOf } from "./endings.ts";
+import { admissionFacts } from "./ledger-events.ts";
 import type { Sight } from "./observe.ts";
 import { exactly, type Hands } from "./perform.ts";
 import { runsOn } from "./rebuild-record.ts";
@@ -153,7 +155,7 @@ async function stopOrRemove({ engine, run }: FoundRun, { client }: Sight, signal
  */
 async function free(
   record: RemediationTarget,
-  holder: TargetHolder,
+  holder: RecordHolder,
   hands: TargetHands,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -183,7 +185,8 @@ async function tellOfLost(record: RemediationTarget, { sight, ledger, told }: Ta
   }
 }
 
-function unknownEnd({ executionUid, executionName, executionNamespace }: TargetHolder, nowMs: number): ExecutionEnd {
+function unknownEnd(holder: RecordHolder, nowMs: number): ExecutionEnd {
+  const { executionUid, executionName, executionNamespace, approval } = holder;
   return {
     executionUid,
     executionName,
@@ -192,18 +195,14 @@ function unknownEnd({ executionUid, executionName, executionNamespace }: TargetH
     completedAt: new Date(nowMs).toISOString(),
     reason: "Unknown",
     wasExecutionFailure: true,
+    ...(approval ? { approvalUid: approval.uid } : {}),
   };
 }
 
-function admittedEvent(record: RemediationTarget, { engine, since, ...holder }: TargetHolder): LedgerEvent {
-  return event(
-    record,
-    { type: "execution.admitted", at: since, ...holder },
-    {
-      engine,
-      record_version: record.metadata.resourceVersion ?? "",
-    },
-  );
+function admittedEvent(record: RemediationTarget, holder: RecordHolder): LedgerEvent {
+  const { since, ...who } = holder;
+  const facts = { ...admissionFacts(holder), record_version: record.metadata.resourceVersion ?? "" };
+  return event(record, { type: "execution.admitted", at: since, ...who }, facts);
 }
 
 function freedEvent(record: RemediationTarget, workflowId: string, end: ExecutionEnd): LedgerEvent {

@@ -22,13 +22,13 @@ export function ackIdentity(places: Places): readonly KubeObject[] {
 
 /** Lets nobody answer an approval in another's name. */
 export function approvalIdentity(places: Places): readonly KubeObject[] {
-  const { is, unchanged } = inStatus("decision", "decidedBy");
+  const { is, was, unchanged } = inStatus("decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage");
   return enforced("interlock-approval-identity", {
     operations: ["UPDATE"],
     resources: ["remediationapprovalrequests/status"],
-    // That the time is up is nobody's answer.
-    expression: `(${unchanged}) || (${is("decision")} == 'Expired' && ${isOrchestrator(places)}) || ${is("decidedBy")} == ${caller}`,
-    message: `'set status.decidedBy to your own name, ' + ${caller}`,
+    // That the time is up is nobody's answer. Whatever the CRD says, an answer that was given stays.
+    expression: `(${unchanged}) || (${was("decision")} == '' && ((${is("decision")} == 'Expired' && ${isOrchestrator(places)}) || ${is("decidedBy")} == ${caller}))`,
+    message: `${was("decision")} == '' ? 'set status.decidedBy to your own name, ' + ${caller} : 'this was decided already: ' + ${was("decision")}`,
   });
 }
 
@@ -54,6 +54,7 @@ function inStatus(...fields: readonly string[]) {
   const of = (object: string, field: string) => `${object}.?status.?${field}.orValue('')`;
   return {
     is: (field: string) => of("object", field),
+    was: (field: string) => of("oldObject", field),
     unchanged: fields.map((field) => `${of("object", field)} == ${of("oldObject", field)}`).join(" && "),
   };
 }

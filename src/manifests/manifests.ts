@@ -34,7 +34,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
   const { places } = options;
   const { agents: _, ...usual } = places;
   const files: [string, readonly KubeObject[]][] = [
-    ["namespaces", [...new Set(Object.values(usual))].map(namespaceOf)],
+    ["namespaces", [...new Set(Object.values(usual))].map((name) => namespaceOf(name, name === places.runs))],
     ...stages
       .filter((stage) => stage !== "agent")
       .map((stage): [string, readonly KubeObject[]] => [stage, ofStage(stage, options)]),
@@ -48,14 +48,22 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
 export function agentManifests(options: ManifestOptions = usualManifests): readonly KubeObject[] {
   const { places } = options;
   const { agents, ...usual } = places;
-  const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceOf(agents)];
+  const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceOf(agents, true)];
   const policies = agentNetworkPolicies(places);
   return [...namespaces, ...coderRbac(places), ...ofStage("agent", options), ...policies].map(marked);
 }
 
-function namespaceOf(name: string): KubeObject {
-  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+function namespaceOf(name: string, runsWorkloads: boolean): KubeObject {
+  const labels = runsWorkloads ? { labels: restrictedPods } : {};
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name, ...labels } };
 }
+
+/** Where workflows and coding agents run, the API server refuses pods that ask for privileges. */
+const restrictedPods = {
+  "pod-security.kubernetes.io/enforce": "restricted",
+  "pod-security.kubernetes.io/audit": "restricted",
+  "pod-security.kubernetes.io/warn": "restricted",
+};
 
 function ofStage(stage: StageName, options: ManifestOptions): readonly KubeObject[] {
   return [...rbacOf(stage, options.places), ...workloadOf(stage, options)];

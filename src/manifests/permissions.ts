@@ -116,6 +116,8 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["workflowexecutions/status"], verbs: ["update"], where: "anywhere" },
     { group: ours, resources: ["notificationrequests"], verbs: ["create"], where: "anywhere" },
     { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
+    // The approval that an execution refers to. Only those where incidents are count.
+    { group: ours, resources: ["remediationapprovalrequests"], verbs: ["get"], where: "incidents" },
     { group: "", resources: ["events"], verbs: ["create"], where: "anywhere" },
     { group: ours, resources: ["remediationtargets"], verbs: [...follow, "create"], where: "runs" },
     { group: ours, resources: ["remediationtargets/status"], verbs: ["update"], where: "runs" },

@@ -51,6 +51,8 @@ export interface OrchestratorOptions {
   readonly kinds: Kinds;
   /** Where target records live. */
   readonly namespace: string;
+  /** Where the catalog is. */
+  readonly catalogNamespace: string;
   readonly settings: OrchestratorSettings;
   /** Since when nobody can answer an approval in another's name. Without it no name counts as verified. */
   readonly answerersKnownSince?: AnswerersKnownSince;
@@ -101,6 +103,8 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const entries = informer({
     ...follow,
     type: remediationWorkflows,
+    // Entries elsewhere are not the catalog's: anybody who may write in some namespace could add one.
+    query: { namespace: options.catalogNamespace },
     indexes: { workflowId: ({ spec }) => [spec.workflowId] },
   });
   const newest = new NewestIncidents(incidents);
@@ -120,7 +124,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     newest,
     ownWrites,
     outdated,
-    catalog: catalogOf(entries),
+    catalog: catalogOf(entries, options.kinds),
   };
   const announce = announcer({ log, metrics: orchestratorMetrics(options.metrics, incidents) });
   const hands = { sight, ledger, announce, locks };

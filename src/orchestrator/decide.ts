@@ -59,7 +59,7 @@ function analyze(seen: Seen): Turn {
   if (analysis.kind === "no-match") return noMatch(seen, analysis.tried);
   const { diagnosis } = analysis;
   return act(
-    { do: "record", event: events.diagnosed(incident, diagnosis, nowMs) },
+    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: seen.workflow, nowMs }) },
     { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
     { do: "announce", what: { kind: "diagnosed", rule: analysis.rule } },
   );

@@ -11,10 +11,10 @@ import { ownedBy } from "./draft-execution.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import { diagnosisOf } from "./statuses.ts";
 
-/** The name of the question about the `n`-th run. Another diagnosis is another question. */
-export function approvalName(incident: RemediationRequest, n: number): string {
+/** The name of the question about the `n`-th run. Another diagnosis, or another version, is another question. */
+export function approvalName(incident: RemediationRequest, n: number, version: string | undefined): string {
   const { target, workflowId, parameters = {} } = diagnosisOf(incident);
-  const what = JSON.stringify([target, workflowId, Object.entries(parameters).sort()]);
+  const what = JSON.stringify([target, workflowId, version, Object.entries(parameters).sort()]);
   return `${incident.metadata.name}-${n}-${nameHash(what).slice(0, 8)}`;
 }
 

@@ -13,7 +13,11 @@ import {
 import { diagnosisOf } from "./statuses.ts";
 
 /** The next execution for an incident. Its name follows from how many there were: creating it twice makes one. */
-export function draftExecution(incident: RemediationRequest, { spec: entry }: RemediationWorkflow): WorkflowExecution {
+export function draftExecution(
+  incident: RemediationRequest,
+  { spec: entry }: RemediationWorkflow,
+  approval?: string,
+): WorkflowExecution {
   const { name = "", namespace = "", uid = "" } = incident.metadata;
   const { target, parameters } = diagnosisOf(incident);
   const { workflowId, version, containerImage, engine, serviceAccountName } = entry;
@@ -31,6 +35,7 @@ export function draftExecution(incident: RemediationRequest, { spec: entry }: Re
       annotations: {
         [annotationKeys.signalFingerprint]: incident.spec.signalFingerprint,
         [annotationKeys.incidentSince]: new Date(askingIncident(incident).sinceMs).toISOString(),
+        ...(approval === undefined ? {} : { [annotationKeys.approval]: approval }),
       },
       ownerReferences: [ownedBy(incident)],
     },

@@ -1,15 +1,21 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { type Decision, isVerifiedName, toldCheck } from "../policy/index.ts";
-import type {
-  Diagnosis,
-  RemediationApprovalRequest,
-  RemediationApprovalRequestStatus,
-  RemediationRequest,
-  WorkflowExecution,
+import {
+  type Diagnosis,
+  type RemediationApprovalRequest,
+  type RemediationApprovalRequestStatus,
+  type RemediationRequest,
+  type RemediationWorkflow,
+  redactParameters,
+  type WorkflowExecution,
 } from "../resources/index.ts";
 import type { Verdict } from "./announcement.ts";
 
-export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): LedgerEvent {
+export function diagnosed(
+  incident: RemediationRequest,
+  diagnosis: Diagnosis,
+  { workflow, nowMs }: { readonly workflow: RemediationWorkflow | undefined; readonly nowMs: number },
+): LedgerEvent {
   const { target, workflowId, rule, parameters } = diagnosis;
   return event(incident, "incident.diagnosed", iso(nowMs), {
     part: versionOf(incident),
@@ -17,7 +23,7 @@ export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, no
       target_resource: target,
       workflow_id: workflowId,
       ...(rule === undefined ? {} : { rule }),
-      ...(parameters === undefined ? {} : { parameters }),
+      ...(parameters === undefined ? {} : { parameters: redactParameters(parameters, workflow) }),
     },
   });
 }

@@ -56,15 +56,18 @@ export async function observe(incident: RemediationRequest, sight: Sight, signal
   const approval = await approvalOf(incident, sight, signal);
   const isOutdated = isWaiting(incident) && sight.outdated.changeOf(objectKey(incident)) !== undefined;
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
+  const needed = needsAnalysis(incident) || isOutdated;
+  const analysis = needed ? await analyzer.analyze(incident.spec, signal) : undefined;
+  const diagnosis = analysis && "diagnosis" in analysis ? analysis.diagnosis : status?.diagnosis;
   return {
     nowMs,
     incident,
-    analysis: needsAnalysis(incident) || isOutdated ? await analyzer.analyze(incident.spec, signal) : undefined,
+    analysis,
     execution: await executionOf(incident, sight, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
     approval,
     ...(isAnswered && { answerersKnownSinceMs: await sight.answerersKnownSince?.(signal) }),
-    workflow: status?.diagnosis && catalog.find(status.diagnosis.workflowId),
+    workflow: diagnosis && catalog.find(diagnosis.workflowId),
     isNewest: sight.newest.isNewest(incident),
     settings,
   };

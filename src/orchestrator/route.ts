@@ -110,19 +110,23 @@ function ask(incident: RemediationRequest, view: TargetView): Turn {
 }
 
 /**
- * The policy allows what executors refused a moment ago, again and again: they are configured otherwise, or look at
- * something else. Once is a race, and tried at once; more often it is tried ever more rarely.
+ * The policy allows what executors refused a moment ago, again and again: they are configured otherwise, look at
+ * something else, or find the execution invalid. Once is a race, and tried at once; more often it is tried ever more rarely.
  */
 function patienceMs(incident: RemediationRequest, view: TargetView): number {
   const own = ownExecutions(incident, view.executions).sort(byAge).reverse();
-  const acted = own.findIndex(({ status }) => status?.phase !== "Skipped");
-  const skips = acted < 0 ? own : own.slice(0, acted);
-  const status = skips[0]?.status;
-  if (skips.length < 2 || status?.phase !== "Skipped") return 0;
-  return (
-    Date.parse(status.skipDetails.skippedAt) +
-    backoffMs(skips.length - 1, { baseMs: 1_000, maxMs: 300_000, jitter: 0 }, 0)
-  );
+  const acted = own.findIndex((execution) => refusedAt(execution) === undefined);
+  const refused = acted < 0 ? own : own.slice(0, acted);
+  const latest = refused[0] && refusedAt(refused[0]);
+  if (refused.length < 2 || latest === undefined) return 0;
+  return Date.parse(latest) + backoffMs(refused.length - 1, { baseMs: 1_000, maxMs: 300_000, jitter: 0 }, 0);
+}
+
+/** When an executor refused to admit it; undefined if none did. */
+function refusedAt({ status }: WorkflowExecution): string | undefined {
+  if (status?.phase === "Skipped") return status.skipDetails.skippedAt;
+  const isInvalid = status?.phase === "Failed" && status.failureDetails.reason === "ValidationError";
+  return isInvalid ? status.completionTime : undefined;
 }
 
 /** Asks a person first, if the workflow says so and nobody has agreed yet. */
@@ -151,7 +155,9 @@ function start(incident: RemediationRequest, decision: Decision, view: TargetVie
   const { nowMs, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
   if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");
-  const execution = draftExecution(incident, entry);
+  // The executor admits a workflow that requires an approval only with one, and reads it itself.
+  const approval = entry.spec.approval?.required ? approvalNameFor(incident, view) : undefined;
+  const execution = draftExecution(incident, entry, approval);
   const { message } = decision;
   const event = events.decided(incident, { verdict: "run", decision, execution, message, nowMs });
   return act(
@@ -166,7 +172,8 @@ export function approvalNameFor(incident: RemediationRequest, view: TargetView):
   const own = ownExecutions(incident, view.executions);
   const skipped = own.filter(({ status }) => status?.phase === "Skipped").length;
   const known = incident.status?.executionRefs?.length ?? 0;
-  return approvalName(incident, known - skipped + 1);
+  const version = view.catalog.find(diagnosisOf(incident).workflowId)?.spec.version;
+  return approvalName(incident, known - skipped + 1, version);
 }
 
 /** When a person agreed to it; 0 if nobody was asked. */

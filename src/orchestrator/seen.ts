@@ -22,7 +22,7 @@ export interface Seen {
   readonly approval: RemediationApprovalRequest | undefined;
   /** Since when nobody can answer it in another's name, by the API server's clock. Asked when it was answered. */
   readonly answerersKnownSinceMs?: number | undefined;
-  /** The catalog's entry for the workflow of its diagnosis. */
+  /** The catalog's entry for the workflow of its diagnosis, or of the analysis. */
   readonly workflow: RemediationWorkflow | undefined;
   /** Whether no later incident has the same fingerprint. */
   readonly isNewest: boolean;

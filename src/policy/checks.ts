@@ -1,4 +1,11 @@
-import type { BlockReason, ExecutionEnd, RecentCause, TargetHolder, WorkflowHistory } from "../resources/index.ts";
+import type {
+  BlockReason,
+  ExecutionEnd,
+  RecentCause,
+  RecordHolder,
+  TargetHolder,
+  WorkflowHistory,
+} from "../resources/index.ts";
 import { blockReasons } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
 import { historyOf, isCovered } from "./fold.ts";
@@ -49,6 +56,13 @@ const questions: readonly (readonly [string, (request: ActionRequest, situation:
 ];
 
 function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }: Situation): Answer {
+  if (workflow?.outsideCatalog) return passes(`workflow ${workflowId} is not in the catalog, which is allowed here`);
+  if (workflow?.difference) {
+    return blocks("NoMatchingRule", {
+      evidence: workflow.difference,
+      nextStep: "create an execution that repeats what the catalog says, or add a version to the catalog",
+    });
+  }
   if (workflow && !rulesTried) return passes(`workflow ${workflowId} is in the catalog`);
   return blocks("NoMatchingRule", {
     evidence: rulesTried
@@ -66,7 +80,7 @@ function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): Answer
 }
 
 function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): Answer {
-  const holder = record?.holder;
+  const holder = record?.holder && withoutGrounds(record.holder);
   if (!holder) return passes(`nothing holds ${target}`);
   if (holder.executionUid === executionUid) return passes(`it holds ${target} itself since ${holder.since}`);
   return blocks("ResourceBusy", {
@@ -74,6 +88,11 @@ function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situa
     nextStep: `wait for it, or see what it does: interlock logs ${holder.executionName}`,
     holder,
   });
+}
+
+/** The grounds on which it was admitted are the record's own; the decision names only who holds the target. */
+function withoutGrounds({ catalogEntryUid: _entry, approval: _approval, ...holder }: RecordHolder): TargetHolder {
+  return holder;
 }
 
 function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: Situation): Answer {

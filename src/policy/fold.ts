@@ -2,8 +2,8 @@ import type {
   Acknowledgement,
   ExecutionEnd,
   Ineffectiveness,
+  RecordHolder,
   RemediationTargetStatus,
-  TargetHolder,
   WorkflowHistory,
 } from "../resources/index.ts";
 import { keptEnds } from "../resources/index.ts";
@@ -48,7 +48,7 @@ export function isCovered(ack: Acknowledgement | undefined, { completedAt }: Exe
 }
 
 /** The record with the holder of the target in it. */
-export function withHolder(status: RemediationTargetStatus | undefined, holder: TargetHolder): RemediationTargetStatus {
+export function withHolder(status: RemediationTargetStatus | undefined, holder: RecordHolder): RemediationTargetStatus {
   return { ...status, holder };
 }
 

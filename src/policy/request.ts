@@ -30,10 +30,20 @@ export interface Situation {
   /** The target record; undefined if nothing was ever done to the target. */
   readonly record: RemediationTargetStatus | undefined;
   /** The catalog entry; undefined if there is none. */
-  readonly workflow: { readonly cooldownMs?: number; readonly observe?: boolean } | undefined;
+  readonly workflow: WorkflowRules | undefined;
   /** Those that last, whatever they cover. */
   readonly pauses: readonly Pause[];
   readonly settings: PolicySettings;
   /** The API server's clock. */
   readonly nowMs: number;
+}
+
+/** What the policy has to know of a workflow. */
+export interface WorkflowRules {
+  readonly cooldownMs?: number;
+  readonly observe?: boolean;
+  /** It has no entry, and the configuration lets it run all the same. */
+  readonly outsideCatalog?: boolean;
+  /** How the execution that asks differs from the entry, as a sentence without its full stop. */
+  readonly difference?: string;
 }

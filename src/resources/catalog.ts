@@ -1,6 +1,8 @@
 import type { Informer } from "../kube/index.ts";
 import { currentEntry } from "./catalog-entries.ts";
 import type { RemediationWorkflow } from "./remediation-workflow.ts";
+import { builtInKinds, type Kinds } from "./target/kinds.ts";
+import type { WorkflowRef } from "./workflow-execution.ts";
 
 /** What can be run. */
 export interface Catalog {
@@ -9,11 +11,47 @@ export interface Catalog {
 }
 
 /** The catalog as the entries in the store say. */
-export function catalogOf(entries: Informer<RemediationWorkflow, "workflowId">): Catalog {
+export function catalogOf(entries: Informer<RemediationWorkflow, "workflowId">, kinds: Kinds = builtInKinds): Catalog {
   return {
     find(workflowId, version) {
       const known = entries.byIndex("workflowId", workflowId);
-      return version === undefined ? currentEntry(known) : known.find(({ spec }) => spec.version === version);
+      return version === undefined ? currentEntry(known, kinds) : entryOfVersion(known, version);
     },
   };
+}
+
+/** What the catalog says about a reference to a workflow. */
+export type CatalogLookup =
+  | { readonly kind: "entry"; readonly entry: RemediationWorkflow }
+  /** No entry has this id: the workflow is outside the catalog. */
+  | { readonly kind: "unknown" }
+  /** The workflow is in the catalog, but this reference cannot be run. `problem` is a sentence without its full stop. */
+  | { readonly kind: "unusable"; readonly problem: string };
+
+/** The entry that `ref` means, out of all entries of its workflow. */
+export function lookUpEntry(
+  entries: readonly RemediationWorkflow[],
+  { workflowId, version }: Pick<WorkflowRef, "workflowId" | "version">,
+  kinds: Kinds,
+): CatalogLookup {
+  if (entries.length === 0) return { kind: "unknown" };
+  const entry = version === undefined ? currentEntry(entries, kinds) : entryOfVersion(entries, version);
+  if (!entry) {
+    const versions = [...new Set(entries.map(({ spec }) => spec.version))].sort().join(", ");
+    return version === undefined
+      ? { kind: "unusable", problem: `no version of workflow ${workflowId} in the catalog can be run` }
+      : {
+          kind: "unusable",
+          problem: `workflow ${workflowId} has no version ${version} in the catalog, only ${versions}`,
+        };
+  }
+  if (entry.status?.catalogStatus !== "Invalid") return { kind: "entry", entry };
+  const problems = (entry.status.problems ?? ["its entry is marked Invalid"]).join("; ");
+  return { kind: "unusable", problem: `workflow ${workflowId} ${entry.spec.version} cannot be run: ${problems}` };
+}
+
+/** If several entries claim one version, all replicas have to pick the same one. */
+function entryOfVersion(entries: readonly RemediationWorkflow[], version: string): RemediationWorkflow | undefined {
+  const nameOf = ({ metadata }: RemediationWorkflow) => metadata.name ?? "";
+  return entries.filter(({ spec }) => spec.version === version).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))[0];
 }

@@ -77,7 +77,7 @@ function versionOf(kind: Kind): CrdVersion {
   };
 }
 
-function rootSchema({ description, spec, status }: Kind): StructuralSchema {
+function rootSchema({ description, spec, status, rules }: Kind): StructuralSchema {
   return {
     description,
     type: "object",
@@ -89,6 +89,7 @@ function rootSchema({ description, spec, status }: Kind): StructuralSchema {
       spec: structuralSchema(spec),
       status: structuralSchema(status),
     },
+    ...(rules.length > 0 && { "x-kubernetes-validations": rules }),
   };
 }
 

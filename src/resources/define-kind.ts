@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { KubeObject, ResourceType } from "../kube/index.ts";
+import type { CelRule } from "./schema/rules.ts";
 
 /** One of our kinds: where its objects live, what they look like, and how people see them. */
 export interface Kind<T extends KubeObject = KubeObject> extends ResourceType<T> {
@@ -12,6 +13,8 @@ export interface Kind<T extends KubeObject = KubeObject> extends ResourceType<T>
   /** Spec and status with what surrounds them. */
   readonly object: z.ZodType;
   readonly columns: readonly PrinterColumn[];
+  /** Rules about the object as a whole. */
+  readonly rules: readonly CelRule[];
   /** Fields of `spec` that a field selector may name, such as `spec.targetResource`. */
   readonly selectable: readonly string[];
 }
@@ -28,16 +31,17 @@ export interface PrinterColumn {
 export const group = "kubernaut.ai";
 const apiVersion = `${group}/v1alpha1`;
 
-type Draft = Omit<Kind, keyof ResourceType | "singular" | "object" | "selectable"> & {
+type Draft = Omit<Kind, keyof ResourceType | "singular" | "object" | "selectable" | "rules"> & {
   readonly kind: string;
+  readonly rules?: readonly CelRule[];
   readonly selectable?: readonly string[];
 };
 
 /** A kind of `kubernaut.ai/v1alpha1`. All of them are namespaced and have a status subresource. */
-export function defineKind<T extends KubeObject>({ kind, selectable = [], ...draft }: Draft): Kind<T> {
+export function defineKind<T extends KubeObject>({ kind, selectable = [], rules = [], ...draft }: Draft): Kind<T> {
   const singular = kind.toLowerCase();
   const object = objectSchema({ kind, ...draft });
-  return { apiVersion, kind, singular, plural: `${singular}s`, namespaced: true, object, selectable, ...draft };
+  return { apiVersion, kind, singular, plural: `${singular}s`, namespaced: true, object, selectable, rules, ...draft };
 }
 
 /** Of the metadata only the shape is looked at; the rest is the API server's business. */

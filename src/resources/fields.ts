@@ -108,6 +108,23 @@ export const holder = z.strictObject({
 });
 export type TargetHolder = Wire<typeof holder>;
 
+/** The approval by which an execution was admitted. */
+export const usedApproval = z.strictObject({
+  name: name.describe("Name of the RemediationApprovalRequest."),
+  uid: uid.describe("Its uid. An approval is good for one run."),
+  decidedBy: text.describe("Who approved, as the approval says."),
+});
+export type UsedApproval = Wire<typeof usedApproval>;
+
+/** The holder as the target record keeps it, with the grounds on which it was admitted. */
+export const recordHolder = holder.extend({
+  catalogEntryUid: uid
+    .describe("Uid of the catalog entry that admitted it. Its run is built from this entry or not at all.")
+    .optional(),
+  approval: usedApproval.describe("The approval that admitted it, if its workflow requires one.").optional(),
+});
+export type RecordHolder = Wire<typeof recordHolder>;
+
 /** The conditions that every Kubernetes object may have. */
 export const conditions = listByKey(
   "type",

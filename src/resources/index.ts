@@ -6,7 +6,8 @@ export {
   automationPauses,
 } from "./automation-pause.ts";
 export { type BlockReason, blockReasons, type RecentCause, type SkipReason } from "./block-reasons.ts";
-export { type Catalog, catalogOf } from "./catalog.ts";
+export { type Catalog, type CatalogLookup, catalogOf, lookUpEntry } from "./catalog.ts";
+export { type CatalogDefaults, catalogDifference } from "./catalog-difference.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
 export { isCodeVariable } from "./code-variables.ts";
@@ -50,7 +51,7 @@ export {
 export type { Kind, PrinterColumn } from "./define-kind.ts";
 export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
-export type { Condition, Engine, ParameterValue, TargetHolder } from "./fields.ts";
+export type { Condition, Engine, ParameterValue, RecordHolder, TargetHolder, UsedApproval } from "./fields.ts";
 export { ineffectiveExecutions } from "./ineffective-executions.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
 export { kindsIn } from "./kinds-in.ts";
@@ -74,6 +75,7 @@ export {
 } from "./notification-request.ts";
 export type { Problem } from "./problems.ts";
 export { type Reading, read } from "./reading.ts";
+export { redacted, redactParameters, redactValues } from "./redact-parameters.ts";
 export {
   type ApprovalDecision,
   type RemediationApprovalRequest,
@@ -138,6 +140,7 @@ export {
   type ExecutionPhase,
   executionTransitions,
   type FailureDetails,
+  maxImageDigests,
   type RecentRemediation,
   type RunRef,
   type RunStatus,
@@ -146,6 +149,7 @@ export {
   type WorkflowExecutionSpec,
   type WorkflowExecutionStatus,
   type WorkflowRef,
+  type Workload,
   workflowExecutions,
 } from "./workflow-execution.ts";
 export { fitsTarget, reservedParameters, workflowProblems } from "./workflow-problems.ts";

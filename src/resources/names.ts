@@ -40,6 +40,8 @@ export const annotationKeys = {
   ineffectiveExecutions: "kubernaut.ai/ineffective-executions",
   /** On incidents: the name of the token that opened it; absent if the gateway watched for it itself. */
   sender: "kubernaut.ai/sender",
+  /** On executions: name of the RemediationApprovalRequest that approves them, in the namespace of incidents. */
+  approval: "kubernaut.ai/approval",
   /** On incidents: what the first signal named, in clear. */
   subject: "kubernaut.ai/subject",
   /** On incidents: which version of the gateway's rules for identity their fingerprint was made by. */

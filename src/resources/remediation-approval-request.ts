@@ -12,7 +12,7 @@ import {
   type Wire,
   workflowId,
 } from "./fields.ts";
-import { type CelRule, immutable } from "./schema/rules.ts";
+import { type CelRule, immutable, staysTheSame } from "./schema/rules.ts";
 
 /** A question to a person: may this workflow act on this target? It reserves nothing. */
 export interface RemediationApprovalRequest extends KubeObject {
@@ -34,7 +34,9 @@ const recommendedWorkflow = z.strictObject({
 
 const spec = z
   .strictObject({
-    remediationRequestRef: incidentRef.describe("The incident that waits for the answer."),
+    remediationRequestRef: incidentRef
+      .describe("The incident that waits for the answer; absent if a person wants to run the workflow.")
+      .optional(),
     targetResource: targetText.describe("What would be acted on, in canonical form."),
     recommendedWorkflow: recommendedWorkflow.describe("What would be run."),
     whyApprovalRequired: text.describe("Why a person is asked."),
@@ -54,10 +56,19 @@ const answered = {
 };
 const common = { conditions: conditions.describe("State of the question, for tools that wait for it.").optional() };
 
+/** The whole answer, not only its decision: who gave it, when and why cannot be rewritten either. */
+const answerFields = ["decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage"] as const;
+
 const decidedOnce: CelRule = {
-  rule: "self.decision == oldSelf.decision",
+  rule: answerFields.map(staysTheSame).join(" && "),
   message: "this was decided already",
   messageExpression: "'this was decided already: ' + oldSelf.decision",
+};
+
+/** A rule on the status alone is not asked when the status is removed. */
+const staysDecided: CelRule = {
+  rule: "!has(oldSelf.status) || has(self.status)",
+  message: "this was decided already: an answer cannot be withdrawn",
 };
 
 const status = z
@@ -73,6 +84,7 @@ export const remediationApprovalRequests = defineKind<RemediationApprovalRequest
   description: "RemediationApprovalRequest asks a person whether a workflow may act on a target.",
   spec,
   status,
+  rules: [staysDecided],
   selectable: ["spec.targetResource"],
   columns: [
     { name: "Decision", type: "string", jsonPath: ".status.decision" },

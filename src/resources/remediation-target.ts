@@ -6,9 +6,9 @@ import {
   conditions,
   count,
   fingerprint,
-  holder,
   listByKey,
   name,
+  recordHolder,
   targetText,
   text,
   timestamp,
@@ -51,6 +51,7 @@ const executionEnd = z.strictObject({
   incidentSince: timestamp
     .describe("When that incident was opened, or was reported again after an earlier run.")
     .optional(),
+  approvalUid: uid.describe("Uid of the approval that it used; an approval is good for one run.").optional(),
   cooldownEnded: z
     .literal(true)
     .describe("Somebody deleted the execution, and so ended the cooldown after its success.")
@@ -91,7 +92,7 @@ const workflowHistory = z.strictObject({
 
 const status = z
   .strictObject({
-    holder: holder.describe("The execution that may act on the target now; absent if it is free.").optional(),
+    holder: recordHolder.describe("The execution that may act on the target now; absent if it is free.").optional(),
     workflows: listByKey("workflowId", workflowHistory).describe("What happened here, per workflow.").optional(),
     conditions: conditions.describe("State of the record, for tools that wait for it.").optional(),
   })

@@ -40,6 +40,7 @@ const parameter = z.strictObject({
   maximum: z.number().describe("Greatest value of a number.").optional(),
   minItems: count.describe("Least length of an array.").optional(),
   maxItems: count.describe("Greatest length of an array.").optional(),
+  secret: z.boolean().describe("True if values are secret: they are never written to the ledger.").optional(),
 });
 
 const parameters = z.strictObject({

@@ -16,6 +16,7 @@ import {
   text,
   timestamp,
   uid,
+  usedApproval,
   version,
   type Wire,
   workflowId,
@@ -38,6 +39,7 @@ export type ConflictingWorkflow = Wire<typeof conflictingWorkflow>;
 export type RecentRemediation = Wire<typeof recentRemediation>;
 export type RunRef = Wire<typeof pipelineRunRef>;
 export type RunStatus = Wire<typeof pipelineRunStatus>;
+export type Workload = Wire<typeof workload>;
 export type ExecutionPhase = WorkflowExecutionStatus["phase"];
 
 /** A new execution has no phase; the controller makes it Pending. The API server refuses every other step. */
@@ -49,14 +51,17 @@ export const executionTransitions = {
   Skipped: [],
 } as const satisfies Transitions;
 
+/** More than any workflow has steps. */
+export const maxImageDigests = 50;
+
 const workflowRef = z.strictObject({
   workflowId: workflowId.describe("Id of the workflow in the catalog."),
   version: version.describe("Version of the workflow.").optional(),
-  containerImage: text.describe("OCI bundle or image that holds the workflow."),
+  containerImage: text.describe("OCI bundle or image that holds the workflow. It must be the one in the catalog."),
   engine: engine
-    .describe("What runs it: Tekton, a Kubernetes Job, or local processes. Chosen by configuration if left out.")
+    .describe("What runs it: Tekton, a Kubernetes Job, or local processes. Must be that of the catalog if given.")
     .optional(),
-  serviceAccountName: name.describe("Service account of the run. Chosen by configuration if left out.").optional(),
+  serviceAccountName: name.describe("Service account of the run. Must be that of the catalog if given.").optional(),
 });
 
 const spec = z
@@ -88,6 +93,17 @@ const pipelineRunStatus = z.strictObject({
   message: z.string().describe("The engine's sentence about it.").optional(),
   completedTasks: count.describe("Tasks that have ended.").optional(),
   totalTasks: count.describe("Tasks in all.").optional(),
+});
+
+const workload = z.strictObject({
+  engine: engine.describe("The engine that runs it."),
+  image: text.describe("OCI bundle, image or folder that is run."),
+  imageDigests: z
+    .array(text)
+    .max(maxImageDigests)
+    .describe("Digests of everything that was pulled for it, as the cluster reports them; known after it began.")
+    .optional(),
+  serviceAccountName: name.describe("Service account of the run; that of the namespace if absent.").optional(),
 });
 
 const failureDetails = z.strictObject({
@@ -162,6 +178,10 @@ const history = {
     .optional(),
   nextAllowedExecution: timestamp.describe("Not before then may the workflow be tried again here.").optional(),
 };
+const admitted = {
+  workload: workload.describe("What is run, by what and as whom: read from the run itself.").optional(),
+  approvalRef: usedApproval.describe("The approval that it used.").optional(),
+};
 const common = { conditions: conditions.describe("Steps on the way, for tools that wait for them.").optional() };
 
 const status = z
@@ -172,6 +192,7 @@ const status = z
       startTime,
       pipelineRunRef: pipelineRun,
       pipelineRunStatus: pipelineRunStatus.describe("What the engine says about the run.").optional(),
+      ...admitted,
       ...common,
     }),
     z.strictObject({
@@ -183,6 +204,7 @@ const status = z
       pipelineRunRef: pipelineRun,
       pipelineRunStatus: pipelineRunStatus.optional(),
       ...history,
+      ...admitted,
       ...common,
     }),
     z.strictObject({
@@ -195,6 +217,7 @@ const status = z
       pipelineRunStatus: pipelineRunStatus.optional(),
       failureDetails: failureDetails.describe("Why it failed."),
       ...history,
+      ...admitted,
       ...common,
     }),
     z.strictObject({

@@ -1,10 +1,12 @@
 import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
-import { type Permission, permissions, type StageName, usualManifests } from "../../src/manifests/index.ts";
-
-const { places } = usualManifests;
+import { type Permission, type Places, permissions, type StageName, usualManifests } from "../../src/manifests/index.ts";
 
 /** A client that may do what the shipped roles of `stage` allow, and nothing else, as a real API server sees to it. */
-export function permittedClient(client: KubeClient, stage: StageName): KubeClient {
+export function permittedClient(
+  client: KubeClient,
+  stage: StageName,
+  places: Places = usualManifests.places,
+): KubeClient {
   function demand(verb: Permission["verbs"][number], type: ResourceType, namespace?: string, subresource?: string) {
     const resource = subresource ? `${type.plural}/${subresource}` : type.plural;
     const [group = ""] = type.apiVersion.includes("/") ? type.apiVersion.split("/") : [""];

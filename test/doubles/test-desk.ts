@@ -7,6 +7,7 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 interface TestDeskOptions {
   readonly recordsIn?: string;
+  readonly catalogIn?: string;
   readonly directory?: string;
   readonly rules?: readonly Rule[];
   /** Whether a person looks at what is printed. */
@@ -22,6 +23,9 @@ export class TestDesk implements Desk {
   readonly directory: string;
   readonly settings = defaultPolicy;
   readonly incidentsIn = "kubernaut-system";
+  readonly catalogIn: string;
+  readonly catalogDefaults = { engine: "tekton", serviceAccountName: undefined, allowOutsideCatalog: false } as const;
+  readonly approvalExpiresAfterMs = 3_600_000;
   readonly recordsIn: string;
   readonly terminal;
   readonly #rules: readonly Rule[];
@@ -32,6 +36,7 @@ export class TestDesk implements Desk {
     client: KubeClient,
     {
       recordsIn = executionNamespace,
+      catalogIn = "kubernaut-system",
       directory = ".data",
       rules = [],
       events,
@@ -42,6 +47,7 @@ export class TestDesk implements Desk {
     this.#rules = rules;
     this.client = client;
     this.recordsIn = recordsIn;
+    this.catalogIn = catalogIn;
     this.directory = directory;
     this.terminal = {
       ...printTo({ write: (text) => void this.lines.push(...text.replace(/\n$/, "").split("\n")), isTerminal }),

@@ -6,6 +6,7 @@ import { type Death, dyingClient } from "../doubles/dying-client.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
+const rebootSpec = { workflowRef: { workflowId: "reboot", version: "1", containerImage: "registry.invalid/cleanup:1" } };
 
 /** What happens to one execution while the first replica dies at some write, and what must be true in the end. */
 const stories: readonly [string, (world: ExecutorWorld) => Promise<void>, (world: ExecutorWorld) => Promise<void>][] = [
@@ -34,9 +35,7 @@ const stories: readonly [string, (world: ExecutorWorld) => Promise<void>, (world
   [
     "is refused because of its spec",
     async (world) => {
-      await world.execution("a", {
-        workflowRef: { workflowId: "cleanup", containerImage: "x", engine: "job" },
-      });
+      await world.forIncident("a", { workflowRef: { workflowId: "cleanup", containerImage: "x" } });
     },
     async (world) => {
       expect(await world.status("a")).toMatchObject({ phase: "Failed", consecutiveFailures: 1 });
@@ -46,12 +45,39 @@ const stories: readonly [string, (world: ExecutorWorld) => Promise<void>, (world
   [
     "is skipped for another one",
     async (world) => {
-      await world.execution("holder", { workflowRef: { workflowId: "restart", containerImage: "x" } });
+      await world.execution("holder", {
+        workflowRef: { workflowId: "restart", containerImage: "registry.invalid/restart:1" },
+      });
       await world.execution("a");
     },
     async (world) => {
       const phases = [(await world.status("holder")).phase, (await world.status("a")).phase].sort();
       expect(phases).toEqual(["Running", "Skipped"]);
+    },
+  ],
+  [
+    "differs from the catalog and was made by hand",
+    async (world) => {
+      await world.execution("a", { workflowRef: { workflowId: "cleanup", containerImage: "attacker.example/evil:1" } });
+    },
+    async (world) => {
+      expect(await world.status("a")).toMatchObject({ phase: "Failed", failureDetails: { reason: "ValidationError" } });
+      expect(await world.run()).toBeUndefined();
+      expect((await world.client.list(remediationTargets)).items).toEqual([]);
+    },
+  ],
+  [
+    "requires an approval and has one",
+    async (world) => {
+      await world.approve("a-1", { workflowId: "reboot" });
+      await world.execution("a", rebootSpec, { annotations: { "kubernaut.ai/approval": "a-1" } });
+      await endRun(world, "True");
+    },
+    async (world) => {
+      expect(await world.status("a")).toMatchObject({ phase: "Completed", approvalRef: { name: "a-1" } });
+      await world.passTime(10 * minute);
+      await world.execution("again", rebootSpec, { annotations: { "kubernaut.ai/approval": "a-1" } });
+      expect(await world.status("again")).toMatchObject({ failureDetails: { reason: "ValidationError" } });
     },
   ],
   [

@@ -1,15 +1,21 @@
 import { tektonEngine } from "../../src/engines/index.ts";
 import { type Executor, type ExecutorOptions, startExecutor } from "../../src/executor/index.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
+import { usualManifests } from "../../src/manifests/index.ts";
 import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
 import { defaultPolicy } from "../../src/policy/index.ts";
 import {
   builtInKinds,
   executionNamespace,
+  incidentName,
   installCrds,
   parseTarget,
   type RemediationTarget,
+  type RemediationWorkflowSpec,
+  remediationApprovalRequests,
+  remediationRequests,
   remediationTargets,
+  remediationWorkflows,
   runName,
   targetHash,
   type WorkflowExecution,
@@ -44,21 +50,30 @@ export class ExecutorWorld {
   static async open(): Promise<ExecutorWorld> {
     const world = new ExecutorWorld();
     await installCrds(world.client);
+    for (const workflowId of ["cleanup", "restart", "node-disk-cleanup"]) await world.workflow({ workflowId });
+    await world.workflow({ workflowId: "reboot", approval: { required: true } });
     return world;
   }
 
   /** One more replica. */
   async executor(options: Partial<ExecutorOptions> = {}): Promise<Executor> {
     this.metrics = promMetrics();
-    const client = permittedClient(this.client, "executor");
+    const client = permittedClient(this.client, "executor", { ...usualManifests.places, incidents: "default" });
     const executor = startExecutor({
       client,
       engines: [tektonEngine(client)],
       ledger: this.ledger,
       kinds: builtInKinds,
       namespace: executionNamespace,
-      defaults: { engine: "tekton", serviceAccountName: undefined, timeoutMs: 30 * 60_000, cooldownMs: 5 * 60_000 },
-      settings: { ...defaultPolicy, runTtlMs: 3_600_000 },
+      catalogNamespace,
+      defaults: {
+        engine: "tekton",
+        serviceAccountName: undefined,
+        timeoutMs: 30 * 60_000,
+        cooldownMs: 5 * 60_000,
+        allowOutsideCatalog: false,
+      },
+      settings: { ...defaultPolicy, runTtlMs: 3_600_000, incidentsNamespace: "default" },
       clock: this.clock,
       random: systemRandom(),
       log: this.log,
@@ -70,11 +85,64 @@ export class ExecutorWorld {
     return executor;
   }
 
-  async execution(name: string, spec: Partial<WorkflowExecution["spec"]> = {}): Promise<void> {
+  /** Adds an entry to the catalog, or to what pretends to be one. */
+  async workflow(spec: Partial<RemediationWorkflowSpec> = {}, namespace = catalogNamespace): Promise<void> {
+    const { workflowId = "cleanup", version = "1" } = spec;
+    const image = workflowId === "restart" ? "registry.invalid/restart:1" : "registry.invalid/cleanup:1";
+    const { apiVersion, kind } = remediationWorkflows;
+    const metadata = { name: `${workflowId}-${version}`, namespace };
+    const usual = {
+      workflowId,
+      version,
+      description: "Removes old files.",
+      containerImage: image,
+      pipeline: "workflow",
+    };
+    await this.client.create(remediationWorkflows, { apiVersion, kind, metadata, spec: { ...usual, ...spec } });
+    await this.settle();
+  }
+
+  /** A person's approval of one run, of `reboot` on the usual target unless said otherwise. */
+  async approve(name: string, { workflowId = "reboot", ...other }: Partial<ApprovalDraft> = {}): Promise<void> {
+    const { namespace = "default", target = "node/worker-1", version = "1", parameters, decision = "Approved" } = other;
+    const { apiVersion, kind } = remediationApprovalRequests;
+    const nowMs = this.clock.wallMs();
+    await this.client.create(remediationApprovalRequests, {
+      ...{ apiVersion, kind, metadata: { name, namespace } },
+      spec: {
+        targetResource: target,
+        recommendedWorkflow: { workflowId, version, ...(parameters ? { parameters } : {}) },
+        whyApprovalRequired: "the workflow requires it",
+        requiredBy: new Date(nowMs + 3_600_000).toISOString(),
+      },
+    });
+    if (decision === "none") return;
+    const at = new Date(nowMs + (other.decidedLateMs ?? 0)).toISOString();
+    const status = { decision, decidedBy: "kim", decidedAt: at, decisionMessage: "looked at it" };
+    const ref = { name, namespace };
+    await this.client.patch(remediationApprovalRequests, ref, { merge: { status } }, { subresource: "status" });
+  }
+
+  /** Replaces version 1 of a workflow by another one. */
+  async replaceWorkflow(spec: Partial<RemediationWorkflowSpec>): Promise<void> {
+    await this.removeWorkflow(spec.workflowId);
+    await this.workflow(spec);
+  }
+
+  async removeWorkflow(workflowId = "cleanup"): Promise<void> {
+    await this.client.delete(remediationWorkflows, { namespace: catalogNamespace, name: `${workflowId}-1` });
+    await this.settle();
+  }
+
+  async execution(
+    name: string,
+    spec: Partial<WorkflowExecution["spec"]> = {},
+    metadata: Partial<WorkflowExecution["metadata"]> = {},
+  ): Promise<void> {
     await this.client.create(workflowExecutions, {
       apiVersion: workflowExecutions.apiVersion,
       kind: workflowExecutions.kind,
-      metadata: { name, namespace: "default" },
+      metadata: { name, namespace: "default", ...metadata },
       spec: {
         workflowRef: { workflowId: "cleanup", containerImage: "registry.invalid/cleanup:1" },
         targetResource: "node/worker-1",
@@ -82,6 +150,28 @@ export class ExecutorWorld {
       },
     });
     await this.settle();
+  }
+
+  /** An execution that the orchestrator made for an incident. */
+  async forIncident(name: string, spec: Partial<WorkflowExecution["spec"]> = {}): Promise<void> {
+    const owner = await this.#incident();
+    const remediationRequestRef = { name: owner.name, namespace: "default", uid: owner.uid };
+    await this.execution(name, { remediationRequestRef, ...spec }, { ownerReferences: [owner] });
+  }
+
+  async #incident() {
+    const { apiVersion, kind } = remediationRequests;
+    const name = incidentName("v1:test", 1);
+    const at = new Date(this.clock.wallMs()).toISOString();
+    await this.client.create(remediationRequests, {
+      ...{ apiVersion, kind, metadata: { name, namespace: "default" } },
+      spec: {
+        ...{ signalFingerprint: "v1:test", signalName: "DiskFull", severity: "critical" },
+        ...{ targetResource: { kind: "Node", name: "worker-1" }, firingTime: at, receivedTime: at },
+      },
+    });
+    const { metadata } = await this.#need(remediationRequests, { namespace: "default", name });
+    return { apiVersion: apiVersion, kind, name, uid: metadata.uid ?? "", controller: true };
   }
 
   async seen(name: string): Promise<WorkflowExecution> {
@@ -172,6 +262,19 @@ export class ExecutorWorld {
     return object;
   }
 }
+
+interface ApprovalDraft {
+  readonly workflowId: string;
+  readonly namespace: string;
+  readonly target: string;
+  readonly version: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly decision: "Approved" | "Rejected" | "none";
+  readonly decidedLateMs: number;
+}
+
+/** Where the catalog is. */
+const catalogNamespace = "kubernaut-system";
 
 const { runs } = tektonEngine({} as KubeClient);
 

@@ -3,7 +3,6 @@ import {
   annotationKeys,
   executionFinalizer,
   notificationRequests,
-  remediationWorkflows,
 } from "../../src/resources/index.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
@@ -172,7 +171,7 @@ describe("an execution", () => {
     const broken = { workflowRef: { ...cleanupRef(), engine: "job" as const } };
     const seen: unknown[] = [];
     for (const waitMinutes of [1, 2, 4, 8, 10]) {
-      await world.execution(`try-${waitMinutes}`, broken);
+      await world.forIncident(`try-${waitMinutes}`, broken);
       const {
         consecutiveFailures,
         nextAllowedExecution = "",
@@ -194,22 +193,10 @@ describe("an execution", () => {
   });
 
   it("is counted: phases, skips by reason, and failures in a row of the catalog's workflows", async () => {
-    await world.client.create(remediationWorkflows, {
-      apiVersion: remediationWorkflows.apiVersion,
-      kind: remediationWorkflows.kind,
-      metadata: { name: "broken-1", namespace: "default" },
-      spec: {
-        workflowId: "broken",
-        version: "1",
-        description: "Cannot be started here.",
-        containerImage: "x",
-        pipeline: "workflow",
-        engine: "job",
-      },
-    });
+    await world.workflow({ workflowId: "broken", containerImage: "x", engine: "job" });
     await world.execution("first");
     await world.execution("second");
-    await world.execution("third", {
+    await world.forIncident("third", {
       targetResource: "node/worker-2",
       workflowRef: { workflowId: "broken", containerImage: "x" },
     });

@@ -10,8 +10,9 @@ import { systemRandom } from "../../src/time/index.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
-/** An engine that no executor here has: it is refused before anything is done. */
-const broken = { workflowRef: { workflowId: "cleanup", containerImage: "x", engine: "local" } } as const;
+const cleanupRef = { workflowId: "cleanup", containerImage: "registry.invalid/cleanup:1" };
+/** Not what the catalog says: it is refused before anything is done. */
+const broken = { workflowRef: { workflowId: "cleanup", containerImage: "x" } } as const;
 
 let world: ExecutorWorld;
 let stage: Stage | undefined;
@@ -27,7 +28,7 @@ afterEach(async () => {
 async function open(lines: readonly string[] = [], more: readonly string[] = [], client: KubeClient = world.client) {
   const usual = ["engines: tekton, job", "engine: tekton"];
   const own = usual.filter((line) => !lines.some((other) => other.split(":")[0] === line.split(":")[0]));
-  const text = ["execution:", ...[...own, ...lines].map((line) => `  ${line}`), ...more].join("\n");
+  const text = ["gateway:", "  namespace: default", "execution:", ...[...own, ...lines].map((line) => `  ${line}`), ...more].join("\n");
   const loaded = loadConfig({ yaml: { path: "interlock.yaml", text }, env: {} });
   if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
   const { ledger, clock, log } = world;
@@ -49,9 +50,39 @@ describe("the setting", () => {
   it("execution.engines are those that may be asked for", async () => {
     await open(["engines: tekton"]);
 
-    await world.execution("first", { workflowRef: { workflowId: "cleanup", containerImage: "x", engine: "job" } });
+    await world.workflow({ workflowId: "by-job", engine: "job" });
+    await world.execution("first", { workflowRef: { workflowId: "by-job", containerImage: "registry.invalid/cleanup:1" } });
 
-    expect(await world.status("first")).toMatchObject({ phase: "Failed", consecutiveFailures: 1 });
+    expect(await world.status("first")).toMatchObject({
+      phase: "Failed",
+      failureDetails: { reason: "ValidationError", message: "engine job is not set up here: there is tekton" },
+    });
+  });
+
+  it("execution.allowOutsideCatalog runs a workflow that is not in the catalog, as its execution describes it", async () => {
+    await open(["allowOutsideCatalog: true"]);
+    const workflowRef = { workflowId: "unlisted", containerImage: "registry.invalid/unlisted:1" };
+
+    await world.execution("first", { workflowRef: { ...workflowRef, serviceAccountName: "cleaner" } });
+    await world.execution("second", { workflowRef: { ...cleanupRef, containerImage: "x" }, targetResource: "node/b" });
+
+    const [run, ...others] = (await world.client.list(pipelineRuns)).items;
+    expect(JSON.stringify(run?.spec.pipelineRef)).toContain("registry.invalid/unlisted:1");
+    expect(run?.spec.taskRunTemplate?.serviceAccountName).toBe("cleaner");
+    // What is in the catalog is run as the catalog says.
+    expect(others).toEqual([]);
+    expect(await world.status("second")).toMatchObject({ failureDetails: { reason: "ValidationError" } });
+  });
+
+  it("execution.catalogNamespace is where the catalog is", async () => {
+    await open(["catalogNamespace: default"]);
+    await world.workflow({ workflowId: "listed" }, "default");
+
+    await world.execution("first");
+    await world.execution("second", { workflowRef: { ...cleanupRef, workflowId: "listed" } });
+
+    expect(await world.status("first")).toMatchObject({ failureDetails: { reason: "ValidationError" } });
+    expect(await world.status("second")).toMatchObject({ phase: "Running" });
   });
 
   it("execution.namespace is where runs are", async () => {
@@ -116,7 +147,7 @@ describe("the setting", () => {
 
     const waits = [];
     for (const [i, wait] of minutes.entries()) {
-      await world.execution(`try-${i}`, broken);
+      await world.forIncident(`try-${i}`, broken);
       waits.push(await waitAfter(`try-${i}`));
       await world.passTime(wait * minute);
     }
@@ -130,7 +161,7 @@ describe("the setting", () => {
 
     const waits = new Set<number>();
     for (const [i, targetResource] of targets.entries()) {
-      await world.execution(`try-${i}`, { ...broken, targetResource });
+      await world.forIncident(`try-${i}`, { ...broken, targetResource });
       waits.add(await waitAfter(`try-${i}`));
     }
 
@@ -140,7 +171,7 @@ describe("the setting", () => {
   it("execution.maxConsecutiveFailures is how many are too many", async () => {
     await open(["maxConsecutiveFailures: 2"]);
     for (const name of ["one", "two"]) {
-      await world.execution(name, broken);
+      await world.forIncident(name, broken);
       await world.passTime(10 * minute);
     }
 

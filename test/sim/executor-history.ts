@@ -19,6 +19,7 @@ import {
   recordContradiction,
   statusContradiction,
 } from "./executor-record-check.ts";
+import { needsApproval } from "./executor-story.ts";
 import { Violation } from "./lock-history.ts";
 import { runStage } from "./run-actors.ts";
 import type { World } from "./world.ts";
@@ -76,6 +77,8 @@ export class ExecutorHistory {
   readonly #targets = new Map<string, Target>();
   readonly #runOwners = new Map<string, string>();
   readonly #meddledWith = new Set<string>();
+  /** Uid of the execution that each approval was used for, by its name. */
+  readonly #approvals = new Map<string, string>();
   readonly #world: World;
   readonly #rules: PolicyRules;
   readonly #serverNowMs: () => number;
@@ -128,6 +131,7 @@ export class ExecutorHistory {
 
   run({ do: what, entry, previous }: Change): void {
     const run = entry.object;
+    if (!previous) this.#isFromCatalog(run);
     const { executionUid = "" } = runOwner(run);
     const { uid = "" } = run.metadata;
     const target = this.#targetOf(run.metadata.labels?.["kubernaut.ai/target-hash"] ?? "");
@@ -212,6 +216,28 @@ export class ExecutorHistory {
     return target;
   }
 
+  /** What executions ask for that the catalog does not say is never in a run. */
+  #isFromCatalog(run: KubeObject) {
+    const text = JSON.stringify(run);
+    const foreign = ["attacker.example", "cluster-admin-sa", "unheard-of"].find((word) => text.includes(word));
+    if (foreign) this.#fail("E14 catalog", `run ${run.metadata.name} was created with ${foreign}`);
+  }
+
+  /** Nothing that requires an approval starts without one, and an approval is good for one run. */
+  #isApproved({ uid, name, object, target }: ExecutionTrail) {
+    const { workflowId, version } = object.spec.workflowRef;
+    if (!needsApproval(workflowId, version)) return;
+    const approval = object.metadata.annotations?.[annotationKeys.approval];
+    if (approval === undefined) return this.#fail("E15 approval", `${name} was started without an approval`);
+    const user = this.executions.get(this.#approvals.get(approval) ?? uid);
+    this.#approvals.set(approval, uid);
+    if (!user || user.uid === uid) return;
+    // A record that is made again knows only the executions that are there.
+    const end = this.#targetOf(target ?? "").ends.get(user.uid);
+    if (user.isLeaving && (end?.recordDeletedSince ?? true)) return;
+    this.#fail("E15 approval", `${name} was started with ${approval}, which ${user.name} had used`);
+  }
+
   #started(uid: string, executionUid: string, target: Target) {
     const { active, holder, record } = target;
     if (active) this.#fail("E6 one at a time", `run ${uid} was started while ${active.uid} goes on`);
@@ -229,6 +255,7 @@ export class ExecutorHistory {
       this.#fail("E7 started once", `run ${uid} was started for ${trail.name}, who is gone`);
     if (trail.startedRuns.size > 0) this.#fail("E7 started once", `${trail.name} was started a second time`);
     trail.startedRuns.add(uid);
+    this.#isApproved(trail);
   }
 
   #ranItsOwn({ name, uid, object }: ExecutionTrail) {

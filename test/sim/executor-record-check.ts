@@ -144,9 +144,14 @@ function wrongFigures(history: WorkflowHistory, { rules }: RecordFacts): string 
 function endOf({ object, uid, name }: ExecutionTrail): ExecutionEnd | undefined {
   const { status, metadata } = object;
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return undefined;
+  // An invalid execution that a person made says nothing about the target.
+  const isForIncident = (metadata.ownerReferences ?? []).length > 0;
+  if (status.phase === "Failed" && status.failureDetails.reason === "ValidationError" && !isForIncident)
+    return undefined;
   const end = {
     ...{ executionUid: uid, executionName: name, executionNamespace: metadata.namespace ?? "" },
     ...{ outcome: status.outcome, completedAt: status.completionTime },
+    ...(status.approvalRef ? { approvalUid: status.approvalRef.uid } : {}),
   };
   if (status.phase === "Completed") return end;
   const { reason, wasExecutionFailure } = status.failureDetails;

@@ -8,6 +8,7 @@ import {
   automationPauses,
   executionNamespace,
   labelKeys,
+  remediationApprovalRequests,
   remediationTargets,
   remediationWorkflows,
   type WorkflowExecution,
@@ -25,6 +26,16 @@ const spellings: Readonly<Record<string, string>> = {
   "payment/deployment/api": "payment/deploy/api",
 };
 const workflows = ["restart", "cleanup", "resize"] as const;
+const versions = ["1", "2"] as const;
+export const catalogEngines = { "1": "tekton", "2": "job" } as const;
+/** What executions try that the catalog does not say. */
+const differences = [
+  { engine: "local" },
+  { containerImage: "attacker.example/evil:1" },
+  { serviceAccountName: "cluster-admin-sa" },
+  { version: "3" },
+  { workflowId: "unheard-of" },
+] as const;
 const allResources = ["workflowexecutions.kubernaut.ai", "remediationtargets.kubernaut.ai", ...runResources];
 
 interface Stage {
@@ -43,6 +54,7 @@ export class ExecutorStory {
   /** How often a change is followed by meddling at once. */
   readonly #rushed: number;
   #names = 0;
+  #approvals = 0;
   #ended = false;
 
   constructor(stage: Stage) {
@@ -116,21 +128,55 @@ export class ExecutorStory {
   }
 
   async #changeCatalog() {
+    const { chance } = this.#stage.world;
     this.#struck("catalog changed");
-    const outcome = await this.#client.delete(remediationWorkflows, { namespace: "default", name: "resize-1" });
-    if (outcome.kind === "not-found") await this.#addToCatalog();
+    const [workflowId, version] = [chance.pick(workflows), chance.pick(versions)];
+    const name = `${workflowId}-${version}`;
+    const outcome = await this.#client.delete(remediationWorkflows, { namespace: "default", name });
+    // Somebody corrects it at once, or the next time.
+    if (outcome.kind === "not-found" || chance.happens(0.5)) await this.#addEntry(workflowId, version);
   }
 
-  /** As long as it is there `resize` wants a size; otherwise workflows take anything. */
   async #addToCatalog() {
+    for (const workflowId of workflows) for (const version of versions) await this.#addEntry(workflowId, version);
+  }
+
+  /** Every workflow wants a size. The second version of each is run by the other engine, and that of `resize` is approved. */
+  async #addEntry(workflowId: string, version: (typeof versions)[number]) {
     const { apiVersion, kind } = remediationWorkflows;
     await this.#client.create(remediationWorkflows, {
-      ...{ apiVersion, kind, metadata: { name: "resize-1", namespace: "default" } },
+      ...{ apiVersion, kind, metadata: { name: `${workflowId}-${version}`, namespace: "default" } },
       spec: {
-        ...{ workflowId: "resize", version: "1", description: "changes the size", containerImage: "example/resize:1" },
+        ...{ workflowId, version, description: "does it", containerImage: catalogImage(workflowId) },
+        engine: catalogEngines[version],
         parameters: { properties: { size: { type: "integer" } }, required: ["size"] },
+        ...(needsApproval(workflowId, version) ? { approval: { required: true } } : {}),
       },
     } as never);
+  }
+
+  /** An approval of just that, an earlier one, one that nobody has answered, or none. */
+  async #approval(workflowId: string, version: string, target: string): Promise<string | undefined> {
+    const { chance } = this.#stage.world;
+    const { apiVersion, kind } = remediationApprovalRequests;
+    if (chance.happens(0.1)) return undefined;
+    if (this.#approvals > 0 && chance.happens(0.3)) return `a${chance.whole(1, this.#approvals)}`;
+    const name = `a${++this.#approvals}`;
+    const nowMs = this.#stage.server.clock.wallMs();
+    const requiredBy = new Date(nowMs + 60_000).toISOString();
+    await this.#client.create(remediationApprovalRequests, {
+      ...{ apiVersion, kind, metadata: { name, namespace: "default" } },
+      spec: {
+        ...{ targetResource: target, recommendedWorkflow: { workflowId, version, parameters: { size: 3 } } },
+        ...{ whyApprovalRequired: "the workflow requires it", requiredBy },
+      },
+    });
+    if (chance.happens(0.1)) return name;
+    const decision = chance.happens(0.9) ? "Approved" : "Rejected";
+    const status = { decision, decidedBy: "kim", decidedAt: new Date(nowMs).toISOString(), decisionMessage: "looked" };
+    const ref = { name, namespace: "default" };
+    await this.#client.patch(remediationApprovalRequests, ref, { merge: { status } }, { subresource: "status" });
+    return name;
   }
 
   async #create(wish: { target?: string | undefined; workflowId?: string | undefined } = {}) {
@@ -142,12 +188,19 @@ export class ExecutorStory {
     const name = `e${isReused ? chance.whole(1, this.#names) : ++this.#names}`;
     const isInvalid = chance.happens(0.15);
     if (isInvalid) this.#struck("invalid execution");
+    const version = chance.pick(versions);
+    const approval = needsApproval(workflowId, version) ? await this.#approval(workflowId, version, target) : undefined;
     await this.#client.create(workflowExecutions, {
-      ...{ apiVersion, kind, metadata: { name, namespace: "default" } },
+      ...{ apiVersion, kind },
+      metadata: {
+        ...{ name, namespace: "default" },
+        ...(approval === undefined ? {} : { annotations: { [annotationKeys.approval]: approval } }),
+      },
       spec: {
         workflowRef: {
-          ...{ workflowId, containerImage: `example/${workflowId}:1`, version: "1" },
-          engine: isInvalid && chance.happens(0.3) ? "local" : chance.pick(["tekton", "job"] as const),
+          ...{ workflowId, version, containerImage: catalogImage(workflowId) },
+          ...(chance.happens(0.5) ? { engine: catalogEngines[version] } : {}),
+          ...(isInvalid && chance.happens(0.5) ? chance.pick(differences) : {}),
         },
         targetResource: isInvalid && chance.happens(0.3) ? "no-kind-of/thing" : this.#spelled(target),
         ...(isInvalid ? {} : { parameters: { size: 3 } }),
@@ -252,6 +305,14 @@ export class ExecutorStory {
   #struck(fault: string) {
     this.#stage.world.struck(fault);
   }
+}
+
+export function catalogImage(workflowId: string): string {
+  return `example/${workflowId}:1`;
+}
+
+export function needsApproval(workflowId: string, version: string | undefined): boolean {
+  return workflowId === "resize" && version === "2";
 }
 
 function isOver(run: KubeObject): boolean {

@@ -112,6 +112,7 @@ function orchestratorOn(server: SimServer, mutate: (options: OrchestratorOptions
     const random = server.world.chance;
     const options: OrchestratorOptions = {
       ...{ clock, random, settings, analyzer: simAnalyzer, kinds: builtInKinds, namespace: executionNamespace },
+      catalogNamespace: "default",
       client: server.clientOf(process),
       // Each has its own: locks save work, and nothing may depend on them.
       locks: memoryLocks({ clock, random, who: process.name }),

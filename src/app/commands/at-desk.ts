@@ -47,6 +47,13 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
           directory,
           settings: policySettings(config),
           incidentsIn: config.gateway.namespace,
+          catalogIn: config.execution.catalogNamespace,
+          catalogDefaults: {
+            engine: config.execution.engine,
+            serviceAccountName: config.execution.serviceAccount,
+            allowOutsideCatalog: config.execution.allowOutsideCatalog,
+          },
+          approvalExpiresAfterMs: config.approval.expiresAfterMs,
           recordsIn: config.execution.namespace,
           rules: () => rulesIn(config.rules.dir),
           verification: config.verification,

@@ -14,8 +14,13 @@ export const executor: Command<Surroundings> = {
     runStage(args, around, {
       name: "executor",
       async open(options) {
-        const { workflowsDir, engine } = options.loaded.config.execution;
-        const workflows = await openWorkflows({ ...options, directory: workflowsDir, defaultEngine: engine });
+        const { workflowsDir, catalogNamespace, engine } = options.loaded.config.execution;
+        const workflows = await openWorkflows({
+          ...options,
+          directory: workflowsDir,
+          namespace: catalogNamespace,
+          defaultEngine: engine,
+        });
         const stage = await openExecutor(options);
         return {
           get isReady() {

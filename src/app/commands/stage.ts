@@ -84,7 +84,7 @@ export async function openStage(
     : await openObjects({ config: withContext(loaded.config, context), embedded: ours, clock, random, env });
   const { execution, gateway, agent, locks } = loaded.config;
   const namespaces = [
-    ...[locks.namespace, gateway.namespace, execution.namespace],
+    ...[locks.namespace, gateway.namespace, execution.namespace, execution.catalogNamespace],
     ...agentNamespaces(agent),
     ...watermarkNamespaces(loaded.config),
   ];

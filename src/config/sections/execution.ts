@@ -27,6 +27,17 @@ export const execution = {
     env: "WORKFLOWS_DIR",
     about: "The folder with the catalog's workflows, one folder each.",
   }),
+  catalogNamespace: setting({
+    kind: namespace(),
+    default: "kubernaut-system",
+    about: "The namespace of the catalog. A RemediationWorkflow in any other namespace counts for nothing.",
+  }),
+  allowOutsideCatalog: setting({
+    kind: yesOrNo(),
+    default: "false",
+    about:
+      "Run executions whose workflow is not in the catalog at all, with the engine, image and service account that they name.",
+  }),
   localDir: optional<string>({
     kind: directory(),
     about:

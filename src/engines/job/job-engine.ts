@@ -6,6 +6,7 @@ import { type Job, jobs } from "./job.ts";
 import { podsOfJob } from "./job-pods.ts";
 import { jobFor } from "./manifest.ts";
 import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
+import { jobDigests, jobWorkload } from "./workload.ts";
 
 /** Runs workflows as Kubernetes Jobs: one image, one pod, one try. Needs Kubernetes 1.29 or later. */
 export function jobEngine(client: KubeClient): Engine {
@@ -14,6 +15,8 @@ export function jobEngine(client: KubeClient): Engine {
     runs: jobs,
     prepare: async (order) => ({ kind: "prepared", run: jobFor(order) }),
     stateOf: (run) => jobState(run as Job),
+    workloadOf: (run) => jobWorkload(run as Job),
+    digestsOf: (run, signal) => jobDigests(client, run as Job, signal),
     start: (run) => startJob(run as Job),
     cancel: (run) => cancelJob(run as Job),
     async failureOf(run, signal) {

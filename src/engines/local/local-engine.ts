@@ -5,7 +5,8 @@ import { runMetadata } from "../run-marks.ts";
 import { pipelineParams, pipelineTimeout } from "../tekton/manifest.ts";
 import { type Param, type PipelineRun, pipelineRuns } from "../tekton/pipeline-run.ts";
 import { tektonEngine } from "../tekton/tekton-engine.ts";
-import { localFinalizer } from "./local-marks.ts";
+import { workload } from "../workload.ts";
+import { localFinalizer, workflowFolderOf } from "./local-marks.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
 import { hasRealTekton } from "./real-tekton.ts";
 import { readWorkflowPipeline } from "./workflow-pipeline.ts";
@@ -31,6 +32,9 @@ export function localEngine({ client, workflowsRoot }: LocalEngineOptions): Engi
       }
       return await prepared(order, workflowsRoot);
     },
+    workloadOf: (run) => workload("local", workflowFolderOf(run as PipelineRun), undefined),
+    // Nothing is pulled: what is run is the folder.
+    digestsOf: async () => [],
     start: (run) => started(run.metadata, tekton.start(run)),
   };
 }

@@ -19,6 +19,10 @@ export interface PipelineRun extends KubeObject {
     readonly childReferences?: readonly ChildReference[];
     /** The pipeline as it was resolved. */
     readonly pipelineSpec?: PipelineSpec;
+    /** Where the pipeline came from, once it was resolved. */
+    readonly provenance?: {
+      readonly refSource?: { readonly uri?: string; readonly digest?: { readonly sha256?: string } };
+    };
     readonly skippedTasks?: readonly { readonly name: string; readonly reason: string }[];
   };
 }

@@ -11,6 +11,13 @@ export function immutable(message: string): CelRule {
   return { rule: "self == oldSelf", message };
 }
 
+/** An optional field that is neither changed, added nor removed. */
+export function staysTheSame(field: string): string {
+  const is = celField(field);
+  const was = is.replace(/^self/, "oldSelf");
+  return `has(${is}) == has(${was}) && (!has(${is}) || ${is} == ${was})`;
+}
+
 /** Which phases may follow which. A phase with no successors is final. */
 export type Transitions = Readonly<Record<string, readonly string[]>>;
 

@@ -71,6 +71,8 @@ export class Stage implements AsyncDisposable {
         engines: engines.join(","),
         engine: engines[0],
         namespace: place.runsNamespace,
+        // Executions here describe what they run themselves.
+        allowOutsideCatalog: true,
         workflowsDir: join(directory, "workflows"),
         localDir: join(directory, "local"),
       },
