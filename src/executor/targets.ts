@@ -11,7 +11,6 @@ import {
   type RecordHolder,
   type RemediationTarget,
   remediationTargets,
-  type WorkflowHistory,
   workflowExecutions,
 } from "../resources/index.ts";
 import { acknowledgementOf } from "./endings.ts";
