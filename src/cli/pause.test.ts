@@ -18,7 +18,7 @@ beforeEach(async () => {
   await client.create(remediationWorkflows, {
     apiVersion,
     kind,
-    metadata: { name: "cleanup-1", namespace: "default" },
+    metadata: { name: "cleanup-1", namespace: "kubernaut-system" },
     spec: { workflowId: "cleanup", version: "1", description: "Cleans up.", containerImage: "x", pipeline: "workflow" },
   });
   desk = new TestDesk(client);

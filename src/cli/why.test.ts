@@ -92,7 +92,7 @@ async function cluster() {
       }
     },
     async why(...args: readonly string[]) {
-      const desk = new TestDesk(client, { recordsIn: "default" });
+      const desk = new TestDesk(client, { catalogIn: "default", recordsIn: "default" });
       await why.perform(args, desk);
       return desk.read();
     },

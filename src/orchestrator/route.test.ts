@@ -254,7 +254,12 @@ function wentOn(times: number): RemediationRequest {
 /** One of ours whose uid the incident does not know. */
 function numbered(n: number, phase: string): WorkflowExecution {
   const made = execution(`back-${n}`, phase, {}, "rr-uid");
-  return { ...made, metadata: { ...made.metadata, name: `rr-1-${n}` } };
+  const failed = { phase: "Failed", failureDetails: { reason: "TaskRunFailed" } } as WorkflowExecution["status"] & object;
+  return {
+    ...made,
+    metadata: { ...made.metadata, name: `rr-1-${n}` },
+    ...(phase === "Failed" ? { status: failed } : {}),
+  };
 }
 
 function skipped(times: number): RemediationRequest {
