@@ -4,6 +4,7 @@ import type {
   RemediationApprovalRequest,
   RemediationRequest,
   RemediationRequestStatus,
+  RemediationWorkflow,
   WorkflowExecution,
 } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
@@ -191,6 +192,40 @@ describe("an incident that is diagnosed again at the moment in which an executio
       { do: "announce" },
     ]);
   });
+});
+
+describe("the ledger row of a diagnosis", () => {
+  const parameters = { pin: "hunter22", apiToken: "tok-12345", mode: "quick" };
+  const properties = { pin: { type: "string", secret: true }, apiToken: { type: "string" }, mode: { type: "string" } };
+
+  it("has no secret parameter in it", () => {
+    expect(recordedParameters(entry(properties))).toEqual({
+      pin: "[redacted]",
+      apiToken: "[redacted]",
+      mode: "quick",
+    });
+  });
+
+  it("has no parameter that the catalog does not declare: each may be a secret", () => {
+    const all = { pin: "[redacted]", apiToken: "[redacted]", mode: "[redacted]" };
+
+    expect(recordedParameters(undefined)).toEqual(all);
+    expect(recordedParameters(entry({}))).toEqual(all);
+  });
+
+  function recordedParameters(workflow: RemediationWorkflow | undefined) {
+    const analysis = { kind: "diagnosed", diagnosis: { ...diagnosis(), parameters }, rule: "disk" } as const;
+    const [event] = decide(seen({ analysis, workflow })).actions.flatMap((action) =>
+      action.do === "record" ? [action.event] : [],
+    );
+    expect(event?.type).toBe("incident.diagnosed");
+    return event?.facts["parameters"];
+  }
+
+  function entry(declared: object): RemediationWorkflow {
+    const spec = { workflowId: "cleanup", version: "1", description: "", containerImage: "x", pipeline: "workflow" };
+    return { metadata: {}, spec: { ...spec, parameters: { properties: declared } } } as never;
+  }
 });
 
 /** What a turn comes to, in a few words. */

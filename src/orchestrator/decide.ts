@@ -88,7 +88,7 @@ function diagnoseAgain(seen: Seen): Turn | undefined {
   const { diagnosis, rule } = analysis;
   return act(
     ...expire,
-    { do: "record", event: events.diagnosed(incident, diagnosis, nowMs) },
+    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: seen.workflow, nowMs }) },
     { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
     { do: "announce", what: { kind: "diagnosed", rule } },
   );

@@ -142,6 +142,20 @@ describe("in its target's turn, an incident", () => {
 
     ["that was skipped once is tried again at once", skipped(1), { executions: skips(1) }, "create rr-1-2"],
     ["that was skipped twice takes a breath", skipped(2), { executions: skips(2) }, "look again in 0m"],
+    ["that was found invalid once is tried again at once", skipped(1), { executions: fails(1) }, "create rr-1-2"],
+    ["that was found invalid twice takes a breath", skipped(2), { executions: fails(2) }, "look again in 0m"],
+    [
+      "whose runs failed is not slowed by that: the record counts them",
+      skipped(2),
+      { executions: fails(2, { reason: "TaskRunFailed" }) },
+      "create rr-1-3",
+    ],
+    [
+      "is decided even if a failed execution has no details",
+      skipped(2),
+      { executions: fails(2, null) },
+      "create rr-1-3",
+    ],
     ["hands on that a person has looked", acknowledged(), { record: failedBefore() }, "acknowledge"],
     ["waits for a person", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
   ])("%s", (_what, incident, world, expected) => {
@@ -254,12 +268,7 @@ function wentOn(times: number): RemediationRequest {
 /** One of ours whose uid the incident does not know. */
 function numbered(n: number, phase: string): WorkflowExecution {
   const made = execution(`back-${n}`, phase, {}, "rr-uid");
-  const failed = { phase: "Failed", failureDetails: { reason: "TaskRunFailed" } } as WorkflowExecution["status"] & object;
-  return {
-    ...made,
-    metadata: { ...made.metadata, name: `rr-1-${n}` },
-    ...(phase === "Failed" ? { status: failed } : {}),
-  };
+  return { ...made, metadata: { ...made.metadata, name: `rr-1-${n}` } };
 }
 
 function skipped(times: number): RemediationRequest {
@@ -269,6 +278,13 @@ function skipped(times: number): RemediationRequest {
 
 function skips(times: number): readonly WorkflowExecution[] {
   return Array.from({ length: times }, (_, i) => execution(`s${i}`, "Skipped", {}, "rr-uid"));
+}
+
+function fails(times: number, details: object | null = { reason: "ValidationError" }): readonly WorkflowExecution[] {
+  return skips(times).map((one) => {
+    const { status } = execution(one.metadata.uid ?? "", "Failed", {}, "rr-uid");
+    return { ...one, status: { ...status, ...(details && { failureDetails: details }) } as typeof status & object };
+  });
 }
 
 function execution(uid: string, phase: string | undefined, parameters = {}, owner = "other-uid"): WorkflowExecution {

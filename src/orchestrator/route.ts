@@ -125,7 +125,8 @@ function patienceMs(incident: RemediationRequest, view: TargetView): number {
 /** When an executor refused to admit it; undefined if none did. */
 function refusedAt({ status }: WorkflowExecution): string | undefined {
   if (status?.phase === "Skipped") return status.skipDetails.skippedAt;
-  const isInvalid = status?.phase === "Failed" && status.failureDetails.reason === "ValidationError";
+  // A status that another program wrote may lack the details.
+  const isInvalid = status?.phase === "Failed" && status.failureDetails?.reason === "ValidationError";
   return isInvalid ? status.completionTime : undefined;
 }
 

@@ -1,5 +1,11 @@
 import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
-import { type Permission, type Places, permissions, type StageName, usualManifests } from "../../src/manifests/index.ts";
+import {
+  type Permission,
+  type Places,
+  permissions,
+  type StageName,
+  usualManifests,
+} from "../../src/manifests/index.ts";
 
 /** A client that may do what the shipped roles of `stage` allow, and nothing else, as a real API server sees to it. */
 export function permittedClient(

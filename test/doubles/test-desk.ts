@@ -3,13 +3,14 @@ import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace } from "../../src/resources/index.ts";
-import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 
 interface TestDeskOptions {
   readonly recordsIn?: string;
   readonly catalogIn?: string;
   readonly directory?: string;
   readonly rules?: readonly Rule[];
+  readonly clock?: Clock;
   /** Whether a person looks at what is printed. */
   readonly isTerminal?: boolean;
   /** The ledger, if it can be read. */
@@ -19,6 +20,7 @@ interface TestDeskOptions {
 /** Somebody called kim at the command line, and what is printed there. */
 export class TestDesk implements Desk {
   readonly client: KubeClient;
+  readonly clock: Clock;
   readonly lines: string[] = [];
   readonly directory: string;
   readonly settings = defaultPolicy;
@@ -39,11 +41,13 @@ export class TestDesk implements Desk {
       catalogIn = "kubernaut-system",
       directory = ".data",
       rules = [],
+      clock = systemClock(),
       events,
       isTerminal = true,
     }: TestDeskOptions = {},
   ) {
     this.#events = events;
+    this.clock = clock;
     this.#rules = rules;
     this.client = client;
     this.recordsIn = recordsIn;
@@ -56,7 +60,6 @@ export class TestDesk implements Desk {
     };
   }
 
-  readonly clock = systemClock();
   readonly random = systemRandom();
   /** Ends a command that goes on until somebody does. */
   readonly stop = new AbortController();

@@ -3,6 +3,7 @@ import { why } from "../../src/cli/index.ts";
 import { tektonEngine } from "../../src/engines/index.ts";
 import { taskRuns, tektonLabels } from "../../src/engines/tekton/pipeline-run.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
+import { defaultPolicy } from "../../src/policy/index.ts";
 import { executionNamespace, remediationTargets, remediationWorkflows } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { ExecutorWorld } from "./executor-world.ts";
@@ -53,7 +54,8 @@ describe("an execution that differs from the catalog", () => {
   it("raises no count of failures, so that nobody can block a workflow by hand-made executions", async () => {
     await world.executor();
 
-    for (let i = 0; i < 6; i++) await world.execution(`evil-${i}`, { workflowRef: { ...cleanup, containerImage: "x" } });
+    for (let i = 0; i < 6; i++)
+      await world.execution(`evil-${i}`, { workflowRef: { ...cleanup, containerImage: "x" } });
     await world.execution("honest");
 
     expect((await world.status("evil-5")).consecutiveFailures).toBeUndefined();
@@ -61,7 +63,9 @@ describe("an execution that differs from the catalog", () => {
   });
 
   it("raises no count either if it claims an incident from another namespace than that of incidents", async () => {
-    await world.executor({ settings: { ...(await settings()), incidentsNamespace: "kubernaut-system" } });
+    await world.executor({
+      settings: { ...defaultPolicy, runTtlMs: 60 * minute, incidentsNamespace: "kubernaut-system" },
+    });
 
     await world.forIncident("evil", { workflowRef: { ...cleanup, containerImage: "x" } });
 
@@ -146,7 +150,10 @@ describe("the catalog", () => {
 
     expect(await world.status("first")).toMatchObject({
       phase: "Failed",
-      failureDetails: { reason: "ConfigurationError", message: "the catalog entry that admitted it was removed or replaced" },
+      failureDetails: {
+        reason: "ConfigurationError",
+        message: "the catalog entry that admitted it was removed or replaced",
+      },
     });
     expect(await world.run()).toBeUndefined();
     expect((await world.record()).status?.holder).toBeUndefined();
@@ -193,7 +200,9 @@ describe("a workflow that requires an approval", () => {
 
     expect((await world.status("first")).failureDetails).toMatchObject({ reason: "ValidationError" });
     expect((await world.status("first")).failureDetails?.message).toContain(message);
-    expect((await world.status("first")).failureDetails?.message).toContain("interlock run reboot --target node/worker-1");
+    expect((await world.status("first")).failureDetails?.message).toContain(
+      "interlock run reboot --target node/worker-1",
+    );
     await nothingWasCreated();
   });
 
@@ -276,7 +285,11 @@ describe("the ledger row of a run", () => {
 
   it("has no secret parameter in it, even if the engine repeats one", async () => {
     await world.executor();
-    const properties = { pin: { type: "string", secret: true }, apiToken: { type: "string" }, mode: { type: "string" } };
+    const properties = {
+      pin: { type: "string", secret: true },
+      apiToken: { type: "string" },
+      mode: { type: "string" },
+    };
     await world.workflow({ workflowId: "rotate", parameters: { properties } as never });
     const parameters = { pin: "hunter22", apiToken: "tok-12345", mode: "quick" };
     await world.execution("first", { workflowRef: { ...cleanup, workflowId: "rotate" }, parameters });
@@ -292,16 +305,13 @@ describe("the ledger row of a run", () => {
 
 async function nothingWasCreated() {
   expect(await world.run()).toBeUndefined();
-  expect((await world.client.list(remediationTargets)).items.map(({ status }) => status?.holder)).not.toContain(expect.anything());
+  const { items } = await world.client.list(remediationTargets);
+  expect(items.flatMap(({ status }) => status?.holder ?? [])).toEqual([]);
 }
 
 function factsOf(name: string, type: string) {
-  return world.ledger.events().find((event) => event.type === type && event.facts["execution"] === `default/${name}`)?.facts;
-}
-
-async function settings() {
-  const { defaultPolicy } = await import("../../src/policy/index.ts");
-  return { ...defaultPolicy, runTtlMs: 60 * minute };
+  return world.ledger.events().find((event) => event.type === type && event.facts["execution"] === `default/${name}`)
+    ?.facts;
 }
 
 /** Its view of the catalog stays as it was when it began. */

@@ -6,7 +6,9 @@ import { type Death, dyingClient } from "../doubles/dying-client.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
-const rebootSpec = { workflowRef: { workflowId: "reboot", version: "1", containerImage: "registry.invalid/cleanup:1" } };
+const rebootSpec = {
+  workflowRef: { workflowId: "reboot", version: "1", containerImage: "registry.invalid/cleanup:1" },
+};
 
 /** What happens to one execution while the first replica dies at some write, and what must be true in the end. */
 const stories: readonly [string, (world: ExecutorWorld) => Promise<void>, (world: ExecutorWorld) => Promise<void>][] = [

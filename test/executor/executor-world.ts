@@ -1,8 +1,8 @@
 import { tektonEngine } from "../../src/engines/index.ts";
 import { type Executor, type ExecutorOptions, startExecutor } from "../../src/executor/index.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
-import { usualManifests } from "../../src/manifests/index.ts";
 import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
+import { usualManifests } from "../../src/manifests/index.ts";
 import { defaultPolicy } from "../../src/policy/index.ts";
 import {
   builtInKinds,

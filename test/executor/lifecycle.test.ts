@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  annotationKeys,
-  executionFinalizer,
-  notificationRequests,
-} from "../../src/resources/index.ts";
+import { annotationKeys, executionFinalizer, notificationRequests } from "../../src/resources/index.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;

@@ -28,7 +28,13 @@ afterEach(async () => {
 async function open(lines: readonly string[] = [], more: readonly string[] = [], client: KubeClient = world.client) {
   const usual = ["engines: tekton, job", "engine: tekton"];
   const own = usual.filter((line) => !lines.some((other) => other.split(":")[0] === line.split(":")[0]));
-  const text = ["gateway:", "  namespace: default", "execution:", ...[...own, ...lines].map((line) => `  ${line}`), ...more].join("\n");
+  const text = [
+    "gateway:",
+    "  namespace: default",
+    "execution:",
+    ...[...own, ...lines].map((line) => `  ${line}`),
+    ...more,
+  ].join("\n");
   const loaded = loadConfig({ yaml: { path: "interlock.yaml", text }, env: {} });
   if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
   const { ledger, clock, log } = world;
@@ -51,7 +57,9 @@ describe("the setting", () => {
     await open(["engines: tekton"]);
 
     await world.workflow({ workflowId: "by-job", engine: "job" });
-    await world.execution("first", { workflowRef: { workflowId: "by-job", containerImage: "registry.invalid/cleanup:1" } });
+    await world.execution("first", {
+      workflowRef: { workflowId: "by-job", containerImage: "registry.invalid/cleanup:1" },
+    });
 
     expect(await world.status("first")).toMatchObject({
       phase: "Failed",

@@ -5,6 +5,7 @@ import {
   executionTransitions,
   type Kind,
   read,
+  remediationApprovalRequests,
   resourceKinds,
   type StructuralSchema,
   workflowExecutions,
@@ -110,6 +111,42 @@ describe("the server's rules for an execution", () => {
     const written = object(workflowExecutions, { spec: { ...spec, targetResource } });
 
     expect(brokenRules(schema, written)).toEqual(["must be namespace/kind/name or kind/name, or git:host/path@branch"]);
+  });
+});
+
+describe("the server's rules for an answered approval", () => {
+  const schema = schemaOf(remediationApprovalRequests);
+  const answer = {
+    decision: "Approved",
+    decidedBy: "kim",
+    decidedVia: "command line",
+    decidedAt: "2026-11-15T12:00:00Z",
+    decisionMessage: "looked at it",
+  };
+  const spec = {};
+  const broken = (status: object | undefined, before: object | undefined) =>
+    brokenRules(schema, { spec, ...(status && { status }) }, { spec, ...(before && { status: before }) });
+
+  it.each([
+    ["decision", "Rejected"],
+    ["decidedBy", "eve"],
+    ["decidedVia", "slack"],
+    ["decidedAt", "2026-11-15T13:00:00Z"],
+    ["decisionMessage", "something else"],
+  ])("refuse to change or remove its %s", (field, other) => {
+    const { [field as keyof typeof answer]: _, ...without } = answer;
+
+    expect(broken({ ...answer, [field]: other }, answer)).toEqual(["this was decided already: Approved"]);
+    if (field !== "decision") expect(broken(without, answer)).toContain("this was decided already: Approved");
+  });
+
+  it("refuse to remove the answer", () => {
+    expect(broken(undefined, answer)).toEqual(["this was decided already: an answer cannot be withdrawn"]);
+  });
+
+  it("allow to give it, and conditions beside it", () => {
+    expect(broken(answer, undefined)).toEqual([]);
+    expect(broken({ ...answer, conditions: [] }, answer)).toEqual([]);
   });
 });
 

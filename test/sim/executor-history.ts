@@ -5,6 +5,7 @@ import type { LedgerEvent } from "../../src/ledger/index.ts";
 import {
   annotationKeys,
   parseTarget,
+  type RemediationApprovalRequest,
   type RemediationTarget,
   type RemediationTargetStatus,
   targetHash,
@@ -77,6 +78,8 @@ export class ExecutorHistory {
   readonly #targets = new Map<string, Target>();
   readonly #runOwners = new Map<string, string>();
   readonly #meddledWith = new Set<string>();
+  /** Decision of each approval request, by its name. */
+  readonly #decisions = new Map<string, string>();
   /** Uid of the execution that each approval was used for, by its name. */
   readonly #approvals = new Map<string, string>();
   readonly #world: World;
@@ -147,6 +150,11 @@ export class ExecutorHistory {
     } else if (before === "suspended" && stage === "to-start") this.#started(uid, executionUid, target);
     else if (before === undefined && stage !== "suspended")
       this.#fail("E2 suspended", `run ${uid} began without leave`);
+  }
+
+  approval({ entry }: Change): void {
+    const { metadata, status } = entry.object as RemediationApprovalRequest;
+    if (status) this.#decisions.set(metadata.name ?? "", status.decision);
   }
 
   record({ do: what, entry, previous }: Change): void {
@@ -229,6 +237,9 @@ export class ExecutorHistory {
     if (!needsApproval(workflowId, version)) return;
     const approval = object.metadata.annotations?.[annotationKeys.approval];
     if (approval === undefined) return this.#fail("E15 approval", `${name} was started without an approval`);
+    const decision = this.#decisions.get(approval);
+    if (decision !== "Approved")
+      return this.#fail("E15 approval", `${name} was started with ${approval}, which is ${decision ?? "not answered"}`);
     const user = this.executions.get(this.#approvals.get(approval) ?? uid);
     this.#approvals.set(approval, uid);
     if (!user || user.uid === uid) return;

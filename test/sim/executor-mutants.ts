@@ -4,11 +4,18 @@ import {
   annotationKeys,
   labelKeys,
   parseTarget,
+  type RemediationApprovalRequest,
   type RemediationTarget,
+  type RemediationWorkflow,
+  remediationApprovalRequests,
   remediationTargets,
+  remediationWorkflows,
   runName,
   type TargetHolder,
+  type WorkflowExecution,
   type WorkflowHistory,
+  type WorkflowRef,
+  workflowExecutions,
 } from "../../src/resources/index.ts";
 import type { MutateTools, Tools } from "./executor-sim.ts";
 
@@ -161,6 +168,59 @@ async function hasRun({ spec, metadata }: RemediationTarget, engines: readonly E
 
 function withoutSuccess(record: RemediationTarget): RemediationTarget {
   return withHistories(record, ({ lastSuccess: _, ...history }) => history);
+}
+
+/** Runs the image and service account that an execution names, and takes them for those of the catalog. */
+export const trustsTheExecution: MutateTools = (tools) => {
+  const wishes = new Map<string, Partial<WorkflowRef>>();
+  const client = hearing(tools.client, (type, object) => {
+    if (type.kind === workflowExecutions.kind) {
+      const { workflowId, containerImage, serviceAccountName } = (object as WorkflowExecution).spec.workflowRef;
+      wishes.set(workflowId, { containerImage, ...(serviceAccountName === undefined ? {} : { serviceAccountName }) });
+    }
+    return type.kind === remediationWorkflows.kind
+      ? (asWished(object as RemediationWorkflow, wishes) as never)
+      : object;
+  });
+  return withClient(tools, client);
+};
+
+/** The latest wish counts at each reading: caches keep the entry. */
+function asWished(entry: RemediationWorkflow, wishes: ReadonlyMap<string, Partial<WorkflowRef>>): RemediationWorkflow {
+  const { spec } = entry;
+  return {
+    ...entry,
+    get spec() {
+      return { ...spec, ...wishes.get(spec.workflowId) };
+    },
+  };
+}
+
+/** Takes every question for one that was approved. */
+export const takesAnyAnswer: MutateTools = (tools) =>
+  withApprovals(tools, ({ status: _, ...question }) => ({
+    ...question,
+    status: { decision: "Approved", decidedBy: "kim", decidedAt: question.spec.requiredBy, decisionMessage: "" },
+  }));
+
+/** Does not recognise an approval that it has used. */
+export const reusesAnApproval: MutateTools = (tools) => {
+  let readings = 0;
+  return withApprovals(tools, (approval) => ({
+    ...approval,
+    metadata: { ...approval.metadata, uid: `${approval.metadata.uid}-${++readings}` },
+  }));
+};
+
+function withApprovals(
+  tools: Tools,
+  change: (approval: RemediationApprovalRequest) => RemediationApprovalRequest,
+): Tools {
+  const client = hearing(tools.client, (type, object) => {
+    const isApproval = type.kind === remediationApprovalRequests.kind;
+    return isApproval ? (change(object as RemediationApprovalRequest) as never) : object;
+  });
+  return withClient(tools, client);
 }
 
 function withUids(record: RemediationTarget, change: (uid: string) => string): RemediationTarget {

@@ -65,6 +65,7 @@ export async function simulateExecutor(
   await installCrds(truth);
   server.cluster.witness("workflowexecutions.kubernaut.ai", (change) => history.execution(change));
   server.cluster.witness("remediationtargets.kubernaut.ai", (change) => history.record(change));
+  server.cluster.witness("remediationapprovalrequests.kubernaut.ai", (change) => history.approval(change));
   for (const resource of runResources) server.cluster.witness(resource, (change) => history.run(change));
   new RunActors(world, server);
   const replicas = new Replicas(world, server, {

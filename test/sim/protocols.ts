@@ -97,6 +97,9 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "adopts-by-name": executor(executors.adoptsByName),
       "skips-itself": executor(executors.skipsItself),
       "cooldown-is-the-run": executor(executors.cooldownIsTheRun),
+      "trusts-the-execution": executor(executors.trustsTheExecution),
+      "takes-any-answer": executor(executors.takesAnyAnswer),
+      "reuses-an-approval": executor(executors.reusesAnApproval),
     },
   },
   gateway: {

@@ -12,8 +12,10 @@ import {
   parseTarget,
   type RemediationTarget,
   remediationTargets,
+  remediationWorkflows,
   targetHash,
   type WorkflowExecution,
+  type WorkflowRef,
   workflowExecutions,
 } from "../../../src/resources/index.ts";
 import { bundle, interlockEntry, type Mutation } from "../../services/bundle.ts";
@@ -71,8 +73,7 @@ export class Stage implements AsyncDisposable {
         engines: engines.join(","),
         engine: engines[0],
         namespace: place.runsNamespace,
-        // Executions here describe what they run themselves.
-        allowOutsideCatalog: true,
+        catalogNamespace: place.namespace,
         workflowsDir: join(directory, "workflows"),
         localDir: join(directory, "local"),
       },
@@ -99,17 +100,31 @@ export class Stage implements AsyncDisposable {
   }
 
   async create(name: string, { engine, target, does, ...order }: ExecutionOrder): Promise<WorkflowExecution> {
+    const workflow = {
+      workflowId: order.workflowId ?? does,
+      // The same workflow is another version for each engine.
+      version: engine,
+      containerImage: order.image ?? does,
+      engine,
+    };
+    await this.#addToCatalog(workflow);
     const outcome = await this.client.create(workflowExecutions, {
       apiVersion: workflowExecutions.apiVersion,
       kind: workflowExecutions.kind,
       metadata: { name, namespace: this.#place.namespace },
-      spec: {
-        workflowRef: { workflowId: order.workflowId ?? does, containerImage: order.image ?? does, engine },
-        targetResource: target,
-      },
+      spec: { workflowRef: workflow, targetResource: target },
     });
     if (outcome.kind !== "created") throw new Error(`there is an execution ${name} already`);
     return outcome.object;
+  }
+
+  async #addToCatalog(workflow: WorkflowRef & { readonly version: string }): Promise<void> {
+    const { apiVersion, kind } = remediationWorkflows;
+    const { namespace } = this.#place;
+    const name = `${workflow.workflowId}-${workflow.version}`;
+    if (await this.client.get(remediationWorkflows, { namespace, name })) return;
+    const spec = { ...workflow, description: "Writes to the witness.", pipeline: "workflow" };
+    await this.client.create(remediationWorkflows, { apiVersion, kind, metadata: { name, namespace }, spec });
   }
 
   execution(name: string): Promise<WorkflowExecution | undefined> {
