@@ -43,7 +43,7 @@ async function askNow({ spec }: WorkflowExecution, desk: Desk): Promise<readonly
 }
 
 /** What ran, by what and as whom, and with whose approval. */
-function ranAs({ status }: WorkflowExecution): readonly string[] {
+function ranAs({ status }: WorkflowExecution): readonly (readonly string[])[] {
   if (!status || !("workload" in status || "approvalRef" in status)) return [];
   const { workload, approvalRef } = status;
   const { engine, image, serviceAccountName = "default", imageDigests = [] } = workload ?? {};
@@ -52,7 +52,7 @@ function ranAs({ status }: WorkflowExecution): readonly string[] {
       ...(workload ? [`  ran ${image} with engine ${engine} as service account ${serviceAccountName}`] : []),
       ...imageDigests.map((digest) => `  pulled ${digest}`),
       ...(approvalRef ? [`  approved by ${approvalRef.decidedBy} in ${approvalRef.name}`] : []),
-    ].join("\n"),
+    ],
   ];
 }
 

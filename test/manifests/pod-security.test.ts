@@ -66,7 +66,7 @@ interface Pod {
   readonly securityContext?: object;
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
-  readonly volumes?: readonly { readonly name: string }[];
+  readonly volumes?: readonly object[];
 }
 
 interface Container {
@@ -92,7 +92,7 @@ function restrictedProblems(pod: Pod): readonly string[] {
   if (!["RuntimeDefault", "Localhost"].includes(context.seccompProfile?.type ?? ""))
     problems.push("pod: seccompProfile");
   for (const volume of pod.volumes ?? []) {
-    if (!volumeTypes.some((type) => type in volume)) problems.push(`volume ${volume.name}`);
+    if (!volumeTypes.some((type) => type in volume)) problems.push(`volume ${Reflect.get(volume, "name")}`);
   }
   for (const { name, securityContext } of [...(pod.initContainers ?? []), ...pod.containers]) {
     const own = (securityContext ?? {}) as Context;

@@ -54,7 +54,7 @@ export class ExecutorStory {
   /** How often a change is followed by meddling at once. */
   readonly #rushed: number;
   #names = 0;
-  #approvals = 0;
+  readonly #approvals: { readonly name: string; readonly covers: string }[] = [];
   #ended = false;
 
   constructor(stage: Stage) {
@@ -160,8 +160,12 @@ export class ExecutorStory {
     const { chance } = this.#stage.world;
     const { apiVersion, kind } = remediationApprovalRequests;
     if (chance.happens(0.1)) return undefined;
-    if (this.#approvals > 0 && chance.happens(0.3)) return `a${chance.whole(1, this.#approvals)}`;
-    const name = `a${++this.#approvals}`;
+    const covers = `${workflowId} ${version} ${target}`;
+    const same = this.#approvals.filter((approval) => approval.covers === covers);
+    if (same.length > 0 && chance.happens(0.4)) return chance.pick(same).name;
+    if (this.#approvals.length > 0 && chance.happens(0.1)) return chance.pick(this.#approvals).name;
+    const name = `a${this.#approvals.length + 1}`;
+    this.#approvals.push({ name, covers });
     const nowMs = this.#stage.server.clock.wallMs();
     const requiredBy = new Date(nowMs + 60_000).toISOString();
     await this.#client.create(remediationApprovalRequests, {
