@@ -62,6 +62,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "automationpauses.kubernaut.ai everywhere": "get list watch",
     "remediationworkflows.kubernaut.ai everywhere": "get list watch",
     "events everywhere": "create",
+    "remediationapprovalrequests.kubernaut.ai in kubernaut-system": "get",
     "remediationtargets.kubernaut.ai in kubernaut-workflows": "get list watch create",
     "remediationtargets/status.kubernaut.ai in kubernaut-workflows": "update",
     "pipelineruns.tekton.dev in kubernaut-workflows": "get list watch create patch delete",
