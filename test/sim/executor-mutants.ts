@@ -203,15 +203,6 @@ export const takesAnyAnswer: MutateTools = (tools) =>
     status: { decision: "Approved", decidedBy: "kim", decidedAt: question.spec.requiredBy, decisionMessage: "" },
   }));
 
-/** Does not recognise an approval that it has used. */
-export const reusesAnApproval: MutateTools = (tools) => {
-  let readings = 0;
-  return withApprovals(tools, (approval) => ({
-    ...approval,
-    metadata: { ...approval.metadata, uid: `${approval.metadata.uid}-${++readings}` },
-  }));
-};
-
 function withApprovals(
   tools: Tools,
   change: (approval: RemediationApprovalRequest) => RemediationApprovalRequest,

@@ -45,6 +45,12 @@ interface Stage {
   readonly troubleMs: number;
 }
 
+interface Wish {
+  readonly target?: string | undefined;
+  readonly workflowId?: string | undefined;
+  readonly version?: (typeof versions)[number];
+}
+
 /** What people, pipelines and janitors do: they create executions and meddle with everything, at random times. */
 export class ExecutorStory {
   readonly #stage: Stage;
@@ -107,7 +113,8 @@ export class ExecutorStory {
     if (!world.chance.happens(0.2)) return;
     const workflowId = run.metadata.labels?.[labelKeys.workflowId];
     const target = runOwner(run).target;
-    world.in(world.chance.between(0, 9_000), () => void this.#create({ target, workflowId }));
+    const version = run.kind === jobs.kind ? "2" : "1";
+    world.in(world.chance.between(0, 12_000), () => void this.#create({ target, workflowId, version }));
   }
 
   async #prune(run: KubeObject) {
@@ -162,7 +169,7 @@ export class ExecutorStory {
     if (chance.happens(0.1)) return undefined;
     const covers = `${workflowId} ${version} ${target}`;
     const same = this.#approvals.filter((approval) => approval.covers === covers);
-    if (same.length > 0 && chance.happens(0.4)) return chance.pick(same).name;
+    if (same.length > 0 && chance.happens(0.6)) return chance.pick(same).name;
     if (this.#approvals.length > 0 && chance.happens(0.1)) return chance.pick(this.#approvals).name;
     const name = `a${this.#approvals.length + 1}`;
     this.#approvals.push({ name, covers });
@@ -183,7 +190,7 @@ export class ExecutorStory {
     return name;
   }
 
-  async #create(wish: { target?: string | undefined; workflowId?: string | undefined } = {}) {
+  async #create(wish: Wish = {}) {
     const { chance } = this.#stage.world;
     const { apiVersion, kind } = workflowExecutions;
     const { target = chance.pick(this.#targets), workflowId = chance.pick(workflows) } = wish;
@@ -192,7 +199,7 @@ export class ExecutorStory {
     const name = `e${isReused ? chance.whole(1, this.#names) : ++this.#names}`;
     const isInvalid = chance.happens(0.15);
     if (isInvalid) this.#struck("invalid execution");
-    const version = chance.pick(versions);
+    const { version = chance.pick(versions) } = wish;
     const approval = needsApproval(workflowId, version) ? await this.#approval(workflowId, version, target) : undefined;
     await this.#client.create(workflowExecutions, {
       ...{ apiVersion, kind },
