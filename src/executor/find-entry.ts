@@ -1,6 +1,22 @@
-import type { RecordHolder, WorkflowExecution } from "../resources/index.ts";
-import { type CatalogLookup, lookUpEntry, type RemediationWorkflow, remediationWorkflows } from "../resources/index.ts";
-import type { Sight } from "./observe.ts";
+import type { Informer, KubeClient } from "../kube/index.ts";
+import {
+  type CatalogLookup,
+  type Kinds,
+  lookUpEntry,
+  type RecordHolder,
+  type RemediationWorkflow,
+  remediationWorkflows,
+  type WorkflowExecution,
+} from "../resources/index.ts";
+
+/** Where the catalog is read. */
+export interface CatalogCaches {
+  readonly client: KubeClient;
+  /** Entries in other namespaces are not in it. */
+  readonly entries: Informer<RemediationWorkflow, "workflowId">;
+  readonly catalogNamespace: string;
+  readonly kinds: Kinds;
+}
 
 /**
  * What the catalog says about the workflow of an execution. Before its run exists the answer is confirmed by the server: an
@@ -9,16 +25,16 @@ import type { Sight } from "./observe.ts";
 export async function findEntry(
   execution: WorkflowExecution,
   holder: RecordHolder | undefined,
-  sight: Sight,
+  caches: CatalogCaches,
   signal: AbortSignal,
 ): Promise<CatalogLookup> {
   const { workflowRef } = execution.spec;
-  const cached = lookUp(sight.entries.byIndex("workflowId", workflowRef.workflowId), execution, holder, sight);
+  const cached = lookUp(caches.entries.byIndex("workflowId", workflowRef.workflowId), execution, holder, caches);
   if (!isBeforeRun(execution)) return cached;
-  if (cached.kind === "entry" && (await isUnchanged(cached.entry, sight, signal))) return cached;
-  const { items } = await sight.client.list(remediationWorkflows, { namespace: sight.catalogNamespace }, { signal });
+  if (cached.kind === "entry" && (await isUnchanged(cached.entry, caches, signal))) return cached;
+  const { items } = await caches.client.list(remediationWorkflows, { namespace: caches.catalogNamespace }, { signal });
   const entries = items.filter(({ spec }) => spec.workflowId === workflowRef.workflowId);
-  return lookUp(entries, execution, holder, sight);
+  return lookUp(entries, execution, holder, caches);
 }
 
 /** Who was admitted by an entry goes on with that one: "the current version" may mean another one by now. */
@@ -26,7 +42,7 @@ function lookUp(
   entries: readonly RemediationWorkflow[],
   { spec }: WorkflowExecution,
   holder: RecordHolder | undefined,
-  { kinds }: Sight,
+  { kinds }: CatalogCaches,
 ): CatalogLookup {
   const uid = holder?.catalogEntryUid;
   if (uid === undefined) return lookUpEntry(entries, spec.workflowRef, kinds);
@@ -43,7 +59,7 @@ export function isBeforeRun({ status }: WorkflowExecution): boolean {
 /** Whether the server has the entry just as it is known here. */
 export async function isUnchanged(
   { metadata }: RemediationWorkflow,
-  { client }: Sight,
+  { client }: Pick<CatalogCaches, "client">,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { name = "", namespace = "", uid, resourceVersion } = metadata;

@@ -1,17 +1,15 @@
 import { type Engine, runOwner } from "../engines/index.ts";
-import type { Informer, KubeClient, KubeObject, OwnWrites } from "../kube/index.ts";
+import type { Informer, KubeObject, OwnWrites } from "../kube/index.ts";
 import { lastingPauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   annotationKeys,
   type Engine as EngineName,
   isRecorded,
-  type Kinds,
   type ObjectTarget,
   type RecordHolder,
   type RemediationApprovalRequest,
   type RemediationTarget,
-  type RemediationWorkflow,
   remediationApprovalRequests,
   remediationTargets,
   runName,
@@ -19,24 +17,19 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { approvalNameOf, requiresApproval } from "./approval.ts";
-import { findEntry, isBeforeRun } from "./find-entry.ts";
+import { type CatalogCaches, findEntry, isBeforeRun } from "./find-entry.ts";
 import { type Plan, type PlanDefaults, planOf, planTarget } from "./plan.ts";
 import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
-export interface Sight {
-  readonly client: KubeClient;
+export interface Sight extends CatalogCaches {
   readonly executions: Informer<WorkflowExecution, "uid">;
   readonly records: Informer<RemediationTarget>;
   readonly pauses: Informer<AutomationPause>;
   readonly ownWrites: OwnWrites;
-  /** The catalog. Entries in other namespaces are not in it. */
-  readonly entries: Informer<RemediationWorkflow, "workflowId">;
-  readonly catalogNamespace: string;
   readonly engines: ReadonlyMap<EngineName, Engine>;
   /** The runs of each engine. */
   readonly runs: ReadonlyMap<EngineName, Informer<KubeObject, "target">>;
-  readonly kinds: Kinds;
   /** Where runs and target records live. */
   readonly namespace: string;
   readonly defaults: PlanDefaults;

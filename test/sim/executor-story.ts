@@ -27,7 +27,7 @@ const spellings: Readonly<Record<string, string>> = {
 };
 const workflows = ["restart", "cleanup", "resize"] as const;
 const versions = ["1", "2"] as const;
-export const catalogEngines = { "1": "tekton", "2": "job" } as const;
+const catalogEngines = { "1": "tekton", "2": "job" } as const;
 /** What executions try that the catalog does not say. */
 const differences = [
   { engine: "local" },
@@ -318,7 +318,7 @@ export class ExecutorStory {
   }
 }
 
-export function catalogImage(workflowId: string): string {
+function catalogImage(workflowId: string): string {
   return `example/${workflowId}:1`;
 }
 
