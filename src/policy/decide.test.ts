@@ -223,7 +223,9 @@ describe("Ineffective", () => {
   it("is explained with the run to acknowledge", () => {
     const nowMs = now + 24 * 60 * minute;
     const asks = request({ incident: { sinceMs: nowMs } });
-    const text = explain(asks, decide(asks, situation({ record: marked(threeFixes(), success(10)), nowMs })));
+    const decision = decide(asks, situation({ record: marked(threeFixes(), success(10)), nowMs }));
+
+    const text = explain(asks, decision).join("\n");
 
     expect(text).toContain(`the last time in wfe-10; this was found at ${iso(now)}`);
     expect(text).toContain('interlock ack wfe-10 --reason "…"');
