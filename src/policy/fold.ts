@@ -143,7 +143,8 @@ function endOrder({ completedAt, executionUid }: ExecutionEnd): string {
 }
 
 function ineffectiveOrder({ latestSuccess, foundAt }: Ineffectiveness): string {
-  return `${endOrder(latestSuccess)} ${instant(foundAt)}`;
+  // The same finding may name the success before and after its cooldown was ended; the later fact wins.
+  return `${endOrder(latestSuccess)} ${instant(foundAt)} ${latestSuccess.cooldownEnded ?? false}`;
 }
 
 function ackOrder({ coversUntil, at, executionUid, by, reason }: Acknowledgement): string {

@@ -72,7 +72,7 @@ describe("interlock logs", { timeout: 60_000 }, () => {
 
     const logs = await up.interlock("logs", nameIn(out), "--local", up.localDir);
 
-    expect(logs).toMatchObject({ status: 0, out: "── task act, step say\nhello Ada, this is node/f\n\n" });
+    expect(logs).toMatchObject({ status: 0, out: "── task act, step say\nhello Ada, this is node/f\n" });
   });
 
   it("says that there is no such execution, or that it never ran", async () => {
