@@ -12,7 +12,7 @@ describe("a patch from elsewhere", () => {
   it("is taken when it is one that git writes", () => {
     const created = `diff --git a/n b/n\nnew file mode 100755\nindex ${one}..${two}\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n`;
     const emptied = `diff --git a/e b/e\nnew file mode 100644\nindex ${one}..${two}\n`;
-    const binary = `diff --git a/b b/b\nindex ${one}..${two} 100644\nGIT binary patch\nliteral 4\nLcmZQzU|?YU00E=G\n\nliteral 0\nHcmV?d00001\n\n`;
+    const binary = `diff --git a/b b/b\nindex ${one}..${two} 100644\nGIT binary patch\nliteral 4\nLcmZQzWMT#Y01f~L\n\nliteral 0\nHcmV?d00001\n\n`;
     const mode = "diff --git a/m b/m\nold mode 100644\nnew mode 100755\n";
 
     expect(check(good + created + emptied + binary + mode)).toMatchObject({
