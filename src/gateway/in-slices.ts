@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../time/index.ts";
 
 /** Small enough that one slice takes a few milliseconds, large enough that slices cost nothing. */
-const sliceSize = 100;
+const sliceSize = 32;
 
 /**
  * Calls `work` with slices of `items`, in order and one at a time, and lets other requests have the process in between:

@@ -1,5 +1,6 @@
 import { KubeError } from "../../src/kube/client.ts";
 import { createObject } from "../../src/kube/embedded/api/create.ts";
+import { LabelIndex } from "../../src/kube/embedded/api/label-index.ts";
 import { Registry } from "../../src/kube/embedded/api/registry.ts";
 import { runControllers } from "../../src/kube/embedded/controllers/run-controllers.ts";
 import { embeddedClient, type Verb } from "../../src/kube/embedded/embedded-client.ts";
@@ -40,7 +41,7 @@ export function testCluster({
   namespaces: names = ["default"],
 }: TestClusterOptions): TestCluster {
   const store = volatileStore({ keptChanges });
-  const api = { store, registry: new Registry(store), clock, random };
+  const api = { store, registry: new Registry(store), labels: new LabelIndex(store), clock, random };
   // A volatile store decides at once: the namespaces are there when this returns.
   for (const name of names) void createObject(api, namespaces, { value: { metadata: { name } } }, { namespace: "" });
   store.compact(store.revision);

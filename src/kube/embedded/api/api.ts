@@ -3,6 +3,7 @@ import type { KubeObject } from "../../object.ts";
 import { type Draft, deeplyFrozen } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 import type { Decision, Entry, ObjectStore } from "../object-store.ts";
+import type { LabelIndex } from "./label-index.ts";
 import type { Registry } from "./registry.ts";
 import type { Resource } from "./resource.ts";
 
@@ -10,6 +11,7 @@ import type { Resource } from "./resource.ts";
 export interface Api {
   readonly store: ObjectStore;
   readonly registry: Registry;
+  readonly labels: LabelIndex;
   readonly clock: Clock;
   readonly random: Random;
 }

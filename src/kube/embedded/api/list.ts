@@ -82,6 +82,10 @@ function place(namespace: string, name: string): string {
 function entriesAt(api: Api, resource: Resource, chosen: Selection, revision: number, after?: string): Iterable<Entry> {
   const { store } = api;
   if (revision >= store.revision) {
+    if (chosen.label) {
+      const found = api.labels.find(resource.storedAs, chosen.label.key, chosen.label.value);
+      if (found) return found;
+    }
     if (!chosen.single) return store.list(resource.storedAs, chosen.namespace);
     const entry = store.get(resource.storedAs, chosen.single.namespace, chosen.single.name);
     return entry ? [entry] : [];

@@ -4,6 +4,7 @@ import { namespaces } from "../kinds/namespaces.ts";
 import type { ObjectStore } from "../object-store.ts";
 import type { Api } from "./api.ts";
 import { createObject } from "./create.ts";
+import { LabelIndex } from "./label-index.ts";
 import { Registry } from "./registry.ts";
 
 export interface RunningApi extends Api {
@@ -24,7 +25,8 @@ export async function openApi({
   random: Random;
 }): Promise<RunningApi> {
   const registry = new Registry(store);
-  const api: Api = { store, registry, clock, random };
+  const labels = new LabelIndex(store);
+  const api: Api = { store, registry, labels, clock, random };
   const missing = firstNamespaces.filter((name) => !store.get("namespaces", "", name));
   for (const name of missing) await createObject(api, namespaces, { value: { metadata: { name } } }, { namespace: "" });
   // A client that knows version 1 knows nothing, and must list: so nobody may watch from before the beginning.
@@ -36,6 +38,7 @@ export async function openApi({
     close: () => {
       controllers.stop();
       registry.close();
+      labels.close();
     },
   };
 }

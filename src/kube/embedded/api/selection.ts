@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../object.ts";
 import { fieldSelector } from "../selectors/field-selector.ts";
-import { labelSelector } from "../selectors/label-selector.ts";
+import { type LabelSelector, labelSelector } from "../selectors/label-selector.ts";
 import type { Resource } from "./resource.ts";
 
 export interface SelectionQuery {
@@ -16,6 +16,8 @@ export interface Selection {
   readonly selects: boolean;
   /** The only object it can contain, if it is so narrow. */
   readonly single: { readonly namespace: string; readonly name: string } | undefined;
+  /** A label that all it contains have, if it is so narrow. */
+  readonly label: LabelSelector["equals"];
   contains(object: KubeObject): boolean;
 }
 
@@ -32,6 +34,7 @@ export function selection(resource: Resource, query: SelectionQuery): Selection 
     namespace,
     selects: labels !== undefined || fields !== undefined,
     single,
+    label: single ? undefined : labels?.equals,
     contains: (object) =>
       (query.namespace === undefined || !resource.namespaced || object.metadata.namespace === query.namespace) &&
       (labels === undefined || labels(object.metadata.labels ?? {})) &&

@@ -2,13 +2,19 @@ import { labelKeyProblem, labelValueProblem } from "../api/names.ts";
 import { badRequest } from "../api/status-error.ts";
 
 type Labels = Readonly<Record<string, string>>;
-export type LabelSelector = (labels: Labels) => boolean;
+export interface LabelSelector {
+  (labels: Labels): boolean;
+  /** A label that has to have this value, whatever else the selector asks for. */
+  readonly equals?: { readonly key: string; readonly value: string } | undefined;
+}
 
 /** What a label selector selects; undefined for one that selects everything. Throws 400 for one that cannot be read. */
 export function labelSelector(text: string | undefined): LabelSelector | undefined {
   if (!text?.trim()) return undefined;
   const requirements = new SelectorReader(tokens(text)).requirements();
-  return requirements.length === 0 ? undefined : (labels) => requirements.every((meets) => meets(labels));
+  if (requirements.length === 0) return undefined;
+  const equals = requirements.find((requirement) => requirement.equals)?.equals;
+  return Object.assign((labels: Labels) => requirements.every((meets) => meets(labels)), { equals });
 }
 
 interface Token {
@@ -130,7 +136,11 @@ class SelectorReader {
 }
 
 function isIn(key: string, values: readonly string[]): LabelSelector {
-  return (labels) => Object.hasOwn(labels, key) && values.includes(labels[key] as string);
+  const [value, ...others] = values;
+  const equals = value !== undefined && others.length === 0 ? { key, value } : undefined;
+  return Object.assign((labels: Labels) => Object.hasOwn(labels, key) && values.includes(labels[key] as string), {
+    equals,
+  });
 }
 
 function isBeyond(key: string, operator: "<" | ">", bound: string): LabelSelector {
