@@ -63,3 +63,4 @@ export {
   WorkQueue,
   type WorkQueueOptions,
 } from "./runtime/index.ts";
+export { maxYamlDepth, yamlDepth } from "./yaml-depth.ts";

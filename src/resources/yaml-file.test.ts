@@ -6,6 +6,7 @@ describe("a YAML file", () => {
     ["larger than its limit", `a: ${"x".repeat(maxYamlLength)}`, "is larger than"],
     ["an alias bomb", bomb(), "aliases"],
     ["with more aliases than it may use", `a: &a [x]\n${lines(500, (i) => `k${i}: *a`)}`, "aliases"],
+    ["nested too deeply", "- ".repeat(5_000), "is nested too deeply"],
     ["with a key that is there twice", "a: 1\nb: 2\na: 3\n", "f.yaml:3: is not valid YAML (DUPLICATE_KEY)"],
   ])("that is %s is refused with a reason", (_what, text, problem) => {
     const reading = readYamlFile({ path: "f.yaml", text });

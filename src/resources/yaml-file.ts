@@ -1,4 +1,5 @@
 import { type Document, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { maxYamlDepth, yamlDepth } from "../kube/index.ts";
 
 /** Of a file with rules, workflows or tests. Reading YAML takes about a second per megabyte. */
 export const maxYamlLength = 1_024 * 1_024;
@@ -26,6 +27,7 @@ export function readYamlFile({ path, text }: TextFile): YamlReading {
   if (text.length > maxYamlLength) {
     return { kind: "invalid", problems: [`${path}:1: is larger than ${maxYamlLength} characters; split the file`] };
   }
+  if (yamlDepth(text) > maxYamlDepth) return { kind: "invalid", problems: [`${path}:1: is nested too deeply`] };
   const lines = new LineCounter();
   // Duplicate keys are looked for below: the library compares every key with every other one of its map.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });

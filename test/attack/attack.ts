@@ -58,7 +58,14 @@ export async function attack({ seconds, seed, only = "", say = () => {} }: Attac
     dieWithUs(up);
     await heard(up, /Next, in a second terminal:\n\n.+\n\n/s);
     up.stdout?.resume();
-    up.stderr?.resume();
+    let last = "";
+    up.stderr?.on("data", (chunk) => {
+      last = `${last}${chunk}`.slice(-4_000);
+    });
+    up.once("exit", (_code, signal) => {
+      // SIGKILL is how it ends when the attack is over.
+      if (signal !== "SIGKILL") say(`the product ended; its last output was:\n${last}`);
+    });
     return await underAttack({ directory, up, attackers, seconds, seed, only, say, children });
   } finally {
     await Promise.all(children.map((child) => end(child, "SIGKILL")));
@@ -213,7 +220,8 @@ async function postGood(gateway: string, node: string): Promise<number> {
       method: "POST",
       headers: { authorization: `Bearer ${good.token}`, "content-type": "application/json" },
       body: JSON.stringify({ version: "4", alerts: [alert] }),
-    });
+    }).catch(() => undefined);
+    if (!response) return 599;
     await response.arrayBuffer();
     // Asked to come again, as under any load.
     if (response.status !== 503 || tries === 20) return response.status;

@@ -1,4 +1,5 @@
 import { type Document, parseAllDocuments } from "yaml";
+import { maxYamlDepth, yamlDepth } from "../../../kube/index.ts";
 import { duplicateKeys, maxAliases, maxYamlLength } from "../../../resources/index.ts";
 import { pipelineProblems } from "./pipeline-problems.ts";
 import { pipelineShape, taskShape } from "./pipeline-shape.ts";
@@ -12,6 +13,7 @@ export type PipelineReading =
 
 /** Reads a file with one Pipeline, and the Tasks that it refers to by name. Reports all that is wrong at once. */
 export function readPipeline(text: string): PipelineReading {
+  if (yamlDepth(text) > maxYamlDepth) return { kind: "invalid", problems: ["the pipeline is nested too deeply"] };
   if (text.length > maxYamlLength) {
     return { kind: "invalid", problems: [`the pipeline has more than ${maxYamlLength} characters`] };
   }

@@ -37,7 +37,8 @@ describe("a YAML body", () => {
   it.each([
     ["larger than its limit", "a".repeat(1_000_001), 413],
     ["an alias bomb", `a: &a [x]\n${Array.from({ length: 200 }, (_, i) => `k${i}: *a`).join("\n")}`, undefined],
-    ["nested too deeply", "[".repeat(3_000), undefined],
+    ["nested too deeply", "[".repeat(200_000), undefined],
+    ["nested too deeply in blocks", "- ".repeat(50_000), undefined],
     ["nested more deeply than JSON may be", `${"[".repeat(500)}${"]".repeat(500)}`, undefined],
     ["a prototype", "__proto__: {a: b}", undefined],
     ["no YAML", "a: [", undefined],

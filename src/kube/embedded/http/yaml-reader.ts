@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../../time/index.ts";
+import { maxYamlDepth, yamlDepth } from "../../yaml-depth.ts";
 import { StatusError } from "../api/status-error.ts";
 import { isRecord } from "../json/json.ts";
 import { JsonSyntaxError, maxDepth, standingAlone } from "../json/parse-json.ts";
@@ -42,6 +43,7 @@ export class YamlReader {
   async read(text: string): Promise<unknown> {
     const { maxLength, maxWaiting } = this.#limits;
     if (text.length > maxLength) throw tooLarge(maxLength);
+    if (yamlDepth(text) > maxYamlDepth) throw new JsonSyntaxError(`exceeded max depth of ${maxYamlDepth}`);
     if (this.#closed || this.#queue.length >= maxWaiting) throw busy();
     const value = await new Promise<unknown>((resolve, reject) => {
       this.#queue.push({ text, resolve, reject });
