@@ -28,6 +28,7 @@ export type { Connection, CredentialSource, Credentials } from "./http/connectio
 export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
 export { inCluster } from "./http/in-cluster.ts";
 export { fromKubeconfig } from "./http/kubeconfig.ts";
+export { isJsonDeeper } from "./json-depth.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
 export { nameHash } from "./name-hash.ts";

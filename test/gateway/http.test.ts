@@ -88,6 +88,8 @@ describe("a request with signals", () => {
   it.each([
     ["no JSON", "{", 400],
     ["nothing", "", 400],
+    ["lists in lists without end", "[".repeat(90_000), 400],
+    ["a deep payload", `{"name":"X","target":"node/a","labels":${"[".repeat(40_000)}${"]".repeat(40_000)}}`, 400],
     ["what is no signal", "[7]", 422],
     ["a list that is no webhook", "[]", 200],
     ["an unknown kind", { name: "X", target: "widget/a" }, 422],

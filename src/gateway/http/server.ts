@@ -5,6 +5,7 @@ import Fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from "fastify";
+import { isJsonDeeper } from "../../kube/index.ts";
 import type { PayloadReading, Signal, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
@@ -95,11 +96,16 @@ function followCertificate({ server }: FastifyInstance, certificate: Certificate
   return certificate.follow(use, signal);
 }
 
+/** Deeper than any payload of the senders that are read here. */
+const maxBodyDepth = 100;
+
 /** JSON and nothing else, without a copy that makes it safe: nothing of it is ever merged into an object of ours. */
 function readJson(app: FastifyInstance) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+    const isTooDeep = isJsonDeeper(body as string, maxBodyDepth);
     try {
+      if (isTooDeep) throw new SyntaxError("the body is nested too deeply");
       done(null, JSON.parse(body as string));
     } catch {
       done(Object.assign(new Error("the body is not JSON"), { statusCode: 400 }));
@@ -117,7 +123,7 @@ function answerProblems(app: FastifyInstance, { log }: ServerOptions) {
 }
 
 const details: Readonly<Record<number, string>> = {
-  400: "The body is empty or is not JSON.",
+  400: "The body is empty, is not JSON, or is nested too deeply.",
   413: "The request is larger than this gateway takes. Send fewer signals at a time.",
   415: "Send JSON, with the header content-type: application/json.",
 };

@@ -1,3 +1,4 @@
+import { isJsonDeeper } from "../../json-depth.ts";
 import type { Draft } from "./json.ts";
 
 /** The text is not JSON, or not JSON that we are willing to read. The message says where and why. */
@@ -30,7 +31,7 @@ export function parseJson(text: string): Parsed {
  * twice and no digit was lost, and the built-in parser is several times faster than ours. Undefined for all others.
  */
 function plainlyWritten(text: string): unknown {
-  if (text.includes("__proto__") || isTooDeep(text)) return undefined;
+  if (text.includes("__proto__") || isJsonDeeper(text, maxDepth)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return JSON.stringify(value) === text ? value : undefined;
@@ -38,22 +39,6 @@ function plainlyWritten(text: string): unknown {
     // Our own reader says what is wrong.
     return undefined;
   }
-}
-
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === 0x5c) at++;
-      else inString = code !== 0x22;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > maxDepth) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return false;
 }
 
 /** The engine may keep a long part of a string as a reference to the whole; this one stands alone. */
