@@ -1,4 +1,6 @@
 import { runCampaign } from "./engines/local/run-interpreter-campaign.ts";
+import { fuzzLabels } from "./fuzz-campaigns/labels.ts";
+import { fuzzYaml } from "./fuzz-campaigns/yaml.ts";
 import { fuzz as fuzzGateway } from "./gateway/fuzz.ts";
 
 /**
@@ -8,6 +10,16 @@ import { fuzz as fuzzGateway } from "./gateway/fuzz.ts";
 const campaigns: Readonly<Record<string, (total: number, seed: number) => Promise<CampaignResult>>> = {
   async gateway(total, seed) {
     const { bad, ...report } = await fuzzGateway(Math.ceil(total / 4), seed);
+    for (const line of bad.slice(0, 20)) console.error(line);
+    return { passed: bad.length === 0, report: { ...report, bad: bad.length } };
+  },
+  async labels(total, seed) {
+    const { bad, ...report } = fuzzLabels(Math.ceil(total / 20), seed);
+    for (const line of bad.slice(0, 20)) console.error(line);
+    return { passed: bad.length === 0 && report.admitted > 0, report: { ...report, bad: bad.length } };
+  },
+  async yaml(total, seed) {
+    const { bad, ...report } = await fuzzYaml(Math.ceil(total / 20), seed);
     for (const line of bad.slice(0, 20)) console.error(line);
     return { passed: bad.length === 0, report: { ...report, bad: bad.length } };
   },

@@ -37,6 +37,12 @@ export interface AttackReport {
   readonly violations: readonly string[];
 }
 
+/**
+ * A sender may have 5,000 open incidents; with all that a payload may contain each costs 40 KB in store and caches. As much
+ * again for garbage that is not collected yet, 300 MB for the process itself and its child processes' start, and reserve.
+ */
+export const maxRssMb = 1_000;
+
 const good = { name: "good", token: "the-token-of-a-good-sender" };
 const hostile = { name: "hostile", token: "the-token-of-a-hostile-sender" };
 

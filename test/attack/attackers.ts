@@ -80,7 +80,7 @@ function attackersOf(victim: Victim): Readonly<Record<string, Attacker>> {
       attack: (dice) =>
         json(
           signals,
-          Array.from({ length: 2_000 }, () => ({ name: "Flood", target: `node/flood-${id(dice)}` })),
+          Array.from({ length: 1_000 }, () => ({ name: "Flood", target: `node/flood-${id(dice)}` })),
         ),
     },
     "batches that are too large": {
@@ -134,7 +134,7 @@ function attackersOf(victim: Victim): Readonly<Record<string, Attacker>> {
       side: 2,
       attack: (dice) => {
         const bomb = dice.pick(["a", "ab", "aX", "a!", "a\n"]).repeat(60_000);
-        const labels = { alertname: "Bomb", node: `bomb-${dice.whole(1, 20)}`, bomb };
+        const labels = { alertname: "Bomb", node: `bomb-${dice.whole(1, 5)}`, bomb };
         return json(webhook, { version: "4", alerts: [{ status: "firing", labels }] });
       },
     },
@@ -254,7 +254,7 @@ function poster({ gateway, token, api, apiToken }: Victim) {
     new Promise((resolve) => {
       const isSecure = url.startsWith("https:");
       const [ask, agent] = isSecure ? [httpsRequest, agents.https] : [httpRequest, agents.http];
-      const sent = ask(url, { method: "POST", agent, headers, timeout: 60_000 }, (response) => {
+      const sent = ask(url, { method: "POST", agent, headers, timeout: 120_000 }, (response) => {
         response.resume();
         response.on("end", () => resolve(response.statusCode ?? 0));
         response.on("error", () => resolve(0));
@@ -273,7 +273,7 @@ function poster({ gateway, token, api, apiToken }: Victim) {
   };
 }
 
-/** In place of a status code: a whole request had no answer for a minute. */
+/** In place of a status code: a whole request had no answer for two minutes. */
 export const unanswered = -1;
 
 function open(url: string): Socket {

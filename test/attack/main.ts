@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { attack } from "./attack.ts";
+import { attack, maxRssMb } from "./attack.ts";
 
 // npm run attack -- --minutes 10 --seed 1 [--only "yaml bombs"]
 //
@@ -17,9 +17,6 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
 }
 
 const maxP99Ms = 250;
-/** 10,000 open incidents of at most 24 KB, five times over for garbage and copies that are under way. */
-const maxRssMb = 1_200;
-
 const report = await attack({ seconds: minutes * 60, seed, only: values.only ?? "", say: (line) => console.log(line) });
 const violations = [...report.violations];
 if (report.health.p99Ms > maxP99Ms)
