@@ -5,13 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plainEnv } from "../services/interlock.ts";
 import { UpProcess } from "../services/up-process.ts";
 
-const script = fileURLToPath(new URL("../../scripts/demo-storm.ts", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const script = join(root, "scripts/demo-storm.ts");
 const asPromised = { signals: 52, incidents: 13, runs: 1, followers: 12, skips: {}, notices: 2 };
 
 describe("npm run demo:storm", { timeout: 120_000 }, () => {
   let up: UpProcess;
   beforeAll(async () => {
-    up = await UpProcess.start({}, { settings: { execution: { workflowsDir: "workflows" }, rules: { dir: "rules" } } });
+    const settings = { execution: { workflowsDir: join(root, "workflows") }, rules: { dir: join(root, "rules") } };
+    up = await UpProcess.start({}, { settings });
   });
   afterAll(() => up.stop());
 
