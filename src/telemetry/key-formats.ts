@@ -5,7 +5,7 @@ const formats: readonly { readonly what: string; readonly pattern: RegExp }[] = 
   {
     what: "a private key",
     pattern:
-      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,.\\-]{0,8000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]*)/g,
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:(?!-----)[\w+/=\s:,.\\-]){0,8000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]*)/g,
   },
   { what: "a GitLab token", pattern: /\bgl(?:pat|dt|rtr?|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[\w-]{20,}/g },
   { what: "a GitHub token", pattern: /\b(?:gh[pousr]_|github_pat_)\w{20,}/g },
@@ -20,7 +20,8 @@ const formats: readonly { readonly what: string; readonly pattern: RegExp }[] = 
   { what: "an npm token", pattern: /\bnpm_[A-Za-z0-9]{36}/g },
   { what: "a Hugging Face token", pattern: /\bhf_[A-Za-z0-9]{30,}/g },
   { what: "a SendGrid key", pattern: /\bSG\.[\w-]{16,64}\.[\w-]{16,}/g },
-  { what: "a JSON Web Token", pattern: /\beyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\.[\w-]*/g },
+  // Its second part identifies it: to look for the beginning of the first one within a long word takes quadratic time.
+  { what: "a JSON Web Token", pattern: /(?<![\w-])[\w-]{10,4000}\.eyJ[\w-]{8,8000}\.[\w-]*/g },
   { what: "a bearer token", pattern: /(?<=\bBearer )[\w.~+/-]{8,}=*/g },
 ];
 
@@ -42,8 +43,8 @@ export function findKey(text: string): string | undefined {
   return undefined;
 }
 
-/** Long enough for the shortest format. */
-const base64Run = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
+/** Long enough for the shortest format, and no longer than the stack of the expression allows. */
+const base64Run = /[A-Za-z0-9+/_-]{24,1000000}={0,2}/g;
 
 /** What follows `Bearer` may be any word, such as `Bearer authentication`, so it alone does not make a text a key. */
 function keyIn(text: string): string | undefined {
