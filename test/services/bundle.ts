@@ -1,4 +1,5 @@
-import { basename, dirname } from "node:path";
+import { existsSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "vite";
 
@@ -11,6 +12,7 @@ export interface Mutation {
 }
 
 const sqlite = fileURLToPath(import.meta.resolve("@photostructure/sqlite"));
+const installed = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
 /** Makes one file of plain JavaScript: dozens of processes that each compile themselves would be most of the work. */
 export async function bundle(entry: URL, file: string, mutations: readonly Mutation[] = []): Promise<string> {
@@ -30,6 +32,9 @@ export async function bundle(entry: URL, file: string, mutations: readonly Mutat
       rolldownOptions: { external: [sqlite], output: { entryFileNames: basename(file) } },
     },
   });
+  // The thread that reads YAML loads its library by name, at run time.
+  const beside = join(dirname(file), "node_modules");
+  if (!existsSync(beside)) symlinkSync(installed, beside);
   return file;
 }
 
