@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "../config/index.ts";
 import { approvalIdentity } from "../manifests/index.ts";
 import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
-import { kindsIn } from "../resources/index.ts";
+import { type Rule, ruleProblems } from "../policy/index.ts";
+import { currentEntry, type Kinds, kindsIn, remediationWorkflows } from "../resources/index.ts";
 import { openCoordination } from "./coordination.ts";
 import { placesIn, policySettings } from "./executor.ts";
 import { namesKnownSince } from "./names-known-since.ts";
@@ -19,6 +20,12 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
   const { config } = loaded;
   const kinds = await kindsIn(client);
   const analyzer = await openRules({ directory: config.rules.dir, ifWrong: "throw", kinds, clock, log });
+  const unsubscribe = analyzer.subscribe(() => {
+    reportRuleProblems(options, analyzer.rules, kinds).catch((error: unknown) => {
+      log.warn("rules not compared with the catalog", { error });
+    });
+  });
+  await reportRuleProblems(options, analyzer.rules, kinds);
   const coordination = await openCoordination({ loaded, stage: "ro", clock, random, log, metrics, kube: client }).catch(
     (error: unknown) => {
       analyzer.close();
@@ -49,10 +56,35 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     rules: analyzer.rules.map(({ name }) => name),
     async close() {
       await orchestrator.stop({ deadlineMs: 5_000 });
+      unsubscribe();
       analyzer.close();
       await coordination.close();
     },
   };
+}
+
+/** Logs the rules that can never be carried out: their incidents would be blocked. */
+async function reportRuleProblems(
+  { client, loaded, log }: StageOptions,
+  rules: readonly Rule[],
+  kinds: Kinds,
+): Promise<void> {
+  const { catalogNamespace: namespace } = loaded.config.execution;
+  const { items } = await client.list(remediationWorkflows, { namespace });
+  const workflow = (id: string) =>
+    currentEntry(
+      items.filter(({ spec }) => spec.workflowId === id),
+      kinds,
+    );
+  for (const rule of rules) {
+    const problems = ruleProblems(rule, { workflow, kinds });
+    if (problems.length === 0) continue;
+    log.error("rule cannot be carried out", {
+      rule: rule.name,
+      problems,
+      next: "its incidents wait until it is corrected",
+    });
+  }
 }
 
 function settingsOf(config: LoadedConfig["config"]): OrchestratorSettings {

@@ -9,6 +9,19 @@ import { installCrds, remediationWorkflows } from "../resources/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
 import { openWorkflows, type Workflows } from "./workflows.ts";
 
+const goodPipeline = `apiVersion: tekton.dev/v1
+kind: Pipeline
+metadata: { name: cleanup }
+spec:
+  tasks:
+    - name: clean
+      taskSpec:
+        steps:
+          - name: clean
+            image: none
+            script: echo clean
+`;
+
 describe("a folder of workflows, while Interlock runs", () => {
   let root: string;
   let directory: string;
@@ -70,6 +83,23 @@ describe("a folder of workflows, while Interlock runs", () => {
       },
     ]);
     expect(logged("workflow file removed")).toEqual([]);
+  });
+
+  it("marks the stored version as Invalid while its pipeline cannot be read, and as Active after a correction", async () => {
+    await write("cleanup", { version: "1.0.0", engine: "local", containerImage: "cleanup" });
+    await pipeline("cleanup", "apiVersion: tekton.dev/v1\nkind: Pipeline\n");
+    await open();
+    expect(await stored()).toEqual([]);
+
+    await pipeline("cleanup", goodPipeline);
+    await vi.waitUntil(async () => (await status("cleanup"))?.catalogStatus === "Active", { timeout: 30_000 });
+    await pipeline("cleanup", goodPipeline.replace("script:", "scrpt:"));
+    await vi.waitUntil(async () => (await status("cleanup"))?.catalogStatus === "Invalid", { timeout: 30_000 });
+    expect((await status("cleanup"))?.problems).toEqual([expect.stringContaining("cleanup/pipeline.yaml")]);
+
+    await pipeline("cleanup", goodPipeline);
+    await vi.waitUntil(async () => (await status("cleanup"))?.catalogStatus === "Active", { timeout: 30_000 });
+    expect((await status("cleanup"))?.problems).toBeUndefined();
   });
 
   it("warns when a file is changed without a new version, because the stored one stays", async () => {
@@ -135,7 +165,16 @@ describe("a folder of workflows, while Interlock runs", () => {
     });
   }
 
-  async function write(workflowId: string, spec: { readonly version: string; readonly timeout?: string }) {
+  async function pipeline(workflowId: string, text: string) {
+    await writeFile(join(directory, workflowId, "pipeline.yaml"), text);
+  }
+
+  async function status(workflowId: string) {
+    const { items } = await client.list(remediationWorkflows, { namespace: "kubernaut-system" });
+    return items.find(({ spec }) => spec.workflowId === workflowId)?.status;
+  }
+
+  async function write(workflowId: string, spec: { readonly version: string; readonly [field: string]: string }) {
     await mkdir(join(directory, workflowId), { recursive: true });
     const entry = { workflowId, description: "For tests.", engine: "tekton", containerImage: "image", ...spec };
     await writeFile(join(directory, workflowId, "workflow.yaml"), JSON.stringify(entry));

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { readCatalog, storeCatalog } from "../engines/index.ts";
+import { markUnreadable, readCatalog, storeCatalog } from "../engines/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { builtInKinds, type Engine } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -27,7 +27,8 @@ export interface Workflows {
 
 /**
  * Stores the workflows of a folder in the catalog, and watches the folder. A file with a problem is logged and does not
- * affect the others: the version that was stored earlier stays. A version never leaves the catalog by itself, because
+ * affect the others: the version that was stored earlier stays. If its pipeline cannot be read any more, it is marked as
+ * Invalid, and nothing is started with it until the file is corrected. A version never leaves the catalog by itself, because
  * executions may refer to it: a removed file is logged, with the command that removes the entry.
  */
 export async function openWorkflows(options: WorkflowsOptions): Promise<Workflows> {
@@ -78,6 +79,8 @@ async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> 
     }
     found.add(step.because);
   }
+
+  await markUnreadable(client, { namespace, root: directory, defaultEngine });
 
   const stored = new Map(workflows.map(({ metadata, spec }) => [metadata.name ?? "", spec]));
   // While a file cannot be read, its entry is not known to be removed.

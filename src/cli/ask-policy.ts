@@ -3,12 +3,14 @@ import {
   type AskingIncident,
   type Decision,
   decide,
+  diagnosedWorkflow,
   lastingPauses,
   workflowRules,
 } from "../policy/index.ts";
 import {
   automationPauses,
   catalogDifference,
+  type Diagnosis,
   type Kinds,
   lookUpEntry,
   type ObjectTarget,
@@ -37,11 +39,13 @@ export interface Question {
   readonly executionUid?: string;
   /** The workflow as that execution describes it. */
   readonly workflowRef?: WorkflowRef;
+  /** The parameters that a rule gives: with them it is also asked whether the rule can be carried out at all. */
+  readonly parameters?: Diagnosis["parameters"];
 }
 
 /** What the policy says now, from what the API server says now. */
 export async function askPolicy(
-  { target, workflow, workflowRef, ...asker }: Question,
+  { target, workflow, workflowRef, parameters, ...asker }: Question,
   kinds: Kinds,
   { client, settings, recordsIn, catalogIn, catalogDefaults }: Desk,
 ): Promise<readonly Answer[]> {
@@ -62,7 +66,9 @@ export async function askPolicy(
     };
     const situation = {
       record: record?.status,
-      workflow: workflowIn(known, { workflowRef: workflowRef ?? { workflowId }, kinds, defaults: catalogDefaults }),
+      workflow: parameters
+        ? diagnosedWorkflow({ target: target.text, parameters }, lookUpEntry(known, { workflowId }, kinds), kinds)
+        : workflowIn(known, { workflowRef: workflowRef ?? { workflowId }, kinds, defaults: catalogDefaults }),
       pauses: lastingPauses(pauses, nowMs, kinds),
       settings,
       nowMs,
@@ -81,7 +87,7 @@ interface Asked {
 function workflowIn(entries: readonly RemediationWorkflow[], { workflowRef, kinds, defaults }: Asked) {
   const found = lookUpEntry(entries, workflowRef, kinds);
   if (found.kind === "unknown") return defaults.allowOutsideCatalog ? { outsideCatalog: true } : undefined;
-  if (found.kind === "unusable") return workflowRef.version === undefined ? undefined : { difference: found.problem };
+  if (found.kind === "unusable") return { difference: found.problem };
   const difference = catalogDifference(workflowRef, found.entry, defaults);
   return { ...workflowRules(found.entry), ...(difference === undefined ? {} : { difference }) };
 }

@@ -40,8 +40,8 @@ export async function previewLines(results: readonly SignalResult[], desk: Desk)
       continue;
     }
     say("rule", `${analysis.rule}: ${whatItDoes(analysis.diagnosis)}`);
-    const { target: text, workflowId: workflow } = analysis.diagnosis;
-    const question = { target: readObjectTarget(text, kinds), workflow, ...(fingerprint ? { fingerprint } : {}) };
+    const { target: text, workflowId: workflow, parameters = {} } = analysis.diagnosis;
+    const question = { target: readObjectTarget(text, kinds), workflow, parameters };
     for (const { decision } of await askPolicy(question, kinds, desk))
       for (const line of verdict(decision)) say(...line);
   }

@@ -4,12 +4,12 @@ import {
   annotationKeys,
   checkParameters,
   currentEntry,
-  fitsTarget,
   kindsIn,
   labelKeys,
   type ParameterValue,
   type RemediationWorkflow,
   remediationWorkflows,
+  targetKindProblem,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
@@ -91,9 +91,9 @@ async function readTarget(text: string, { spec }: RemediationWorkflow, client: K
   });
   if (!kinds) return text;
   const target = readObjectTarget(text, kinds);
-  if (fitsTarget(spec, target, kinds)) return target.text;
-  const fits = spec.targetKinds?.join(", ");
-  throw new CommandError(`workflow ${spec.workflowId} is not for a ${target.kind}: it fits ${fits}`);
+  const refusal = targetKindProblem(spec, target, kinds);
+  if (refusal === undefined) return target.text;
+  throw new CommandError(refusal);
 }
 
 /** `--param` values are text; what the workflow takes says what they mean. */

@@ -80,6 +80,7 @@ async function askNow({ spec, status }: RemediationRequest, desk: Desk): Promise
     {
       target: readObjectTarget(target, kinds),
       workflow,
+      parameters: status.diagnosis.parameters ?? {},
       incident: askingIncident({ spec, status }),
       ...(acts ? { executionUid: acts.uid } : {}),
     },

@@ -1,3 +1,4 @@
+export { markUnreadable } from "./catalog/mark-unreadable.ts";
 export { type CatalogReading, readCatalog } from "./catalog/read-catalog.ts";
 export { readWorkflowFile, type WorkflowFile, type WorkflowReading } from "./catalog/read-workflow-file.ts";
 export { type CatalogStep, storeCatalog } from "./catalog/store-catalog.ts";

@@ -3,12 +3,12 @@ import {
   catalogDifference,
   checkParameters,
   type Engine as EngineName,
-  fitsTarget,
   type Kinds,
   type ObjectTarget,
   type ParameterValue,
   parseTarget,
   type RemediationWorkflow,
+  targetKindProblem,
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
@@ -84,10 +84,8 @@ export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defa
   const difference = entry && catalogDifference(spec.workflowRef, entry, defaults);
   if (difference !== undefined) return invalid(target, difference);
   const workflow = entry?.spec ?? spec.workflowRef;
-  if (entry && !fitsTarget(entry.spec, target, kinds)) {
-    const fits = entry.spec.targetKinds?.join(", ");
-    return invalid(target, `workflow ${workflowId} is not for a ${target.kind}: it fits ${fits}`);
-  }
+  const refusal = entry && targetKindProblem(entry.spec, target, kinds);
+  if (refusal !== undefined) return invalid(target, refusal);
   const engine = workflow.engine ?? defaults.engine;
   if (!defaults.engines.has(engine)) {
     return invalid(target, `engine ${engine} is not set up here: there is ${[...defaults.engines].join(", ")}`);

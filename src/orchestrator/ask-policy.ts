@@ -1,5 +1,5 @@
 import { byAge } from "../kube/index.ts";
-import { type ActionRequest, askingIncident, type Decision, decide, workflowRules } from "../policy/index.ts";
+import { type ActionRequest, askingIncident, type Decision, decide, diagnosedWorkflow } from "../policy/index.ts";
 import {
   annotationKeys,
   type ExecutionEnd,
@@ -11,15 +11,16 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import type { OrchestratorSettings } from "./settings.ts";
+import { diagnosisOf } from "./statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** The policy's answer to whether an incident may have its target acted on now. */
 export function askPolicy(incident: RemediationRequest, view: TargetView): Decision {
-  const { catalog, pauses, settings, nowMs } = view;
+  const { catalog, kinds, pauses, settings, nowMs } = view;
   const request = requestOf(incident, view);
-  const entry = catalog.find(request.workflowId);
+  const workflow = diagnosedWorkflow(diagnosisOf(incident), catalog.lookUp(request.workflowId), kinds);
   const record = asHeld(request.incident?.wasIneffective ? withLatestSuccess(view, request.workflowId) : view);
-  return decide(request, { record, workflow: entry && workflowRules(entry), pauses, settings, nowMs });
+  return decide(request, { record, workflow, pauses, settings, nowMs });
 }
 
 function requestOf({ status, spec }: RemediationRequest, { namespace }: TargetView): ActionRequest {

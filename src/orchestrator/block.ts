@@ -67,7 +67,9 @@ function isStillBlocked({ status }: RemediationRequest, decision: Blocked): bool
     cause === decision.cause &&
     sameTime(untilMs, decision.clearsAtMs) &&
     holder?.executionUid === decision.holder?.executionUid &&
-    message.endsWith(decision.nextStep)
+    message.endsWith(decision.nextStep) &&
+    // Which problem stands in the way can change while the reason does not; no time is part of that message.
+    (reason !== "NoMatchingRule" || message.startsWith(decision.message))
   );
 }
 

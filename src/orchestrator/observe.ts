@@ -129,6 +129,7 @@ function surroundings(target: string, { client, pauses, catalog, kinds, settings
     namespace: read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined,
     pauses: lastingPauses(pauses.list(), nowMs, kinds),
     catalog,
+    kinds,
     settings,
   };
 }

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { defaultPolicy, type Pause } from "../policy/index.ts";
 import {
   annotationKeys,
+  builtInKinds,
+  lookUpEntry,
   type RemediationApprovalRequest,
   type RemediationRequest,
   type RemediationRequestStatus,
@@ -22,7 +24,27 @@ describe("in its target's turn, an incident", () => {
     [
       "whose workflow is not in the catalog waits",
       waiting(),
-      { catalog: { find: () => undefined } },
+      { catalog: catalog(undefined) },
+      "Blocked NoMatchingRule",
+    ],
+    [
+      "whose workflow refuses the kind of its target is blocked at once",
+      waiting(),
+      { catalog: catalog(entry({ targetKinds: ["deployment"] })) },
+      "Blocked NoMatchingRule",
+    ],
+    [
+      "whose workflow lacks a parameter is blocked at once",
+      waiting(),
+      { catalog: catalog(entry({ parameters: { properties: { path: { type: "string" } }, required: ["path"] } })) },
+      "Blocked NoMatchingRule",
+    ],
+    [
+      "whose workflow has an unreadable pipeline is blocked at once",
+      waiting(),
+      {
+        catalog: catalog({ ...entry(), status: { catalogStatus: "Invalid", problems: ["pipeline.yaml:3: no steps"] } }),
+      },
       "Blocked NoMatchingRule",
     ],
     ["that was resolved is withdrawn", waiting({ resolvedAt: at(-1) }), {}, "Withdrawn ResolvedBeforeStart"],
@@ -204,7 +226,8 @@ function view(world: Partial<TargetView>): TargetView {
     record: undefined,
     executions: [],
     pauses: [],
-    catalog: { find: () => entry() },
+    catalog: catalog(entry()),
+    kinds: builtInKinds,
     approvals: new Map(),
     settings: settings(),
     ...world,
@@ -366,8 +389,15 @@ function entry(spec: Partial<RemediationWorkflow["spec"]> = {}): RemediationWork
   };
 }
 
+function catalog(only: RemediationWorkflow | undefined): TargetView["catalog"] {
+  return {
+    find: () => only,
+    lookUp: () => (only ? lookUpEntry([only], { workflowId: "cleanup" }, builtInKinds) : { kind: "unknown" }),
+  };
+}
+
 function asks(): TargetView["catalog"] {
-  return { find: () => entry({ approval: { required: true } }) };
+  return catalog(entry({ approval: { required: true } }));
 }
 
 function said(decision: "Approved" | "Rejected"): TargetView["approvals"] {

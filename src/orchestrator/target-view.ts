@@ -1,5 +1,11 @@
 import type { Pause } from "../policy/index.ts";
-import type { Catalog, RemediationApprovalRequest, RemediationTarget, WorkflowExecution } from "../resources/index.ts";
+import type {
+  Catalog,
+  Kinds,
+  RemediationApprovalRequest,
+  RemediationTarget,
+  WorkflowExecution,
+} from "../resources/index.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 
 /** One target, and all that a decision to act on it depends on. */
@@ -13,6 +19,7 @@ export interface TargetView {
   readonly executions: readonly WorkflowExecution[];
   readonly pauses: readonly Pause[];
   readonly catalog: Catalog;
+  readonly kinds: Kinds;
   /** Questions by name, as far as they were looked up. */
   readonly approvals: ReadonlyMap<string, RemediationApprovalRequest>;
   readonly settings: OrchestratorSettings;

@@ -63,6 +63,12 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
       nextStep: "create an execution that repeats what the catalog says, or add a version to the catalog",
     });
   }
+  if (workflow?.problems) {
+    return blocks("NoMatchingRule", {
+      evidence: `the rule cannot be carried out: ${workflow.problems.join("; ")}`,
+      nextStep: "correct the rule or the workflow, and try it: interlock policy test",
+    });
+  }
   if (workflow && !rulesTried) return passes(`workflow ${workflowId} is in the catalog`);
   return blocks("NoMatchingRule", {
     evidence: rulesTried

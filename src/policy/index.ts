@@ -12,11 +12,12 @@ export { type ExpectationsReading, type ReadingOptions, readExpectations } from 
 export { explain, explainChecks, type ToldCheck, toldCheck } from "./explanation.ts";
 export { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isCovered, isFolded, withHolder } from "./fold.ts";
 export { isLasting, isOn, lastingPauses, type Pause, type Paused, pausedBy } from "./pauses.ts";
-export type { ActionRequest, AskingIncident, Situation } from "./request.ts";
+export type { ActionRequest, AskingIncident, Situation, WorkflowRules } from "./request.ts";
 export { type Analysis, diagnose } from "./rules/diagnose.ts";
 export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
+export { type RuleContext, ruleProblems } from "./rules/rule-problems.ts";
 export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";
 export { pausableTask, pauseOver, taskPause } from "./task-pause.ts";
 export { isVerifiedName } from "./verified-name.ts";
-export { workflowRules } from "./workflow-rules.ts";
+export { diagnosedWorkflow, workflowRules } from "./workflow-rules.ts";

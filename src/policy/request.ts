@@ -46,4 +46,6 @@ export interface WorkflowRules {
   readonly outsideCatalog?: boolean;
   /** How the execution that asks differs from the entry, as a sentence without its full stop. */
   readonly difference?: string;
+  /** Why it can never be run as the rule asks, as sentences without their full stop. */
+  readonly problems?: readonly string[];
 }

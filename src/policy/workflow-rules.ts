@@ -1,12 +1,34 @@
-import type { RemediationWorkflow } from "../resources/index.ts";
+import type { CatalogLookup, Diagnosis, Kinds, RemediationWorkflow } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import type { Situation } from "./request.ts";
+import type { WorkflowRules } from "./request.ts";
+import { diagnosisProblems } from "./rules/rule-problems.ts";
 
 /** What the policy has to know of a catalog entry. */
-export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): NonNullable<Situation["workflow"]> {
+export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): WorkflowRules {
   const cooldownMs = spec.cooldown === undefined ? undefined : parseDuration(spec.cooldown);
   return {
     ...(cooldownMs === undefined ? {} : { cooldownMs }),
     ...(spec.observe === undefined ? {} : { observe: spec.observe }),
   };
+}
+
+/**
+ * What the policy has to know of the workflow that a diagnosis names; undefined if the catalog has none of this name. A
+ * diagnosis that can never be carried out is blocked at once: no execution is created that would fail.
+ */
+export function diagnosedWorkflow(
+  diagnosis: Pick<Diagnosis, "target" | "parameters">,
+  found: CatalogLookup,
+  kinds: Kinds,
+): WorkflowRules | undefined {
+  switch (found.kind) {
+    case "unknown":
+      return undefined;
+    case "unusable":
+      return { problems: [found.problem] };
+    case "entry": {
+      const problems = diagnosisProblems(diagnosis, found.entry, kinds);
+      return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
+    }
+  }
 }

@@ -1,13 +1,17 @@
 import type { Informer } from "../kube/index.ts";
 import { currentEntry } from "./catalog-entries.ts";
+import { compareVersions } from "./compare-versions.ts";
 import type { RemediationWorkflow } from "./remediation-workflow.ts";
 import { builtInKinds, type Kinds } from "./target/kinds.ts";
 import type { WorkflowRef } from "./workflow-execution.ts";
+import { workflowProblems } from "./workflow-problems.ts";
 
 /** What can be run. */
 export interface Catalog {
   /** The entry of a workflow: of this version, or of the current one. */
   find(workflowId: string, version?: string): RemediationWorkflow | undefined;
+  /** What there is to say about the current entry of a workflow. */
+  lookUp(workflowId: string): CatalogLookup;
 }
 
 /** The catalog as the entries in the store say. */
@@ -17,6 +21,7 @@ export function catalogOf(entries: Informer<RemediationWorkflow, "workflowId">, 
       const known = entries.byIndex("workflowId", workflowId);
       return version === undefined ? currentEntry(known, kinds) : entryOfVersion(known, version);
     },
+    lookUp: (workflowId) => lookUpEntry(entries.byIndex("workflowId", workflowId), { workflowId }, kinds),
   };
 }
 
@@ -36,18 +41,25 @@ export function lookUpEntry(
 ): CatalogLookup {
   if (entries.length === 0) return { kind: "unknown" };
   const entry = version === undefined ? currentEntry(entries, kinds) : entryOfVersion(entries, version);
-  if (!entry) {
-    const versions = [...new Set(entries.map(({ spec }) => spec.version))].sort().join(", ");
-    return version === undefined
-      ? { kind: "unusable", problem: `no version of workflow ${workflowId} in the catalog can be run` }
-      : {
-          kind: "unusable",
-          problem: `workflow ${workflowId} has no version ${version} in the catalog, only ${versions}`,
-        };
+  if (entry) {
+    if (entry.status?.catalogStatus !== "Invalid") return { kind: "entry", entry };
+    return { kind: "unusable", problem: unusable(entry, kinds) };
   }
-  if (entry.status?.catalogStatus !== "Invalid") return { kind: "entry", entry };
-  const problems = (entry.status.problems ?? ["its entry is marked Invalid"]).join("; ");
-  return { kind: "unusable", problem: `workflow ${workflowId} ${entry.spec.version} cannot be run: ${problems}` };
+  if (version === undefined) {
+    const problems = [...entries].sort((a, b) => compareVersions(b.spec.version, a.spec.version));
+    return { kind: "unusable", problem: problems.map((one) => unusable(one, kinds)).join("; ") };
+  }
+  const versions = [...new Set(entries.map(({ spec }) => spec.version))].sort().join(", ");
+  return {
+    kind: "unusable",
+    problem: `workflow ${workflowId} has no version ${version} in the catalog, only ${versions}`,
+  };
+}
+
+function unusable({ spec, status }: RemediationWorkflow, kinds: Kinds): string {
+  const found = [...(status?.problems ?? []), ...workflowProblems(spec, kinds)];
+  const problems = found.length === 0 ? ["its entry is marked Invalid"] : found;
+  return `workflow ${spec.workflowId} ${spec.version} cannot be run: ${problems.join("; ")}`;
 }
 
 /** If several entries claim one version, all replicas have to pick the same one. */

@@ -152,7 +152,7 @@ export {
   type Workload,
   workflowExecutions,
 } from "./workflow-execution.ts";
-export { fitsTarget, reservedParameters, workflowProblems } from "./workflow-problems.ts";
+export { reservedParameters, type TargetKind, targetKindProblem, workflowProblems } from "./workflow-problems.ts";
 export {
   duplicateKeys,
   maxAliases,

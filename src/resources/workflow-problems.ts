@@ -4,7 +4,7 @@ import { valueProblems } from "./check-parameters.ts";
 import { isCodeVariable } from "./code-variables.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "./remediation-workflow.ts";
 import { builtInKinds, type Kinds } from "./target/kinds.ts";
-import type { Target } from "./target/target.ts";
+import type { ObjectTarget } from "./target/target.ts";
 
 /** Every run is given these by itself. */
 export const reservedParameters = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE"] as const;
@@ -35,18 +35,20 @@ export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds = b
   return problems;
 }
 
-/** Whether a workflow may be run on `target` at all. */
-export function fitsTarget(
-  { targetKinds }: RemediationWorkflowSpec,
-  target: Target,
+/** A kind as targets name it: in lower-case singular, with its API group. */
+export type TargetKind = Pick<ObjectTarget, "kind" | "group">;
+
+/** Why a workflow may not be run on objects of a kind, as a sentence without its full stop; undefined if it may. */
+export function targetKindProblem(
+  { workflowId, targetKinds }: RemediationWorkflowSpec,
+  { kind, group }: TargetKind,
   kinds: Kinds = builtInKinds,
-): boolean {
-  if (!targetKinds) return true;
-  if (target.type !== "object") return false;
-  return targetKinds.some((spelling) => {
-    const kind = kinds.find(spelling);
-    return kind?.singular === target.kind && kind.groups.includes(target.group);
+): string | undefined {
+  const fits = targetKinds?.some((spelling) => {
+    const known = kinds.find(spelling);
+    return known?.singular === kind && known.groups.includes(group);
   });
+  return (fits ?? true) ? undefined : `workflow ${workflowId} is not for a ${kind}: it fits ${targetKinds?.join(", ")}`;
 }
 
 function parameterProblems(parameter: WorkflowParameter): string[] {

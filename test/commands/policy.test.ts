@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -38,6 +38,26 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
     expect(out).toContain("        target\n          expected  node/b\n          found     node/a\n");
     expect(out).toContain("Rules that none of them is about: evictions-by-node");
     expect(out).toContain("0 passed, 1 failed");
+  });
+
+  it("reports rules that can never be carried out, although no expectation is about them", async () => {
+    const expected = file(
+      "none.yaml",
+      "tests:\n  - name: n\n    signal: { name: N, target: node/a }\n    expect: no match\n",
+    );
+    const rules = join(directory, "unfit-rules");
+    mkdirSync(rules, { recursive: true });
+    const rule =
+      "{ name: unfit, match: { signalName: A, kind: Pod }, workflow: node-disk-cleanup, parameters: { colour: red } }";
+    writeFileSync(join(rules, "r.yaml"), `rules:\n  - ${rule}\n`);
+
+    const { status, out } = await interlock(["policy", "test", "--rules", rules, expected]);
+
+    expect(status).toBe(1);
+    expect(out).toContain("FAIL  rule unfit can never be carried out\n");
+    expect(out).toContain("workflow node-disk-cleanup is not for a pod");
+    expect(out).toContain("colour is not a parameter of this workflow");
+    expect(out).toContain("1 passed, 1 failed");
   });
 
   it("takes the cooldown from the configuration that is named", async () => {

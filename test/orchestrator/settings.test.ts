@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openOrchestrator, openRules, type RulesAnalyzer, type Stage } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { builtInKinds } from "../../src/resources/index.ts";
@@ -55,6 +55,27 @@ describe("the setting", () => {
     const name = await world.incident("disk");
 
     expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "disk" } });
+  });
+
+  it("rules.dir is checked against the catalog at the start, and again when the rules change", async () => {
+    await writeFile(join(directory, "lost.yaml"), rulesFile.replace("disk", "lost").replace("cleanup", "gone"));
+    const reported = () => world.log.events.filter(({ event }) => event === "rule cannot be carried out");
+
+    await open();
+    expect(reported().map(({ fields }) => fields)).toEqual([
+      { rule: "lost", problems: ["workflow gone is not in the catalog"], next: expect.any(String) },
+    ]);
+
+    const wrong = `${rulesFile.replace("disk", "lost")}    parameters: { colour: red }\n`;
+    await writeFile(join(directory, "lost.yaml"), wrong);
+    await vi.waitUntil(
+      async () => {
+        await world.passTime(1_000);
+        return reported().length > 1;
+      },
+      { timeout: 30_000 },
+    );
+    expect(reported()[1]?.fields["problems"]).toEqual([expect.stringContaining("parameter colour is not a parameter")]);
   });
 
   it("incidents.staleAfter is how long an incident waits without being reported again", async () => {

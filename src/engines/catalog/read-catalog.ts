@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine, Kinds, RemediationWorkflow, RemediationWorkflowSpec } from "../../resources/index.ts";
-import { readWorkflowPipeline, undeclaredParams } from "../local/workflow-pipeline.ts";
+import { workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 import { readWorkflowFile } from "./read-workflow-file.ts";
 
 /** What a folder of workflows holds. What is wrong in one file is no reason to leave out another. */
@@ -48,16 +48,12 @@ export async function readCatalog(
 
 async function localProblems(
   { root, path }: { readonly root: string; readonly path: string },
-  { engine, containerImage, parameters }: RemediationWorkflowSpec,
+  spec: RemediationWorkflowSpec,
   defaultEngine: Engine | undefined,
 ): Promise<readonly string[]> {
-  if ((engine ?? defaultEngine) !== "local") return [];
-  const read = await readWorkflowPipeline(root, containerImage);
-  if (read.kind === "refused") {
-    return read.problems.map(({ file, problem }) => `${file ? join(root, file) : `${path}:1`}: ${problem}`);
-  }
-  const missing = undeclaredParams(read.pipeline, parameters ?? { properties: {} });
-  return missing.map((problem) => `${join(root, read.file)}: ${problem}`);
+  if ((spec.engine ?? defaultEngine) !== "local") return [];
+  const problems = await workflowPipelineProblems(root, spec);
+  return problems.map(({ file, problem }) => `${file ? join(root, file) : `${path}:1`}: ${problem}`);
 }
 
 async function foldersIn(root: string): Promise<string[]> {

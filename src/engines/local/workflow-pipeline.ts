@@ -35,8 +35,19 @@ export async function readWorkflowPipeline(root: string, name: string): Promise<
   return { kind: "refused", problems: reading.problems.map((problem) => ({ file, problem })) };
 }
 
+/** Why the pipeline of a workflow could not be run, whatever parameters an execution has. */
+export async function workflowPipelineProblems(
+  root: string,
+  { containerImage, parameters }: Pick<RemediationWorkflowSpec, "containerImage" | "parameters">,
+): Promise<readonly PipelineProblem[]> {
+  const read = await readWorkflowPipeline(root, containerImage);
+  if (read.kind === "refused") return read.problems;
+  const missing = undeclaredParams(read.pipeline, parameters ?? { properties: {} });
+  return missing.map((problem) => ({ file: read.file, problem }));
+}
+
 /** Parameters of a pipeline that a run could lack, or get in another type, whatever parameters an execution has. */
-export function undeclaredParams(
+function undeclaredParams(
   { params = [] }: PipelineSpec,
   { properties = {}, required = [] }: NonNullable<RemediationWorkflowSpec["parameters"]>,
 ): readonly string[] {

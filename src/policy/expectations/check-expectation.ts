@@ -1,14 +1,8 @@
-import {
-  checkParameters,
-  type Diagnosis,
-  fitsTarget,
-  type Kinds,
-  parseTarget,
-  type RemediationWorkflow,
-} from "../../resources/index.ts";
+import { type Diagnosis, type Kinds, parseTarget, type RemediationWorkflow } from "../../resources/index.ts";
 import { type Decision, decide } from "../decide.ts";
 import { diagnose } from "../rules/diagnose.ts";
 import type { Rule } from "../rules/rule.ts";
+import { diagnosisProblems } from "../rules/rule-problems.ts";
 import type { PolicySettings } from "../settings.ts";
 import { workflowRules } from "../workflow-rules.ts";
 import type { Expectation, Expected } from "./expectation.ts";
@@ -96,20 +90,13 @@ function compare(expected: Extract<Expected, { match: true }>, { rule, diagnosis
     });
 }
 
-/** What would be refused when it is run: a rule for a workflow that cannot be run so is a mistake in any case. */
-function misfits({ workflowId, target, parameters }: Diagnosis, { workflow, kinds }: CheckOptions): Difference[] {
+/** A rule that can never be carried out is a mistake in any case, whatever is expected. */
+function misfits(diagnosis: Diagnosis, { workflow, kinds }: CheckOptions): Difference[] {
+  const { workflowId } = diagnosis;
   const entry = workflow(workflowId);
   const what = `workflow ${workflowId}`;
   if (!entry) return [{ what, expected: "is in the catalog", found: "is not" }];
-  const checked = checkParameters(entry.spec.parameters, parameters ?? {});
-  const wrong = checked.kind === "invalid" ? checked.problems : [];
-  const read = parseTarget(target, kinds);
-  const fits = read.kind === "target" && read.target.type === "object" && fitsTarget(entry.spec, read.target, kinds);
-  const kindsOf = entry.spec.targetKinds?.join(", ") ?? "any kind";
-  return [
-    ...wrong.map((found) => ({ what, expected: "takes these parameters", found })),
-    ...(fits ? [] : [{ what, expected: `fits ${kindsOf}`, found: target }]),
-  ];
+  return diagnosisProblems(diagnosis, entry, kinds).map((found) => ({ what, expected: "can be run so", found }));
 }
 
 function sorted(parameters: object): string {

@@ -83,7 +83,7 @@ describe("an expectation", () => {
 
     expect(outcome(test("Broken"))).toEqual([["workflow nowhere", "is in the catalog", "is not"]]);
     expect(outcome(test("TooMuch"))).toEqual([
-      ["workflow cleanup", "takes these parameters", expect.stringContaining("colour")],
+      ["workflow cleanup", "can be run so", expect.stringContaining("colour")],
     ]);
   });
 
@@ -91,7 +91,9 @@ describe("an expectation", () => {
     const text = `tests:${disk.replace("DiskFull", "Pod")}\n    expect: { rule: pods }`;
     const pods = `rules:\n  - name: pods\n    match: { signalName: Pod }\n    workflow: cleanup\n`;
 
-    expect(outcome(text, pods)).toEqual([["workflow cleanup", "fits node", "payment/deployment/api"]]);
+    expect(outcome(text, pods)).toEqual([
+      ["workflow cleanup", "can be run so", "workflow cleanup is not for a deployment: it fits node"],
+    ]);
   });
 
   it("is asked about the owner that it names, as the gateway would find it", () => {

@@ -16,6 +16,15 @@ export function fill(template: string, incident: RemediationRequestSpec): Filled
   return missing === undefined ? { kind: "text", text } : { kind: "missing", what: missing };
 }
 
+/** The template with the same text in every place that is filled in. */
+export function replacePlaceholders(template: string, text: string): string {
+  return template.replace(placeholder, () => text);
+}
+
+export function hasPlaceholder(template: string): boolean {
+  return template.search(placeholder) >= 0;
+}
+
 /** The names that a template asks for and that no incident can have. */
 export function unknownNames(template: string): readonly string[] {
   return [...template.matchAll(placeholder)].map(([, name = ""]) => name).filter((name) => !isKnown(name));

@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Call, type KubeClient, refOf } from "../../kube/index.ts";
+import { type Condition, type Engine, type RemediationWorkflow, remediationWorkflows } from "../../resources/index.ts";
+import { workflowPipelineProblems } from "../local/workflow-pipeline.ts";
+
+export interface MarkOptions {
+  /** The namespace of the catalog. */
+  readonly namespace: string;
+  /** The folder with one folder per workflow. */
+  readonly root: string;
+  /** The engine of a workflow that names none. */
+  readonly defaultEngine: Engine;
+}
+
+/**
+ * Marks every entry of the local engine whose pipeline cannot be read as Invalid, so that its incidents are blocked with
+ * the reason instead of failing again and again. An entry whose pipeline was corrected is Active again.
+ */
+export async function markUnreadable(
+  client: KubeClient,
+  { namespace, root, defaultEngine }: MarkOptions,
+  call: Call = {},
+): Promise<void> {
+  const { items } = await client.list(remediationWorkflows, { namespace }, call);
+  for (const entry of items) {
+    if ((entry.spec.engine ?? defaultEngine) !== "local") continue;
+    const found = await workflowPipelineProblems(root, entry.spec);
+    const problems = found.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem));
+    const status = statusFor(entry, problems, new Date(client.serverNowMs()).toISOString());
+    if (status === undefined) continue;
+    const { resourceVersion } = entry.metadata;
+    const merge = { metadata: { resourceVersion }, status };
+    // Whoever changed the entry meanwhile changed a file or the catalog, and that leads here again.
+    await client.patch(remediationWorkflows, refOf(entry), { merge }, { ...call, subresource: "status" });
+  }
+}
+
+/** The status to write; undefined if it stays. What another program marked as Invalid stays so. */
+function statusFor({ status }: RemediationWorkflow, problems: readonly string[], at: string): object | undefined {
+  const marked = status?.conditions?.some(({ type, status: is }) => type === conditionType && is === "False") ?? false;
+  if (problems.length === 0) {
+    return marked ? { catalogStatus: "Active", problems: null, conditions: [readable("True", "", at)] } : undefined;
+  }
+  if (marked ? isDeepStrictEqual(status?.problems, problems) : status?.catalogStatus === "Invalid") return undefined;
+  return { catalogStatus: "Invalid", problems, conditions: [readable("False", problems.join("; "), at)] };
+}
+
+const conditionType = "PipelineReadable";
+
+function readable(status: "True" | "False", message: string, lastTransitionTime: string): Condition {
+  return { type: conditionType, status, reason: status === "True" ? "Read" : "Refused", message, lastTransitionTime };
+}

@@ -1,0 +1,97 @@
+import {
+  checkParameters,
+  type Diagnosis,
+  type Kinds,
+  type ParameterValue,
+  parseTarget,
+  type RemediationWorkflow,
+  type RemediationWorkflowSpec,
+  type TargetKind,
+  targetKindProblem,
+} from "../../resources/index.ts";
+import { hasPlaceholder, replacePlaceholders } from "./fill.ts";
+import { expressionIn } from "./match.ts";
+import type { Rule } from "./rule.ts";
+
+/**
+ * Why a diagnosis can never be carried out: its workflow refuses the target, or does not take the parameters. Sentences
+ * without their full stop.
+ */
+export function diagnosisProblems(
+  { target, parameters }: Pick<Diagnosis, "target" | "parameters">,
+  { spec }: Pick<RemediationWorkflow, "spec">,
+  kinds: Kinds,
+): readonly string[] {
+  return [...targetProblems(target, spec, kinds), ...parameterProblems(spec.parameters, parameters)];
+}
+
+export interface RuleContext {
+  /** The current entry of a workflow. */
+  readonly workflow: (id: string) => Pick<RemediationWorkflow, "spec"> | undefined;
+  readonly kinds: Kinds;
+}
+
+/**
+ * Why a rule can never be carried out, whatever signal it matches: its workflow is missing, refuses every kind of target
+ * that the rule can give, or does not take its parameters. Sentences without their full stop.
+ */
+export function ruleProblems(rule: Rule, { workflow, kinds }: RuleContext): readonly string[] {
+  const entry = workflow(rule.workflow);
+  if (!entry) return [`workflow ${rule.workflow} is not in the catalog`];
+  const possible = possibleKinds(rule, kinds);
+  const refusals = possible
+    .map((kind) => targetKindProblem(entry.spec, kind, kinds))
+    .filter((one) => one !== undefined);
+  return [
+    ...(refusals.length === possible.length ? refusals : []),
+    ...parameterProblems(withoutLimitsOnTemplates(entry.spec.parameters, rule), rule.parameters),
+  ];
+}
+
+function targetProblems(target: string, spec: RemediationWorkflowSpec, kinds: Kinds): readonly string[] {
+  const reading = parseTarget(target, kinds);
+  if (reading.kind === "problem") return [`target ${target} ${reading.problem}`];
+  if (reading.target.type === "repository") return [`target ${target} is a repository: workflows run on objects`];
+  const problem = targetKindProblem(spec, reading.target, kinds);
+  return problem === undefined ? [] : [problem];
+}
+
+function parameterProblems(
+  schema: RemediationWorkflowSpec["parameters"],
+  given: Readonly<Record<string, ParameterValue>> = {},
+): readonly string[] {
+  const checked = checkParameters(schema, given);
+  return checked.kind === "invalid" ? checked.problems.map((problem) => `parameter ${problem}`) : [];
+}
+
+/** The kinds of target that a rule can give; none if that is not known before there is a signal. */
+function possibleKinds({ target, match }: Rule, kinds: Kinds): readonly TargetKind[] {
+  if (target !== undefined) {
+    const sample = replacePlaceholders(target, sampleText);
+    const kind = sample.split("/").at(-2);
+    const reading = kind?.includes(sampleText) ? undefined : parseTarget(sample, kinds);
+    return reading?.kind === "target" && reading.target.type === "object" ? [reading.target] : [];
+  }
+  const spellings = typeof match.kind === "string" ? [match.kind] : (match.kind ?? []);
+  const known = spellings.map((spelling) => (expressionIn(spelling) === undefined ? kinds.find(spelling) : undefined));
+  // An expression, or a kind that a cluster may define later, can stand for anything.
+  if (known.includes(undefined)) return [];
+  return known.flatMap((kind) => (kind ? [{ kind: kind.singular, group: kind.groups[0] ?? "" }] : []));
+}
+
+/** Stands for whatever is filled in; no kind is called so. */
+const sampleText = "filled-in";
+
+/** The text of a template is not known before there is a signal; only its type is. */
+function withoutLimitsOnTemplates(
+  schema: RemediationWorkflowSpec["parameters"],
+  { parameters = {} }: Rule,
+): RemediationWorkflowSpec["parameters"] {
+  if (!schema) return undefined;
+  const isTemplate = (value: ParameterValue | undefined) => typeof value === "string" && hasPlaceholder(value);
+  const properties = Object.entries(schema.properties).map(([name, parameter]) => {
+    const isFilledIn = Object.hasOwn(parameters, name) && isTemplate(parameters[name]);
+    return [name, isFilledIn ? { type: parameter.type } : parameter] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
