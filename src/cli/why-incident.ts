@@ -2,6 +2,7 @@ import type { KubeClient } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import { askingIncident, explain } from "../policy/index.ts";
 import {
+  incidentSeverity,
   kindsIn,
   type RemediationApprovalRequest,
   type RemediationRequest,
@@ -12,6 +13,7 @@ import {
 import { type Answer, askPolicy, readObjectTarget } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
 import { decisionOn, findRecorded, hasDecision, tellDecision } from "./recorded-decision.ts";
+import { seriesLines } from "./series-lines.ts";
 
 /** Everything that is known about an incident: for machines, and in paragraphs for people. */
 export async function explainIncident(
@@ -94,10 +96,11 @@ function standing({ incident, executions, approvals }: Seen, { verification }: D
   const { metadata, spec, status } = incident;
   const { namespace, kind, name } = spec.targetResource;
   const about = [namespace, kind.toLowerCase(), name].filter(Boolean).join("/");
-  const lines = [`${metadata.name}: ${spec.signalName} (${spec.severity}), about ${about}`];
+  const lines = [`${metadata.name}: ${spec.signalName} (${incidentSeverity(incident)}), about ${about}`];
   const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
   say("phase", `${status?.phase ?? "new"}${status?.message ? `: ${status.message}` : ""}`);
   say("reported", reported(incident));
+  for (const line of seriesLines(incident)) say("series", line);
   say("over", status?.resolvedAt && `since ${status.resolvedAt}, according to its senders`);
   if (status?.diagnosis) {
     const { rule, workflowId, target } = status.diagnosis;

@@ -59,23 +59,33 @@ export async function changeStatus(
   throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
 }
 
-/** Our part of the status and nothing else, at exactly this version. What is no longer there is set to null. */
+/** What changes in our part of the status, at exactly this version. */
 function statusPatch({ metadata, status }: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
-  const before = status?.deduplication?.series ?? {};
-  const series: Record<string, unknown> = {};
-  for (const key of Object.keys(before)) series[key] = null;
-  for (const [key, { firingAt, resolvedAt: ended = null }] of Object.entries(deduplication.series ?? {})) {
-    series[key] = { firingAt, resolvedAt: ended };
-  }
+  const isClosed = status !== undefined && !isOpen({ metadata, status } as RemediationRequest);
   return {
     metadata: { resourceVersion: metadata.resourceVersion },
     status: {
       ...(status?.phase === undefined ? { phase: "Pending" } : {}),
-      deduplication: { ...deduplication, series },
+      deduplication: mergePatch(status?.deduplication ?? {}, deduplication),
       // A closed incident has its outcome already.
-      ...(status !== undefined && !isOpen({ metadata, status } as RemediationRequest)
-        ? {}
-        : { resolvedAt: resolvedAt ?? null }),
+      ...(isClosed ? {} : { resolvedAt: resolvedAt ?? null }),
     },
   };
+}
+
+/** The JSON merge patch that makes `after` of `before`. An object that both share is not looked into. */
+function mergePatch(before: object, after: object): Readonly<Record<string, unknown>> {
+  const patch: Record<string, unknown> = {};
+  const [old, next] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  for (const name of old.keys()) if (!next.has(name)) patch[name] = null;
+  for (const [name, value] of next) {
+    const known = old.get(name);
+    if (known === value) continue;
+    patch[name] = isObject(known) && isObject(value) ? mergePatch(known, value) : value;
+  }
+  return patch;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

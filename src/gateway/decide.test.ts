@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { incidentName, type RemediationRequest, type Signal } from "../resources/index.ts";
+import { type FiringSeries, incidentName, type RemediationRequest, type Signal } from "../resources/index.ts";
 import { type Count, decideFiring, mostSeries, seriesKey, withCount, withEnd } from "./decide.ts";
 import type { Report } from "./report.ts";
 
@@ -10,6 +10,7 @@ const [six, seven, eight] = [
 ] as const;
 const a = seriesKey({ series: "a" });
 const b = seriesKey({ series: "b" });
+const first = { severity: "warning", signalLabels: { node: "n1" } } as unknown as RemediationRequest["spec"];
 
 describe("a signal that fires", () => {
   it.each<[string, RemediationRequest | undefined, object]>([
@@ -53,8 +54,8 @@ describe("a signal that fires after several incidents", () => {
 
 describe("the count in a status", () => {
   it("is the sum of what each gateway has counted", () => {
-    const one = withCount(undefined, count({ writer: "gw-1", count: 3 }));
-    const both = withCount(one, count({ writer: "gw-2", count: 4, firstSeenAt: six, lastSeenAt: eight }));
+    const one = afterCount(undefined, count({ writer: "gw-1", count: 3 }));
+    const both = afterCount(one, count({ writer: "gw-2", count: 4, firstSeenAt: six, lastSeenAt: eight }));
 
     expect(both.deduplication).toMatchObject({
       firstSeenAt: six,
@@ -65,24 +66,24 @@ describe("the count in a status", () => {
   });
 
   it("does not change when it is written again, or late", () => {
-    const once = withCount(undefined, count({ count: 3 }));
+    const once = afterCount(undefined, count({ count: 3 }));
 
-    expect(withCount(once, count({ count: 3 }))).toEqual(once);
-    expect(withCount(once, count({ count: 2 }))).toEqual(once);
+    expect(afterCount(once, count({ count: 3 }))).toEqual(once);
+    expect(afterCount(once, count({ count: 2 }))).toEqual(once);
   });
 
   it("says that nothing is over any more when a series fires again", () => {
-    const over = withEnd(withCount(undefined, count({ firing: [[a, six]] })), ended("a", seven), seven);
+    const over = afterEnd(afterCount(undefined, count({ firing: [[a, six]] })), ended("a", seven), seven);
 
     expect(over.resolvedAt).toBe(seven);
-    expect(withCount(over, count({ firing: [[a, six]] })).resolvedAt).toBe(seven);
-    expect(withCount(over, count({ firing: [[a, eight]] })).resolvedAt).toBeUndefined();
-    expect(withCount(over, count({ firing: [[b, six]] })).resolvedAt).toBeUndefined();
+    expect(afterCount(over, count({ firing: [[a, six]] })).resolvedAt).toBe(seven);
+    expect(afterCount(over, count({ firing: [[a, eight]] })).resolvedAt).toBeUndefined();
+    expect(afterCount(over, count({ firing: [[b, six]] })).resolvedAt).toBeUndefined();
   });
 
   it("tells a bounded number of series apart, and lets those that are over go first", () => {
     const many = Array.from({ length: mostSeries }, (_, i) => [`s${i}`, six] as const);
-    const full = withCount(undefined, count({ firing: many }));
+    const full = afterCount(undefined, count({ firing: many }));
     const oneOver = {
       ...full,
       deduplication: {
@@ -91,17 +92,79 @@ describe("the count in a status", () => {
       },
     };
 
-    expect(withCount(full, count({ firing: [[a, six]] })).deduplication.series).not.toHaveProperty(a);
-    const { series = {} } = withCount(oneOver, count({ firing: [[a, six]] })).deduplication;
+    expect(afterCount(full, count({ firing: [[a, six]] })).deduplication.series).not.toHaveProperty(a);
+    const { series = {} } = afterCount(oneOver, count({ firing: [[a, six]] })).deduplication;
     expect(Object.keys(series)).toHaveLength(mostSeries);
     expect(series).toHaveProperty(a);
     expect(series).not.toHaveProperty("s5");
   });
 });
 
+describe("the series in a status", () => {
+  const critical = { severity: "critical", labels: { condition: "DiskPressure" } };
+
+  it("store what differs from the first signal, and nothing else", () => {
+    const { series } = afterCount(
+      undefined,
+      count({
+        firing: [
+          [a, six],
+          [b, six, critical],
+        ],
+      }),
+    ).deduplication;
+
+    expect(series).toEqual({
+      [a]: { firingAt: six },
+      [b]: { firingAt: six, severity: "critical", labels: { condition: "DiskPressure" }, withoutLabels: ["node"] },
+    });
+  });
+
+  it("give the incident the highest severity of those that fire", () => {
+    const one = afterCount(undefined, count({ firing: [[a, six]] }));
+    const both = afterCount(one, count({ firing: [[b, six, critical]] }));
+    const ended1 = afterEnd(both, ended("b", seven), seven);
+
+    expect([one, both, ended1].map(({ deduplication }) => deduplication.severity)).toEqual([
+      "warning",
+      "critical",
+      "warning",
+    ]);
+  });
+
+  it("follow a series whose severity changes", () => {
+    const before = afterCount(undefined, count({ firing: [[a, six]] }));
+
+    expect(afterCount(before, count({ firing: [[a, six, { severity: "critical" }]] })).deduplication.severity).toBe(
+      "critical",
+    );
+  });
+
+  it("are listed up to a limit, with a note; a more severe one takes the place of a less severe one", () => {
+    const many = Array.from({ length: mostSeries }, (_, i) => [`s${i}`, six] as const);
+    const full = afterCount(undefined, count({ firing: many }));
+    const more = afterCount(full, count({ firing: [[a, six]] })).deduplication;
+    const worse = afterCount(full, count({ firing: [[b, six, critical]] })).deduplication;
+
+    expect(full.deduplication).not.toHaveProperty("hasMoreSeries");
+    expect(more).toMatchObject({ hasMoreSeries: true, severity: "warning" });
+    expect(worse).toMatchObject({ hasMoreSeries: true, severity: "critical" });
+    expect(Object.keys(worse.series ?? {})).toHaveLength(mostSeries);
+    expect(worse.series).toHaveProperty(b);
+  });
+
+  it("omit labels that are too large to be stored 64 times", () => {
+    const large = { labels: { node: "n1", text: "x".repeat(5_000) } };
+
+    expect(afterCount(undefined, count({ firing: [[a, six, large]] })).deduplication.series).toEqual({
+      [a]: { firingAt: six, isTooLarge: true },
+    });
+  });
+});
+
 describe("the end of a series", () => {
   it("ends the incident when it was the last", () => {
-    const both = withCount(
+    const both = afterCount(
       undefined,
       count({
         firing: [
@@ -111,8 +174,8 @@ describe("the end of a series", () => {
       }),
     );
 
-    const one = withEnd(both, ended("a", seven), seven);
-    const none = withEnd(one, ended("b", eight), eight);
+    const one = afterEnd(both, ended("a", seven), seven);
+    const none = afterEnd(one, ended("b", eight), eight);
 
     expect(one.resolvedAt).toBeUndefined();
     expect(none.resolvedAt).toBe(eight);
@@ -120,17 +183,17 @@ describe("the end of a series", () => {
   });
 
   it("ends an incident that knows of no series yet", () => {
-    expect(withEnd(undefined, ended("a", seven), eight)).toMatchObject({ resolvedAt: seven });
+    expect(afterEnd(undefined, ended("a", seven), eight)).toMatchObject({ resolvedAt: seven });
   });
 
   it("that came late does not end what fires since", () => {
-    const again = withCount(undefined, count({ firing: [[a, eight]] }));
+    const again = afterCount(undefined, count({ firing: [[a, eight]] }));
 
-    expect(withEnd(again, ended("a", seven), eight).resolvedAt).toBeUndefined();
+    expect(afterEnd(again, ended("a", seven), eight).resolvedAt).toBeUndefined();
   });
 
   it("is kept at its latest, in whatever order it is told", () => {
-    const later = withEnd(withEnd(undefined, ended("a", eight), eight), ended("a", seven), eight);
+    const later = afterEnd(afterEnd(undefined, ended("a", eight), eight), ended("a", seven), eight);
 
     expect(later.deduplication.series?.[a]?.resolvedAt).toBe(eight);
     expect(later.resolvedAt).toBe(eight);
@@ -157,8 +220,28 @@ function incident(n: number | string, { phase, ended }: { phase?: string; ended?
 function count({
   firing = [],
   ...change
-}: Partial<Omit<Count, "firing">> & { firing?: readonly (readonly [string, string])[] } = {}): Count {
-  return { writer: "gw-1", count: 1, firstSeenAt: seven, lastSeenAt: seven, firing: new Map(firing), ...change };
+}: Partial<Omit<Count, "firing">> & { firing?: readonly Firing[] } = {}): Count {
+  return { writer: "gw-1", count: 1, firstSeenAt: seven, lastSeenAt: seven, firing: toFiring(firing), ...change };
+}
+
+type Firing = readonly [key: string, firingAt: string, described?: Partial<FiringSeries>];
+
+function toFiring(firing: readonly Firing[]): Count["firing"] {
+  const { severity, signalLabels: labels = {} } = first;
+  return new Map(
+    firing.map(([key, firingAt, described]) => [
+      key,
+      { firingAt, severity, labels, annotations: {}, ...described } as FiringSeries,
+    ]),
+  );
+}
+
+function afterCount(before: Parameters<typeof withCount>[0], counted: Count) {
+  return withCount(before, counted, first);
+}
+
+function afterEnd(before: Parameters<typeof withEnd>[0], signal: Signal, nowAt: string) {
+  return withEnd(before, signal, nowAt, first);
 }
 
 function ended(series: string, endedAt: string): Signal {

@@ -1,5 +1,16 @@
 import { createHash } from "node:crypto";
-import { type Deduplication, incidentNumber, type RemediationRequest, type Signal } from "../resources/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Deduplication,
+  type FiringSeries,
+  highestSeverity,
+  type IncidentSeries,
+  incidentNumber,
+  type RemediationRequest,
+  type Signal,
+  severityRank,
+  toIncidentSeries,
+} from "../resources/index.ts";
 import { isOpen, type Report } from "./report.ts";
 
 /** What to do about a signal that fires. */
@@ -51,8 +62,8 @@ export interface Count {
   readonly count: number;
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
-  /** Since when each series fires, by its key. */
-  readonly firing: ReadonlyMap<string, string>;
+  /** The series that fire, by their keys. */
+  readonly firing: ReadonlyMap<string, FiringSeries>;
 }
 
 /** The part of an incident's status that is the gateway's. */
@@ -62,10 +73,13 @@ export interface CountedStatus {
   readonly resolvedAt?: string;
 }
 
+/** The signal that the incident was opened with: series are stored as what differs from it. */
+type FirstSignal = RemediationRequest["spec"];
+
 type Before = { readonly deduplication?: Deduplication; readonly resolvedAt?: string } | undefined;
 
 /** Adds what `counted` says. Saying it twice changes nothing, and neither does the order in which gateways say theirs. */
-export function withCount(before: Before, counted: Count): CountedStatus {
+export function withCount(before: Before, counted: Count, first: FirstSignal): CountedStatus {
   const known = before?.deduplication;
   const earlier = known?.occurrencesByWriter ?? {};
   const own = Math.max(earlier[counted.writer] ?? 0, counted.count);
@@ -74,7 +88,10 @@ export function withCount(before: Before, counted: Count): CountedStatus {
   for (const writer in occurrencesByWriter) occurrenceCount += occurrencesByWriter[writer] ?? 0;
 
   const series: Series = { ...known?.series };
-  for (const [key, firingAt] of counted.firing) fire(series, key, firingAt);
+  let hasMoreSeries = known?.hasMoreSeries ?? false;
+  for (const [key, reported] of counted.firing) {
+    if (!fire(series, key, reported, first)) hasMoreSeries = true;
+  }
   const fires = Object.values(series).some(({ resolvedAt }) => resolvedAt === undefined);
   return {
     deduplication: {
@@ -83,13 +100,15 @@ export function withCount(before: Before, counted: Count): CountedStatus {
       occurrenceCount,
       occurrencesByWriter,
       ...(Object.keys(series).length > 0 ? { series } : {}),
+      ...(hasMoreSeries && { hasMoreSeries }),
+      severity: highestSeverity(series, first),
     },
     ...(before?.resolvedAt !== undefined && !fires ? { resolvedAt: before.resolvedAt } : {}),
   };
 }
 
 /** The status after the end of one series: over, unless another one still fires. */
-export function withEnd(before: Before, signal: Signal, nowAt: string): CountedStatus {
+export function withEnd(before: Before, signal: Signal, nowAt: string, first: FirstSignal): CountedStatus {
   const known = before?.deduplication;
   const series: Series = { ...known?.series };
   const key = seriesKey(signal);
@@ -101,25 +120,42 @@ export function withEnd(before: Before, signal: Signal, nowAt: string): CountedS
   const hasBegunAgain = own !== undefined && own.resolvedAt === undefined && firingAt > endedAt;
   if (!hasBegunAgain) {
     makeRoom(series, key);
-    series[key] = { firingAt: earliest(firingAt, endedAt), resolvedAt: latest(resolvedAt, endedAt) };
+    series[key] = { ...own, firingAt: earliest(firingAt, endedAt), resolvedAt: latest(resolvedAt, endedAt) };
   }
   const fires = Object.values(series).some((one) => one.resolvedAt === undefined);
   const deduplication = known ?? { firstSeenAt: nowAt, lastSeenAt: nowAt, occurrenceCount: 0 };
   return {
-    deduplication: { ...deduplication, series },
+    deduplication: { ...deduplication, series, severity: highestSeverity(series, first) },
     ...(fires ? {} : { resolvedAt: latest(before?.resolvedAt, signal.endedAt ?? nowAt) }),
   };
 }
 
-type Series = Record<string, { readonly firingAt: string; readonly resolvedAt?: string }>;
+type Series = Record<string, IncidentSeries>;
 
-function fire(series: Series, key: string, firingAt: string) {
+/** Adds a series that fires. False if not all series that fire can be listed. */
+function fire(series: Series, key: string, reported: FiringSeries, first: FirstSignal): boolean {
   const known = series[key];
+  const { firingAt } = reported;
   // An old report of what has ended since.
-  if (known?.resolvedAt !== undefined && firingAt <= known.resolvedAt) return;
-  if (known && known.resolvedAt === undefined && known.firingAt >= firingAt) return;
-  if (!makeRoom(series, key)) return;
-  series[key] = { firingAt };
+  if (known?.resolvedAt !== undefined && firingAt <= known.resolvedAt) return true;
+  if (known && known.resolvedAt === undefined) {
+    if (known.firingAt > firingAt) return true;
+    if (known.firingAt === firingAt && reported.severity === undefined) return true;
+  }
+  const next = toIncidentSeries(reported, first);
+  // The stored object stays the same while nothing changes, so that only changes are written.
+  if (known && isDeepStrictEqual(known, next)) return true;
+  if (makeRoom(series, key)) {
+    series[key] = next;
+    return true;
+  }
+  const rankOf = (one: IncidentSeries) => severityRank(one.severity ?? first.severity);
+  const least = leastBy(Object.keys(series), (other) => rankOf(series[other] as IncidentSeries));
+  if (least !== undefined && rankOf(series[least] as IncidentSeries) < rankOf(next)) {
+    delete series[least];
+    series[key] = next;
+  }
+  return false;
 }
 
 /** Whether there is room for `key`; a series that is over gives way to it. */
@@ -129,6 +165,10 @@ function makeRoom(series: Series, key: string): boolean {
   if (over === undefined) return false;
   delete series[over];
   return true;
+}
+
+function leastBy<T>(items: readonly T[], rankOf: (item: T) => number): T | undefined {
+  return items.reduce<T | undefined>((least, one) => (least && rankOf(least) <= rankOf(one) ? least : one), undefined);
 }
 
 // All of them are RFC 3339 in UTC with milliseconds, so that text compares as time.

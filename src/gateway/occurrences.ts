@@ -83,8 +83,9 @@ export class Occurrences {
     return changeStatus(this.#options, whole(incident), (live) => {
       // What we counted before is said with it; otherwise our next write would say that the series fires.
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
-      const before = counted ? withCount(live.status, counted) : live.status;
-      return { next: withEnd(before, signal, nowAt), done: () => counted && tally && this.#settle(tally, counted) };
+      const before = counted ? withCount(live.status, counted, live.spec) : live.status;
+      const next = withEnd(before, signal, nowAt, live.spec);
+      return { next, done: () => counted && tally && this.#settle(tally, counted) };
     });
   }
 
@@ -188,7 +189,7 @@ export class Occurrences {
       const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
       const more = counted.count - tally.written;
       return {
-        next: withCount(live.status, counted),
+        next: withCount(live.status, counted, live.spec),
         done: (object) => {
           this.#settle(tally, counted);
           wrote(object, more, object.status?.deduplication?.occurrenceCount ?? 0);
@@ -234,7 +235,11 @@ export class Occurrences {
   async #addLate(closed: RemediationRequest, late: Count): Promise<void> {
     const { writer, wrote } = this.#options;
     await changeStatus(this.#options, whole(closed), (live) => ({
-      next: withCount(live.status, { ...late, count: countIn(live, writer) + late.count, firing: new Map() }),
+      next: withCount(
+        live.status,
+        { ...late, count: countIn(live, writer) + late.count, firing: new Map() },
+        live.spec,
+      ),
       done: (object) => wrote(object, late.count, object.status?.deduplication?.occurrenceCount ?? 0),
     }));
   }

@@ -1,4 +1,4 @@
-import type { RemediationRequest } from "../resources/index.ts";
+import { type FiringSeries, type RemediationRequest, type Signal, severityRank } from "../resources/index.ts";
 import { type Count, mostSeries, seriesKey } from "./decide.ts";
 import type { Report } from "./report.ts";
 
@@ -42,8 +42,8 @@ export class Tally {
   #opened: number;
   #firstSeenAt: string;
   #lastSeenAt: string;
-  /** Series that the status may not know of. */
-  readonly #firing: Map<string, string>;
+  /** Series that the status may not have, or not as they are now. */
+  readonly #firing: Map<string, FiringSeries>;
   /** The signal that told since when each series fires, the latest last: nearly every signal tells the same again. */
   readonly #told: Map<string, Report>;
   /** The latest signal that said something new. */
@@ -73,7 +73,7 @@ export class Tally {
     this.#opened = opened;
     this.#firstSeenAt = firstSeenAt;
     this.#lastSeenAt = lastSeenAt;
-    this.#firing = new Map(firing);
+    this.#firing = new Map(restoredFiring(firing, [...others, report]));
     this.#moved = new Map(moved);
     this.#report = report;
     this.#told = new Map(others.map((other) => [other.signal.series, other]));
@@ -132,18 +132,27 @@ export class Tally {
     this.#count += occurrences;
     if (from) this.#takeOver(from);
     if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
-    const { series, firingAt } = report.signal;
-    const told = this.#told.get(series)?.signal.firingAt;
-    // What comes late says nothing new, either.
-    if (told !== undefined && told >= firingAt) return;
+    const { signal } = report;
+    if (!isNews(signal, this.#told.get(signal.series)?.signal)) return;
     // Beyond the most that a status has, series are counted and not told apart.
     if (this.#told.size >= mostSeries) this.#told.clear();
-    if (this.#firing.size >= mostSeries) return;
-    this.#told.delete(series);
-    this.#told.set(series, report);
-    this.#firing.set(seriesKey(report.signal), firingAt);
+    const key = seriesKey(signal);
+    if (!this.#hasRoomFor(key, signal)) return;
+    this.#told.delete(signal.series);
+    this.#told.set(signal.series, report);
+    this.#firing.set(key, toFiringSeries(signal));
     this.#report = report;
     this.#edition++;
+  }
+
+  /** A more severe series takes the place of a less severe one. */
+  #hasRoomFor(key: string, { severity }: Signal): boolean {
+    if (this.#firing.has(key) || this.#firing.size < mostSeries) return true;
+    const rank = severityRank(severity);
+    for (const [other, series] of this.#firing) {
+      if (series.severity !== undefined && severityRank(series.severity) < rank) return this.#firing.delete(other);
+    }
+    return false;
   }
 
   /** The incident was opened with so many of those that follow. */
@@ -171,7 +180,7 @@ export class Tally {
   /** The status has `counted`, or another incident has taken it over. */
   wrote({ count, firing }: Pick<Count, "count" | "firing">): void {
     this.#written = Math.max(this.#written, count);
-    for (const [key, firingAt] of firing) if (this.#firing.get(key) === firingAt) this.#firing.delete(key);
+    for (const [key, series] of firing) if (this.#firing.get(key) === series) this.#firing.delete(key);
   }
 
   kept(): KeptTally {
@@ -184,10 +193,39 @@ export class Tally {
       opened: this.#opened,
       firstSeenAt: this.#firstSeenAt,
       lastSeenAt: this.#lastSeenAt,
-      firing: [...this.#firing],
+      firing: [...this.#firing].map(([key, { firingAt }]) => [key, firingAt] as const),
       ...(this.#moved.size > 0 && { moved: [...this.#moved] }),
       report,
       ...(others.length > 0 ? { others: others.reverse() } : {}),
     };
   }
+}
+
+/** Whether a signal of a known series says more than the one before. What comes late does not. */
+function isNews(signal: Signal, before: Signal | undefined): boolean {
+  if (before === undefined || before.firingAt < signal.firingAt) return true;
+  if (before.firingAt > signal.firingAt) return false;
+  return before.severity !== signal.severity || !hasSameTexts(before.labels, signal.labels);
+}
+
+function hasSameTexts(one: Signal["labels"], other: Signal["labels"]): boolean {
+  let names = 0;
+  for (const name in one) {
+    if (one[name] !== other[name]) return false;
+    names++;
+  }
+  return names === Object.keys(other).length;
+}
+
+function toFiringSeries({ firingAt, severity, labels, annotations }: Signal): FiringSeries {
+  return { firingAt, severity, labels, annotations };
+}
+
+/** What a journal keeps of series, described by the `reports` that it keeps. The others wait for their next signal. */
+function restoredFiring(firing: KeptTally["firing"], reports: readonly Report[]) {
+  const described = new Map(reports.map(({ signal }) => [seriesKey(signal), signal]));
+  return firing.map(([key, firingAt]) => {
+    const signal = described.get(key);
+    return [key, signal ? { ...toFiringSeries(signal), firingAt } : { firingAt }] as const;
+  });
 }

@@ -1,5 +1,6 @@
 import { nameHash } from "../kube/index.ts";
 import {
+  incidentSeverity,
   managedBy,
   type RemediationApprovalRequest,
   type RemediationRequest,
@@ -57,7 +58,7 @@ export function draftApproval(
         ...(rule === undefined ? {} : { rationale: `rule ${rule} names it` }),
       },
       whyApprovalRequired: `workflow ${workflowId} asks for a person's agreement before each run`,
-      investigationSummary: `${spec.signalName} (${spec.severity}), reported ${incident.status?.deduplication?.occurrenceCount ?? 1} times since ${spec.firingTime}`,
+      investigationSummary: `${spec.signalName} (${incidentSeverity(incident)}), reported ${incident.status?.deduplication?.occurrenceCount ?? 1} times since ${spec.firingTime}`,
       requiredBy: new Date(nowMs + waitMs).toISOString(),
     },
   };

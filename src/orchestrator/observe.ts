@@ -12,9 +12,11 @@ import {
   type RemediationTarget,
   remediationApprovalRequests,
   remediationTargets,
+  seriesVersion,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
+import { analyzeSeries } from "./analyze-series.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
 import type { NewestIncidents } from "./newest-incidents.ts";
@@ -54,10 +56,10 @@ export async function observe(incident: RemediationRequest, sight: Sight, signal
   const nowMs = client.serverNowMs();
   const { status, metadata } = incident;
   const approval = await approvalOf(incident, sight, signal);
-  const isOutdated = isWaiting(incident) && sight.outdated.changeOf(objectKey(incident)) !== undefined;
+  const isOutdated = isWaiting(incident) && sight.outdated.isOutdated(objectKey(incident), seriesVersion(incident));
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   const needed = needsAnalysis(incident) || isOutdated;
-  const analysis = needed ? await analyzer.analyze(incident.spec, signal) : undefined;
+  const analysis = needed ? await analyzeSeries(incident, analyzer, signal) : undefined;
   const diagnosis = analysis && "diagnosis" in analysis ? analysis.diagnosis : status?.diagnosis;
   return {
     nowMs,

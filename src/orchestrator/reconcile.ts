@@ -1,7 +1,7 @@
 import { objectKey } from "../kube/index.ts";
-import type { RemediationRequest } from "../resources/index.ts";
+import { type RemediationRequest, seriesVersion } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
-import { decide } from "./decide.ts";
+import { decide, isWaiting } from "./decide.ts";
 import { observe } from "./observe.ts";
 import { type Hands, type Performed, perform } from "./perform.ts";
 
@@ -27,7 +27,7 @@ export async function reconcile(
     const change = sight.outdated.changeOf(objectKey(incident));
     const turn = decide(await observe(incident, sight, signal));
     if (turn.actions.length === 0) {
-      if (change !== undefined) sight.outdated.settle(objectKey(incident), change);
+      sight.outdated.settle(objectKey(incident), change, isWaiting(incident) ? seriesVersion(incident) : "");
       return turn.lookAgainInMs;
     }
     const outcome = await performAll(turn, incident, hands, signal);

@@ -89,6 +89,7 @@ export {
   type Diagnosis,
   type IncidentBlock,
   type IncidentPhase,
+  type IncidentSeries,
   type RemediationRequest,
   type RemediationRequestSpec,
   type RemediationRequestStatus,
@@ -115,6 +116,16 @@ export {
 export { resourceKinds } from "./resource-kinds.ts";
 export type { CelRule } from "./schema/rules.ts";
 export type { StructuralSchema } from "./schema/structural.ts";
+export {
+  type FiringSeries,
+  highestSeverity,
+  incidentSeverity,
+  seriesLabels,
+  seriesVersion,
+  specsBySeries,
+  toIncidentSeries,
+} from "./series.ts";
+export { severityRank } from "./severity.ts";
 export {
   defaultFingerprintFields,
   type FingerprintField,

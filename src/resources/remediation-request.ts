@@ -31,10 +31,14 @@ export type RemediationRequestStatus = Wire<typeof status>;
 export type IncidentPhase = RemediationRequestStatus["phase"];
 export type Diagnosis = Wire<typeof diagnosis>;
 export type Deduplication = Wire<typeof deduplication>;
+/** One of the sender's alerts, as an incident stores it. */
+export type IncidentSeries = Wire<typeof series>;
 export type IncidentBlock = Wire<typeof block>;
 
 /** An incident in one of these is closed: the next signal opens a new one. */
 export const closedIncidentPhases = ["Completed", "Failed", "Withdrawn"] as const;
+
+const severity = z.string().min(1).max(50);
 
 const targetResource = z.strictObject({
   kind: z.string().min(1).max(253).describe("Kind, as in Deployment."),
@@ -54,7 +58,7 @@ const spec = z
     ),
     signalName: z.string().min(1).max(253).describe("What was reported, such as the name of the alert."),
     signalSource: z.string().min(1).max(63).describe("Who reported it, such as alertmanager.").optional(),
-    severity: z.string().min(1).max(50).describe("How bad it is, in the sender's own word."),
+    severity: severity.describe("How bad it is, in the sender's own word."),
     targetResource: targetResource.describe("What the signal is about. What is acted on is in the diagnosis."),
     firingTime: timestamp.describe("Since when the problem exists, according to the sender."),
     receivedTime: timestamp.describe("When we heard of it."),
@@ -72,6 +76,15 @@ const series = z.strictObject({
   resolvedAt: timestamp
     .describe("When it ended, by the same clock. Until it fires later than that, it is over.")
     .optional(),
+  severity: severity.describe("Its severity, if that differs from the first signal's.").optional(),
+  labels: stringMap.describe("Its labels that differ from the first signal's.").optional(),
+  withoutLabels: z.array(z.string()).describe("Labels of the first signal that it does not have.").optional(),
+  annotations: stringMap.describe("Its annotations that differ from the first signal's.").optional(),
+  withoutAnnotations: z.array(z.string()).describe("Annotations of the first signal that it does not have.").optional(),
+  isTooLarge: z
+    .boolean()
+    .describe("True if its labels and annotations are too large to be kept here. Rules do not see such a series.")
+    .optional(),
 });
 
 const deduplication = z.strictObject({
@@ -86,6 +99,11 @@ const deduplication = z.strictObject({
     .record(z.string(), series)
     .describe("The sender's alerts that this incident is made of, by a hash of their identity: at most 64.")
     .optional(),
+  hasMoreSeries: z
+    .boolean()
+    .describe("True if more series were reported than are listed. They are counted, but rules do not see them.")
+    .optional(),
+  severity: severity.describe("The highest severity among the series that fire. It is the one that counts.").optional(),
 });
 
 const diagnosis = z.strictObject({
@@ -167,7 +185,7 @@ export const remediationRequests = defineKind<RemediationRequest>({
     { name: "Blocked", type: "string", jsonPath: ".status.block.reason", description: "What stands in the way" },
     { name: "Outcome", type: "string", jsonPath: ".status.outcome" },
     { name: "Seen", type: "integer", jsonPath: ".status.deduplication.occurrenceCount", description: "Signals so far" },
-    { name: "Severity", type: "string", jsonPath: ".spec.severity", priority: 1 },
+    { name: "Severity", type: "string", jsonPath: ".status.deduplication.severity", priority: 1 },
     { name: "Until", type: "string", jsonPath: ".status.block.until", priority: 1 },
     { name: "Fingerprint", type: "string", jsonPath: ".spec.signalFingerprint", priority: 1 },
     ageColumn,

@@ -77,6 +77,23 @@ describe("a gateway", () => {
     expect(Object.values(status?.deduplication?.occurrencesByWriter ?? {})).toEqual([100, 100, 100]);
   });
 
+  it("follows the series of an incident: their labels, and the highest severity of those that fire", async () => {
+    const gateway = await world.gateway();
+    const memory = { node: "worker-1", condition: "MemoryPressure" };
+    const disk = { node: "worker-1", condition: "DiskPressure" };
+    await gateway.admit(signal({ severity: "warning", labels: memory }));
+
+    await gateway.admit(signal({ series: "disk", severity: "critical", labels: disk }));
+
+    const { deduplication } = (await world.only()).status ?? {};
+    expect(deduplication).toMatchObject({ severity: "critical", occurrenceCount: 2 });
+    expect(Object.values(deduplication?.series ?? {})).toContainEqual(
+      expect.objectContaining({ severity: "critical", labels: { condition: "DiskPressure" } }),
+    );
+    await gateway.admit(resolved({ series: "disk", severity: "critical", labels: disk }));
+    expect((await world.only()).status?.deduplication?.severity).toBe("warning");
+  });
+
   it("writes far less often than signals come", async () => {
     const { client, writes } = counting(world);
     const gateway = await world.gateway({ client });

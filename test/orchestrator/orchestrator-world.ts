@@ -67,6 +67,8 @@ export const diskRule: Rule = {
 class TestRules implements Analyzer {
   #rules: readonly Rule[] = [diskRule];
   readonly #listeners = new Set<() => void>();
+  /** How often the rules were asked. */
+  evaluations = 0;
 
   set(...rules: readonly Rule[]): void {
     this.#rules = rules;
@@ -74,6 +76,7 @@ class TestRules implements Analyzer {
   }
 
   async analyze(incident: RemediationRequest["spec"]) {
+    this.evaluations++;
     return diagnose(incident, this.#rules, builtInKinds);
   }
 
@@ -231,6 +234,13 @@ export class OrchestratorWorld {
       deduplication: { firstSeenAt: first, lastSeenAt: at, occurrenceCount },
       resolvedAt: null,
     });
+  }
+
+  /** The gateway writes which series fire, as it stores them. */
+  async reportSeries(name: string, series: Readonly<Record<string, object | null>>, severity: string): Promise<void> {
+    const at = this.nowAt();
+    const seen = { firstSeenAt: at, lastSeenAt: at, occurrenceCount: 1 };
+    await this.#gateway(name, { deduplication: { ...seen, series, severity } });
   }
 
   /** The gateway hears that it is over. */

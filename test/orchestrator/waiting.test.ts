@@ -251,6 +251,62 @@ describe("a pause", () => {
   });
 });
 
+describe("a second series of a waiting incident", () => {
+  const memory = { signalName: "NodePressure", severity: "warning", signalLabels: { condition: "MemoryPressure" } };
+  const at = "2026-11-15T06:00:00.000Z";
+  const both = {
+    a: { firingAt: at },
+    b: { firingAt: at, severity: "critical", labels: { condition: "DiskPressure" } },
+  };
+
+  beforeEach(async () => {
+    await world.orchestrator();
+    await world.workflow({ workflowId: "defrag" });
+  });
+
+  it("with another condition is what the rules see, too: an incident without a rule gets one", async () => {
+    world.rules.set({ name: "disk", match: { labels: { condition: "DiskPressure" } }, workflow: "cleanup" });
+    const name = await world.incident("pressure", memory);
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "NoMatchingRule" } });
+
+    await world.reportSeries(name, both, "critical");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "disk" } });
+  });
+
+  it("with a higher severity has the rules evaluated again, and so has its end", async () => {
+    world.rules.set(
+      { name: "urgent", match: { severity: "critical" }, workflow: "cleanup" },
+      { name: "usual", match: { severity: "warning" }, workflow: "defrag" },
+    );
+    await world.pause("freeze");
+    const name = await world.incident("pressure", memory);
+    const rules: (string | undefined)[] = [];
+    const note = async () => rules.push((await world.status(name)).diagnosis?.rule);
+
+    await note();
+    await world.reportSeries(name, both, "critical");
+    await note();
+    await world.reportSeries(name, { b: { ...both.b, resolvedAt: at } }, "warning");
+    await note();
+
+    expect(rules).toEqual(["usual", "urgent", "usual"]);
+  });
+
+  it("that changes nothing for the rules leaves the diagnosis, and is evaluated once", async () => {
+    await world.pause("freeze");
+    world.rules.set({ name: "any", match: { signalName: "NodePressure" }, workflow: "cleanup" });
+    const name = await world.incident("pressure", memory);
+    await world.reportSeries(name, both, "critical");
+    const before = world.rules.evaluations;
+
+    for (let i = 0; i < 5; i++) await world.reportSeries(name, both, "critical");
+
+    expect(world.rules.evaluations).toBe(before);
+    expect(world.eventTypes(name).filter((type) => type === "incident.diagnosed")).toHaveLength(1);
+  });
+});
+
 describe("in observe mode", () => {
   it("everything is decided and recorded, and nothing is started", async () => {
     await world.orchestrator({ settings: { ...defaultSettings, observe: true } });

@@ -1,0 +1,21 @@
+import type { Analysis } from "../policy/index.ts";
+import { type RemediationRequest, specsBySeries } from "../resources/index.ts";
+import type { Analyzer } from "./analyzer.ts";
+
+/** Of several series, no more reasons than this are listed: many differ only in the name of a Pod. */
+const maxTried = 30;
+
+/** What to do about an incident: what the rules give for the most severe of its series for which they give anything. */
+export async function analyzeSeries(
+  incident: RemediationRequest,
+  analyzer: Analyzer,
+  signal: AbortSignal,
+): Promise<Analysis> {
+  const tried = new Set<string>();
+  for (const spec of specsBySeries(incident)) {
+    const analysis = await analyzer.analyze(spec, signal);
+    if (analysis.kind === "diagnosed") return analysis;
+    for (const reason of analysis.tried) tried.add(reason);
+  }
+  return { kind: "no-match", tried: [...tried].slice(0, maxTried) };
+}

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import type {
+  Deduplication,
+  IncidentSeries,
+  RemediationRequest,
+  RemediationRequestSpec,
+} from "./remediation-request.ts";
+import { severityRank } from "./severity.ts";
+import type { Signal } from "./signal.ts";
+
+/** A series that fires, as its latest signal describes it. Without a description it counts as described by the first signal. */
+export type FiringSeries = Pick<Signal, "firingAt"> &
+  (Pick<Signal, "severity" | "labels" | "annotations"> | { readonly severity?: never });
+
+/** The signal that an incident was opened with. */
+type FirstSignal = Pick<RemediationRequestSpec, "severity" | "signalLabels" | "signalAnnotations">;
+
+/** In characters of JSON, for one series: an incident has up to 64 of them, and one object on the server is limited. */
+const maxSeriesLength = 4_096;
+
+/** `series` as an incident stores it: only what differs from its first signal, which nearly all labels do not. */
+export function toIncidentSeries(reported: FiringSeries, first: FirstSignal): IncidentSeries {
+  const { firingAt, severity } = reported;
+  if (severity === undefined) return { firingAt };
+  const labels = differences(reported.labels, first.signalLabels ?? {});
+  const annotations = differences(reported.annotations, first.signalAnnotations ?? {});
+  const common = { firingAt, ...(severity === first.severity ? {} : { severity }) };
+  const described = {
+    ...common,
+    ...(labels.changed && { labels: labels.changed }),
+    ...(labels.missing && { withoutLabels: labels.missing }),
+    ...(annotations.changed && { annotations: annotations.changed }),
+    ...(annotations.missing && { withoutAnnotations: annotations.missing }),
+  };
+  return JSON.stringify(described).length <= maxSeriesLength ? described : { ...common, isTooLarge: true };
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+function differences(texts: Texts, first: Texts): { changed?: Texts; missing?: readonly string[] } {
+  const changed = Object.entries(texts).filter(([name, text]) => !Object.hasOwn(first, name) || first[name] !== text);
+  const missing = Object.keys(first).filter((name) => !Object.hasOwn(texts, name));
+  return {
+    ...(changed.length > 0 && { changed: Object.fromEntries(changed) }),
+    ...(missing.length > 0 && { missing }),
+  };
+}
+
+/** The highest severity among the series that fire; that of the first signal if no series is known. */
+export function highestSeverity(series: Deduplication["series"], first: FirstSignal): string {
+  let highest: string | undefined;
+  for (const one of Object.values(series ?? {})) {
+    if (one.resolvedAt !== undefined) continue;
+    const severity = one.severity ?? first.severity;
+    if (highest === undefined || severityRank(severity) > severityRank(highest)) highest = severity;
+  }
+  return highest ?? first.severity;
+}
+
+/** The severity that counts for an incident. */
+export function incidentSeverity({ spec, status }: Pick<RemediationRequest, "spec" | "status">): string {
+  return status?.deduplication?.severity ?? spec.severity;
+}
+
+/**
+ * The incident as each series that fires describes it, for the rules: the most severe first, then the oldest. All have the
+ * highest severity. Series that are too large to be stored cannot be matched, and are left out.
+ */
+export function specsBySeries(
+  incident: Pick<RemediationRequest, "spec" | "status">,
+): readonly RemediationRequestSpec[] {
+  const { spec } = incident;
+  const severity = incidentSeverity(incident);
+  const firing = firingSeries(incident).filter(({ isTooLarge }) => !isTooLarge);
+  if (firing.length === 0) return [{ ...spec, severity }];
+  return firing.map((one) => ({
+    ...spec,
+    severity,
+    ...((spec.signalLabels || one.labels) && { signalLabels: seriesLabels(one, spec) }),
+    ...((spec.signalAnnotations || one.annotations) && {
+      signalAnnotations: applied(spec.signalAnnotations, one.annotations, one.withoutAnnotations),
+    }),
+  }));
+}
+
+/** The labels that a stored series has. */
+export function seriesLabels({ labels, withoutLabels }: IncidentSeries, { signalLabels }: FirstSignal): Texts {
+  return applied(signalLabels, labels, withoutLabels);
+}
+
+function applied(first: Texts = {}, changed: Texts = {}, missing: readonly string[] = []): Texts {
+  const result: Record<string, string> = { ...first, ...changed };
+  for (const name of missing) delete result[name];
+  return result;
+}
+
+/**
+ * Changes whenever `specsBySeries` does; empty if that is the first signal alone. An evaluation of the rules is outdated when
+ * it has changed since.
+ */
+export function seriesVersion(incident: Pick<RemediationRequest, "spec" | "status">): string {
+  const severity = incidentSeverity(incident);
+  const described = firingSeries(incident).map(({ firingAt: _, ...differences }) => differences);
+  if (severity === incident.spec.severity && described.every((one) => Object.keys(one).length === 0)) return "";
+  const text = JSON.stringify([severity, described]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** The most severe first, then the oldest. */
+function firingSeries({ spec, status }: Pick<RemediationRequest, "spec" | "status">): readonly IncidentSeries[] {
+  const rankOf = ({ severity = spec.severity }: IncidentSeries) => severityRank(severity);
+  return Object.values(status?.deduplication?.series ?? {})
+    .filter(({ resolvedAt }) => resolvedAt === undefined)
+    .sort((one, other) => rankOf(other) - rankOf(one) || compareTexts(one.firingAt, other.firingAt));
+}
+
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
