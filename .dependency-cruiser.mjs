@@ -59,7 +59,7 @@ export default {
       ["fastify", "gateway/http"],
       ["pg", "ledger/database/postgres"],
       ["@photostructure/sqlite", "ledger/database/sqlite"],
-      ["@marcbachmann/cel-js", "kube/embedded"],
+      ["@marcbachmann/cel-js", "(kube/embedded|sources/mapping)"],
       ["@kubernetes/client-node", "kube/http"],
     ].map(([vendor, home]) => ({
       name: `${vendor}-lives-in-one-folder`,

@@ -1,4 +1,5 @@
-import { signalRoutes, webhookPaths } from "../src/app/gateway.ts";
+import { webhookPaths } from "../src/app/gateway.ts";
+import { signalRoutes } from "../src/app/signal-routes.ts";
 import { openApiDocument } from "../src/gateway/http/openapi.ts";
 import { openApi } from "../src/kube/embedded/api/open-api.ts";
 import type { Resource } from "../src/kube/embedded/api/resource.ts";
@@ -66,11 +67,20 @@ function gatewayTable(): string {
       const bySource = open || schemes.includes("token");
       return [
         `${method.toUpperCase()} ${path}`,
-        ...[open, open, bySource, open, open || schemes.includes("gitlab")].map(may),
+        ...[open, open, bySource, open, open || schemes.includes("gitlab"), open || schemes.includes("signature")].map(
+          may,
+        ),
       ];
     }),
   );
-  const columns = ["no token", "unknown token", "token of its source", "token of another source", "webhook secret"];
+  const columns = [
+    "no token",
+    "unknown token",
+    "token of its source",
+    "token of another source",
+    "webhook secret",
+    "webhook signature",
+  ];
   return tableOf(["route", ...columns], rows);
 }
 

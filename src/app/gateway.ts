@@ -1,5 +1,6 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Secret } from "../config/index.ts";
 import { keyOf, type LeaderWork, leading } from "../coordination/index.ts";
 import { writeDurably } from "../disk/index.ts";
 import {
@@ -9,22 +10,22 @@ import {
   openCertificate,
   openFileJournal,
   Senders,
-  type SignalRoute,
+  type SignedBody,
   serveGateway,
   startGateway,
   type TaskRoute,
   taskDesk,
 } from "../gateway/index.ts";
 import { ledgerWriter } from "../ledger/index.ts";
-import { type FingerprintField, kindsIn, type Signal, type SignalReader } from "../resources/index.ts";
-import { alertmanager, followKubernetes, generic, gitlabWebhooks, kubernetesEvent } from "../sources/index.ts";
+import { type FingerprintField, kindsIn, type Signal } from "../resources/index.ts";
+import { followKubernetes, gitlabWebhooks } from "../sources/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import { listening } from "./listening.ts";
-import { openAlertmanagerReader } from "./provenance.ts";
 import { openRuleTargets } from "./rule-targets.ts";
 import { secretFile } from "./secret-file.ts";
+import { openSignalRoutes } from "./signal-routes.ts";
 import type { StageOptions } from "./stage.ts";
 
 export interface GatewayProcessOptions extends StageOptions {
@@ -41,24 +42,6 @@ export interface RunningGateway {
   close(): Promise<void>;
 }
 
-/** Where whose signals are posted. The first of each source is the one to use; the others are what Kubernaut calls them. */
-function routesWith(alerts: SignalReader): readonly SignalRoute[] {
-  return [
-    { path: "/api/v1/signals/alertmanager", reader: alerts, retries429: false },
-    { path: "/api/v1/signals/prometheus", reader: alerts, retries429: false },
-    { path: "/api/v1/signals", reader: generic, retries429: true },
-    { path: "/api/v1/signals/kubernetes-event", reader: kubernetesEvent, retries429: true },
-  ];
-}
-
-/** The same as documentation and tests see them: a route does not depend on how alerts are read. */
-export const signalRoutes = routesWith(alertmanager);
-
-/** Where commands post the payloads of each source. */
-export const signalPaths = [alertmanager, generic, kubernetesEvent].map(({ source }) => {
-  return { source, path: signalRoutes.find(({ reader }) => reader.source === source)?.path ?? "" };
-});
-
 /** In the data directory: where the gateway listens as long as it runs, for commands that post to it. */
 const gatewayUrlFile = "gateway-url";
 
@@ -68,7 +51,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   const config = loaded.config.gateway;
   await makeDataDirectory(directory);
   const tokenFile = await tokenFileOf(options);
-  const routes = routesWith(await openAlertmanagerReader(loaded.config));
+  const routes = await openSignalRoutes(loaded.config, pagerdutySecrets(options));
   const certificate = await certificateOf(options);
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
   const journal = await openJournal(options);
@@ -179,12 +162,29 @@ function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): Ta
   };
 }
 
+function webhookSecrets(options: GatewayProcessOptions): TaskRoute["secrets"] {
+  const { url, webhookSecret: value, webhookSecretFile: file } = options.loaded.config.gitlab;
+  if (!url) return async () => [];
+  return openSecrets({ value, file, setting: "gitlab.webhookSecretFile" }, options);
+}
+
+function pagerdutySecrets(options: GatewayProcessOptions): SignedBody["secrets"] {
+  const { pagerdutySecret: value, pagerdutySecretFile: file } = options.loaded.config.sources;
+  return openSecrets({ value, file, setting: "sources.pagerduty.secretFile" }, options);
+}
+
+interface SecretPlace {
+  readonly value: Secret | undefined;
+  readonly file: string | undefined;
+  /** The setting that names the file. */
+  readonly setting: string;
+}
+
 /** Each line of the file is one: while it is replaced, the old one and the new one are good. */
-function webhookSecrets({ loaded, clock, log }: GatewayProcessOptions): TaskRoute["secrets"] {
-  const { url, webhookSecret: fixed, webhookSecretFile: file } = loaded.config.gitlab;
-  if (url && fixed) return async () => [fixed.reveal()];
-  if (!url || !file) return async () => [];
-  const text = secretFile("gitlab.webhookSecretFile", file, { clock, log });
+function openSecrets({ value, file, setting }: SecretPlace, { clock, log }: GatewayProcessOptions) {
+  if (value) return async () => [value.reveal()];
+  if (!file) return async () => [];
+  const text = secretFile(setting, file, { clock, log });
   return async () => {
     // A file that is not there yet lets nobody in, and is looked for with each request.
     const lines = (await text({ refused: false }).catch(() => "")).split("\n");

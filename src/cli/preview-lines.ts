@@ -1,10 +1,10 @@
 import { type Decision, diagnose } from "../policy/index.ts";
-import { type Diagnosis, kindsIn, type RemediationRequestSpec } from "../resources/index.ts";
+import { type Diagnosis, type FieldTrace, kindsIn, type RemediationRequestSpec } from "../resources/index.ts";
 import { askPolicy, readObjectTarget } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
 import { shortNames } from "./short-name.ts";
 
-/** What the gateway says of one signal. The last three are those of a dry run. */
+/** What the gateway says of one signal. The last four are those of a dry run. */
 export interface SignalResult {
   readonly status: string;
   readonly message: string;
@@ -15,6 +15,7 @@ export interface SignalResult {
   readonly subject?: string;
   readonly target?: string;
   readonly spec?: RemediationRequestSpec;
+  readonly mapping?: readonly FieldTrace[];
 }
 
 /** What would become of each signal: at the gateway, by the rules, by the policy. */
@@ -22,9 +23,11 @@ export async function previewLines(results: readonly SignalResult[], desk: Desk)
   const rules = await desk.rules();
   const kinds = await kindsIn(desk.client);
   const lines: string[] = [];
-  for (const { status, subject, target, fingerprint, message, incident, fix, problems = [], spec } of results) {
+  for (const result of results) {
+    const { status, subject, target, fingerprint, message, incident, fix, problems = [], spec, mapping = [] } = result;
     lines.push(spec ? `${spec.signalName} (${spec.severity})` : status);
     const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
+    for (const trace of mapping) say("field", mappingText(trace));
     say("subject", subject);
     if (target !== subject) say("owner", target);
     say("fingerprint", fingerprint);
@@ -46,6 +49,12 @@ export async function previewLines(results: readonly SignalResult[], desk: Desk)
       for (const line of verdict(decision)) say(...line);
   }
   return lines;
+}
+
+/** `name = DiskFull, from labels.alertname`. */
+function mappingText({ field, from, value, problem }: FieldTrace): string {
+  const result = problem === undefined ? (value ?? "no value") : `failed (${problem})`;
+  return `${field} = ${result}, from ${from}`;
 }
 
 function whatItDoes({ target, workflowId, parameters }: Diagnosis): string {

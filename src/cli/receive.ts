@@ -12,14 +12,15 @@ export interface SignalPath {
   readonly path: string;
 }
 
-/** `interlock receive`, for these sources. */
-export function receiving(paths: readonly SignalPath[]): Command<Desk> {
-  const sources = paths.map(({ source }) => source).join("|");
-  const usage = `interlock receive ${sources} -p FILE [--dry-run] [--gateway URL] [--token-file FILE]
+/** `interlock receive`, for these sources and for those that the gateway reads by a mapping of its settings. */
+export function receiving(paths: readonly SignalPath[], mappedPath: (source: string) => string): Command<Desk> {
+  const sources = paths.map(({ source }) => source).join(", ");
+  const usage = `interlock receive SOURCE -p FILE [--dry-run] [--gateway URL] [--token-file FILE]
 
 Posts a saved payload to the gateway, as its sender would, and prints what became of each signal. With --dry-run nothing
-is changed: it says what would become of each, which rule applies, and what the policy says now. FILE is - for what is
-piped in. URL and token are those of the gateway that keeps its things in the data directory, unless said otherwise.
+is changed: it prints which part of the payload each field is read from, what would become of each signal, which rule
+applies, and what the policy says now. SOURCE is one of ${sources}, or a NAME for which the gateway
+has sources.NAME.map. FILE is - for what is piped in. URL and token are those of the gateway that keeps its things in the data directory, unless said otherwise.
 Exit status 0 if everything was taken, 1 if not.`;
   return {
     name: "receive",
@@ -37,20 +38,22 @@ Exit status 0 if everything was taken, 1 if not.`;
           "dry-run": { type: "boolean", default: false },
         },
       });
-      const source = onlyWord(positionals, `who would send it: ${sources.replaceAll("|", ", ")}`);
-      const route = paths.find((one) => one.source === source);
-      if (!route)
-        throw new MisuseError(`nobody called ${source} sends signals; there are ${sources.replaceAll("|", ", ")}`);
+      const source = onlyWord(positionals, `who would send it: ${sources}`);
+      if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
+      const path = paths.find((one) => one.source === source)?.path ?? mappedPath(source);
       if (!values.payload) throw new MisuseError("-p FILE is missing: what to post");
       const body = await readPayload(values.payload);
       const url = values.gateway ?? (await gatewayUrl(desk.directory));
       const token = await tokenIn(values["token-file"] ?? join(desk.directory, "gateway-tokens"));
-      const place = `${url.replace(/\/$/, "")}${route.path}`;
+      const place = `${url.replace(/\/$/, "")}${path}`;
       const isDry = values["dry-run"];
-      const { ok, answer } = await post({ url: isDry ? `${place}?dryRun=true` : place, token, body });
+      const { status, answer } = await post({ url: isDry ? `${place}?dryRun=true` : place, token, body });
+      if (status === 404) {
+        throw new CommandError(`the gateway has no sender ${source}: use ${sources}, or set sources.${source}.map`);
+      }
       const lines = isDry && answer.results ? await previewLines(answer.results, desk) : linesOf(answer);
       for (const line of lines) desk.terminal.print(line);
-      return ok ? 0 : 1;
+      return status < 300 ? 0 : 1;
     },
   };
 }
@@ -93,14 +96,14 @@ interface Posting {
   readonly body: string;
 }
 
-async function post({ url, token, body }: Posting): Promise<{ readonly ok: boolean; readonly answer: Answer }> {
+async function post({ url, token, body }: Posting): Promise<{ readonly status: number; readonly answer: Answer }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
     const because = (error.cause as Error)?.message ?? error.message;
     throw new CommandError(`no gateway answers at ${url} (${because}): is it running?`);
   });
   const answer = await response.json().catch(() => ({}));
-  return { ok: response.ok, answer: answer as Answer };
+  return { status: response.status, answer: answer as Answer };
 }
 
 /** What the gateway answers: a result for each signal, or one refusal of them all. */

@@ -142,6 +142,16 @@ export function yesOrNo(): Kind<boolean> {
   };
 }
 
+/** Structures by name, as `sources.<name>.map` writes them; their content is checked by its reader. */
+export function structures(expects: string): Kind<ReadonlyMap<string, unknown>> {
+  return {
+    expects,
+    limits: "In the file only; a structure instead of a single value.",
+    read: (text) => ({ kind: "value", value: new Map(Object.entries(JSON.parse(text) as object)) }),
+    print: (value) => (value.size === 0 ? "none" : [...value.keys()].join(", ")),
+  };
+}
+
 /** A part of a whole: 0 is nothing, 1 is all of it. */
 export function share(): Kind<number> {
   const expects = "a number from 0 to 1, such as 0.1";

@@ -594,6 +594,36 @@ describe("the ledger's database", () => {
   );
 });
 
+describe("sources.<name>.map", () => {
+  const lines = (text: string) => ({ file: text.split("\n") });
+
+  it("is a structure for each name", () => {
+    const text = "sources:\n  a:\n    map: { name: item.x }\n  b-2:\n    map:\n      labels: { team: item.team }\n";
+
+    const { config, origins } = loaded(lines(text));
+
+    expect(config.sources.maps).toEqual(
+      new Map([
+        ["a", { name: "item.x" }],
+        ["b-2", { labels: { team: "item.team" } }],
+      ]),
+    );
+    expect(origins.get("sources.<name>.map")).toBe("file interlock.yaml:3");
+  });
+
+  it.each([
+    ["sources:\n  a:\n    map: item.x\n", /:3: sources\.a\.map is not a structure\. Write expressions/],
+    [
+      "sources:\n  a:\n    mapp: { name: item.x }\n",
+      /:3: sources\.a\.mapp is not a setting\. Did you mean sources\.a\.map\?/,
+    ],
+    ["sources:\n  Not A Name:\n    map: { name: item.x }\n", /is not a setting/],
+    ["sources:\n  eventReason: Evicted\n", /Did you mean sources\.eventReasons\?/],
+  ])("%j is refused", (text, problem) => {
+    expect(problems(lines(text))).toEqual([expect.stringMatching(problem)]);
+  });
+});
+
 interface Sources {
   readonly file?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
-import { type NamedSetting, settings } from "./schema.ts";
+import { findSetting, type NamedSetting, settingsBelow } from "./schema.ts";
 import { notASection, syntaxProblem, unknownKey } from "./yaml-problems.ts";
 
 export interface YamlFile {
@@ -36,7 +36,7 @@ export function readYaml({ path, text }: YamlFile): YamlReading {
 
   const findings = readMap(document.contents, "", { document, originOf });
   return {
-    written: findings.filter((finding) => typeof finding !== "string"),
+    written: mergeNamed(findings.filter((finding) => typeof finding !== "string")),
     problems: findings.filter((finding) => typeof finding === "string"),
     readable: true,
   };
@@ -64,14 +64,42 @@ function readMap(node: unknown, section: string, place: Place): Finding[] {
 
     const path = section ? `${section}.${name}` : name;
     // "locks.ttl: 30s" is one name with a point in it, not two names.
-    const setting = name.includes(".") ? undefined : settings.find((known) => known.path === path);
-    const isSection = settings.some((known) => known.path.startsWith(`${path}.`));
+    const content = isAlias(value) ? value.resolve(place.document) : value;
+    const setting = name.includes(".") ? undefined : findSetting(path);
+    const isSection = settingsBelow(path).some((below) => below.path.startsWith(`${path}.`) || isMap(content));
     if (!setting && !isSection) return [`${origin}: ${unknownKey(name, section)}`];
     if (before) return [`${origin}: ${path} was written before, at ${before}. Keep one of the two.`];
 
-    const content = isAlias(value) ? value.resolve(place.document) : value;
-    return setting ? readValue(setting, content, origin) : readMap(content, path, place);
+    if (!setting) return readMap(content, path, place);
+    return setting.path === path
+      ? readValue(setting, content, origin)
+      : readNamed(setting, content, { origin, name: section.slice(section.lastIndexOf(".") + 1), place });
   });
+}
+
+interface NamedValue {
+  readonly origin: Written["origin"];
+  /** Stands for `<name>` in the path of the setting. */
+  readonly name: string;
+  readonly place: Place;
+}
+
+/** A setting that exists once per name has a structure as its value; its text is JSON with all names. */
+function readNamed(setting: NamedSetting, node: unknown, { origin, name, place }: NamedValue): Finding[] {
+  if (isEmpty(node)) return [];
+  const path = setting.path.replace("<name>", name);
+  if (!isMap(node)) return [`${origin}: ${path} is not a structure. Write ${setting.kind.expects}.`];
+  return [{ setting, text: JSON.stringify({ [name]: node.toJS(place.document) }), origin }];
+}
+
+/** One setting for all names. */
+function mergeNamed(written: readonly Written[]): readonly Written[] {
+  const isNamed = ({ setting }: Written) => setting.path.includes("<name>");
+  const named = written.filter(isNamed);
+  const [first] = named;
+  if (!first) return written;
+  const all = Object.fromEntries(named.flatMap(({ text }) => Object.entries(JSON.parse(text) as object)));
+  return [...written.filter((one) => !isNamed(one)), { ...first, text: JSON.stringify(all) }];
 }
 
 function readValue(setting: NamedSetting, node: unknown, origin: Written["origin"]): Finding[] {

@@ -46,6 +46,7 @@ const secretsBesideFiles = [
   "ledger.checkpointKey",
   "notify.webhookSecret",
   "notify.slackUrl",
+  "sources.pagerduty.secret",
 ];
 
 /** Files of secrets that are not read because the secret itself is set, a sentence each. */

@@ -74,6 +74,31 @@ export const settings: readonly NamedSetting[] = Object.entries(schema).flatMap(
   }),
 );
 
+/** In the path of a setting: any name, such as that of a sender in `sources.<name>.map`. */
+const anyName = "<name>";
+
+/** The setting with this path; `sources.newrelic.map` is one of `sources.<name>.map`. */
+export function findSetting(path: string): NamedSetting | undefined {
+  return settings.find((known) => known.path === path) ?? settings.find((known) => fits(known.path, path));
+}
+
+/** The settings below `section`, such as those below `sources` or `sources.newrelic`. */
+export function settingsBelow(section: string): readonly NamedSetting[] {
+  const depth = section.split(".").length;
+  return settings.filter(({ path }) => {
+    const parts = path.split(".");
+    return parts.length > depth && fits(parts.slice(0, depth).join("."), section);
+  });
+}
+
+function fits(pattern: string, path: string): boolean {
+  const [parts, names] = [pattern.split("."), path.split(".")];
+  return (
+    parts.length === names.length &&
+    parts.every((part, i) => part === names[i] || (part === anyName && /^[a-z][a-z0-9-]{0,62}$/.test(names[i] ?? "")))
+  );
+}
+
 /** The names of the sections of a file, in the order of the documentation. */
 export const sections: readonly string[] = [...new Set(settings.map(({ path }) => sectionOf(path)))];
 

@@ -1,13 +1,14 @@
 import type { ErrorCode } from "yaml";
 import { nearest } from "./nearest.ts";
-import { sections, settings } from "./schema.ts";
+import { sections, settings, settingsBelow } from "./schema.ts";
 
 /** What to say about a name that is not a setting of `section`, or not a section where `section` is empty. */
 export function unknownKey(name: string, section: string): string {
   if (!section) return unknownSection(name);
 
-  const siblings = settings.filter(({ path }) => path.startsWith(`${section}.`));
-  const names = [...new Set(siblings.map(({ path }) => path.slice(section.length + 1).split(".")[0] ?? ""))];
+  const siblings = settingsBelow(section);
+  const depth = section.split(".").length;
+  const names = [...new Set(siblings.map(({ path }) => path.split(".")[depth] ?? ""))];
   const meant = nearest(name, names);
   // Half of a password with a comma in it looks like a key to YAML.
   const mayBeSecret = !meant && siblings.some(({ kind }) => kind.secret);

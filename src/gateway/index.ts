@@ -10,7 +10,7 @@ export {
   type ServerOptions,
   serveGateway,
 } from "./http/server.ts";
-export type { SignalRoute } from "./http/signal-route.ts";
+export type { SignalRoute, SignedBody } from "./http/signal-route.ts";
 export type { TaskRoute } from "./http/task-route.ts";
 export type { OccurrenceJournal } from "./occurrence-journal.ts";
 export { type TaskAdmission, type TaskDesk, type TaskDeskOptions, taskDesk } from "./task-desk.ts";

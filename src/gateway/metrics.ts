@@ -15,7 +15,17 @@ export interface GatewayMetrics {
 const turnedAway = ["no-token", "unknown-token", "not-allowed", "too-many", "too-large"] as const;
 export type TurnedAway = (typeof turnedAway)[number];
 
-const sources = ["alertmanager", "generic", "kubernetes-events", "kubernetes-nodes", "other"] as const;
+const sources = [
+  "alertmanager",
+  "grafana",
+  "pagerduty",
+  "datadog",
+  "cloudevents",
+  "generic",
+  "kubernetes-events",
+  "kubernetes-nodes",
+  "other",
+] as const;
 const statuses = ["2xx", "4xx", "5xx"] as const;
 
 export function gatewayMetrics(metrics: Metrics): GatewayMetrics {

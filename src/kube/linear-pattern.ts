@@ -7,6 +7,8 @@ import { RE2JS } from "re2js";
 export interface LinearPattern {
   /** Whether the expression matches somewhere in `text`. */
   test(text: string): boolean;
+  /** The first group of the first match in `text`, or the whole match of an expression without groups. */
+  capture(text: string): string | undefined;
 }
 
 /** Compiles RE2 syntax (as Go and Kubernetes read it). Throws SyntaxError for anything else, such as `(?=…)`. */
@@ -27,7 +29,15 @@ const maxCompiled = 1_000;
 function compile(expression: string, ignoreCase: boolean): LinearPattern {
   if (expression.length > maxLength) throw new SyntaxError(`the expression is longer than ${maxLength} characters`);
   try {
-    return RE2JS.compile(expression, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+    const pattern = RE2JS.compile(expression, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+    return {
+      test: (text) => pattern.test(text),
+      capture(text) {
+        const matcher = pattern.matcher(text);
+        if (!matcher.find()) return undefined;
+        return matcher.group(pattern.groupCount() > 0 ? 1 : 0) ?? undefined;
+      },
+    };
   } catch (error) {
     throw new SyntaxError((error as Error).message, { cause: error });
   }

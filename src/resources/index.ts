@@ -128,6 +128,8 @@ export {
 export { severityRank } from "./severity.ts";
 export {
   defaultFingerprintFields,
+  explainReadings,
+  type FieldTrace,
   type FingerprintField,
   fingerprinter,
   fingerprintOf,

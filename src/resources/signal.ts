@@ -54,6 +54,8 @@ export interface NodeHint {
 /** What came of reading one signal of a payload. Problems are whole sentences that name the field. */
 export type SignalReading =
   | { readonly kind: "signal"; readonly signal: Signal }
+  /** Part of the payload reports nothing that fires or ends. */
+  | { readonly kind: "ignored"; readonly because: string }
   | { readonly kind: "problems"; readonly problems: readonly string[] };
 
 /** What came of reading a payload. One signal that is wrong does not spoil the others. */
@@ -66,12 +68,43 @@ export type PayloadReading =
     }
   | { readonly kind: "problems"; readonly problems: readonly string[] };
 
+/** How one field of a signal was derived: from which part of the payload, and its value or why there is none. */
+export interface FieldTrace {
+  readonly field: string;
+  readonly from: string;
+  /** Absent if the payload has no value for the field. */
+  readonly value?: string;
+  readonly problem?: string;
+}
+
 /** Port: turns what one kind of sender posts into signals. Pure, and never throws for what is posted. */
 export interface SignalReader {
   /** For tokens, metrics and the record: `alertmanager`. */
   readonly source: string;
   /** `receivedAt` stands in for times that the sender leaves out. */
   read(body: unknown, receivedAt: string): PayloadReading;
+  /** The derivation of each signal that `read` returns for the same body, in the same order, for a dry run. */
+  explain(body: unknown, receivedAt: string): readonly (readonly FieldTrace[])[];
+}
+
+/** The derivation of signals by a fixed table: pairs of a field of the signal and the part of the payload it is read from. */
+export function explainReadings(
+  reading: PayloadReading,
+  table: readonly (readonly [field: keyof Signal, from: string])[],
+): readonly (readonly FieldTrace[])[] {
+  if (reading.kind === "problems") return [];
+  return reading.readings.map((one) => {
+    if (one.kind !== "signal") return [];
+    return table.map(([field, from]) => ({ field, from, ...valueText(one.signal[field]) }));
+  });
+}
+
+const maxTraceLength = 200;
+
+function valueText(value: unknown): Pick<FieldTrace, "value"> {
+  if (value === undefined) return {};
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return { value: text.length <= maxTraceLength ? text : `${text.slice(0, maxTraceLength)}…` };
 }
 
 /** What a fingerprint can be made of. */

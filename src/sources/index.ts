@@ -1,7 +1,9 @@
-export { alertmanager, alertmanagerReader } from "./alertmanager/alertmanager.ts";
+export { alertGroupsReader } from "./alertmanager/alert-groups.ts";
+export { alertmanager, alertmanagerReader, grafanaReader } from "./alertmanager/alertmanager.ts";
 export { readProvenance } from "./alertmanager/provenance-file.ts";
 export { derivedKinds } from "./alertmanager/subject.ts";
 export { generic } from "./generic/generic.ts";
 export { type GitLabWebhookOptions, gitlabWebhooks } from "./gitlab/gitlab-webhooks.ts";
 export { type FollowOptions, followKubernetes } from "./kubernetes/follow.ts";
 export { kubernetesEvent } from "./kubernetes/kubernetes-event.ts";
+export { openMappedReaders } from "./mapping/mapped-readers.ts";

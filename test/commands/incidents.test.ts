@@ -170,10 +170,32 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
     const { status, out } = await up.interlock("receive", "alertmanager", "-p", file, "--dry-run");
 
     expect(status).toBe(0);
-    expect(out).toMatch(/^clean \(warning\)\n {2}subject +node\/z\n {2}fingerprint +v1:[0-9a-f]{64}\n/);
+    expect(out).toMatch(
+      /^clean \(warning\)\n( {2}field .*\n)+ {2}subject +node\/z\n {2}fingerprint +v1:[0-9a-f]{64}\n/,
+    );
     expect(out).toMatch(/gateway +A new incident would be opened\. rr-/);
     expect(out).toContain("rule         for-clean: clean on node/z\n  policy       may run now\n");
     expect((await up.interlock("get", "incidents", "-o", "json")).out).not.toContain('"node/z"');
+  });
+
+  it.each([
+    [
+      "alertmanager",
+      "examples/node-disk-pressure.json",
+      "name = KubeNodeDiskPressure, from labels.alertname",
+    ],
+    ["grafana", "examples/senders/grafana/firing.json", 'from row "everything else" of the label provenance table'],
+    [
+      "datadog",
+      "examples/senders/datadog/firing.json",
+      'from labels.kube_namespace + "/deployment/" + labels.kube_deployment',
+    ],
+    ["pagerduty", "examples/senders/pagerduty/firing.json", "labels.service = payment, from item.data.service.summary"],
+  ])("explains the mapping of %s field by field", async (source, file, line) => {
+    const { status, out } = await up.interlock("receive", source, "-p", file, "--dry-run");
+
+    expect(status).toBe(0);
+    expect(out).toContain(line);
   });
 
   it("says which rules were tried, and why not now", async () => {
@@ -196,8 +218,8 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
   it.each([
     [["receive", "alertmanager"], "-p FILE is missing"],
     [
-      ["receive", "carrier-pigeon", "-p", "x"],
-      "nobody called carrier-pigeon sends signals; there are alertmanager, generic",
+      ["receive", "carrier-pigeon", "-p", "package.json"],
+      "the gateway has no sender carrier-pigeon: use alertmanager, alertmanager-groups, generic",
     ],
     [["receive", "generic", "-p", "nowhere.json"], "the payload nowhere.json cannot be read (ENOENT)"],
     [["receive", "generic", "-p", "README.md"], "the payload README.md is not JSON"],

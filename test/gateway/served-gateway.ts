@@ -1,10 +1,12 @@
-import { signalRoutes, webhookPaths } from "../../src/app/gateway.ts";
+import { webhookPaths } from "../../src/app/gateway.ts";
+import { signalRoutes } from "../../src/app/signal-routes.ts";
 import { memoryClaims, memoryLocks } from "../../src/coordination/index.ts";
 import {
   type Certificate,
   type GatewayOptions,
   Senders,
   type ServerLimits,
+  type SignalRoute,
   serveGateway,
   startGateway,
   taskDesk,
@@ -28,6 +30,7 @@ export interface ServedOptions extends Partial<GatewayOptions> {
   readonly readFile?: () => Promise<string>;
   readonly wrap?: (client: KubeClient) => KubeClient;
   readonly certificate?: Certificate;
+  readonly routes?: readonly SignalRoute[];
 }
 
 /** A gateway over HTTP, on an API server in memory, in real time. */
@@ -37,6 +40,7 @@ export async function servedGateway({
   readFile,
   wrap,
   certificate,
+  routes = signalRoutes,
   ...options
 }: ServedOptions = {}) {
   const clock = systemClock();
@@ -84,7 +88,7 @@ export async function servedGateway({
   const server = await serveGateway({
     gateway,
     senders,
-    routes: signalRoutes,
+    routes,
     tasks,
     listen: { host: "127.0.0.1", port: 0 },
     certificate,

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
@@ -97,6 +98,49 @@ describe("the setting", () => {
 
     expect([before?.subject, after?.subject]).toEqual(["payment/pod/x-0", "payment/statefulset/db"]);
   });
+
+  const mapped = ["sources:", "  watchman:", "    map:", "      name: item.title", "      target: item.what"];
+
+  it("sources.<name>.map makes a route for the payloads of that name", async () => {
+    const { url } = await open([], undefined, mapped);
+
+    const response = await fetch(`${url}/api/v1/signals/watchman?dryRun=true`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ title: "Slow", what: "node/worker-1" }),
+    });
+
+    expect(await response.json()).toMatchObject({
+      results: [{ subject: "node/worker-1", spec: { signalSource: "watchman" } }],
+    });
+  });
+
+  it("sources.<name>.map keeps the gateway from starting if an expression is wrong", async () => {
+    const wrong = mapped.map((line) => line.replace("item.what", "event.what"));
+
+    await expect(open([], undefined, wrong)).rejects.toThrow(
+      /sources\.watchman\.map: target "event\.what": Unknown variable/,
+    );
+  });
+
+  it.each(["secret", "secretFile"])(
+    "sources.pagerduty.%s accepts webhooks that are signed with it",
+    async (setting) => {
+      const secret = "secret-of-the-subscription";
+      const file = join(directory, "secrets");
+      await writeFile(file, `older-secret\n${secret}\n`);
+      const value = setting === "secret" ? secret : file;
+      const { url } = await open([], undefined, ["sources:", "  pagerduty:", `    ${setting}: ${value}`]);
+      const body = JSON.stringify({ event: { event_type: "pagey.ping" } });
+      const post = async (by: string) => {
+        const signature = `v1=${createHmac("sha256", by).update(body).digest("hex")}`;
+        const headers = { "content-type": "application/json", "x-pagerduty-signature": signature };
+        return (await fetch(`${url}/api/v1/signals/pagerduty`, { method: "POST", headers, body })).status;
+      };
+
+      expect([await post(secret), await post("another")]).toEqual([200, 401]);
+    },
+  );
 
   it("sources.alertmanager.provenance keeps the gateway from starting if its rows are wrong", async () => {
     const path = join(directory, "provenance.yaml");

@@ -1,6 +1,8 @@
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { securityPage } from "../../scripts/security-tables.ts";
+import { signalRoutes } from "../../src/app/signal-routes.ts";
 import { embeddedClient } from "../../src/kube/embedded/embedded-client.ts";
 import { objectVerbs } from "../../src/kube/embedded/http/authorize.ts";
 import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
@@ -73,11 +75,15 @@ describe("every cell of the gateway's table", () => {
 
   const unlimited = { authorization: `Bearer ${token}` };
   const ofSource = (source: string) => ({ authorization: `Bearer of-${source}-0123456789` });
-  const sources = ["alertmanager", "generic", "kubernetes-events"];
+  const sources = ["alertmanager", "generic", "kubernetes-events", "grafana", "pagerduty", "datadog", "cloudevents"];
+  const signature = `v1=${createHmac("sha256", token).update("{}").digest("hex")}`;
+  const routes = signalRoutes.map((route) => {
+    return route.signature ? { ...route, signature: { ...route.signature, secrets: async () => [token] } } : route;
+  });
 
   beforeAll(async () => {
     const limited = sources.map((source) => `s-${source} of-${source}-0123456789 ${source}`);
-    gateway = await servedGateway({ tokens: [`test ${token}`, ...limited].join("\n") });
+    gateway = await servedGateway({ routes, tokens: [`test ${token}`, ...limited].join("\n") });
   });
 
   afterAll(() => gateway.close());
@@ -100,10 +106,12 @@ describe("every cell of the gateway's table", () => {
       "unknown token": [
         { authorization: "Bearer nobody-knows-this-one" },
         { "x-gitlab-token": "nobody-knows-this-one" },
+        { "x-pagerduty-signature": "v1=nobody-knows-this-one" },
       ],
       "token of its source": [unlimited, ofSource(own)],
       "token of another source": [ofSource(other)],
       "webhook secret": [{ "x-gitlab-token": token, authorization: "" }],
+      "webhook signature": [{ "x-pagerduty-signature": signature }],
     };
     for (const [i, cell] of cells.entries()) {
       for (const headers of identities[columns[i + 1] ?? ""] ?? []) {
@@ -186,8 +194,7 @@ async function attempt(wire: Wire, verb: keyof typeof methods, { collection, hea
 }
 
 function sourceOf(path: string): string {
-  if (path.endsWith("/alertmanager") || path.endsWith("/prometheus")) return "alertmanager";
-  return path.endsWith("/kubernetes-event") ? "kubernetes-events" : "generic";
+  return signalRoutes.find((route) => route.path === path)?.reader.source ?? "generic";
 }
 
 /** `remediationrequests/status.kubernaut.ai, in kubernaut-system` */

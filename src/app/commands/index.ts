@@ -12,7 +12,7 @@ import {
   run,
   why,
 } from "../../cli/index.ts";
-import { signalPaths } from "../gateway.ts";
+import { mappedPath, signalPaths } from "../signal-routes.ts";
 import { agent } from "./agent.ts";
 import { api } from "./api.ts";
 import { atDesk } from "./at-desk.ts";
@@ -33,5 +33,7 @@ export type { Surroundings } from "./surroundings.ts";
 export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
   Processes: [up, api, gateway, orchestrator, executor, notify, agent, manifests, coder],
   "Look at what happens": [...[get, why, logs].map(atDesk), ledger, audit, policy],
-  "Do something about it": [receiving(signalPaths), run, ack, approve, reject, pause, resume, cancel].map(atDesk),
+  "Do something about it": [receiving(signalPaths, mappedPath), run, ack, approve, reject, pause, resume, cancel].map(
+    atDesk,
+  ),
 };

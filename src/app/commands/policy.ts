@@ -7,8 +7,8 @@ import { type Expectation, readExpectations } from "../../policy/index.ts";
 import { builtInKinds, currentEntry, type Engine, type SignalReader, type TextFile } from "../../resources/index.ts";
 import { generic } from "../../sources/index.ts";
 import { policySettings } from "../executor.ts";
-import { openAlertmanagerReader } from "../provenance.ts";
 import { readRulesFolder, yamlFilesIn } from "../rules-folder.ts";
+import { openAlertmanagerReader } from "../signal-routes.ts";
 import { configFrom, type Surroundings } from "./surroundings.ts";
 
 const kinds = builtInKinds;

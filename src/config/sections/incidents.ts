@@ -9,7 +9,7 @@ export const incidents = {
   }),
   staleAfterBySource: setting({
     kind: durations(),
-    default: "alertmanager=5h, kubernetes-nodes=24h",
+    default: "alertmanager=5h, grafana=5h, datadog=24h, pagerduty=24h, kubernetes-nodes=24h",
     about: "The same for sources that repeat themselves more rarely, or say themselves when it is over.",
   }),
   executionTimeoutMs: setting({

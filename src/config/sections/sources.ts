@@ -1,4 +1,5 @@
-import { file, words, yesOrNo } from "../kinds.ts";
+import { file, secret, structures, words, yesOrNo } from "../kinds.ts";
+import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
 export const sources = {
@@ -20,5 +21,23 @@ export const sources = {
     env: "ALERTMANAGER_PROVENANCE",
     about:
       "A YAML file with rows that come before the built-in table of label provenance, which says what the labels of an alert name. See docs/gateway.md.",
+  }),
+  maps: optional<ReadonlyMap<string, unknown>>({
+    kind: structures("expressions below it, such as name: item.title"),
+    path: "sources.<name>.map",
+    about:
+      "How the payloads of a sender become signals: CEL expressions for name, target and other fields. They are posted to `/api/v1/signals/<name>`. For pagerduty, datadog and cloudevents it replaces fields of the built-in mapping. See docs/senders.md.",
+  }),
+  pagerdutySecret: optional<Secret>({
+    kind: secret("the secret of the webhook subscription"),
+    path: "sources.pagerduty.secret",
+    env: "PAGERDUTY_WEBHOOK_SECRET",
+    about: "Accepts webhooks of PagerDuty without a token if they are signed with this secret.",
+  }),
+  pagerdutySecretFile: optional<string>({
+    kind: file(),
+    path: "sources.pagerduty.secretFile",
+    env: "PAGERDUTY_WEBHOOK_SECRET_FILE",
+    about: "The same in a file, one secret per line, read again every few seconds so that it can be replaced.",
   }),
 };

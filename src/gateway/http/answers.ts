@@ -1,4 +1,4 @@
-import type { RemediationRequestSpec } from "../../resources/index.ts";
+import type { FieldTrace, RemediationRequestSpec } from "../../resources/index.ts";
 import type { Admission, Preview } from "../admission.ts";
 import type { GatewayError } from "../gateway-error.ts";
 
@@ -17,6 +17,8 @@ export interface SignalAnswer {
   readonly subject?: string;
   readonly target?: string;
   readonly spec?: RemediationRequestSpec;
+  /** Of a dry run: the derivation of each field from the payload. */
+  readonly mapping?: readonly FieldTrace[];
 }
 
 export function answerTo(admission: Admission): SignalAnswer {
@@ -67,6 +69,11 @@ export const retry: SignalAnswer = {
 export function limited({ code, message }: GatewayError): SignalAnswer {
   const limit = code === "sender-limit" ? "sender" : "total";
   return { status: "limited", limit, message: `Nothing was opened: ${message}. Send it again later.` };
+}
+
+/** For a part of a payload that is not a signal. */
+export function notASignal(because: string): SignalAnswer {
+  return { status: "ignored", message: `There is nothing to do: ${because}.` };
 }
 
 export function unreadable(problems: readonly string[]): SignalAnswer {

@@ -45,7 +45,7 @@ export function mayPost(sender: Sender, route: RouteSources): boolean {
 }
 
 /** The route whose payloads may name their source. */
-const freeSource = "generic";
+export const freeSource = "generic";
 
 /** Those of a token's sources that have no route of their own. */
 function ownSources({ sources = [] }: Sender, { builtIn }: RouteSources): readonly string[] {

@@ -2,10 +2,10 @@ import type { SignalRoute } from "./signal-route.ts";
 
 /** What the gateway serves, for machines. */
 export function openApiDocument(
-  routes: readonly Pick<SignalRoute, "path" | "reader">[],
+  routes: readonly Pick<SignalRoute, "path" | "reader" | "signature">[],
   taskPaths: readonly string[] = [],
 ): object {
-  const signals = Object.fromEntries(routes.map(({ path, reader }) => [path, { post: postOf(reader.source) }]));
+  const signals = Object.fromEntries(routes.map((route) => [route.path, { post: postOf(route) }]));
   const tasks = Object.fromEntries(taskPaths.map((path) => [path, { post: postOfGitLab }]));
   return {
     openapi: "3.1.0",
@@ -24,6 +24,12 @@ export function openApiDocument(
       securitySchemes: {
         token: { type: "http", scheme: "bearer" },
         gitlab: { type: "apiKey", in: "header", name: "X-Gitlab-Token" },
+        signature: {
+          type: "apiKey",
+          in: "header",
+          name: "X-PagerDuty-Signature",
+          description: "v1= and the HMAC-SHA256 of the body in hexadecimal, by a secret of sources.pagerduty.",
+        },
       },
       schemas: { Results: results, TaskResult: taskResult, Problem: problem },
     },
@@ -32,10 +38,11 @@ export function openApiDocument(
 
 const retryAfter = { headers: { "Retry-After": { schema: { type: "integer" } } } };
 
-function postOf(source: string): object {
+function postOf({ reader, signature }: Pick<SignalRoute, "reader" | "signature">): object {
+  const { source } = reader;
   return {
     summary: `Signals of ${source}`,
-    security: [{ token: [] }],
+    security: [{ token: [] }, ...(signature ? [{ signature: [] }] : [])],
     parameters: [
       {
         name: "dryRun",
@@ -158,6 +165,15 @@ const results = {
           subject: { ...text, description: "Of a dry run: what the signal names." },
           target: { ...text, description: "Of a dry run: what owns that." },
           spec: { type: "object", description: "Of a dry run: the incident that it is, or would be." },
+          mapping: {
+            type: "array",
+            description: "Of a dry run: the part of the payload that each field is read from, and its value.",
+            items: {
+              type: "object",
+              required: ["field", "from"],
+              properties: { field: text, from: text, value: text, problem: text },
+            },
+          },
         },
       },
     },

@@ -6,15 +6,25 @@ import Fastify, {
   type FastifyServerOptions,
 } from "fastify";
 import { isJsonDeeper } from "../../kube/index.ts";
-import type { PayloadReading, Signal, SignalReading } from "../../resources/index.ts";
+import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { inSlices } from "../in-slices.ts";
-import { answerTo, answerToDryRun, limited, retry, type SignalAnswer, statusCodeOf, unreadable } from "./answers.ts";
-import { attributeSource, mayPost, type RouteSources } from "./attribute-source.ts";
+import {
+  answerTo,
+  answerToDryRun,
+  limited,
+  notASignal,
+  retry,
+  type SignalAnswer,
+  statusCodeOf,
+  unreadable,
+} from "./answers.ts";
+import { attributeSource, type RouteSources } from "./attribute-source.ts";
+import { type AuthenticateOptions, type Authentication, authenticate, type BodyCheck } from "./authenticate.ts";
 import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 import { openApiDocument } from "./openapi.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -67,11 +77,12 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
     // Names of routes are ours; what a sender writes behind them is nobody's parameter.
     routerOptions: { ignoreTrailingSlash: true },
   } as FastifyServerOptions);
-  readJson(app);
+  const bodyChecks: BodyChecks = new WeakMap();
+  readJson(app, bodyChecks);
   answerProblems(app, options);
   measure(app, options);
   serveInformation(app, options);
-  serveSignals(app, options);
+  serveSignals(app, options, bodyChecks);
   if (options.tasks) serveTasks(app, options.tasks, options.gateway.metrics);
   await app.listen({ host: options.listen.host, port: options.listen.port, backlog: 2_048 });
   const address = app.server.address();
@@ -99,10 +110,21 @@ function followCertificate({ server }: FastifyInstance, certificate: Certificate
 /** Deeper than any payload of the senders that are read here. */
 const maxBodyDepth = 100;
 
+/** JSON, and CloudEvents, which are JSON. */
+const contentTypes = ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"];
+
+/** What the body of a signed request has to pass before it is parsed; removed when it has. */
+type BodyChecks = WeakMap<FastifyRequest, BodyCheck>;
+
 /** JSON and nothing else, without a copy that makes it safe: nothing of it is ever merged into an object of ours. */
-function readJson(app: FastifyInstance) {
+function readJson(app: FastifyInstance, bodyChecks: BodyChecks) {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+  app.addContentTypeParser(contentTypes, { parseAs: "string" }, (request, body, done) => {
+    const isAccepted = bodyChecks.get(request);
+    if (isAccepted && !isAccepted(body as string)) {
+      return done(Object.assign(new Error("the signature is wrong"), { statusCode: 401 }));
+    }
+    bodyChecks.delete(request);
     const isTooDeep = isJsonDeeper(body as string, maxBodyDepth);
     try {
       if (isTooDeep) throw new SyntaxError("the body is nested too deeply");
@@ -113,9 +135,10 @@ function readJson(app: FastifyInstance) {
   });
 }
 
-function answerProblems(app: FastifyInstance, { log }: ServerOptions) {
+function answerProblems(app: FastifyInstance, { log, gateway }: ServerOptions) {
   app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
     const { statusCode = 500 } = error;
+    if (statusCode === 401) gateway.metrics.turnedAway("unknown-token");
     if (statusCode >= 500) log.error("request failed", { url: request.routeOptions.url, error });
     return say(reply, statusCode, details[statusCode] ?? "The gateway made a mistake. It is in its log.");
   });
@@ -124,6 +147,7 @@ function answerProblems(app: FastifyInstance, { log }: ServerOptions) {
 
 const details: Readonly<Record<number, string>> = {
   400: "The body is empty, is not JSON, or is nested too deeply.",
+  401: "The signature of this request is not one of the body by a secret that this gateway knows.",
   413: "The request is larger than this gateway takes. Send fewer signals at a time.",
   415: "Send JSON, with the header content-type: application/json.",
 };
@@ -151,19 +175,19 @@ function serveInformation(app: FastifyInstance, { gateway, routes, tasks, metric
   app.get("/metrics", async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 }
 
-function serveSignals(app: FastifyInstance, options: ServerOptions) {
+function serveSignals(app: FastifyInstance, options: ServerOptions, bodyChecks: BodyChecks) {
   const { limits, clock } = options;
   const builtIn = new Set([...options.routes.map(({ reader }) => reader.source), ...watchedSources]);
   const sourcesOf = (own: string) => ({ own, builtIn });
   const rate = new RateLimit(clock, limits.signalsPerSecond);
-  const desk: SignalDesk = { ...options, rate, senderOf: new WeakMap(), sourcesOf };
+  const desk: SignalDesk = { ...options, rate, admitted: new WeakMap(), bodyChecks, sourcesOf };
   for (const route of options.routes) {
     app.route({
       method: "POST",
       url: route.path,
       // Before the body: a stranger has nothing read.
       onRequest: (request, reply) => letIn(request, reply, route, desk),
-      handler: (request, reply) => take(request, reply, route, desk),
+      handler: (request, reply) => take(request, reply, desk),
     });
     app.route({
       method: ["GET", "PUT", "PATCH", "DELETE"],
@@ -176,43 +200,40 @@ function serveSignals(app: FastifyInstance, options: ServerOptions) {
 /** Sources without a route: the gateway reports them itself. */
 const watchedSources = ["kubernetes-events", "kubernetes-nodes"];
 
-interface SignalDesk extends Pick<ServerOptions, "gateway" | "senders" | "clock" | "limits"> {
+interface SignalDesk extends AuthenticateOptions, Pick<ServerOptions, "gateway" | "clock" | "limits"> {
   readonly rate: RateLimit;
-  /** Whose request it is, from when it was let in. */
-  readonly senderOf: WeakMap<FastifyRequest, Sender>;
-  readonly sourcesOf: (own: string) => RouteSources;
+  readonly admitted: WeakMap<FastifyRequest, Extract<Authentication, { kind: "admitted" }>>;
+  readonly bodyChecks: BodyChecks;
 }
 
-/** Notes who asks; answers those who may not. */
-async function letIn(request: FastifyRequest, reply: FastifyReply, { reader }: SignalRoute, desk: SignalDesk) {
-  const { gateway, senders, senderOf } = desk;
-  const token = /^Bearer +(\S{1,4096})$/i.exec(request.headers.authorization ?? "")?.[1];
-  const sender = token === undefined ? undefined : await senders.find(token);
-  if (!sender) {
-    gateway.metrics.turnedAway(token === undefined ? "no-token" : "unknown-token");
-    reply.header("www-authenticate", "Bearer");
-    return say(reply, 401, "Send a token this gateway knows: Authorization: Bearer TOKEN.");
+/** Finds out who sends; answers those who may not. */
+async function letIn(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, desk: SignalDesk) {
+  const authentication = await authenticate(request, route, desk);
+  if (authentication.kind === "refused") {
+    const { status, reason, detail } = authentication;
+    desk.gateway.metrics.turnedAway(reason);
+    if (status === 401) reply.header("www-authenticate", "Bearer");
+    return say(reply, status, detail);
   }
-  if (!mayPost(sender, desk.sourcesOf(reader.source))) {
-    gateway.metrics.turnedAway("not-allowed");
-    return say(reply, 403, `This token is for other sources. Use one that may send signals of ${reader.source}.`);
-  }
-  senderOf.set(request, sender);
+  desk.admitted.set(request, authentication);
+  if (authentication.checkBody) desk.bodyChecks.set(request, authentication.checkBody);
 }
 
-async function take(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, desk: SignalDesk) {
-  const { gateway, clock, rate, senderOf } = desk;
+async function take(request: FastifyRequest, reply: FastifyReply, desk: SignalDesk) {
+  const { gateway, clock, rate } = desk;
+  const admitted = desk.admitted.get(request);
+  if (!admitted) throw new TypeError("a request without a sender was let in");
+  // A request without a body is not parsed, so its signature was not checked.
+  if (desk.bodyChecks.has(request)) return say(reply, 401, details[401] ?? "");
+  const { sender, route } = admitted;
   const { reader, retries429 } = route;
-  if (listLength(request.body) > desk.limits.signalsPerRequest) {
-    gateway.metrics.turnedAway("too-large");
-    const instead = `Send at most ${desk.limits.signalsPerRequest} signals in one request (max_alerts of Alertmanager's receiver).`;
-    return say(reply, 413, instead);
-  }
-  const reading = reader.read(request.body, new Date(clock.wallMs()).toISOString());
+  if (listLength(request.body) > desk.limits.signalsPerRequest) return tooLarge(reply, desk);
+  const receivedAt = new Date(clock.wallMs()).toISOString();
+  const reading = reader.read(request.body, receivedAt);
   if (reading.kind === "problems") return say(reply, 422, "Nothing of it was understood.", reading.problems);
+  // Groups and mappings may find more signals than the longest list of the body has entries.
+  if (reading.readings.length > desk.limits.signalsPerRequest) return tooLarge(reply, desk);
 
-  const sender = senderOf.get(request);
-  if (!sender) throw new TypeError("a request without a sender was let in");
   const attributed = attributeAll(reading, sender, desk.sourcesOf(reader.source));
   if (attributed.kind === "forbidden") {
     gateway.metrics.turnedAway("not-allowed");
@@ -224,8 +245,14 @@ async function take(request: FastifyRequest, reply: FastifyReply, route: SignalR
     const seconds = String(tooMany.waitSeconds);
     return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
-  if (isDryRun(request)) return answerDryRun(reply, attributed, desk);
+  if (isDryRun(request)) return answerDryRun(reply, attributed, reader.explain(request.body, receivedAt), desk);
   return answer(reply, attributed, gateway, route);
+}
+
+function tooLarge(reply: FastifyReply, { gateway, limits }: SignalDesk) {
+  gateway.metrics.turnedAway("too-large");
+  const instead = `Send at most ${limits.signalsPerRequest} signals in one request (max_alerts of Alertmanager's receiver).`;
+  return say(reply, 413, instead);
 }
 
 type Signals = Extract<PayloadReading, { kind: "signals" }>;
@@ -264,6 +291,7 @@ async function answersTo(gateway: Gateway, readings: readonly SignalReading[]): 
   let next = 0;
   return readings.map((reading) => {
     if (reading.kind === "problems") return unreadable(reading.problems);
+    if (reading.kind === "ignored") return notASignal(reading.because);
     const admission = admissions[next++] as Admission | NotAdmitted;
     if (admission.kind !== "failed") return answerTo(admission);
     return answerToFailure(admission.error);
@@ -271,7 +299,12 @@ async function answersTo(gateway: Gateway, readings: readonly SignalReading[]): 
 }
 
 /** Says of each signal what would become of it, and changes nothing. */
-async function answerDryRun(reply: FastifyReply, { readings, truncated }: Signals, { gateway, clock }: SignalDesk) {
+async function answerDryRun(
+  reply: FastifyReply,
+  { readings, truncated }: Signals,
+  traces: ReturnType<SignalReader["explain"]>,
+  { gateway, clock }: SignalDesk,
+) {
   const ask = async (signal: Signal) => answerToDryRun(await gateway.preview(signal));
   const results: SignalAnswer[] = [];
   await inSlices(readings, clock, async (slice) => {
@@ -280,7 +313,8 @@ async function answerDryRun(reply: FastifyReply, { readings, truncated }: Signal
   const isRetry = results.some(({ status }) => status === "retry");
   if (isRetry) reply.header("retry-after", "2");
   const more = truncated > 0 ? { truncatedAlerts: truncated } : {};
-  return reply.code(isRetry ? 503 : 200).send({ dryRun: true, results, ...more });
+  const explained = results.map((result, i) => ({ ...result, mapping: traces[i] ?? [] }));
+  return reply.code(isRetry ? 503 : 200).send({ dryRun: true, results: explained, ...more });
 }
 
 function isDryRun({ query }: FastifyRequest): boolean {
@@ -290,6 +324,7 @@ function isDryRun({ query }: FastifyRequest): boolean {
 /** What `say` answers to a signal that can be read; that it has to come again, if something does not answer. */
 async function tell(reading: SignalReading, say: (signal: Signal) => Promise<SignalAnswer>): Promise<SignalAnswer> {
   if (reading.kind === "problems") return unreadable(reading.problems);
+  if (reading.kind === "ignored") return notASignal(reading.because);
   try {
     return await say(reading.signal);
   } catch (error) {

@@ -6,4 +6,16 @@ export interface SignalRoute {
   readonly reader: SignalReader;
   /** Whether its sender comes again after 429. Alertmanager does not, and is told 503 instead. */
   readonly retries429: boolean;
+  /** Whether its reader is made of a mapping that the installation configures. */
+  readonly isMapped?: boolean;
+  /** With it, a request without a bearer token is accepted if its body is signed. */
+  readonly signature?: SignedBody;
+}
+
+/** A sender that signs its requests: HMAC-SHA256 of the body in hexadecimal, `v1=…`, several separated by commas. */
+export interface SignedBody {
+  /** In lower case. */
+  readonly header: string;
+  /** The secrets that count, read for each request because they change. None: no signature is accepted. */
+  readonly secrets: () => Promise<readonly string[]>;
 }

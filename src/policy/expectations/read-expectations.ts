@@ -13,6 +13,7 @@ import {
   remediationTargets,
   type Signal,
   type SignalReader,
+  type SignalReading,
   signalTime,
   type TextFile,
   targetOfObject,
@@ -97,7 +98,7 @@ class Reader {
     const [first] = payload.kind === "signals" ? payload.readings : [payload];
     if (first?.kind === "signal") return first.signal;
     const field = alert === undefined ? "signal" : "alert";
-    for (const problem of first?.problems ?? ["it is empty"]) this.#say([...place, field], `${field}: ${problem}`);
+    for (const problem of problemsOf(first)) this.#say([...place, field], `${field}: ${problem}`);
     return undefined;
   }
 
@@ -232,6 +233,11 @@ function incidentOf(
     signalLabels: signal.labels,
     signalAnnotations: signal.annotations,
   };
+}
+
+function problemsOf(reading: Exclude<SignalReading, { kind: "signal" }> | undefined): readonly string[] {
+  if (!reading) return ["it is empty"];
+  return reading.kind === "ignored" ? [reading.because] : reading.problems;
 }
 
 function isObject(value: unknown): value is Json {

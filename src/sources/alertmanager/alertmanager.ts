@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import {
+  explainReadings,
+  type FieldTrace,
   type PayloadReading,
   type Signal,
   type SignalReader,
@@ -9,37 +11,72 @@ import {
 import { isObject, type Json, Problems } from "../json.ts";
 import { formerSubject } from "./former-subject.ts";
 import { builtInReporters, type Labels, type Reporter } from "./reporters.ts";
-import { distinguishing, findSubject } from "./subject.ts";
-
-const source = "alertmanager";
+import { distinguishing, findSubject, type SubjectFinding, subjectOrigin } from "./subject.ts";
 
 /**
  * Reads the webhook of Alertmanager, version 4: each alert of a batch is a signal of its own. The rows of `provenance`
  * come before the built-in ones.
  */
 export function alertmanagerReader(provenance: readonly Reporter[] = []): SignalReader {
-  const rows = [...provenance, ...builtInReporters];
-  return { source, read: (body, receivedAt) => readWebhook(body, receivedAt, rows) };
+  return alertReader({ source: "alertmanager", sender: "Alertmanager", version: "4", isFormer: true }, provenance);
 }
 
 /** The same with the built-in table alone. */
 export const alertmanager: SignalReader = alertmanagerReader();
 
-function readWebhook(body: unknown, receivedAt: string, rows: readonly Reporter[]): PayloadReading {
-  if (!isObject(body)) return problems("the body is not a JSON object as Alertmanager's webhook sends it");
-  const { version = "4", alerts, truncatedAlerts } = body;
-  if (String(version) !== "4") return problems("version is not 4, the only version of the webhook that is read here");
+/** Reads the webhook of Grafana's unified alerting, which has the alerts of Alertmanager's webhook and a version of its own. */
+export function grafanaReader(provenance: readonly Reporter[] = []): SignalReader {
+  return alertReader({ source: "grafana", sender: "Grafana", version: "1", isFormer: false }, provenance);
+}
+
+/** A webhook with alerts in the format of Alertmanager. */
+interface Webhook {
+  readonly source: string;
+  /** For messages. */
+  readonly sender: string;
+  readonly version: string;
+  /** Whether earlier releases read it, so that incidents with an older identity may be open. */
+  readonly isFormer: boolean;
+}
+
+function alertReader(webhook: Webhook, provenance: readonly Reporter[]): SignalReader {
+  const rows = [...provenance, ...builtInReporters];
+  const read = (body: unknown, receivedAt: string) => readWebhook(body, { webhook, receivedAt, rows });
+  return {
+    source: webhook.source,
+    read,
+    explain: (body, receivedAt) => explainAlerts(read(body, receivedAt), rows),
+  };
+}
+
+interface Reading {
+  readonly webhook: Webhook;
+  readonly receivedAt: string;
+  /** The table of label provenance. */
+  readonly rows: readonly Reporter[];
+}
+
+function readWebhook(body: unknown, { webhook, receivedAt, rows }: Reading): PayloadReading {
+  const { source, isFormer } = webhook;
+  if (!isObject(body)) return problems(`the body is not a JSON object as ${webhook.sender}'s webhook sends it`);
+  const { version = webhook.version, alerts, truncatedAlerts } = body;
+  if (String(version) !== webhook.version) {
+    return problems(`version is not ${webhook.version}, the only version of the webhook that is read here`);
+  }
   if (!Array.isArray(alerts)) return problems("alerts is missing or is not a list");
 
   const groupStatus = body["status"];
   const times = new Map<string, string>();
   const readings = alerts.map((alert, i) =>
-    readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows }),
+    readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows, source, isFormer }),
   );
   return { kind: "signals", readings, truncated: countOf(truncatedAlerts) };
 }
 
-interface Surroundings {
+/** What surrounds an alert in its payload. */
+export interface Surroundings {
+  readonly source: string;
+  readonly isFormer: boolean;
   readonly field: string;
   readonly groupStatus: unknown;
   readonly receivedAt: string;
@@ -49,8 +86,9 @@ interface Surroundings {
   readonly rows: readonly Reporter[];
 }
 
-function readAlert(alert: unknown, surroundings: Surroundings): SignalReading {
-  const { field, groupStatus, receivedAt, times, rows } = surroundings;
+/** Reads one alert, which has labels, annotations, startsAt, endsAt and fingerprint as Alertmanager writes them. */
+export function readAlert(alert: unknown, surroundings: Surroundings): SignalReading {
+  const { field, groupStatus, receivedAt, times, rows, source, isFormer } = surroundings;
   if (!isObject(alert)) return problems(`${field} is not an object`);
   const found = new Problems();
   const status = alert["status"] ?? groupStatus;
@@ -69,7 +107,10 @@ function readAlert(alert: unknown, surroundings: Surroundings): SignalReading {
       source,
       name,
       severity: labels["severity"]?.slice(0, 50) || "unknown",
-      ...subjectFields(labels, annotations, rows),
+      ...subjectFields(findSubject(labels, annotations, rows), {
+        labels,
+        former: isFormer ? formerSubject(labels, annotations) : undefined,
+      }),
       series: seriesOf(alert, labels),
       labels,
       annotations,
@@ -82,9 +123,13 @@ function readAlert(alert: unknown, surroundings: Surroundings): SignalReading {
 
 type SubjectFields = Pick<Signal, "subject" | "coarserSubject" | "node" | "noSubject" | "distinctBy" | "formerSubject">;
 
-function subjectFields(labels: Labels, annotations: Labels, rows: readonly Reporter[]): SubjectFields {
-  const finding = findSubject(labels, annotations, rows);
-  const former = formerSubject(labels, annotations);
+interface AlertIdentity {
+  readonly labels: Labels;
+  /** The subject that an earlier release found. */
+  readonly former: Signal["formerSubject"];
+}
+
+function subjectFields(finding: SubjectFinding, { labels, former }: AlertIdentity): SubjectFields {
   switch (finding.kind) {
     case "object": {
       const { subject, coarser, distinctBy } = finding;
@@ -108,6 +153,33 @@ function subjectFields(labels: Labels, annotations: Labels, rows: readonly Repor
         ...(former ? { formerSubject: former } : {}),
       };
   }
+}
+
+const fieldTable = [
+  ["name", "labels.alertname"],
+  ["severity", "labels.severity, else unknown"],
+  ["status", "status of the alert, else of the group"],
+  ["firingAt", "startsAt, else the time of receipt"],
+  ["endedAt", "endsAt, else the time of receipt"],
+  ["series", "fingerprint, else a hash of the labels"],
+] as const;
+
+/** The derivation of alerts: their fields, and the row of the provenance table that decided their subject. */
+export function explainAlerts(reading: PayloadReading, rows: readonly Reporter[]): readonly (readonly FieldTrace[])[] {
+  const readings = reading.kind === "signals" ? reading.readings : [];
+  return explainReadings(reading, fieldTable).map((fields, i) => {
+    const one = readings[i];
+    if (one?.kind !== "signal") return fields;
+    const { labels, annotations, subject, node, noSubject } = one.signal;
+    const from = subjectOrigin(labels, annotations, rows);
+    const found = subject ?? node;
+    return [
+      ...fields,
+      found || noSubject === undefined
+        ? { field: "subject", from, value: JSON.stringify(found) }
+        : { field: "subject", from, problem: noSubject },
+    ];
+  });
 }
 
 function isSame(one: NonNullable<Signal["subject"]>, other: NonNullable<Signal["subject"]>): boolean {

@@ -48,6 +48,13 @@ export function findSubject(
   return { kind: "none", because: row.otherwise };
 }
 
+/** Which label or which row of the table decides about the subject, for people. */
+export function subjectOrigin(labels: Labels, annotations: Labels, rows: readonly Reporter[]): string {
+  if (annotations[explicit]) return `annotation ${explicit}`;
+  if (labels[explicit]) return `label ${explicit}`;
+  return `row "${reporterOf(labels, rows).name}" of the label provenance table`;
+}
+
 interface Sample {
   readonly row: Reporter;
   /** As they were sent. */

@@ -1,6 +1,8 @@
 import {
+  explainReadings,
   type ObjectReference,
   type PayloadReading,
+  type Signal,
   type SignalReader,
   type SignalReading,
   signalTime,
@@ -12,7 +14,21 @@ import { referenceIn } from "../reference.ts";
  * Reads signals as anybody can write them: `{"name":"DiskFull","target":"node/worker-1"}`, alone, in a list, or in a list
  * called `signals`.
  */
-export const generic: SignalReader = { source: "generic", read: readSignals };
+export const generic: SignalReader = {
+  source: "generic",
+  read: readSignals,
+  explain: (body, receivedAt) => explainReadings(readSignals(body, receivedAt), fieldTable),
+};
+
+const fieldTable = [
+  ["name", "name"],
+  ["severity", "severity, else unknown"],
+  ["status", "status, else firing"],
+  ["subject", "target"],
+  ["series", "series, else the target"],
+  ["firingAt", "firingTime, else the time of receipt"],
+  ["endedAt", "endTime"],
+] as const;
 
 const fields = [
   "name",
@@ -49,27 +65,55 @@ interface Surroundings {
 
 function readSignal(item: unknown, { prefix, receivedAt }: Surroundings): SignalReading {
   if (!isObject(item)) return { kind: "problems", problems: [`${prefix.slice(0, -1)} is not an object`] };
+  const strangers = Object.keys(item).filter((field) => !fields.includes(field));
+  const reading = readFields(item, { prefix, receivedAt, source: "generic", payload: item });
+  if (strangers.length === 0) return reading;
+  // A field that is spelled wrong would otherwise be a setting that does nothing.
+  const unknown = strangers.map(
+    (field) => `${prefix}${shown(field)} is not a field of a signal: there are ${fields.join(", ")}`,
+  );
+  return { kind: "problems", problems: [...unknown, ...(reading.kind === "problems" ? reading.problems : [])] };
+}
+
+interface FieldsContext extends Surroundings {
+  /** The source of a signal that names none. */
+  readonly source: string;
+  readonly payload: unknown;
+  /** What a signal without a target has instead; without this, a target is required. */
+  readonly withoutTarget?: Pick<Signal, "noSubject" | "distinctBy">;
+}
+
+/** Reads the fields of a signal, whether its sender wrote them or a mapping derived them. */
+export function readFields(
+  item: Json,
+  { prefix, receivedAt, source: usualSource, payload, withoutTarget }: FieldsContext,
+): SignalReading {
   const found = new Problems();
-  for (const field in item) {
-    // A field that is spelled wrong would otherwise be a setting that does nothing.
-    if (!fields.includes(field))
-      found.add(`${prefix}${shown(field)} is not a field of a signal: there are ${fields.join(", ")}`);
-  }
   const name = found.text(item["name"], `${prefix}name`, 253);
   const severity = optional(item, "severity", { prefix, found, most: 50, otherwise: "unknown" });
-  const source = optional(item, "source", { prefix, found, most: 63, otherwise: "generic" });
+  const source = optional(item, "source", { prefix, found, most: 63, otherwise: usualSource });
   const status = item["status"] ?? "firing";
   if (status !== "firing" && status !== "resolved") found.add(`${prefix}status is neither firing nor resolved`);
   const labels = found.texts(item["labels"], `${prefix}labels`);
   const annotations = found.texts(item["annotations"], `${prefix}annotations`);
   const firingAt = timeOf(item["firingTime"], `${prefix}firingTime`, found) ?? receivedAt;
   const endedAt = timeOf(item["endTime"], `${prefix}endTime`, found);
-  const subject = targetIn(item["target"], `${prefix}target`, found);
+  const isNameless = withoutTarget !== undefined && item["target"] === undefined;
+  const subject = isNameless ? undefined : targetIn(item["target"], `${prefix}target`, found);
   const ownSeries = optional(item, "series", { prefix, found, most: 128, otherwise: "" });
-  if (found.list.length > 0 || !subject) return { kind: "problems", problems: found.list };
+  if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
-  const series = ownSeries || [subject.namespace ?? "", subject.kind, subject.name].join("/");
-  const common = { source, name, severity, subject, series, labels, annotations, firingAt, payload: item };
+  const common = {
+    source,
+    name,
+    severity,
+    ...(subject ? { subject } : withoutTarget),
+    series: ownSeries || [subject?.namespace ?? "", subject?.kind ?? "", subject?.name ?? name].join("/"),
+    labels,
+    annotations,
+    firingAt,
+    payload,
+  };
   return {
     kind: "signal",
     signal:

@@ -1,8 +1,21 @@
-import type { SignalReader } from "../../resources/index.ts";
+import { explainReadings, type PayloadReading, type SignalReader } from "../../resources/index.ts";
 import { eventSource, signalOfEvent } from "./event-signal.ts";
 
-/** Reads an Event that somebody forwards. */
+/** Reads an Event that a sender forwards. */
 export const kubernetesEvent: SignalReader = {
   source: eventSource,
-  read: (body, receivedAt) => ({ kind: "signals", readings: [signalOfEvent(body, receivedAt)], truncated: 0 }),
+  read: readEvent,
+  explain: (body, receivedAt) => explainReadings(readEvent(body, receivedAt), fieldTable),
 };
+
+function readEvent(body: unknown, receivedAt: string): PayloadReading {
+  return { kind: "signals", readings: [signalOfEvent(body, receivedAt)], truncated: 0 };
+}
+
+const fieldTable = [
+  ["name", "reason"],
+  ["severity", "always warning"],
+  ["status", "always firing"],
+  ["subject", "involvedObject"],
+  ["firingAt", "series.lastObservedTime, lastTimestamp, eventTime, firstTimestamp, or metadata.creationTimestamp"],
+] as const;

@@ -1,0 +1,73 @@
+import type { FastifyRequest } from "fastify";
+import type { TurnedAway } from "../metrics.ts";
+import { freeSource, mayPost, type RouteSources } from "./attribute-source.ts";
+import type { Sender, Senders } from "./senders.ts";
+import type { SignalRoute } from "./signal-route.ts";
+import { isSigned } from "./signature.ts";
+
+export interface AuthenticateOptions {
+  readonly senders: Senders;
+  readonly routes: readonly SignalRoute[];
+  readonly sourcesOf: (own: string) => RouteSources;
+}
+
+export type Authentication =
+  | {
+      readonly kind: "admitted";
+      readonly sender: Sender;
+      /** The route whose reader and source count. */
+      readonly route: SignalRoute;
+      /** Has to accept the body before it is parsed: the request is signed. */
+      readonly checkBody?: BodyCheck;
+    }
+  | { readonly kind: "refused"; readonly status: 401 | 403; readonly reason: TurnedAway; readonly detail: string };
+
+export type BodyCheck = (body: string) => boolean;
+
+/** Decides by the headers of a request, before its body is read, who sends it and whether the route is theirs. */
+export async function authenticate(
+  { headers }: Pick<FastifyRequest, "headers">,
+  posted: SignalRoute,
+  { senders, routes, sourcesOf }: AuthenticateOptions,
+): Promise<Authentication> {
+  const { source } = posted.reader;
+  const checkBody = await signatureCheck(headers, posted);
+  if (checkBody && headers.authorization === undefined) {
+    return { kind: "admitted", sender: { name: source, sources: [source] }, route: posted, checkBody };
+  }
+  const token = /^Bearer +(\S{1,4096})$/i.exec(headers.authorization ?? "")?.[1];
+  const sender = token === undefined ? undefined : await senders.find(token);
+  if (!sender) {
+    const reason = token === undefined ? "no-token" : "unknown-token";
+    return {
+      kind: "refused",
+      status: 401,
+      reason,
+      detail: "Send a token this gateway knows: Authorization: Bearer TOKEN.",
+    };
+  }
+  const route = routeFor(sender, posted, routes);
+  if (!mayPost(sender, sourcesOf(route.reader.source))) {
+    const detail = `This token is for other sources. Use one that may send signals of ${route.reader.source}.`;
+    return { kind: "refused", status: 403, reason: "not-allowed", detail };
+  }
+  // A request that has both must have both right.
+  return { kind: "admitted", sender, route, ...(checkBody ? { checkBody } : {}) };
+}
+
+async function signatureCheck(
+  headers: FastifyRequest["headers"],
+  { signature }: SignalRoute,
+): Promise<BodyCheck | undefined> {
+  const header = signature && headers[signature.header];
+  if (!signature || typeof header !== "string") return undefined;
+  const secrets = await signature.secrets();
+  return secrets.length === 0 ? undefined : (body) => isSigned(body, header, secrets);
+}
+
+/** A token for one mapped source alone selects its mapping, also at the path of plain signals. */
+function routeFor(sender: Sender, posted: SignalRoute, routes: readonly SignalRoute[]): SignalRoute {
+  const [only, ...others] = sender.sources ?? [];
+  if (posted.reader.source !== freeSource || others.length > 0) return posted;
+  return routes.find(({ reader, isMapped }) => isMapped && reader.source === only) ?? posted;
+}
