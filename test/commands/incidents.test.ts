@@ -179,11 +179,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [
-      "alertmanager",
-      "examples/node-disk-pressure.json",
-      "name = KubeNodeDiskPressure, from labels.alertname",
-    ],
+    ["alertmanager", "examples/node-disk-pressure.json", "name = KubeNodeDiskPressure, from labels.alertname"],
     ["grafana", "examples/senders/grafana/firing.json", 'from row "everything else" of the label provenance table'],
     [
       "datadog",

@@ -28,7 +28,7 @@ export interface Mapping {
   readonly annotations: MappedTexts;
 }
 
-export const mappedFields = ["name", "target", "severity", "status", "series", "firingTime", "endTime"] as const;
+const mappedFields = ["name", "target", "severity", "status", "series", "firingTime", "endTime"] as const;
 export type MappedField = (typeof mappedFields)[number];
 
 export type MappingReading =
