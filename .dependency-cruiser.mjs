@@ -9,15 +9,16 @@ const mayImport = {
   manifests: ["kube", "resources"],
   cli: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
   coordination: ["time", "telemetry", "kube"],
+  stalls: ["time", "telemetry", "kube", "resources"],
   policy: ["time", "resources"],
   ledger: ["time", "telemetry", "disk"],
   engines: ["time", "disk", "telemetry", "kube", "resources"],
   sources: ["time", "telemetry", "kube", "resources", "coordination"],
-  gateway: ["time", "telemetry", "disk", "kube", "resources", "coordination", "ledger"],
-  orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination"],
-  executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"],
-  agent: ["time", "telemetry", "disk", "kube", "resources", "coordination", "policy", "ledger", "engines"],
-  notify: ["time", "telemetry", "kube", "resources", "ledger", "coordination"],
+  gateway: ["time", "telemetry", "disk", "kube", "resources", "coordination", "ledger", "stalls"],
+  orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination", "stalls"],
+  executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines", "stalls"],
+  agent: ["time", "telemetry", "disk", "kube", "resources", "coordination", "policy", "ledger", "engines", "stalls"],
+  notify: ["time", "telemetry", "kube", "resources", "ledger", "coordination", "stalls"],
 };
 // `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.
 

@@ -4,6 +4,7 @@ import { Controller, informer, keysFrom, OwnWrites, objectKey, type Problem, ref
 import type { Ledger } from "../ledger/index.ts";
 import { lastingPauses } from "../policy/index.ts";
 import { automationPauses, builtInKinds, type CodingTask, codingTasks } from "../resources/index.ts";
+import { stallReporter } from "../stalls/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { announcer } from "./announce.ts";
 import { cancelRequest, decide } from "./decide.ts";
@@ -25,6 +26,8 @@ export interface AgentOptions extends Omit<Tools, "tasksOf" | "pauses"> {
 export interface Agent {
   readonly ready: Promise<void>;
   readonly isReady: boolean;
+  /** Why tasks that are stalled cannot be reported as such; undefined while they can. */
+  readonly problem: string | undefined;
   /** Begins nothing new, hands over what is under way, and stops following. */
   stop(options: { readonly deadlineMs: number }): Promise<void>;
 }
@@ -73,6 +76,16 @@ export function startAgent(given: AgentOptions): Agent {
       for (const { metadata } of lineWith(task)) busyUntil.delete(metadata.uid ?? "");
   });
 
+  const stalls = stallReporter({ ...options, stage: "agent" });
+  const subject = {
+    type: codingTasks,
+    noun: "task",
+    initialStatus: { phase: "Pending" },
+    find: (key: string) => tasks.get(refOfKey(key)),
+    redact: (text: string) => redact(text),
+  };
+  /** Attempts run beside the controller, which succeeds while they fail. */
+  const attempts = stalls.watch(subject);
   const workers = new Workers({
     size: settings.concurrency,
     async work(task, interrupted) {
@@ -80,9 +93,11 @@ export function startAgent(given: AgentOptions): Agent {
       try {
         const lockWaitMs = lineWith(task).some(isClosed) ? handOverMs : 0;
         const outcome = await runAttempt(task, { ...options, tasksOf, pauses, announce, lockWaitMs }, interrupted);
+        attempts.succeeded(objectKey(task));
         if (outcome === "busy" || outcome === "left") busyUntil.set(uid, clock.now() + busyMs);
       } catch (error) {
         busyUntil.set(uid, clock.now() + busyMs);
+        attempts.failed(objectKey(task), error, busyMs);
         log.warn("work on a task broke off; it is taken up again", { task: task.metadata.name, error });
       }
     },
@@ -114,6 +129,7 @@ export function startAgent(given: AgentOptions): Agent {
       const decision = decide({ task, line, pauses: pauses(), nowMs: nowMs(), keepFinishedMs });
       return perform(decision, task, hands, signal);
     },
+    stalls: stalls.watch(subject),
   });
 
   /** What we work on may be unwanted by now. */
@@ -142,9 +158,13 @@ export function startAgent(given: AgentOptions): Agent {
     get isReady() {
       return controller.isReady;
     },
+    get problem() {
+      return stalls.problem;
+    },
     async stop({ deadlineMs }) {
       await controller.stop({ deadlineMs });
       await workers.stop();
+      await stalls.stop();
       stop.abort();
     },
   };

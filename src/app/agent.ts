@@ -57,6 +57,9 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
       get isReady() {
         return agent.isReady;
       },
+      get problem() {
+        return agent.problem;
+      },
       close,
     };
   } catch (error) {

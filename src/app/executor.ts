@@ -50,6 +50,9 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
     get isReady() {
       return executor.isReady;
     },
+    get problem() {
+      return executor.problem;
+    },
     ready: executor.ready,
     async close() {
       await executor.stop({ deadlineMs: 5_000 });

@@ -6,14 +6,18 @@ import { listening } from "./listening.ts";
 export async function serveMetrics(
   listen: { readonly host: string; readonly port: number } | undefined,
   metrics: PromMetrics,
-  isReady: () => boolean,
+  readiness: () => { readonly isReady: boolean; readonly problem?: string | undefined },
 ): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
   if (!listen) return undefined;
   const server = createServer(async ({ url }, response) => {
     const say = (status: number, text: string, type = "text/plain; charset=utf-8") =>
       response.writeHead(status, { "content-type": type }).end(text);
     if (url === "/healthz") return say(200, "ok\n");
-    if (url === "/readyz") return isReady() ? say(200, "ready\n") : say(503, "not yet\n");
+    if (url === "/readyz") {
+      const { isReady, problem } = readiness();
+      if (isReady && problem === undefined) return say(200, "ready\n");
+      return say(503, `${problem ?? "not yet"}\n`);
+    }
     if (url !== "/metrics") return say(404, "there is /metrics, /healthz and /readyz\n");
     return metrics.text().then(
       (text) => say(200, text, metrics.contentType),

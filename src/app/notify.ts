@@ -45,6 +45,9 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
     get isReady() {
       return notifier.isReady;
     },
+    get problem() {
+      return notifier.problem;
+    },
     async close() {
       await notifier.stop();
       await coordination.close();

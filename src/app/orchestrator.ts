@@ -52,6 +52,9 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     get isReady() {
       return orchestrator.isReady;
     },
+    get problem() {
+      return orchestrator.problem;
+    },
     ready: orchestrator.ready,
     rules: analyzer.rules.map(({ name }) => name),
     async close() {

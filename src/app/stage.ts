@@ -18,6 +18,8 @@ export interface StageOptions {
 /** A stage at work. */
 export interface Stage {
   readonly isReady: boolean;
+  /** Why it is not ready although it works: the API server refuses even to record what keeps failing. */
+  readonly problem?: string | undefined;
   readonly ready: Promise<void>;
   /** Ends what can be ended in time; nothing is lost by what cannot. */
   close(): Promise<void>;

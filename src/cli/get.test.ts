@@ -22,7 +22,7 @@ describe("interlock get", () => {
     await get.perform(["incidents"], desk);
 
     const [head = "", row = ""] = desk.read().split("\n");
-    expect(head).toMatch(/^NAME +PHASE +SIGNAL +TARGET +WORKFLOW +BLOCKED +OUTCOME +SEEN +AGE$/);
+    expect(head).toMatch(/^NAME +PHASE +SIGNAL +TARGET +WORKFLOW +BLOCKED +OUTCOME +SEEN +STALLED +AGE$/);
     expect(row.split(/ +/).slice(0, 2)).toEqual([short, "DiskFull"]);
   });
 

@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../ledger/index.ts";
 import { explain } from "../policy/index.ts";
-import { kindsIn, parseTarget, type WorkflowExecution } from "../resources/index.ts";
+import { describeStall, kindsIn, parseTarget, stallOf, type WorkflowExecution } from "../resources/index.ts";
 import { type Answer, askPolicy } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
 import { findRecorded, tellDecision } from "./recorded-decision.ts";
@@ -34,12 +34,14 @@ function skipOf({ metadata }: WorkflowExecution, desk: Desk): Promise<LedgerEven
 }
 
 /** Nothing can be asked of a target that cannot be read; why it failed then says so. */
-async function askNow({ spec }: WorkflowExecution, desk: Desk): Promise<readonly Answer[]> {
+async function askNow({ metadata, spec }: WorkflowExecution, desk: Desk): Promise<readonly Answer[]> {
   const kinds = await kindsIn(desk.client);
   const read = parseTarget(spec.targetResource, kinds);
   if (read.kind === "problem" || read.target.type !== "object") return [];
   const { workflowRef } = spec;
-  return askPolicy({ target: read.target, workflow: workflowRef.workflowId, workflowRef }, kinds, desk);
+  // An execution that holds its target does not stand in its own way.
+  const asker = metadata.uid === undefined ? {} : { executionUid: metadata.uid };
+  return askPolicy({ target: read.target, workflow: workflowRef.workflowId, workflowRef, ...asker }, kinds, desk);
 }
 
 /** What ran, by what and as whom, and with whose approval. */
@@ -56,7 +58,10 @@ function ranAs({ status }: WorkflowExecution): readonly (readonly string[])[] {
   ];
 }
 
-function became({ metadata: { name }, status }: WorkflowExecution): readonly (readonly string[])[] {
+function became(execution: WorkflowExecution): readonly (readonly string[])[] {
+  const { name } = execution.metadata;
+  const { status } = execution;
+  const stall = stallOf(execution);
   switch (status?.phase) {
     case undefined:
       return [];
@@ -70,6 +75,6 @@ function became({ metadata: { name }, status }: WorkflowExecution): readonly (re
       return [[`${name} completed at ${status.completionTime}, in ${status.duration}`]];
     case "Pending":
     case "Running":
-      return [[`${name} is ${status.phase}`]];
+      return [[`${name} is ${status.phase}`, ...(stall ? [`  stalled, ${describeStall(stall)}`] : [])]];
   }
 }

@@ -2,11 +2,13 @@ import type { KubeClient } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import { askingIncident, explain } from "../policy/index.ts";
 import {
+  describeStall,
   incidentSeverity,
   kindsIn,
   type RemediationApprovalRequest,
   type RemediationRequest,
   remediationApprovalRequests,
+  stallOf,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
@@ -99,6 +101,7 @@ function standing({ incident, executions, approvals }: Seen, { verification }: D
   const lines = [`${metadata.name}: ${spec.signalName} (${incidentSeverity(incident)}), about ${about}`];
   const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
   say("phase", `${status?.phase ?? "new"}${status?.message ? `: ${status.message}` : ""}`);
+  say("stalled", stalledText(incident));
   say("reported", reported(incident));
   for (const line of seriesLines(incident)) say("series", line);
   say("over", status?.resolvedAt && `since ${status.resolvedAt}, according to its senders`);
@@ -110,12 +113,18 @@ function standing({ incident, executions, approvals }: Seen, { verification }: D
   for (const execution of executions) {
     const isFollowed = execution.metadata.uid === status?.follows?.uid;
     say(isFollowed ? "follows" : "execution", stateOf(execution));
+    say("stalled", stalledText(execution));
   }
   for (const approval of approvals) for (const line of answerTo(approval)) say("approval", line);
   say("verification", watched(incident, verification));
   if (status && "outcome" in status) say("outcome", `${status.outcome}, at ${status.completedAt}`);
   if (status?.requiresManualReview) say("review", "a person has to look");
   return lines;
+}
+
+function stalledText(object: RemediationRequest | WorkflowExecution): string | undefined {
+  const stall = stallOf(object);
+  return stall && describeStall(stall);
 }
 
 function reported({ status, spec }: RemediationRequest): string {

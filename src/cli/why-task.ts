@@ -1,6 +1,14 @@
 import { byAge, type KubeClient } from "../kube/index.ts";
 import { isOn, lastingPauses, type Pause, pausableTask, pausedBy, pauseOver, taskPause } from "../policy/index.ts";
-import { automationPauses, builtInKinds, type CodingTask, codingTasks, parsePauseTarget } from "../resources/index.ts";
+import {
+  automationPauses,
+  builtInKinds,
+  type CodingTask,
+  codingTasks,
+  describeStall,
+  parsePauseTarget,
+  stallOf,
+} from "../resources/index.ts";
 import { CommandError, type Desk } from "./command.ts";
 import { isNamed } from "./short-name.ts";
 
@@ -81,6 +89,8 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
   const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
   const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
   say("phase", `${status?.phase ?? "Pending"}${status?.message ? `: ${status.message}` : ""}`);
+  const stall = stallOf(task);
+  say("stalled", stall && describeStall(stall));
   say(
     "asked",
     `${spec.requestedBy ? `by ${spec.requestedBy}, ` : ""}at ${spec.receivedTime}, heard of by ${spec.source}`,

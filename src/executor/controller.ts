@@ -22,11 +22,13 @@ import {
   type Kinds,
   labelKeys,
   managedBy,
+  redactValues,
   remediationTargets,
   remediationWorkflows,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
+import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { announcer } from "./announce.ts";
@@ -63,6 +65,8 @@ export interface Executor {
   /** Resolves when it knows everything and has begun to work. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
+  /** Why executions that are stalled cannot be reported as such; undefined while they can. */
+  readonly problem: string | undefined;
   /** Begins nothing new, waits for what is under way, and stops following. */
   stop(options: { readonly deadlineMs: number }): Promise<void>;
 }
@@ -131,6 +135,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     return [...executions.byIndex("uid", uid).map(objectKey), ...holderKey(holder)];
   };
   const runInformers = [...new Set(runs.values())];
+  const stalls = stallReporter({ ...options, stage: "executor" });
   const drive = new Controller({
     name: "executions",
     clock,
@@ -145,6 +150,16 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...runInformers.map((informer) => keysFrom(informer, keysOfRun)),
     ],
     reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
+    stalls: stalls.watch({
+      type: workflowExecutions,
+      noun: "execution",
+      find: (key) => executions.get(refOfKey(key)),
+      redact: (text, execution) => {
+        const { parameters = {}, workflowRef } = execution?.spec ?? {};
+        const [entry] = entries.byIndex("workflowId", workflowRef?.workflowId ?? "");
+        return redactValues(text, parameters, entry);
+      },
+    }),
   });
   const lookAfterTargets = new Controller({
     name: "targets",
@@ -157,6 +172,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...runInformers.map((informer) => keysFrom(informer, ({ metadata }) => targetKey(metadata.labels))),
     ],
     reconcile: (key, signal) => reconcileTarget(key, hands, signal),
+    stalls: stalls.watch({
+      type: remediationTargets,
+      noun: "target",
+      find: (name) => records.get({ namespace, name }),
+    }),
   });
 
   return {
@@ -164,8 +184,12 @@ export function startExecutor(options: ExecutorOptions): Executor {
     get isReady() {
       return drive.isReady && lookAfterTargets.isReady;
     },
+    get problem() {
+      return stalls.problem;
+    },
     async stop({ deadlineMs }) {
       await Promise.all([drive.stop({ deadlineMs }), lookAfterTargets.stop({ deadlineMs })]);
+      await stalls.stop();
       await recorder.drain();
       stop.abort();
     },

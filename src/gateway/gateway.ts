@@ -1,7 +1,8 @@
 import type { Locks } from "../coordination/index.ts";
-import { informer, type KubeClient, type Problem } from "../kube/index.ts";
+import { informer, type KubeClient, namespaces, type Problem, refOfKey } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type FingerprintField, type Kinds, remediationRequests, type Signal } from "../resources/index.ts";
+import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Admission, Preview } from "./admission.ts";
@@ -10,6 +11,7 @@ import { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { inSlices } from "./in-slices.ts";
 import { Incidents } from "./incidents.ts";
+import { IntakeStalls } from "./intake-stalls.ts";
 import { admissionEvent, countedEvent } from "./ledger-events.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
@@ -58,6 +60,8 @@ export interface Gateway {
   /** Resolves when it knows all incidents and has written what an earlier process left. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
+  /** What keeps failing, for people who look at readiness. It takes signals all the same: they are kept in the journal. */
+  readonly problem: string | undefined;
   readonly metrics: GatewayMetrics;
   /** Resolves when what it says is durable; throws for what may pass, and the same signal may then be told again. */
   admit(signal: Signal): Promise<Admission>;
@@ -101,6 +105,16 @@ export function startGateway(options: GatewayOptions): Gateway {
   const tell = (event: Parameters<Ledger["append"]>[0]) =>
     void ledger.append(event).catch((error: unknown) => log.error("event not recorded", { type: event.type, error }));
 
+  const stalls = stallReporter({ ...options, stage: "gateway" });
+  const intakeStalls = new IntakeStalls(
+    stalls.watch({
+      type: namespaces,
+      noun: "new incidents in namespace",
+      find: () => ({ metadata: { name: namespace, namespace } }),
+      hasConditions: false,
+    }),
+    clock,
+  );
   const occurrences = new Occurrences({
     client,
     namespace,
@@ -111,6 +125,13 @@ export function startGateway(options: GatewayOptions): Gateway {
     random,
     flushMs: settings.flushMs,
     log,
+    stalls: stalls.watch({
+      type: remediationRequests,
+      noun: "incident",
+      find: (key) => following.get(refOfKey(key)),
+      // What fails is the write of the status: it could not take a condition either.
+      hasConditions: false,
+    }),
     readmit: (report, share) => intake.readmit(report, share),
     wrote(incident, count, total) {
       metrics.written(count);
@@ -147,9 +168,11 @@ export function startGateway(options: GatewayOptions): Gateway {
     try {
       const admission = await intake.admit(signal);
       metrics.admitted(signal.source, admission.kind);
+      intakeStalls.succeeded(signal.source, admission.kind);
       return admission;
     } catch (error) {
       const isLimited = isLimit(error);
+      if (!isLimited) intakeStalls.failed(signal.source, error);
       metrics.admitted(signal.source, isLimited ? "limited" : "unavailable");
       // A flood must not flood the log, too.
       if (!isLimited) log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
@@ -180,6 +203,9 @@ export function startGateway(options: GatewayOptions): Gateway {
     get isReady() {
       return isReady && !stop.signal.aborted;
     },
+    get problem() {
+      return stalls.problem;
+    },
     metrics,
     admit,
     async admitAll(signals) {
@@ -206,6 +232,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     },
     async stop() {
       await occurrences.close();
+      await stalls.stop();
       incidents.stop();
       stop.abort();
     },

@@ -1,3 +1,4 @@
+import type { StallWatch } from "../kube/index.ts";
 import type { RemediationRequest, Signal } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Timer } from "../time/index.ts";
@@ -15,6 +16,8 @@ export interface OccurrencesOptions extends StatusWriter {
   /** How long counts are collected before they are written to the status. */
   readonly flushMs: number;
   readonly log: Logger;
+  /** By the key of an incident: writes of its status that keep failing. */
+  readonly stalls: StallWatch;
   /** Admits signals anew that were counted on an incident which was closed by then. */
   readonly readmit: (report: Report, share: Share) => Promise<RemediationRequest | undefined>;
   /** The status of `incident` has `occurrences` more. */
@@ -137,7 +140,8 @@ export class Occurrences {
   }
 
   async #flushOne(tally: Tally) {
-    const { incidents, log } = this.#options;
+    const { incidents, log, namespace, stalls, flushMs } = this.#options;
+    const key = `${namespace}/${tally.name}`;
     if (!tally.hasNews) {
       const newest = incidents.newest(tally.report.fingerprint);
       // Nothing more will be counted on an incident that is closed.
@@ -146,7 +150,9 @@ export class Occurrences {
     }
     try {
       await this.#write(tally, undefined);
+      stalls.succeeded(key);
     } catch (error) {
+      stalls.failed(key, error, flushMs);
       log.warn("occurrences not written", { incident: tally.name, unwritten: tally.unwritten, error });
       this.#flushLater();
     }

@@ -48,6 +48,16 @@ export const alerts: readonly Alert[] = [
     runbook: "a-run-is-stuck",
   },
   {
+    name: "InterlockWorkStalled",
+    when: ["executor", "ro", "gateway", "notify", "agent"]
+      .map((prefix) => `max by (reason) (${prefix}_stalled_objects) > 0`)
+      .join(" or "),
+    for: "5m",
+    severity: "warning",
+    summary: "Writes have failed for 5 minutes: webhook, quota, permission or API server.",
+    runbook: "work-is-stalled",
+  },
+  {
     name: "InterlockSignalsTurnedBack",
     when: 'sum(increase(gateway_signals_total{outcome="unavailable"}[5m])) > 0',
     for: "5m",

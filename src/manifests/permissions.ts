@@ -52,6 +52,12 @@ const identities: Permission = {
   where: "anywhere",
 };
 
+/** To explain what keeps failing: an Event and a notice, where the objects are. */
+const explain = (where: Place): readonly Permission[] => [
+  { group: "", resources: ["events"], verbs: ["create"], where },
+  { group: ours, resources: ["notificationrequests"], verbs: ["create"], where },
+];
+
 /** The least that each stage needs. Only executors touch runs, and only they delete where runs are. */
 export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   gateway: [
@@ -63,6 +69,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
     // Watermarks of what it follows itself.
     ...watermarks,
+    ...explain("incidents"),
     // Who owns what a signal names, and whether that is in scope.
     {
       group: "",
@@ -104,7 +111,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "create", "delete"], where: "anywhere" },
     { group: ours, resources: ["remediationapprovalrequests"], verbs: [...follow, "create"], where: "anywhere" },
     { group: ours, resources: ["remediationapprovalrequests/status"], verbs: ["update"], where: "anywhere" },
-    { group: ours, resources: ["notificationrequests"], verbs: ["create"], where: "anywhere" },
+    ...explain("anywhere"),
     { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
     // An acknowledgement is written on the record; what is in its status is the executors' alone.
     { group: ours, resources: ["remediationtargets"], verbs: [...follow, "patch"], where: "runs" },
@@ -114,11 +121,10 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     ...look,
     { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "patch"], where: "anywhere" },
     { group: ours, resources: ["workflowexecutions/status"], verbs: ["update"], where: "anywhere" },
-    { group: ours, resources: ["notificationrequests"], verbs: ["create"], where: "anywhere" },
+    ...explain("anywhere"),
     { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
     // The approval that an execution refers to. Only those where incidents are count.
     { group: ours, resources: ["remediationapprovalrequests"], verbs: ["get"], where: "incidents" },
-    { group: "", resources: ["events"], verbs: ["create"], where: "anywhere" },
     { group: ours, resources: ["remediationtargets"], verbs: [...follow, "create"], where: "runs" },
     { group: ours, resources: ["remediationtargets/status"], verbs: ["update"], where: "runs" },
     {
@@ -140,6 +146,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // It makes digests itself, and deletes nothing: notices go with the incident that they belong to.
     { group: ours, resources: ["notificationrequests"], verbs: [...follow, "create"], where: "anywhere" },
     { group: ours, resources: ["notificationrequests/status"], verbs: ["update"], where: "anywhere" },
+    { group: "", resources: ["events"], verbs: ["create"], where: "anywhere" },
   ],
   agent: [
     ...look,
@@ -148,6 +155,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     ...watermarks,
     { group: ours, resources: ["codingtasks"], verbs: [...follow, "create", "patch", "delete"], where: "incidents" },
     { group: ours, resources: ["codingtasks/status"], verbs: ["update"], where: "incidents" },
+    ...explain("incidents"),
     { group: ours, resources: ["automationpauses"], verbs: follow, where: "anywhere" },
     // With `agent.executor: job`. They have a namespace of their own: runs are the executors' alone.
     {

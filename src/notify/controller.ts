@@ -9,9 +9,11 @@ import {
   objectKey,
   type Problem,
   refOfKey,
+  type StallWatch,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
+import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Channel } from "./channel.ts";
@@ -42,6 +44,8 @@ export interface Notifier {
   readonly ready: Promise<void>;
   /** Whether this is the process that delivers; of all replicas one does. */
   readonly isLeading: boolean;
+  /** Why notices that are stalled cannot be reported as such; undefined while they can. */
+  readonly problem: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -61,11 +65,14 @@ export function startNotifier(options: NotifierOptions): Notifier {
     type: notificationRequests,
     indexes: { skips: skipKey },
   });
+  const reporter = stallReporter({ ...options, stage: "notify" });
+  const find = (key: string) => notices.get(refOfKey(key));
+  const stalls = reporter.watch({ type: notificationRequests, noun: "notice", find });
   let isLeading = false;
   const work = async (_lease: unknown, signal: AbortSignal) => {
     isLeading = true;
     try {
-      await deliverUntil(signal, { ...options, notices, problem }, metrics);
+      await deliverUntil(signal, { ...options, notices, problem, stalls }, metrics);
     } finally {
       isLeading = false;
     }
@@ -87,9 +94,13 @@ export function startNotifier(options: NotifierOptions): Notifier {
     get isLeading() {
       return isLeading;
     },
+    get problem() {
+      return reporter.problem;
+    },
     async stop() {
       stop.abort();
       await led;
+      await reporter.stop();
       following.abort();
     },
   };
@@ -98,6 +109,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
 interface Following {
   readonly notices: Informer<NotificationRequest, "skips">;
   readonly problem: (problem: Problem) => void;
+  readonly stalls: StallWatch;
 }
 
 async function deliverUntil(
@@ -105,7 +117,7 @@ async function deliverUntil(
   options: NotifierOptions & Following,
   metrics: ReturnType<typeof notifyMetrics>,
 ) {
-  const { client, clock, random, notices, problem } = options;
+  const { client, clock, random, notices, problem, stalls } = options;
   const ownWrites = new OwnWrites();
   const forget = notices.subscribe((event, object) => event === "DELETED" && ownWrites.forget(object));
   const sight = {
@@ -122,6 +134,7 @@ async function deliverUntil(
     problem,
     concurrency: 8,
     sources: [keysFrom(notices, (notice) => [objectKey(notice)])],
+    stalls,
     async reconcile(key, signal) {
       const notice = notices.get(refOfKey(key));
       // Our own last write has not come back yet: acting on the older one would tell people twice.

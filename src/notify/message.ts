@@ -56,6 +56,8 @@ function nextStep(
       return `nothing to do; interlock why ${targetResource} says when that changes`;
     case "ApprovalRequired":
       return "interlock get approvals, then interlock approve NAME or interlock reject NAME";
+    case "WorkStalled":
+      return "remove the cause of the error; it is retried until then";
     case "TaskFailed":
       return "look at the task: interlock get notices -o wide";
     case "WorkflowStarted":

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { Locks } from "../coordination/index.ts";
 import {
+  byAge,
   type ChangeEvent,
   Controller,
   informer,
@@ -29,6 +30,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
+import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Analyzer } from "./analyzer.ts";
@@ -68,6 +70,8 @@ export interface Orchestrator {
   /** Resolves when it knows everything and has begun to work. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
+  /** Why incidents that are stalled cannot be reported as such; undefined while they can. */
+  readonly problem: string | undefined;
   /** Begins nothing new, waits for what is under way, and stops following. */
   stop(options: { readonly deadlineMs: number }): Promise<void>;
 }
@@ -136,6 +140,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     outdated.add(waiting);
     return [...waiting, ...incidents.list().filter(needsAnalysis).map(objectKey)];
   };
+  const stalls = stallReporter({ ...options, stage: "orchestrator", metricPrefix: "ro" });
   const drive = new Controller({
     name: "incidents",
     clock,
@@ -151,6 +156,12 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       changesOf(analyzer, incidents.synced, toDiagnose),
     ],
     reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
+    stalls: stalls.watch({
+      type: remediationRequests,
+      noun: "incident",
+      initialStatus: { phase: "Pending" },
+      find: (key) => incidents.get(refOfKey(key)),
+    }),
   });
   const takeTurns = new Controller({
     name: "targets",
@@ -167,6 +178,12 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(approvals, () => []),
     ],
     reconcile: (key, signal) => reconcileTarget(key, hands, signal),
+    stalls: stalls.watch({
+      type: remediationRequests,
+      noun: "incident",
+      // The others on the target wait for the oldest.
+      find: (hash) => [...incidents.byIndex("target", hash)].sort(byAge)[0],
+    }),
   });
 
   return {
@@ -174,8 +191,12 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     get isReady() {
       return drive.isReady && takeTurns.isReady;
     },
+    get problem() {
+      return stalls.problem;
+    },
     async stop({ deadlineMs }) {
       await Promise.all([drive.stop({ deadlineMs }), takeTurns.stop({ deadlineMs })]);
+      await stalls.stop();
       stop.abort();
     },
   };

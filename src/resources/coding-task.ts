@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KubeObject } from "../kube/index.ts";
-import { ageColumn, defineKind } from "./define-kind.ts";
+import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import { conditions, count, listByKey, name, stringMap, targetText, text, timestamp, type Wire } from "./fields.ts";
 import { finalPhases, immutable } from "./schema/rules.ts";
 
@@ -218,6 +218,7 @@ export const codingTasks = defineKind<CodingTask>({
     { name: "Holder", type: "string", jsonPath: ".status.holder.identity", priority: 1 },
     { name: "Target", type: "string", jsonPath: ".spec.targetResource", priority: 1 },
     { name: "Message", type: "string", jsonPath: ".status.message", priority: 1 },
+    stalledColumn,
     ageColumn,
   ],
 });

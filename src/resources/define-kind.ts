@@ -62,3 +62,11 @@ function objectSchema({ kind, spec, status }: Pick<Kind, "kind" | "spec" | "stat
 
 /** When the object was created. */
 export const ageColumn: PrinterColumn = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+
+/** Why work on the object keeps failing, if it does. */
+export const stalledColumn: PrinterColumn = {
+  name: "Stalled",
+  type: "string",
+  jsonPath: '.status.conditions[?(@.type=="Stalled")].reason',
+  description: "Why work on it keeps failing",
+};

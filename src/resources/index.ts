@@ -140,6 +140,7 @@ export {
   type SignalReading,
   signalTime,
 } from "./signal.ts";
+export { describeStall, type Stall, type StallReason, stallOf, stallReasons, withStall } from "./stalled.ts";
 export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 export { type KnownKind, kindText } from "./target/known-kind.ts";
 export { type ObjectReference, targetOfObject } from "./target/object-target.ts";

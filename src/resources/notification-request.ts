@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { KubeObject } from "../kube/index.ts";
 import { blockReasonNames } from "./block-reasons.ts";
-import { ageColumn, defineKind } from "./define-kind.ts";
+import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import { failureReasonNames } from "./failure-reasons.ts";
 import {
   conditions,
@@ -60,6 +60,7 @@ const spec = z
         "ManualReviewRequired",
         "CleanupFailed",
         "TaskFailed",
+        "WorkStalled",
       ])
       .describe("What happened."),
     severity: z.enum(["info", "warning", "critical"]).describe("How much it matters."),
@@ -124,6 +125,7 @@ export const notificationRequests = defineKind<NotificationRequest>({
     { name: "Severity", type: "string", jsonPath: ".spec.severity" },
     { name: "Target", type: "string", jsonPath: ".spec.context.targetResource" },
     { name: "Message", type: "string", jsonPath: ".spec.message", priority: 1 },
+    stalledColumn,
     ageColumn,
   ],
 });

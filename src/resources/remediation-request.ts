@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { KubeObject } from "../kube/index.ts";
 import { blockReasonNames, recentCauses } from "./block-reasons.ts";
-import { ageColumn, defineKind } from "./define-kind.ts";
+import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import {
   conditions,
   count,
@@ -188,6 +188,7 @@ export const remediationRequests = defineKind<RemediationRequest>({
     { name: "Severity", type: "string", jsonPath: ".status.deduplication.severity", priority: 1 },
     { name: "Until", type: "string", jsonPath: ".status.block.until", priority: 1 },
     { name: "Fingerprint", type: "string", jsonPath: ".spec.signalFingerprint", priority: 1 },
+    stalledColumn,
     ageColumn,
   ],
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KubeObject } from "../kube/index.ts";
-import { ageColumn, defineKind } from "./define-kind.ts";
+import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import { failureReasonNames } from "./failure-reasons.ts";
 import {
   conditions,
@@ -111,6 +111,7 @@ export const remediationTargets = defineKind<RemediationTarget>({
     { name: "Workflow", type: "string", jsonPath: ".status.holder.workflowId" },
     { name: "Since", type: "date", jsonPath: ".status.holder.since" },
     { name: "Engine", type: "string", jsonPath: ".status.holder.engine", priority: 1 },
+    stalledColumn,
     ageColumn,
   ],
 });

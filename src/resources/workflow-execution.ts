@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { KubeObject } from "../kube/index.ts";
 import { recentCauses } from "./block-reasons.ts";
-import { ageColumn, defineKind } from "./define-kind.ts";
+import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import { failureReasonNames } from "./failure-reasons.ts";
 import {
   conditions,
@@ -248,6 +248,7 @@ export const workflowExecutions = defineKind<WorkflowExecution>({
     { name: "Run", type: "string", jsonPath: ".status.pipelineRunRef.name", priority: 1 },
     { name: "Incident", type: "string", jsonPath: ".spec.remediationRequestRef.name", priority: 1 },
     { name: "Review", type: "boolean", jsonPath: ".status.failureDetails.requiresManualReview", priority: 1 },
+    stalledColumn,
     ageColumn,
   ],
 });

@@ -60,6 +60,11 @@ const cases: Readonly<Record<string, Case>> = {
       'workflowexecution_oldest_seconds{phase="Running"}': "1700x120",
     },
   },
+  InterlockWorkStalled: {
+    fires: { ...held, 'executor_stalled_objects{reason="WebhookFailed"}': "0x10 2x110" },
+    with: { reason: "WebhookFailed" },
+    isQuiet: { ...held, 'ro_stalled_objects{reason="Unavailable"}': "0x60 1x4 0x60" },
+  },
   InterlockSignalsTurnedBack: {
     fires: { ...held, 'gateway_signals_total{outcome="unavailable",source="alertmanager"}': "0+3x120" },
     isQuiet: {

@@ -26,6 +26,9 @@ export const executor: Command<Surroundings> = {
           get isReady() {
             return stage.isReady;
           },
+          get problem() {
+            return stage.problem;
+          },
           ready: stage.ready,
           async close() {
             workflows.close();

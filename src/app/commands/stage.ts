@@ -35,7 +35,7 @@ export async function runStage(
   const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
   const stage = await open({ loaded, client, ledger, directory, clock, random, log, metrics });
   // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
-  const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => stage.isReady);
+  const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => stage);
   await stage.ready;
   log.info(`${name} ready`, { pid: process.pid, ...(served && { metrics: served.url }) });
   closeOnSignal(async () => {

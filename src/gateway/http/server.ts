@@ -168,7 +168,8 @@ function serveInformation(app: FastifyInstance, { gateway, routes, tasks, metric
   const document = openApiDocument(routes, tasks?.paths);
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
-    if (gateway.isReady) return { status: "ready" };
+    const { isReady, problem } = gateway;
+    if (isReady) return { status: "ready", ...(problem === undefined ? {} : { problem }) };
     return say(reply.header("retry-after", "1"), 503, "The gateway does not know all open incidents yet.");
   });
   app.get("/openapi.json", async () => document);

@@ -1,6 +1,7 @@
 import { Agenda, Appointment, type Backoff, type Clock, type Random, sleep } from "../../time/index.ts";
 import type { KubeObject } from "../object.ts";
 import type { Informer } from "./informer.ts";
+import { isOnlyStallChange } from "./only-stall-change.ts";
 import { messageOf, type ReportProblem } from "./problem.ts";
 import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
 
@@ -12,7 +13,10 @@ export interface KeySource {
   feed(add: (key: string) => void): () => void;
 }
 
-/** The keys that a change of an object concerns: of the object as it is, and as it was. */
+/**
+ * The keys that a change of an object concerns: of the object as it is, and as it was. A report that work on the object is
+ * stalled wakes no key: otherwise each report would cut the backoff short that it describes.
+ */
 export function keysFrom<T extends KubeObject, Index extends string>(
   informer: Informer<T, Index>,
   keysOf: (object: T) => readonly string[],
@@ -24,6 +28,7 @@ export function keysFrom<T extends KubeObject, Index extends string>(
     synced: informer.synced,
     feed: (add) =>
       informer.subscribe((_event, object, previous) => {
+        if (previous && isOnlyStallChange(previous, object)) return;
         const keys = new Set(keysOf(object));
         if (previous) for (const key of keysOf(previous)) keys.add(key);
         for (const key of keys) add(key);
@@ -40,6 +45,14 @@ export interface ControllerEvents {
   readonly stuck?: (count: number) => void;
 }
 
+/** Follows keys that keep failing, so that it can be explained what they wait for. Its functions must not throw. */
+export interface StallWatch {
+  /** An attempt failed with `error`; the next one is due in `nextAttemptInMs`, or when another program asks for it. */
+  failed(key: string, error: unknown, nextAttemptInMs?: number): void;
+  /** An attempt succeeded. Returns in how many milliseconds `key` has to be reconciled again, if at all. */
+  succeeded(key: string): number | undefined;
+}
+
 export interface ControllerOptions {
   /** For reports. */
   readonly name: string;
@@ -54,6 +67,7 @@ export interface ControllerOptions {
   readonly random: Random;
   readonly problem: ReportProblem;
   readonly events?: ControllerEvents;
+  readonly stalls?: StallWatch;
   /** Keys worked on at a time; stuck ones do not count. Default 4. */
   readonly concurrency?: number;
   readonly backoff?: Backoff;
@@ -150,27 +164,30 @@ export class Controller {
     this.#agenda.put(run.appointment, run.startedAt + this.#stuckAfterMs);
     events?.queueDepth?.(this.#queue.depth);
 
-    const outcome = await this.#outcomeOf(key, run.abort.signal);
+    const { outcome, error } = await this.#outcomeOf(key, run.abort.signal);
 
     this.#agenda.remove(run.appointment);
     this.#running.delete(key);
     if (run.stuck) this.#countStuck(-1);
     events?.reconciled?.(outcome.kind, clock.now() - run.startedAt);
-    this.#queue.finish(key, outcome);
+    const retryInMs = this.#queue.finish(key, outcome);
+    if (retryInMs !== undefined) this.#options.stalls?.failed(key, error, retryInMs);
     if (this.#running.size === 0) this.#allEnded();
     this.#startWork();
   }
 
-  async #outcomeOf(key: string, signal: AbortSignal): Promise<WorkOutcome> {
+  async #outcomeOf(key: string, signal: AbortSignal): Promise<{ outcome: WorkOutcome; error?: unknown }> {
+    const { reconcile, stalls } = this.#options;
     try {
-      const inMs = await this.#options.reconcile(key, signal);
-      if (inMs === undefined) return { kind: "done" };
+      const wantedInMs = await reconcile(key, signal);
+      const inMs = sooner(wantedInMs, stalls?.succeeded(key));
+      if (inMs === undefined) return { outcome: { kind: "done" } };
       if (!Number.isFinite(inMs)) throw new TypeError(`reconcile wants to look again in ${inMs} ms`);
-      return { kind: "again", inMs };
+      return { outcome: { kind: "again", inMs } };
     } catch (error) {
       // Who was told to stop and does so has not failed.
       if (!signal.aborted) this.#report("reconcile-failed", key, messageOf(error), error);
-      return { kind: "failed" };
+      return { outcome: { kind: "failed" }, error };
     }
   }
 
@@ -199,6 +216,10 @@ export class Controller {
     await sleep(this.#options.clock, ms, enough.signal).catch(() => {});
     return this.#running.size === 0;
   }
+}
+
+function sooner(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 export interface StopOptions {

@@ -78,20 +78,22 @@ export class WorkQueue {
     return item.key;
   }
 
-  /** Gives a taken key back. */
-  finish(key: string, outcome: WorkOutcome): void {
+  /** Gives a taken key back. Returns in how many milliseconds it is retried, if it failed. */
+  finish(key: string, outcome: WorkOutcome): number | undefined {
     const item = this.#items.get(key);
     if (item?.state !== "working" && item?.state !== "wanted") {
-      if (this.#stopped) return;
+      if (this.#stopped) return undefined;
       throw new TypeError(`${key} was not taken`);
     }
     const wasWanted = item.state === "wanted";
     item.state = "idle";
     item.failures = outcome.kind === "failed" ? item.failures + 1 : 0;
     if (outcome.kind === "again") this.addAfter(key, outcome.inMs);
-    if (outcome.kind === "failed") this.addAfter(key, this.#retryDelayMs(item));
+    const retryInMs = outcome.kind === "failed" ? this.#retryDelayMs(item) : undefined;
+    if (retryInMs !== undefined) this.addAfter(key, retryInMs);
     if (wasWanted) this.#enqueue(item);
     this.#forgetIfIdle(item);
+    return retryInMs;
   }
 
   /** Gives out nothing from now on, takes in nothing, and needs no timer. Work begun may still be finished. */

@@ -1,0 +1,34 @@
+import type { StallWatch } from "../kube/index.ts";
+import type { Clock } from "../time/index.ts";
+import type { Admission } from "./admission.ts";
+
+/** A sender repeats what was not admitted much sooner. */
+const forgetAfterMs = 300_000;
+
+/**
+ * Follows, for each source, whether incidents can be opened. That signals of known incidents are counted proves nothing about
+ * new ones: only an incident that was opened does, or that no signal has failed for some time.
+ */
+export class IntakeStalls {
+  readonly #stalls: StallWatch;
+  readonly #clock: Clock;
+  readonly #failedAt = new Map<string, number>();
+
+  constructor(stalls: StallWatch, clock: Clock) {
+    this.#stalls = stalls;
+    this.#clock = clock;
+  }
+
+  failed(source: string, error: unknown): void {
+    this.#failedAt.set(source, this.#clock.now());
+    this.#stalls.failed(source, error);
+  }
+
+  succeeded(source: string, kind: Admission["kind"]): void {
+    const failedAt = this.#failedAt.get(source);
+    if (failedAt === undefined) return;
+    if (kind !== "created" && this.#clock.now() - failedAt < forgetAfterMs) return;
+    this.#failedAt.delete(source);
+    this.#stalls.succeeded(source);
+  }
+}

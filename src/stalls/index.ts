@@ -1,0 +1,1 @@
+export { type StallReporter, type StallReporterOptions, type Subject, stallReporter } from "./stall-reporter.ts";

@@ -1,0 +1,60 @@
+import { type KubeObject, nameHash } from "../kube/index.ts";
+import {
+  describeStall,
+  type NotificationRequest,
+  notificationRequests,
+  remediationRequests,
+  type Stall,
+} from "../resources/index.ts";
+
+/** Longer lists are cut: the error is the same for all. */
+const maxEntries = 20;
+
+/** An object on which work is stalled, and its stall. */
+export interface StalledObject {
+  readonly object: KubeObject;
+  readonly stall: Stall;
+}
+
+export interface NoticeOptions {
+  readonly stage: string;
+  /** In the singular: `execution`. */
+  readonly noun: string;
+  /** Those that are stalled for one reason, the oldest first. */
+  readonly stalled: readonly [StalledObject, ...StalledObject[]];
+}
+
+/** One notice for everything that is stalled for one reason. Its name follows from the oldest, so replicas share it. */
+export function stallNotice({ stage, noun, stalled }: NoticeOptions): NotificationRequest {
+  const [{ object, stall }] = stalled;
+  const { name = "", namespace = "", uid = "" } = object.metadata;
+  const { apiVersion, kind } = notificationRequests;
+  const what = stalled.length === 1 ? `${noun} ${name}` : `${stalled.length} ${noun}s`;
+  const entries = stalled.slice(0, maxEntries).map(({ object, stall }) => ({
+    name: object.metadata.name ?? "",
+    message: describeStall(stall),
+  }));
+  const incident = incidentOf(object);
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: `notif-${nameHash(`${uid}/stalled/${stall.sinceMs}`)}`, namespace },
+    spec: {
+      eventType: "WorkStalled",
+      severity: "warning",
+      message: `The ${stage} cannot continue with ${what}: ${describeStall(stall)}`,
+      context: { nextStep: `remove the cause of the error; the ${stage} retries by itself`, entries },
+      ...(incident ? { remediationRequestRef: incident } : {}),
+    },
+  };
+}
+
+/** The incident to which an object belongs, or which it is. */
+function incidentOf(object: KubeObject): { name: string; namespace: string; uid: string } | undefined {
+  if (object.kind === remediationRequests.kind) {
+    const { name = "", namespace = "", uid = "" } = object.metadata;
+    return { name, namespace, uid };
+  }
+  return (object as { readonly spec?: { remediationRequestRef?: { name: string; namespace: string; uid: string } } })
+    .spec?.remediationRequestRef;
+}

@@ -1,0 +1,314 @@
+import {
+  type KubeClient,
+  type KubeObject,
+  kubeEvents,
+  type ResourceType,
+  refOf,
+  type StallWatch,
+} from "../kube/index.ts";
+import {
+  type Condition,
+  notificationRequests,
+  type Stall,
+  type StallReason,
+  stallOf,
+  stallReasons,
+  withStall,
+} from "../resources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Clock, Timer } from "../time/index.ts";
+import { classifyError, errorText } from "./classify-error.ts";
+import { decideReport, notifyAfterMs } from "./decide-report.ts";
+import { stallEvent } from "./stall-event.ts";
+import { type StalledObject, stallNotice } from "./stall-notice.ts";
+
+export interface StallReporterOptions {
+  /** Author of the reports. */
+  readonly stage: string;
+  /** Prefix of the metrics, if not the stage. */
+  readonly metricPrefix?: string;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What the keys of one controller stand for. */
+export interface Subject<T extends KubeObject> {
+  readonly type: ResourceType<T>;
+  /** In the singular: `execution`. */
+  readonly noun: string;
+  /** The object to report on, from a cache; undefined if there is none. */
+  find(key: string): T | undefined;
+  /** Takes secrets of the object out of an error message. */
+  readonly redact?: (text: string, object: T | undefined) => string | Promise<string>;
+  /** The status of an object that has none yet, if it may be given one for a condition. */
+  readonly initialStatus?: { readonly phase: string };
+  /** False for a stage that may not write the status of its objects, or fails at just that. Default true. */
+  readonly hasConditions?: boolean;
+}
+
+/**
+ * Explains why work keeps failing: by a condition on the object, an Event, after two minutes a notice, and in metrics.
+ * Reports are written beside the work and never delay it.
+ */
+export interface StallReporter {
+  watch<T extends KubeObject>(subject: Subject<T>): StallWatch;
+  /** Why stalls cannot be recorded where people look for them, for readiness; undefined while they can. */
+  readonly problem: string | undefined;
+  /** Waits for reports under way, and starts no more. */
+  stop(): Promise<void>;
+}
+
+export function stallReporter(options: StallReporterOptions): StallReporter {
+  const watches: Watch<KubeObject>[] = [];
+  const { stage, metricPrefix = stage, metrics } = options;
+  metrics.gauge({
+    name: `${metricPrefix}_stalled_objects`,
+    help: "Objects on which every attempt has failed for at least 5 seconds, by reason.",
+    labels: { reason: stallReasons },
+    collect(gauge) {
+      for (const reason of stallReasons) {
+        gauge.with({ reason }).set(watches.reduce((sum, watch) => sum + watch.count(reason), 0));
+      }
+    },
+  });
+  metrics.gauge({
+    name: `${metricPrefix}_stalls_unrecorded`,
+    help: "Stalled objects whose condition could not be written.",
+    collect: (gauge) => gauge.set(watches.reduce((sum, watch) => sum + watch.unrecorded, 0)),
+  });
+  return {
+    watch(subject) {
+      const watch = new Watch(subject, options);
+      watches.push(watch as unknown as Watch<KubeObject>);
+      return watch;
+    },
+    get problem() {
+      return watches.map(({ problem }) => problem).find((problem) => problem !== undefined);
+    },
+    async stop() {
+      await Promise.all(watches.map((watch) => watch.stop()));
+    },
+  };
+}
+
+/** A key whose attempts fail. */
+interface Failing {
+  /** The latest failure. */
+  error: unknown;
+  stall: Omit<Stall, "error">;
+  reported: Stall | undefined;
+  /** Why its condition could not be written. */
+  unrecorded: Pick<Stall, "reason" | "error"> | undefined;
+  reporting: Promise<void> | undefined;
+  readonly notifyTimer: Timer;
+}
+
+class Watch<T extends KubeObject> implements StallWatch {
+  readonly #subject: Subject<T>;
+  readonly #options: StallReporterOptions;
+  readonly #failing = new Map<string, Failing>();
+  /** Reasons for which people were notified, until the last stall for that reason ends. */
+  readonly #notified = new Set<StallReason>();
+  readonly #clearing = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(subject: Subject<T>, options: StallReporterOptions) {
+    this.#subject = subject;
+    this.#options = options;
+  }
+
+  get unrecorded(): number {
+    return [...this.#failing.values()].filter(({ unrecorded }) => unrecorded !== undefined).length;
+  }
+
+  get problem(): string | undefined {
+    const nowMs = this.#options.client.serverNowMs();
+    for (const { unrecorded, stall } of this.#failing.values()) {
+      if (!unrecorded || !serverReasons.has(unrecorded.reason) || nowMs - stall.sinceMs < notifyAfterMs) continue;
+      return `work on ${this.#subject.noun}s is stalled, and that cannot be recorded: ${unrecorded.error}`;
+    }
+    return undefined;
+  }
+
+  count(reason: StallReason): number {
+    return [...this.#failing.values()].filter(({ reported }) => reported?.reason === reason).length;
+  }
+
+  failed(key: string, error: unknown, nextAttemptInMs?: number): void {
+    if (this.#stopped) return;
+    const nowMs = this.#options.client.serverNowMs();
+    const failing = this.#failing.get(key) ?? this.#newlyFailing(key, nowMs);
+    failing.error = error;
+    failing.stall = {
+      reason: classifyError(error),
+      sinceMs: failing.stall.sinceMs,
+      ...(nextAttemptInMs === undefined ? {} : { nextAttemptMs: nowMs + nextAttemptInMs }),
+    };
+    this.#report(key);
+  }
+
+  succeeded(key: string): number | undefined {
+    const known = this.#failing.get(key);
+    if (known) this.#forget(key, known);
+    const object = this.#subject.find(key);
+    if (!object || this.#stopped || this.#subject.hasConditions === false) return undefined;
+    if (known?.reported) {
+      this.#clear(object, known.reporting);
+      return undefined;
+    }
+    const shown = stallOf(object);
+    if (!shown) return undefined;
+    // Another replica, or another controller, may still fail. Its report is outdated some time after the attempt that it
+    // announced.
+    const waitMs = (shown.nextAttemptMs ?? 0) + graceMs - this.#options.client.serverNowMs();
+    if (waitMs > 0) return waitMs;
+    this.#clear(object, undefined);
+    return undefined;
+  }
+
+  /** Removes the condition after a report under way. The cache may not show yet that there is one. */
+  #clear(object: T, reporting: Promise<void> | undefined): void {
+    const clearing = Promise.resolve(reporting)
+      .then(() => this.#writeCondition(object, undefined))
+      .then(() => {})
+      .catch((error: unknown) => this.#log("stalled condition not removed", object, error));
+    this.#clearing.add(clearing);
+    void clearing.finally(() => this.#clearing.delete(clearing));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const { notifyTimer } of this.#failing.values()) notifyTimer.cancel();
+    await Promise.all([...this.#clearing, ...[...this.#failing.values()].map(({ reporting }) => reporting)]);
+  }
+
+  #newlyFailing(key: string, sinceMs: number): Failing {
+    const notifyTimer = this.#options.clock.after(notifyAfterMs, () => this.#report(key), { background: true });
+    const stall = { reason: "Error", sinceMs } as const;
+    const none = { error: undefined, reported: undefined, unrecorded: undefined, reporting: undefined };
+    const failing: Failing = { ...none, stall, notifyTimer };
+    this.#failing.set(key, failing);
+    return failing;
+  }
+
+  #forget(key: string, { notifyTimer }: Failing): void {
+    notifyTimer.cancel();
+    this.#failing.delete(key);
+    const reasons = new Set([...this.#failing.values()].map(({ stall }) => stall.reason));
+    for (const reason of this.#notified) if (!reasons.has(reason)) this.#notified.delete(reason);
+  }
+
+  /** One report at a time for each key: what changes meanwhile is reported with the next attempt. */
+  #report(key: string): void {
+    const failing = this.#failing.get(key);
+    if (!failing || failing.reporting || this.#stopped) return;
+    failing.reporting = this.#reportNow(key, failing).finally(() => {
+      failing.reporting = undefined;
+    });
+  }
+
+  async #reportNow(key: string, failing: Failing): Promise<void> {
+    const { stall, error, reported } = failing;
+    const nowMs = this.#options.client.serverNowMs();
+    const notified = this.#notified.has(stall.reason);
+    const { writeCondition, recordEvent, notify } = decideReport({ nowMs, stall, reported, notified });
+    const object = this.#subject.find(key);
+    if (writeCondition) {
+      const text = await errorText(error, (text) => this.#subject.redact?.(text, object) ?? text);
+      failing.reported = { ...stall, error: text };
+      if (object) failing.reported = await this.#record(object, failing.reported, failing);
+    }
+    if (recordEvent && object && failing.reported) await this.#recordEvent(object, failing.reported);
+    if (notify) await this.#notify(stall.reason);
+  }
+
+  /** Returns the stall as it is on record: another process may have reported earlier that the object is stalled. */
+  async #record(object: T, stall: Stall, failing: Failing): Promise<Stall> {
+    const { unrecorded: before } = failing;
+    // Without a status there is no place for a condition: the write that fails is the first of the status.
+    const { hasConditions = true, initialStatus } = this.#subject;
+    if (!hasConditions || !((object as Stateful).status ?? initialStatus)) {
+      failing.unrecorded = stall;
+      return stall;
+    }
+    try {
+      const sinceMs = (await this.#writeCondition(object, stall)) ?? stall.sinceMs;
+      failing.unrecorded = undefined;
+      failing.stall = { ...failing.stall, sinceMs };
+      return { ...stall, sinceMs };
+    } catch (error) {
+      failing.unrecorded = { reason: classifyError(error), error: await errorText(error) };
+      if (!before) this.#log("stalled condition not written", object, error);
+      return stall;
+    }
+  }
+
+  /** Returns since when the object was stalled before, if it was. */
+  async #writeCondition({ metadata }: T, stall: Stall | undefined): Promise<number | undefined> {
+    const { client } = this.#options;
+    const { type, initialStatus } = this.#subject;
+    const fresh = await client.get<T>(type, refOf({ metadata }));
+    if (!fresh || fresh.metadata.uid !== metadata.uid) return undefined;
+    const { status = initialStatus }: Stateful = fresh;
+    const before = stallOf(fresh);
+    if (!status || (!stall && !before)) return undefined;
+    const earlierMs = before && stall && before.sinceMs < stall.sinceMs ? before.sinceMs : undefined;
+    const current = stall && { ...stall, sinceMs: earlierMs ?? stall.sinceMs };
+    const conditions = withStall(status.conditions ?? [], current);
+    const next: T = { ...fresh, status: { ...status, conditions } };
+    const outcome = await client.update(type, next, { subresource: "status" });
+    // Another write was faster: the next attempt reports again.
+    if (outcome.kind === "conflict") throw new Error(outcome.message);
+    return earlierMs;
+  }
+
+  async #recordEvent(object: T, stall: Stall): Promise<void> {
+    const { client, stage } = this.#options;
+    try {
+      await client.create(kubeEvents, stallEvent(this.#subject.type, object, stall, stage));
+    } catch (error) {
+      this.#log("kubernetes event not written", object, error);
+    }
+  }
+
+  /** One notice for all that are stalled for this reason. */
+  async #notify(reason: StallReason): Promise<void> {
+    const { client, stage } = this.#options;
+    const [oldest, ...others] = this.#stalledFor(reason);
+    if (!oldest || this.#notified.has(reason)) return;
+    this.#notified.add(reason);
+    try {
+      const notice = stallNotice({ stage, noun: this.#subject.noun, stalled: [oldest, ...others] });
+      await client.create(notificationRequests, notice);
+    } catch (error) {
+      this.#notified.delete(reason);
+      this.#log("stall notice not created", oldest.object, error);
+    }
+  }
+
+  #stalledFor(reason: StallReason): readonly StalledObject[] {
+    const found: StalledObject[] = [];
+    for (const [key, { reported }] of this.#failing) {
+      const object = this.#subject.find(key);
+      if (object && reported?.reason === reason) found.push({ object, stall: reported });
+    }
+    return found.sort((a, b) => a.stall.sinceMs - b.stall.sinceMs);
+  }
+
+  #log(message: string, object: KubeObject, error: unknown): void {
+    const { namespace, name } = object.metadata;
+    this.#options.log.warn(message, { [this.#subject.noun]: `${namespace}/${name}`, error });
+  }
+}
+
+interface Stateful extends KubeObject {
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
+}
+
+/** With these the API server itself refuses to write, whatever the object is. */
+const serverReasons: ReadonlySet<StallReason> = new Set(["WebhookFailed", "Forbidden", "Unavailable"]);
+
+/** Longer than an attempt that ends with a timeout. */
+const graceMs = 60_000;

@@ -1,0 +1,53 @@
+import { afterEach, expect, it } from "vitest";
+import { why } from "../../src/cli/index.ts";
+import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
+import { stallOf } from "../../src/resources/index.ts";
+import { TestDesk } from "../doubles/test-desk.ts";
+import { AgentWorld } from "./agent-world.ts";
+
+let world: AgentWorld | undefined;
+
+afterEach(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+it("a task whose lock cannot be acquired has a condition and an Event with the error, and why shows it", async () => {
+  const opened = await AgentWorld.open({ client: (client) => hurried(withoutLeases(client)) });
+  world = opened;
+
+  await opened.openMergeRequest();
+
+  await expect
+    .poll(async () => (await stalls(opened))[0], { timeout: 20_000, interval: 50 })
+    .toMatchObject({
+      reason: "Forbidden",
+      error: expect.stringContaining("cannot create leases"),
+    });
+  await expect
+    .poll(async () => (await opened.client.list(kubeEvents)).items.map(({ reason }) => reason))
+    .toContain("Stalled");
+  const [task] = await opened.tasks();
+  const desk = new TestDesk(opened.client);
+  await why.perform([task?.metadata.name ?? ""], desk);
+  expect(desk.read()).toMatch(/ stalled +Forbidden since .*cannot create leases/);
+});
+
+async function stalls(world: AgentWorld) {
+  return (await world.tasks()).map(stallOf);
+}
+
+function withoutLeases(client: KubeClient): KubeClient {
+  return {
+    ...client,
+    async create(type, object, call) {
+      if (type.kind === "Lease") throw new KubeError("forbidden", "cannot create leases");
+      return client.create(type, object, call);
+    },
+  };
+}
+
+/** The API server's clock runs so fast that work has been failing for long after a moment. */
+function hurried(client: KubeClient): KubeClient {
+  const startMs = client.serverNowMs();
+  return { ...client, serverNowMs: () => startMs + 100 * (client.serverNowMs() - startMs) };
+}
