@@ -5,6 +5,7 @@ import { type Rule, ruleProblems } from "../policy/index.ts";
 import { currentEntry, type Kinds, kindsIn, remediationWorkflows } from "../resources/index.ts";
 import { openCoordination } from "./coordination.ts";
 import { placesIn, policySettings } from "./executor.ts";
+import { factsLimits, factsReader } from "./facts.ts";
 import { namesKnownSince } from "./names-known-since.ts";
 import { openRules } from "./rules.ts";
 import type { Stage, StageOptions } from "./stage.ts";
@@ -19,7 +20,14 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { config } = loaded;
   const kinds = await kindsIn(client);
-  const analyzer = await openRules({ directory: config.rules.dir, ifWrong: "throw", kinds, clock, log });
+  const analyzer = await openRules({
+    directory: config.rules.dir,
+    ifWrong: "throw",
+    kinds,
+    readFacts: factsReader({ client, kinds, clock, ...factsLimits(config) }),
+    clock,
+    log,
+  });
   const unsubscribe = analyzer.subscribe(() => {
     reportRuleProblems(options, analyzer.rules, kinds).catch((error: unknown) => {
       log.warn("rules not compared with the catalog", { error });

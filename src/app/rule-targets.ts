@@ -10,12 +10,17 @@ export interface RuleTargets {
 }
 
 /** Follows the rules for the gateway, which takes signals also while the rules are wrong. */
-export async function openRuleTargets(options: Omit<RulesOptions, "ifWrong">): Promise<RuleTargets> {
-  const analyzer = await openRules({ ...options, ifWrong: "start-without" });
+export async function openRuleTargets(options: Omit<RulesOptions, "ifWrong" | "readFacts">): Promise<RuleTargets> {
+  const analyzer = await openRules({ ...options, ifWrong: "start-without", readFacts: noObject });
   return {
     targetOf: (signal) => ruleTarget(signal, analyzer.rules, options.kinds),
     close: () => analyzer.close(),
   };
+}
+
+/** A signal without a subject has no object to be read: rules that ask about one do not apply to it. */
+async function noObject(): Promise<never> {
+  throw new TypeError("a signal without a subject has no facts");
 }
 
 function ruleTarget(signal: Signal, rules: Parameters<typeof diagnose>[1], kinds: Kinds): string | undefined {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Rule, readRules } from "../policy/index.ts";
+import { deferralProblems, type Rule, readRules } from "../policy/index.ts";
 
 /** What a folder of rules holds. */
 export interface RulesFolder {
@@ -29,6 +29,8 @@ export async function readRulesFolder(directory: string): Promise<RulesFolder> {
       homes.set(name, path);
     }
   }
+  // A cause may be in a file that could not be read.
+  if (problems.length === 0) problems.push(...deferralProblems(rules).map((problem) => `${directory}: ${problem}`));
   return { rules, problems, text: JSON.stringify(texts) };
 }
 

@@ -1,8 +1,9 @@
 import type { Analyzer } from "../orchestrator/index.ts";
-import { diagnose, type Rule } from "../policy/index.ts";
+import { diagnoseWithFacts, type Rule } from "../policy/index.ts";
 import type { Kinds } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
+import type { ReadFacts } from "./facts.ts";
 import { readRulesFolder } from "./rules-folder.ts";
 import { watchFolder } from "./watch-folder.ts";
 
@@ -12,6 +13,7 @@ export interface RulesOptions {
   /** What happens at the start if the rules are wrong: the process does not start, or starts without rules. */
   readonly ifWrong: "throw" | "start-without";
   readonly kinds: Kinds;
+  readonly readFacts: ReadFacts;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -25,7 +27,8 @@ export interface RulesAnalyzer extends Analyzer {
 }
 
 /** Reads the rules and follows their changes. */
-export async function openRules({ directory, ifWrong, kinds, clock, log }: RulesOptions): Promise<RulesAnalyzer> {
+export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
+  const { directory, ifWrong, kinds, readFacts, clock, log } = options;
   const first = await readRulesFolder(directory);
   const { problems } = first;
   if (problems.length > 0 && ifWrong === "throw") {
@@ -52,7 +55,8 @@ export async function openRules({ directory, ifWrong, kinds, clock, log }: Rules
     get rules() {
       return rules;
     },
-    analyze: async (incident) => diagnose(incident, rules, kinds),
+    analyze: (incident, signal, subject) =>
+      diagnoseWithFacts(incident, rules, kinds, () => readFacts(incident, subject, signal)),
     subscribe(changed) {
       listeners.add(changed);
       return () => listeners.delete(changed);

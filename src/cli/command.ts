@@ -1,7 +1,7 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
-import type { PolicySettings, Rule } from "../policy/index.ts";
-import type { CatalogDefaults } from "../resources/index.ts";
+import type { Facts, PolicySettings, Rule } from "../policy/index.ts";
+import type { CatalogDefaults, RemediationRequestSpec } from "../resources/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -40,6 +40,8 @@ export interface Desk {
   readonly recordsIn: string;
   /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */
   rules(): Promise<readonly Rule[]>;
+  /** Reads what rules ask about the objects behind an incident. */
+  readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
   /** How long a fix is watched after a run, and how soon after it signals do not count. */
   readonly verification: { readonly graceMs: number; readonly windowMs: number };
   /** What the ledger has of such events, oldest first. Undefined, if it cannot be read here. */

@@ -1,4 +1,4 @@
-import { type Decision, diagnose } from "../policy/index.ts";
+import { type Decision, diagnoseWithFacts } from "../policy/index.ts";
 import { type Diagnosis, type FieldTrace, kindsIn, type RemediationRequestSpec } from "../resources/index.ts";
 import { askPolicy, readObjectTarget } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
@@ -36,7 +36,7 @@ export async function previewLines(results: readonly SignalResult[], desk: Desk)
     for (const problem of problems) say("problem", problem);
     if (!spec || status === "resolved") continue;
 
-    const analysis = diagnose(spec, rules, kinds);
+    const analysis = await diagnoseWithFacts(spec, rules, kinds, () => desk.readFacts(spec, subject));
     if (analysis.kind === "no-match") {
       say("rule", "none applies, so that nothing would be done");
       for (const one of analysis.tried) say("", one);

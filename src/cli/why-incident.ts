@@ -1,6 +1,6 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
-import { askingIncident, explain } from "../policy/index.ts";
+import { askingIncident, explain, openCauses } from "../policy/index.ts";
 import {
   describeStall,
   incidentSeverity,
@@ -8,6 +8,7 @@ import {
   type RemediationApprovalRequest,
   type RemediationRequest,
   remediationApprovalRequests,
+  remediationRequests,
   stallOf,
   type WorkflowExecution,
   workflowExecutions,
@@ -75,8 +76,10 @@ async function approvalsOf({ metadata }: RemediationRequest, client: KubeClient)
 }
 
 /** An execution that acts for the incident never stands in its way. */
-async function askNow({ spec, status }: RemediationRequest, desk: Desk): Promise<readonly Answer[]> {
+async function askNow(incident: RemediationRequest, desk: Desk): Promise<readonly Answer[]> {
+  const { spec, status } = incident;
   if (!status?.diagnosis) return [];
+  const { items } = status.diagnosis.deferWhile ? await desk.client.list(remediationRequests) : { items: [] };
   const kinds = await kindsIn(desk.client);
   const { target, workflowId: workflow } = status.diagnosis;
   const acts = status.follows ?? status.executionRefs?.at(-1);
@@ -85,7 +88,7 @@ async function askNow({ spec, status }: RemediationRequest, desk: Desk): Promise
       target: readObjectTarget(target, kinds),
       workflow,
       parameters: status.diagnosis.parameters ?? {},
-      incident: askingIncident({ spec, status }),
+      incident: { ...askingIncident({ spec, status }), causes: openCauses(incident, items) },
       ...(acts ? { executionUid: acts.uid } : {}),
     },
     kinds,
@@ -106,8 +109,10 @@ function standing({ incident, executions, approvals }: Seen, { verification }: D
   for (const line of seriesLines(incident)) say("series", line);
   say("over", status?.resolvedAt && `since ${status.resolvedAt}, according to its senders`);
   if (status?.diagnosis) {
-    const { rule, workflowId, target } = status.diagnosis;
+    const { rule, workflowId, target, deferWhile } = status.diagnosis;
     say("diagnosis", `${workflowId} on ${target}${rule ? `, by rule ${rule}` : ""}`);
+    if (deferWhile)
+      say("deferred", `while an incident of rule ${deferWhile.rules.join(" or ")} on ${deferWhile.within} is open`);
   }
   if (status?.phase === "Blocked") say("waits", waits(status.block.until));
   for (const execution of executions) {

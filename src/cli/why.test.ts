@@ -55,7 +55,7 @@ describe("interlock why", () => {
 
     expect(target).toBe("node/worker-1");
     expect(now).toMatchObject([{ decision: { verdict: "block", reason: "ResourceBusy" } }]);
-    expect(now[0].decision.checks).toHaveLength(8);
+    expect(now[0].decision.checks).toHaveLength(9);
   });
 
   it.each([

@@ -100,6 +100,7 @@ function skipDetailsOf(seen: Seen, plan: ValidPlan, decision: Blocked): SkipDeta
       return { reason, ...details };
     case "NoMatchingRule":
     case "Ineffective":
+    case "CauseOpen":
       throw new TypeError(`${reason} concerns incidents: an execution is not asked about it`);
   }
 }

@@ -1,5 +1,5 @@
 import { type Call, type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
-import { type Kinds, kindText, type ObjectReference, type ObjectTarget } from "../resources/index.ts";
+import { type Kinds, type ObjectReference, type ObjectTarget, resourceTypeOf } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { GatewayError } from "./gateway-error.ts";
 
@@ -37,7 +37,7 @@ export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): 
   }
   return {
     async get(target, reference) {
-      const type = typeOf(target, reference, kinds);
+      const type = resourceTypeOf(target, reference.apiVersion, kinds);
       if (!type) return undefined;
       const { namespace, name } = target;
       const ref = namespace === undefined ? { name } : { namespace, name };
@@ -78,18 +78,4 @@ export class ForbiddenObject extends GatewayError {
       `clusterrolebinding interlock-gateway-${plural} --clusterrole=interlock-gateway-${plural} ` +
       `--serviceaccount=${account}`;
   }
-}
-
-/** Every built-in kind has a version v1; that of any other one has to be said. */
-function typeOf(target: ObjectTarget, { apiVersion }: ObjectReference, kinds: Kinds): ResourceType | undefined {
-  const kind = kinds.find(target.group ? `${target.kind}.${target.group}` : target.kind);
-  if (!kind) return undefined;
-  const version = kind.builtIn ? "v1" : apiVersion?.split("/")[1];
-  if (!version) return undefined;
-  return {
-    apiVersion: target.group ? `${target.group}/${version}` : version,
-    kind: kindText(kind),
-    plural: kind.plural,
-    namespaced: kind.namespaced,
-  };
 }

@@ -58,6 +58,34 @@ const explain = (where: Place): readonly Permission[] => [
   { group: ours, resources: ["notificationrequests"], verbs: ["create"], where },
 ];
 
+/** Everything that a signal may be about. */
+const subjects: readonly Permission[] = [
+  {
+    group: "",
+    resources: [
+      "pods",
+      "services",
+      "persistentvolumeclaims",
+      "persistentvolumes",
+      "resourcequotas",
+      "replicationcontrollers",
+    ],
+    verbs: ["get"],
+    where: "anywhere",
+  },
+  {
+    group: "apps",
+    resources: ["replicasets", "deployments", "statefulsets", "daemonsets"],
+    verbs: ["get"],
+    where: "anywhere",
+  },
+  { group: "batch", resources: ["jobs", "cronjobs"], verbs: ["get"], where: "anywhere" },
+  { group: "autoscaling", resources: ["horizontalpodautoscalers"], verbs: ["get"], where: "anywhere" },
+  { group: "policy", resources: ["poddisruptionbudgets"], verbs: ["get"], where: "anywhere" },
+  { group: "networking.k8s.io", resources: ["ingresses"], verbs: ["get"], where: "anywhere" },
+  { group: "apiregistration.k8s.io", resources: ["apiservices"], verbs: ["get"], where: "anywhere" },
+];
+
 /** The least that each stage needs. Only executors touch runs, and only they delete where runs are. */
 export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   gateway: [
@@ -71,32 +99,9 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     ...watermarks,
     ...explain("incidents"),
     // Who owns what a signal names, and whether that is in scope.
-    {
-      group: "",
-      resources: [
-        "pods",
-        "services",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "resourcequotas",
-        "replicationcontrollers",
-      ],
-      verbs: ["get"],
-      where: "anywhere",
-    },
+    ...subjects,
     { group: "", resources: ["nodes"], verbs: follow, where: "anywhere" },
     { group: "", resources: ["events"], verbs: ["list", "watch"], where: "anywhere" },
-    {
-      group: "apps",
-      resources: ["replicasets", "deployments", "statefulsets", "daemonsets"],
-      verbs: ["get"],
-      where: "anywhere",
-    },
-    { group: "batch", resources: ["jobs", "cronjobs"], verbs: ["get"], where: "anywhere" },
-    { group: "autoscaling", resources: ["horizontalpodautoscalers"], verbs: ["get"], where: "anywhere" },
-    { group: "policy", resources: ["poddisruptionbudgets"], verbs: ["get"], where: "anywhere" },
-    { group: "networking.k8s.io", resources: ["ingresses"], verbs: ["get"], where: "anywhere" },
-    { group: "apiregistration.k8s.io", resources: ["apiservices"], verbs: ["get"], where: "anywhere" },
   ],
   orchestrator: [
     ...look,
@@ -113,6 +118,9 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["remediationapprovalrequests/status"], verbs: ["update"], where: "anywhere" },
     ...explain("anywhere"),
     { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
+    // What rules ask about the objects behind an incident.
+    ...subjects,
+    { group: "", resources: ["nodes"], verbs: ["get"], where: "anywhere" },
     // An acknowledgement is written on the record; what is in its status is the executors' alone.
     { group: ours, resources: ["remediationtargets"], verbs: [...follow, "patch"], where: "runs" },
     identities,

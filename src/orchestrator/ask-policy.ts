@@ -23,12 +23,14 @@ export function askPolicy(incident: RemediationRequest, view: TargetView): Decis
   return decide(request, { record, workflow, pauses, settings, nowMs });
 }
 
-function requestOf({ status, spec }: RemediationRequest, { namespace }: TargetView): ActionRequest {
+function requestOf(incident: RemediationRequest, { namespace, causesOf }: TargetView): ActionRequest {
+  const { status, spec } = incident;
+  const causes = causesOf(incident);
   const { target = "", workflowId = "" } = status?.diagnosis ?? {};
   return {
     target,
     workflowId,
-    incident: askingIncident({ spec, status }),
+    incident: { ...askingIncident({ spec, status }), causes },
     ...(namespace === undefined ? {} : { namespace }),
   };
 }

@@ -87,10 +87,15 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const ownWrites = new OwnWrites();
   const outdated = new OutdatedDiagnoses();
 
-  const incidents = informer<RemediationRequest, "target" | "fingerprint">({
+  const incidents = informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">({
     ...follow,
     type: remediationRequests,
-    indexes: { target: turnOf, fingerprint: ({ spec }) => [spec.signalFingerprint] },
+    indexes: {
+      target: turnOf,
+      fingerprint: ({ spec }) => [spec.signalFingerprint],
+      rule: ruleOf,
+      cause: ({ status }) => status?.diagnosis?.deferWhile?.rules ?? [],
+    },
   });
   const executions = informer<WorkflowExecution, "target" | "incident">({
     ...follow,
@@ -171,6 +176,10 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     concurrency,
     sources: [
       keysFrom(incidents, turnOf),
+      // Incidents of a symptom wait for those of their cause.
+      keysFrom(incidents, (incident) =>
+        ruleOf(incident).flatMap((rule) => incidents.byIndex("cause", rule).flatMap(turnOf)),
+      ),
       keysFrom(executions, ({ metadata }) => targetKey(metadata.labels)),
       keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
       keysFrom(pauses, allTargets),
@@ -212,6 +221,11 @@ function changesOf(analyzer: Analyzer, synced: Promise<void>, keys: () => readon
       return analyzer.subscribe(() => keys().forEach(add));
     },
   };
+}
+
+/** The rule by which an incident was diagnosed. */
+function ruleOf({ status }: RemediationRequest): readonly string[] {
+  return status?.diagnosis?.rule === undefined ? [] : [status.diagnosis.rule];
 }
 
 /** The hash of the target in whose turn an incident is dealt with. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
+import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
 import type { RemediationApprovalRequest, WorkflowExecution } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Action, act, nothing, type Turn, waitUntil } from "./action.ts";
@@ -56,7 +56,7 @@ function analyze(seen: Seen): Turn {
   const withdrawal = withdraw(seen);
   if (withdrawal) return withdrawal;
   if (!analysis) throw new TypeError("an incident without diagnosis was not analyzed");
-  if (analysis.kind === "no-match") return noMatch(seen, analysis.tried);
+  if (analysis.kind === "no-match") return noMatch(seen, analysis);
   const { diagnosis } = analysis;
   return act(
     { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: seen.workflow, nowMs }) },
@@ -82,6 +82,8 @@ function diagnoseAgain(seen: Seen): Turn | undefined {
   const { incident, analysis, approval, unfinished, nowMs } = seen;
   const { diagnosis: known } = incident.status ?? {};
   if (!analysis || !known || unfinished.length > 0) return undefined;
+  // What cannot be read just now does not undo what was found when it could.
+  if (analysis.kind === "no-match" && analysis.unreadable) return undefined;
   if (analysis.kind === "diagnosed" && isDeepStrictEqual(analysis.diagnosis, known)) return undefined;
   const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
   if (analysis.kind === "no-match") return act(...expire, ...blockWithoutRule(seen, analysis.tried));
@@ -94,12 +96,22 @@ function diagnoseAgain(seen: Seen): Turn | undefined {
   );
 }
 
-/** Written once: replicas may have different rules for a while, and would never agree on the list. */
-function noMatch(seen: Seen, tried: readonly string[]): Turn {
+/**
+ * Written once: replicas may have different rules for a while, and would never agree on the list. Facts of objects change
+ * without an event, so they are read again after a while, and what is found otherwise is written.
+ */
+function noMatch(seen: Seen, { tried, dependsOnFacts }: Extract<Analysis, { kind: "no-match" }>): Turn {
   const { incident, nowMs } = seen;
-  if (incident.status?.phase === "Blocked") return waitUntil(staleAtMs(seen), nowMs);
-  return act(...blockWithoutRule(seen, tried));
+  const { status } = incident;
+  if (status?.phase !== "Blocked") return act(...blockWithoutRule(seen, tried));
+  const staleMs = staleAtMs(seen);
+  if (!dependsOnFacts) return waitUntil(staleMs, nowMs);
+  const isNews = !status.block.message.startsWith(noRuleApplies(seen, tried).message);
+  return isNews ? act(...blockWithoutRule(seen, tried)) : waitUntil(Math.min(staleMs, nowMs + factsRecheckMs), nowMs);
 }
+
+/** How often objects are read again for an incident that waits for their facts. */
+export const factsRecheckMs = 30_000;
 
 function blockWithoutRule(seen: Seen, tried: readonly string[]): readonly Action[] {
   const { incident, nowMs } = seen;

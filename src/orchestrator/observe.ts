@@ -1,5 +1,5 @@
 import { type Informer, type KubeClient, type OwnWrites, objectKey } from "../kube/index.ts";
-import { lastingPauses } from "../policy/index.ts";
+import { lastingPauses, openCauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   type Catalog,
@@ -29,8 +29,11 @@ import type { TargetView } from "./target-view.ts";
 /** Where the orchestrator looks. What informers say may be a moment old: every write is conditional on it. */
 export interface Sight {
   readonly client: KubeClient;
-  /** `target`: those that have a turn there, by the target's hash. */
-  readonly incidents: Informer<RemediationRequest, "target" | "fingerprint">;
+  /**
+   * `target`: those that have a turn there, by the target's hash. `rule`: those that were diagnosed by a rule. `cause`: those
+   * that wait while an incident of a rule is open.
+   */
+  readonly incidents: Informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">;
   readonly executions: Informer<WorkflowExecution, "target" | "incident">;
   readonly records: Informer<RemediationTarget>;
   readonly approvals: Informer<RemediationApprovalRequest, "incident">;
@@ -123,7 +126,7 @@ export async function lookAt(hash: string, target: string, sight: Sight, signal:
   return { ...around, record, executions, approvals: new Map() };
 }
 
-function surroundings(target: string, { client, pauses, catalog, kinds, settings }: Sight) {
+function surroundings(target: string, { client, incidents, pauses, catalog, kinds, settings }: Sight) {
   const nowMs = client.serverNowMs();
   const read = parseTarget(target, kinds);
   return {
@@ -133,5 +136,12 @@ function surroundings(target: string, { client, pauses, catalog, kinds, settings
     catalog,
     kinds,
     settings,
+    causesOf: (incident: RemediationRequest) => {
+      const rules = incident.status?.diagnosis?.deferWhile?.rules ?? [];
+      return openCauses(
+        incident,
+        rules.flatMap((rule) => incidents.byIndex("rule", rule)),
+      );
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { objectKey } from "../kube/index.ts";
 import { type RemediationRequest, seriesVersion } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
-import { decide, isWaiting } from "./decide.ts";
+import { decide, factsRecheckMs, isWaiting } from "./decide.ts";
 import { observe } from "./observe.ts";
 import { type Hands, type Performed, perform } from "./perform.ts";
 
@@ -25,8 +25,11 @@ export async function reconcile(
   let incident = known;
   for (let turns = 0; turns < mostTurns; turns++) {
     const change = sight.outdated.changeOf(objectKey(incident));
-    const turn = decide(await observe(incident, sight, signal));
+    const seen = await observe(incident, sight, signal);
+    const turn = decide(seen);
     if (turn.actions.length === 0) {
+      // It stays outdated until the facts that its rules ask for can be read.
+      if (seen.analysis?.kind === "no-match" && seen.analysis.unreadable) return soonest(turn, factsRecheckMs);
       sight.outdated.settle(objectKey(incident), change, isWaiting(incident) ? seriesVersion(incident) : "");
       return turn.lookAgainInMs;
     }
@@ -38,6 +41,10 @@ export async function reconcile(
     incident = outcome.incident;
   }
   return retryMs;
+}
+
+function soonest({ lookAgainInMs }: Turn, laterMs: number): number {
+  return Math.min(lookAgainInMs ?? laterMs, laterMs);
 }
 
 /** For an event that was lost. */

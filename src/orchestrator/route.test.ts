@@ -121,6 +121,12 @@ describe("in its target's turn, an incident", () => {
     ["that follows does not share a skip", following("a"), { executions: [execution("a", "Skipped")] }, "Analyzing"],
     ["that follows what is gone is decided again", following("a"), {}, "Analyzing"],
 
+    [
+      "waits while an incident of its cause is open",
+      waiting(),
+      { causesOf: () => [{ incident: "rr-cause-1", rule: "node-down", within: "node/worker-1" }] },
+      "Blocked CauseOpen",
+    ],
     ["waits while automation is paused", waiting(), { pauses: [pause()] }, "Blocked Paused"],
     [
       "waits on while nothing has changed",
@@ -201,7 +207,7 @@ describe("in its target's turn, an incident", () => {
     const event = actions.flatMap((action) => (action.do === "record" ? [action.event] : []))[0];
     const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
     expect(status && "block" in status && status.block.decision).toBe(event?.id);
-    expect(event?.facts["checks"]).toHaveLength(8);
+    expect(event?.facts["checks"]).toHaveLength(9);
   });
 });
 
@@ -228,6 +234,7 @@ function view(world: Partial<TargetView>): TargetView {
     pauses: [],
     catalog: catalog(entry()),
     kinds: builtInKinds,
+    causesOf: () => [],
     approvals: new Map(),
     settings: settings(),
     ...world,

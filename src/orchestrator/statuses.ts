@@ -157,7 +157,7 @@ function diagnosisBehind({ spec }: WorkflowExecution, known: Diagnosis): Diagnos
   const { targetResource: target, workflowRef, parameters } = spec;
   const { workflowId } = workflowRef;
   const made = { target, workflowId, ...(parameters === undefined ? {} : { parameters }) };
-  const { rule: _, ...asked } = known;
+  const { rule: _, deferWhile: __, ...asked } = known;
   return isDeepStrictEqual(made, asked) ? known : made;
 }
 

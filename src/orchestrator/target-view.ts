@@ -1,8 +1,9 @@
-import type { Pause } from "../policy/index.ts";
+import type { OpenCause, Pause } from "../policy/index.ts";
 import type {
   Catalog,
   Kinds,
   RemediationApprovalRequest,
+  RemediationRequest,
   RemediationTarget,
   WorkflowExecution,
 } from "../resources/index.ts";
@@ -20,6 +21,8 @@ export interface TargetView {
   readonly pauses: readonly Pause[];
   readonly catalog: Catalog;
   readonly kinds: Kinds;
+  /** The open incidents of its cause that an incident has to wait for. */
+  readonly causesOf: (incident: RemediationRequest) => readonly OpenCause[];
   /** Questions by name, as far as they were looked up. */
   readonly approvals: ReadonlyMap<string, RemediationApprovalRequest>;
   readonly settings: OrchestratorSettings;

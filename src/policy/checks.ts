@@ -53,6 +53,7 @@ const questions: readonly (readonly [string, (request: ActionRequest, situation:
   ["is it too early after failures before acting", backoffIsOver],
   ["is it too early after a success", cooldownIsOver],
   ["did the same fix succeed here again and again without lasting", fixHolds],
+  ["is an incident of its cause open", causesAreClosed],
 ];
 
 function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }: Situation): Answer {
@@ -190,6 +191,16 @@ function fixHolds({ target, workflowId, incident }: ActionRequest, { record, set
     return isIneffective(`${found}, the last time in ${latest.executionName}`, latest);
   }
   return passes(`${count} without lasting within ${within}; ${times} would be too many`);
+}
+
+function causesAreClosed({ incident }: ActionRequest): Answer {
+  const [first, ...others] = incident?.causes ?? [];
+  if (!first) return passes("there is none");
+  const more = others.length === 0 ? "" : `, and so are ${others.length} more`;
+  return blocks("CauseOpen", {
+    evidence: `incident ${first.incident} of rule ${first.rule} on ${first.within} is open${more}`,
+    nextStep: `wait for it, or see why it is open: interlock why ${first.incident}`,
+  });
 }
 
 /** The latest first, since the latest acknowledgement. */

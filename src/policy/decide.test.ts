@@ -54,6 +54,7 @@ describe("the decision table", () => {
       [5, "passes"],
       [6, "blocks"],
       [7, "passes"],
+      [8, "passes"],
     ]);
   });
 });

@@ -13,7 +13,10 @@ export { explain, explainChecks, type ToldCheck, toldCheck } from "./explanation
 export { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isCovered, isFolded, withHolder } from "./fold.ts";
 export { isLasting, isOn, lastingPauses, type Pause, type Paused, pausedBy } from "./pauses.ts";
 export type { ActionRequest, AskingIncident, Situation, WorkflowRules } from "./request.ts";
-export { type Analysis, diagnose } from "./rules/diagnose.ts";
+export { type OpenCause, openCauses } from "./rules/deferral.ts";
+export { deferralProblems } from "./rules/deferral-problems.ts";
+export { type Analysis, diagnose, diagnoseWithFacts } from "./rules/diagnose.ts";
+export type { Facts, FactsReading } from "./rules/facts.ts";
 export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
 export { type RuleContext, ruleProblems } from "./rules/rule-problems.ts";

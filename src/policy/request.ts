@@ -1,5 +1,6 @@
 import type { RemediationTargetStatus } from "../resources/index.ts";
 import type { Pause } from "./pauses.ts";
+import type { OpenCause } from "./rules/deferral.ts";
 import type { PolicySettings } from "./settings.ts";
 
 /** Somebody wants to run a workflow on a target. */
@@ -21,6 +22,8 @@ export interface ActionRequest {
 export interface AskingIncident {
   /** When it was opened, or was reported again after an earlier run. */
   readonly sinceMs: number;
+  /** Open incidents of its cause, which it has to wait for. */
+  readonly causes?: readonly OpenCause[];
   /** True if it was blocked as Ineffective at its latest decision. */
   readonly wasIneffective?: boolean;
 }

@@ -73,6 +73,7 @@ export {
   type NotificationRequestStatus,
   notificationRequests,
 } from "./notification-request.ts";
+export { type ObjectFacts, objectFacts } from "./object-facts.ts";
 export type { Problem } from "./problems.ts";
 export { type Reading, read } from "./reading.ts";
 export { redacted, redactParameters, redactValues } from "./redact-parameters.ts";
@@ -147,6 +148,7 @@ export { type ObjectReference, targetOfObject } from "./target/object-target.ts"
 export { parseTarget } from "./target/parse-target.ts";
 export { parsePauseTarget } from "./target/pause-target.ts";
 export { type RepositoryReference, targetOfRepository } from "./target/repository-target.ts";
+export { resourceTypeOf } from "./target/resource-type.ts";
 export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
 export { runName, targetHash } from "./target-hash.ts";
 export {

@@ -111,6 +111,13 @@ const diagnosis = z.strictObject({
   workflowId: workflowId.describe("The workflow that is to be run."),
   parameters: parameters.describe("Its parameters.").optional(),
   rule: z.string().describe("The rule that said so.").optional(),
+  deferWhile: z
+    .strictObject({
+      rules: z.array(z.string()).describe("The rules of the cause."),
+      within: z.string().describe("The node, namespace or target that cause and symptom have in common."),
+    })
+    .describe("It waits while an incident of its cause is open.")
+    .optional(),
 });
 
 const block = z.strictObject({

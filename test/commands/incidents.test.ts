@@ -93,7 +93,7 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
       decided: { type: "incident.decided", facts: { verdict: "run" } },
       now: [{ decision: { verdict: "block", reason: "RecentlyRemediated" } }],
     });
-    expect(facts.decided.facts.checks).toHaveLength(8);
+    expect(facts.decided.facts.checks).toHaveLength(9);
   });
 });
 

@@ -1,9 +1,11 @@
 import { type Desk, printTo } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
-import { defaultPolicy, type Rule } from "../../src/policy/index.ts";
+import { defaultPolicy, type Facts, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace } from "../../src/resources/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
+
+const noFacts = { kind: "unreadable", problem: "does not exist" } as const;
 
 interface TestDeskOptions {
   readonly recordsIn?: string;
@@ -61,6 +63,8 @@ export class TestDesk implements Desk {
   }
 
   readonly random = systemRandom();
+  /** What is found about the objects behind an incident. */
+  facts: Facts = { object: noFacts, owner: noFacts };
   /** Ends a command that goes on until somebody does. */
   readonly stop = new AbortController();
 
@@ -72,6 +76,10 @@ export class TestDesk implements Desk {
 
   async recorded(subject: EventFilter): Promise<readonly LedgerEvent[] | undefined> {
     return this.#events?.().filter((event) => isWanted(event, subject));
+  }
+
+  async readFacts(): ReturnType<Desk["readFacts"]> {
+    return this.facts;
   }
 
   async rules(): Promise<readonly Rule[]> {

@@ -22,18 +22,21 @@ describe("every kind that the subject reader derives from labels", () => {
     expect(derivedKinds).toContain(kind);
   });
 
-  it.each(builtIn)("is readable by the gateway's role: %s", (kind) => {
-    const { plural, groups } = builtInKinds.find(kind.split("/")[0] ?? "") ?? { plural: "", groups: [""] };
+  it.each(builtIn.flatMap((kind) => (["gateway", "orchestrator"] as const).map((stage) => [stage, kind] as const)))(
+    "is readable by the role of the %s: %s",
+    (stage, kind) => {
+      const { plural, groups } = builtInKinds.find(kind.split("/")[0] ?? "") ?? { plural: "", groups: [""] };
 
-    const given = permissions.gateway.filter(
-      ({ where, group, resources }) => where === "anywhere" && groups.includes(group) && resources.includes(plural),
-    );
+      const given = permissions[stage].filter(
+        ({ where, group, resources }) => where === "anywhere" && groups.includes(group) && resources.includes(plural),
+      );
 
-    expect(
-      given.some(({ verbs }) => verbs.includes("get")),
-      `${plural} of ${groups.join(", ")}`,
-    ).toBe(true);
-  });
+      expect(
+        given.some(({ verbs }) => verbs.includes("get")),
+        `${plural} of ${groups.join(", ")}`,
+      ).toBe(true);
+    },
+  );
 });
 
 function kindOf(labels: Readonly<Record<string, string>>): string | undefined {

@@ -16,6 +16,9 @@ const rulesFile = `rules:
     workflow: cleanup
 `;
 
+/** A rule that asks about the node. */
+const askingFile = rulesFile.replace('"/Disk.*/" }', '"/Disk.*/", owner: { labels: { pool: batch } } }');
+
 let world: OrchestratorWorld;
 let directory: string;
 beforeEach(async () => {
@@ -76,6 +79,34 @@ describe("the setting", () => {
       { timeout: 30_000 },
     );
     expect(reported()[1]?.fields["problems"]).toEqual([expect.stringContaining("parameter colour is not a parameter")]);
+  });
+
+  it("rules.factsPerMinute is how many objects are read for rules in a minute", async () => {
+    await writeFile(join(directory, "disk.yaml"), askingFile);
+    await open("  factsPerMinute: 1");
+    await world.incident("disk");
+
+    const second = await world.incident("other", { targetResource: { kind: "Node", name: "worker-2" } });
+
+    expect((await world.status(second)).message).toContain("was not read: 1 objects were read in the last minute");
+  });
+
+  it("rules.factsTimeout is how long a read may take", async () => {
+    await writeFile(join(directory, "disk.yaml"), askingFile);
+    const { get } = world.client;
+    const hanging = (_: unknown, reject: (error: Error) => void, signal?: AbortSignal) =>
+      signal?.addEventListener("abort", () => reject(new Error("aborted")));
+    world.client.get = ((...args: Parameters<typeof get>) =>
+      args[0].plural === "nodes"
+        ? new Promise((resolve, reject) => hanging(resolve, reject, args[2]?.signal))
+        : get.apply(world.client, args)) as typeof get;
+    await open("  factsTimeout: 7s");
+    const name = await world.incident("disk");
+    expect((await world.status(name)).phase).not.toBe("Blocked");
+
+    await world.passTime(7_000);
+
+    expect((await world.status(name)).message).toContain("(node/worker-1) was not read within 7s");
   });
 
   it("incidents.staleAfter is how long an incident waits without being reported again", async () => {
@@ -218,11 +249,21 @@ describe("the setting", () => {
 });
 
 describe("rules", () => {
+  const readFacts = async () => {
+    throw new TypeError("no rule here asks for facts");
+  };
   let rules: RulesAnalyzer | undefined;
   afterEach(() => rules?.close());
 
   const open = async () => {
-    rules = await openRules({ directory, ifWrong: "throw", kinds: builtInKinds, clock: world.clock, log: world.log });
+    rules = await openRules({
+      directory,
+      ifWrong: "throw",
+      readFacts,
+      kinds: builtInKinds,
+      clock: world.clock,
+      log: world.log,
+    });
     return rules;
   };
 
@@ -248,7 +289,14 @@ describe("rules", () => {
   });
 
   it("are followed: nobody has to say that a file has changed", async () => {
-    rules = await openRules({ directory, ifWrong: "throw", kinds: builtInKinds, clock: systemClock(), log: world.log });
+    rules = await openRules({
+      directory,
+      ifWrong: "throw",
+      readFacts,
+      kinds: builtInKinds,
+      clock: systemClock(),
+      log: world.log,
+    });
     const told = new Promise<void>((resolve) => rules?.subscribe(resolve));
 
     await writeFile(join(directory, "more.yaml"), rulesFile.replace("name: disk", "name: more"));

@@ -317,7 +317,7 @@ describe("in observe mode", () => {
     expect(await world.executions()).toEqual([]);
     const [decision] = world.ledger.events().filter(({ type }) => type === "incident.decided");
     expect(decision?.facts).toMatchObject({ verdict: "observe", workflow_id: "cleanup" });
-    expect(decision?.facts["checks"]).toHaveLength(8);
+    expect(decision?.facts["checks"]).toHaveLength(9);
   });
 
   it("of one workflow the others run", async () => {

@@ -1,7 +1,9 @@
 import { type Command, CommandError, type Desk, takeOption } from "../../cli/index.ts";
 import { KubeError } from "../../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../../ledger/index.ts";
+import { kindsIn } from "../../resources/index.ts";
 import { policySettings } from "../executor.ts";
+import { factsLimits, factsReader } from "../facts.ts";
 import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
 import { openApiServer } from "../open-client.ts";
 import { readRulesFolder } from "../rules-folder.ts";
@@ -29,17 +31,18 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
       const loaded = await configFrom(value, around);
       const { config } = loaded;
       const directory = data.value ?? dataDirectory(around);
+      const client = await openApiServer({
+        kubeconfig: kubeconfig.value,
+        context: context.value,
+        directory,
+        config,
+        env: around.env,
+        clock,
+        random,
+      });
       const status = await answered(
         perform(rest, {
-          client: await openApiServer({
-            kubeconfig: kubeconfig.value,
-            context: context.value,
-            directory,
-            config,
-            env: around.env,
-            clock,
-            random,
-          }),
+          client,
           terminal,
           clock,
           random,
@@ -56,6 +59,10 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
           approvalExpiresAfterMs: config.approval.expiresAfterMs,
           recordsIn: config.execution.namespace,
           rules: () => rulesIn(config.rules.dir),
+          readFacts: async (incident, subject) => {
+            const read = factsReader({ client, kinds: await kindsIn(client), clock, ...factsLimits(config) });
+            return read(incident, subject, new AbortController().signal);
+          },
           verification: config.verification,
           recorded: (subject) => recordedOf(subject, { loaded, directory }),
         }),

@@ -1,5 +1,12 @@
-import { type Diagnosis, type Kinds, parseTarget, type RemediationWorkflow } from "../../resources/index.ts";
+import {
+  type Diagnosis,
+  type Kinds,
+  parseTarget,
+  type RemediationWorkflow,
+  remediationRequests,
+} from "../../resources/index.ts";
 import { type Decision, decide } from "../decide.ts";
+import { openCauses } from "../rules/deferral.ts";
 import { diagnose } from "../rules/diagnose.ts";
 import type { Rule } from "../rules/rule.ts";
 import { diagnosisProblems } from "../rules/rule-problems.ts";
@@ -29,8 +36,9 @@ export interface Checked {
 }
 
 /** Asks the rules and the policy, and compares what they say with what is expected. */
-export function checkExpectation({ incident, given, expected }: Expectation, options: CheckOptions): Checked {
-  const analysis = diagnose(incident, options.rules, options.kinds);
+export function checkExpectation(expectation: Expectation, options: CheckOptions): Checked {
+  const { incident, given, expected, facts } = expectation;
+  const analysis = diagnose(incident, options.rules, options.kinds, facts);
   if (analysis.kind === "no-match") {
     const found = `none: ${analysis.tried.join(", ") || "there are no rules"}`;
     const differences = expected.match ? [{ what: "rule", expected: expected.rule ?? "one that matches", found }] : [];
@@ -56,7 +64,10 @@ function decisionOn(diagnosis: Diagnosis, { incident, given }: Asked, options: C
   const namespace = read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined;
   const entry = options.workflow(workflowId);
   const sinceMs = given.nowMs ?? Date.parse(incident.receivedTime);
-  const request = { target, workflowId, incident: { sinceMs }, ...(namespace && { namespace }) };
+  const { apiVersion, kind } = remediationRequests;
+  const asking = { apiVersion, kind, metadata: {}, spec: incident, status: { phase: "Analyzing" as const, diagnosis } };
+  const causes = openCauses(asking, given.incidents);
+  const request = { target, workflowId, incident: { sinceMs, causes }, ...(namespace && { namespace }) };
   return decide(request, {
     record: given.record,
     workflow: entry && workflowRules(entry),

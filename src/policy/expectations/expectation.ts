@@ -1,10 +1,12 @@
 import type {
   BlockReason,
   ParameterValue,
+  RemediationRequest,
   RemediationRequestSpec,
   RemediationTargetStatus,
 } from "../../resources/index.ts";
 import type { Pause } from "../pauses.ts";
+import type { Facts } from "../rules/facts.ts";
 
 /** What the rules, and the policy, have to say about a signal. */
 export interface Expectation {
@@ -12,6 +14,7 @@ export interface Expectation {
   /** For people: file and line. */
   readonly at: string;
   readonly incident: RemediationRequestSpec;
+  readonly facts: Facts;
   readonly given: Given;
   readonly expected: Expected;
 }
@@ -22,6 +25,8 @@ export interface Given {
   readonly nowMs: number | undefined;
   readonly record: RemediationTargetStatus | undefined;
   readonly pauses: readonly Pause[];
+  /** Open incidents, of which one may be the cause. */
+  readonly incidents: readonly RemediationRequest[];
 }
 
 /** Only what is written is compared. */

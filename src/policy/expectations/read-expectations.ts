@@ -3,13 +3,16 @@ import {
   blockReasons,
   fingerprintOf,
   type Kinds,
+  type ObjectFacts,
   type ObjectTarget,
   type Problem,
   parseTarget,
+  type RemediationRequest,
   type RemediationRequestSpec,
   type RemediationTargetStatus,
   read,
   readYamlFile,
+  remediationRequests,
   remediationTargets,
   type Signal,
   type SignalReader,
@@ -20,6 +23,7 @@ import {
   type YamlPlace,
 } from "../../resources/index.ts";
 import type { Pause } from "../pauses.ts";
+import type { Facts, FactsReading } from "../rules/facts.ts";
 import type { Expectation, Expected, Given } from "./expectation.ts";
 
 export type ExpectationsReading =
@@ -62,12 +66,13 @@ class Reader {
   }
 
   expectation(value: unknown, place: YamlPlace, at: string): Expectation {
-    const test = this.#object(value, place, ["name", "signal", "alert", "owner", "given", "expect"]);
+    const test = this.#object(value, place, ["name", "signal", "alert", "owner", "facts", "given", "expect"]);
     if (typeof test["name"] !== "string") this.#say(place, "a test has a name");
     return {
       name: String(test["name"]),
       at,
       incident: this.#incident(test, place),
+      facts: this.#facts(test["facts"], [...place, "facts"]),
       given: this.#given(test["given"], [...place, "given"]),
       expected: this.#expected(test["expect"], [...place, "expect"]),
     };
@@ -110,7 +115,7 @@ class Reader {
   }
 
   #given(value: unknown, place: YamlPlace): Given {
-    const given = value === undefined ? {} : this.#object(value, place, ["now", "record", "pauses"]);
+    const given = value === undefined ? {} : this.#object(value, place, ["now", "record", "pauses", "incidents"]);
     const now = given["now"] === undefined ? undefined : this.#time(given["now"], [...place, "now"], "now");
     if (now === undefined && (given["record"] !== undefined || given["pauses"] !== undefined)) {
       this.#say(place, "what has happened needs a moment at which it is decided: now: 2026-11-15T12:00:00Z");
@@ -121,7 +126,52 @@ class Reader {
       nowMs: now === undefined ? undefined : Date.parse(now),
       record: given["record"] === undefined ? undefined : this.#record(given["record"], [...place, "record"]),
       pauses: pauses.map((spec: unknown, i) => this.#pause(spec, [...place, "pauses", i])),
+      incidents: this.#openIncidents(given["incidents"], [...place, "incidents"]),
     };
+  }
+
+  /** Facts that are not given could not be read: a rule that asks for them does not apply, and none after it. */
+  #facts(value: unknown, place: YamlPlace): Facts {
+    const given = value === undefined ? {} : this.#object(value, place, ["object", "owner"]);
+    const reading = (of: "object" | "owner"): FactsReading => {
+      if (given[of] !== undefined) return { kind: "read", facts: this.#objectFacts(given[of], [...place, of]) };
+      return { kind: "unreadable", problem: "is not among the facts of the test" };
+    };
+    return { object: reading("object"), owner: reading("owner") };
+  }
+
+  #objectFacts(value: unknown, place: YamlPlace): ObjectFacts {
+    const facts = this.#object(value, place, [...factMaps, ...factLists, "phase", "node"]);
+    const texts = (one: unknown) => (Array.isArray(one) ? one : one === undefined ? [] : [one]).map(String);
+    const [labels = {}, annotations = {}, conditions = {}] = factMaps.map((name) => {
+      if (facts[name] !== undefined && !isObject(facts[name]))
+        this.#say([...place, name], `${name} is not names with values`);
+      const entries = Object.entries(isObject(facts[name]) ? facts[name] : {});
+      return Object.fromEntries(entries.map(([key, one]) => [key, String(one)]));
+    });
+    const [lastTermination = [], waiting = [], managedBy = []] = factLists.map((name) => texts(facts[name]));
+    return {
+      labels,
+      annotations,
+      conditions,
+      lastTermination,
+      waiting,
+      managedBy,
+      ...(facts["phase"] === undefined ? {} : { phase: String(facts["phase"]) }),
+      ...(facts["node"] === undefined ? {} : { node: String(facts["node"]) }),
+    };
+  }
+
+  #openIncidents(value: unknown, place: YamlPlace): readonly RemediationRequest[] {
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) this.#say(place, "incidents is not a list");
+    return (Array.isArray(value) ? value : []).map((one: unknown, i) => {
+      const { rule, target } = this.#object(one, [...place, i], ["rule", "target"]);
+      const reading = parseTarget(String(target), this.#options.kinds);
+      if (typeof rule !== "string") this.#say([...place, i], "an open incident has the rule that it was diagnosed by");
+      if (reading.kind === "problem") this.#say([...place, i], `target ${reading.problem}`);
+      return openIncident(`incident-${i + 1}`, String(rule), reading.kind === "target" ? reading.target.text : "");
+    });
   }
 
   #record(status: unknown, place: YamlPlace): RemediationTargetStatus | undefined {
@@ -195,6 +245,8 @@ class Reader {
   }
 }
 
+const factMaps = ["labels", "annotations", "conditions"];
+const factLists = ["lastTermination", "waiting", "managedBy"];
 const expectedFields = ["rule", "target", "workflow", "parameters", "decision", "until"];
 const decisions = ["allow", ...Object.keys(blockReasons)];
 
@@ -208,6 +260,12 @@ const nothing: RemediationRequestSpec = {
   firingTime: usualTime,
   receivedTime: usualTime,
 };
+
+function openIncident(name: string, rule: string, target: string): RemediationRequest {
+  const { apiVersion, kind } = remediationRequests;
+  const diagnosis = { target, workflowId: "any", rule };
+  return { apiVersion, kind, metadata: { name, uid: name }, spec: nothing, status: { phase: "Analyzing", diagnosis } };
+}
 
 /** What the gateway would find, as far as that can be said without an API server: a Node is called as its exporter says. */
 function subjectOf({ subject, coarserSubject, node }: Signal, kinds: Kinds): Signal["subject"] {

@@ -6,65 +6,109 @@ import {
   type RemediationRequestSpec,
   targetOfObject,
 } from "../../resources/index.ts";
+import { type Deferral, deferralOf } from "./deferral.ts";
+import { type Facts, factsNotRead, type Unreadable } from "./facts.ts";
 import { fill } from "./fill.ts";
-import { matches } from "./match.ts";
+import { match } from "./match.ts";
 import type { Rule } from "./rule.ts";
 
 /** What the rules say about an incident. `tried` tells of each rule why it did not apply. */
 export type Analysis =
   | { readonly kind: "diagnosed"; readonly diagnosis: Diagnosis; readonly rule: string }
-  | { readonly kind: "no-match"; readonly tried: readonly string[] };
+  | {
+      readonly kind: "no-match";
+      readonly tried: readonly string[];
+      /** The last rule that was tried asks for facts that are not known: no rule after it may apply instead. */
+      readonly unreadable?: true;
+      /** Facts were read: the answer may change although neither rules nor signals do. */
+      readonly dependsOnFacts?: true;
+    };
 
 /**
  * Finds what to do about an incident: the first rule that matches and whose target can be told. A rule that matches but
- * lacks something (a label that is not there) does not apply; guessing a target would act on the wrong thing.
+ * lacks something (a label that is not there) does not apply; guessing a target would act on the wrong thing. If it is not
+ * known whether a rule applies, because an object cannot be read, none does: a later rule may be just the one that this
+ * rule is an exception from.
  */
-export function diagnose(incident: RemediationRequestSpec, rules: readonly Rule[], kinds: Kinds): Analysis {
+export function diagnose(
+  incident: RemediationRequestSpec,
+  rules: readonly Rule[],
+  kinds: Kinds,
+  facts: Facts = factsNotRead,
+): Analysis {
   const tried: string[] = [];
+  const dependsOnFacts = facts === factsNotRead ? {} : ({ dependsOnFacts: true } as const);
   for (const rule of rules) {
-    const outcome = apply(rule, incident, kinds);
-    if (typeof outcome !== "string") return { kind: "diagnosed", diagnosis: outcome, rule: rule.name };
-    tried.push(`${rule.name} (${outcome})`);
+    const outcome = apply(rule, incident, kinds, facts);
+    if (outcome.kind === "applies") return { kind: "diagnosed", diagnosis: outcome.diagnosis, rule: rule.name };
+    const because = outcome.kind === "unreadable" ? outcome.problem : outcome.because;
+    tried.push(`${rule.name} (${because})`);
+    if (outcome.kind === "unreadable") return { kind: "no-match", tried, unreadable: true, ...dependsOnFacts };
   }
-  return { kind: "no-match", tried };
+  return { kind: "no-match", tried, ...dependsOnFacts };
 }
 
-/** The diagnosis, or why there is none. */
-function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds): Diagnosis | string {
-  const mismatch = matches(rule.match, incident, kinds);
-  if (mismatch) return mismatch;
+/** Diagnoses an incident, and reads facts only if a rule that fits otherwise asks for them. */
+export async function diagnoseWithFacts(
+  incident: RemediationRequestSpec,
+  rules: readonly Rule[],
+  kinds: Kinds,
+  readFacts: () => Promise<Facts>,
+): Promise<Analysis> {
+  const analysis = diagnose(incident, rules, kinds);
+  const needsFacts = analysis.kind === "no-match" && analysis.unreadable;
+  return needsFacts ? diagnose(incident, rules, kinds, await readFacts()) : analysis;
+}
 
-  const target = targetOf(rule, incident, kinds);
-  if (target.kind === "problem") return target.problem;
+type Applied =
+  | { readonly kind: "applies"; readonly diagnosis: Diagnosis }
+  | { readonly kind: "differs"; readonly because: string }
+  | Unreadable;
+
+function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): Applied {
+  const matching = match(rule.match, incident, kinds, facts);
+  if (matching.kind !== "matches") return matching;
+  const exception = rule.unless ? match(rule.unless, incident, kinds, facts) : undefined;
+  if (exception?.kind === "unreadable") return exception;
+  if (exception?.kind === "matches") return differs("its exception under unless applies");
+
+  const target = targetOf(rule, incident, kinds, facts);
+  if (target.kind !== "text") return target;
   const parameters: Record<string, ParameterValue> = {};
   for (const [name, value] of Object.entries(rule.parameters ?? {})) {
-    const filled = typeof value === "string" ? fill(value, incident) : { kind: "text" as const, text: value };
-    if (filled.kind === "missing") return `parameter ${name} needs ${filled.what}, which the signal does not have`;
+    const filled = typeof value === "string" ? fill(value, incident, facts) : { kind: "text" as const, text: value };
+    if (filled.kind === "unreadable") return filled;
+    if (filled.kind === "missing") return differs(`parameter ${name} needs ${filled.what}, which is not there`);
     parameters[name] = filled.text;
   }
+  const deferral: Deferral | Unreadable | undefined = deferralOf(rule, { incident, target: target.text, facts });
+  if (deferral && "kind" in deferral) return deferral;
   return {
-    target: target.text,
-    workflowId: rule.workflow,
-    ...(rule.parameters ? { parameters } : {}),
-    rule: rule.name,
+    kind: "applies",
+    diagnosis: {
+      target: target.text,
+      workflowId: rule.workflow,
+      ...(rule.parameters ? { parameters } : {}),
+      rule: rule.name,
+      ...(deferral ? { deferWhile: deferral } : {}),
+    },
   };
 }
 
-type FoundTarget =
-  | { readonly kind: "found"; readonly text: string }
-  | { readonly kind: "problem"; readonly problem: string };
+type FoundTarget = { readonly kind: "text"; readonly text: string } | Exclude<Applied, { kind: "applies" }>;
 
-function targetOf({ target }: Rule, incident: RemediationRequestSpec, kinds: Kinds): FoundTarget {
+function targetOf({ target }: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): FoundTarget {
   if (target === undefined) {
     const read = targetOfObject(incident.targetResource, kinds);
-    return read.kind === "target" ? { kind: "found", text: read.target.text } : problem(`the subject ${read.problem}`);
+    return read.kind === "target" ? { kind: "text", text: read.target.text } : differs(`the subject ${read.problem}`);
   }
-  const filled = fill(target, incident);
-  if (filled.kind === "missing") return problem(`its target needs ${filled.what}, which the signal does not have`);
+  const filled = fill(target, incident, facts);
+  if (filled.kind === "unreadable") return filled;
+  if (filled.kind === "missing") return differs(`its target needs ${filled.what}, which is not there`);
   const read = parseTarget(filled.text, kinds);
-  return read.kind === "target" ? { kind: "found", text: read.target.text } : problem(`its target ${read.problem}`);
+  return read.kind === "target" ? { kind: "text", text: read.target.text } : differs(`its target ${read.problem}`);
 }
 
-function problem(problem: string): FoundTarget {
-  return { kind: "problem", problem };
+function differs(because: string): { readonly kind: "differs"; readonly because: string } {
+  return { kind: "differs", because };
 }

@@ -1,19 +1,22 @@
-import type { RemediationRequestSpec } from "../../resources/index.ts";
+import type { ObjectFacts, RemediationRequestSpec } from "../../resources/index.ts";
+import type { Facts, Unreadable } from "./facts.ts";
 
 /** A text with what it asks for filled in, or what the incident does not have. */
 export type Filled =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "missing"; readonly what: string };
+  | { readonly kind: "missing"; readonly what: string }
+  | Unreadable;
 
-/** Replaces `{{ labels.node }}` and the like by what the incident says. */
-export function fill(template: string, incident: RemediationRequestSpec): Filled {
-  let missing: string | undefined;
+/** Replaces `{{ labels.node }}` and the like by what the incident says, and `{{ object.node }}` by what was read. */
+export function fill(template: string, incident: RemediationRequestSpec, facts: Facts): Filled {
+  let problem: Exclude<Filled, { kind: "text" }> | undefined;
   const text = template.replace(placeholder, (_, name: string) => {
-    const value = valueIn(name, incident);
-    if (value === undefined) missing ??= name;
-    return value ?? "";
+    const value = valueIn(name, incident, facts);
+    if (typeof value === "string") return value;
+    problem ??= value ?? { kind: "missing", what: name };
+    return "";
   });
-  return missing === undefined ? { kind: "text", text } : { kind: "missing", what: missing };
+  return problem ?? { kind: "text", text };
 }
 
 /** The template with the same text in every place that is filled in. */
@@ -32,20 +35,28 @@ export function unknownNames(template: string): readonly string[] {
 
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const fields = ["signalName", "severity", "source", "subject.kind", "subject.name", "subject.namespace"] as const;
+const keyed = /^(?:(object|owner)\.)?(labels|annotations)\.(.+)$/;
 
 /** For people: what may stand between the braces. */
-export const fillable = `${fields.join(", ")}, labels.NAME or annotations.NAME`;
+export const fillable = `${fields.join(", ")}, object.node, or labels.NAME and annotations.NAME, also with object. or owner. before them`;
 
 function isKnown(name: string): boolean {
-  return (fields as readonly string[]).includes(name) || /^(labels|annotations)\.[^\s.].*$/.test(name);
+  return (
+    (fields as readonly string[]).includes(name) ||
+    name === "object.node" ||
+    /\.[^\s.]/.test(keyed.exec(name)?.[0] ?? "")
+  );
 }
 
-function valueIn(name: string, incident: RemediationRequestSpec): string | undefined {
-  const [, prefix, key = ""] = /^(labels|annotations)\.(.+)$/.exec(name) ?? [];
-  if (prefix) {
-    const values = (prefix === "labels" ? incident.signalLabels : incident.signalAnnotations) ?? {};
-    return Object.hasOwn(values, key) ? values[key] : undefined;
+function valueIn(name: string, incident: RemediationRequestSpec, facts: Facts): string | Unreadable | undefined {
+  const [, of, prefix, key = ""] = keyed.exec(name) ?? [];
+  if (name === "object.node") return factIn(incident, facts, "object", ({ node }) => node);
+  if (of === "object" || of === "owner") {
+    return factIn(incident, facts, of, ({ labels, annotations }) =>
+      own(prefix === "labels" ? labels : annotations, key),
+    );
   }
+  if (prefix) return own((prefix === "labels" ? incident.signalLabels : incident.signalAnnotations) ?? {}, key);
   const { signalName, severity, signalSource, targetResource } = incident;
   const known: Readonly<Record<string, string | undefined>> = {
     signalName,
@@ -56,4 +67,21 @@ function valueIn(name: string, incident: RemediationRequestSpec): string | undef
     "subject.namespace": targetResource.namespace,
   };
   return known[name];
+}
+
+/** Without a subject there is no object that could have it. */
+function factIn(
+  { targetResource }: RemediationRequestSpec,
+  facts: Facts,
+  of: keyof Facts,
+  pick: (facts: ObjectFacts) => string | undefined,
+): string | Unreadable | undefined {
+  if (targetResource.kind === "") return undefined;
+  const reading = facts[of];
+  if (reading.kind === "read") return pick(reading.facts);
+  return { kind: "unreadable", problem: `it asks about the ${of}, which ${reading.problem}` };
+}
+
+function own(values: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
 }

@@ -1,21 +1,90 @@
-import { type Kinds, kindText, linearPattern, type RemediationRequestSpec } from "../../resources/index.ts";
-import type { Pattern, RuleMatch } from "./rule.ts";
+import {
+  type Kinds,
+  kindText,
+  linearPattern,
+  type ObjectFacts,
+  type RemediationRequestSpec,
+} from "../../resources/index.ts";
+import type { Facts, FactsOf, Unreadable } from "./facts.ts";
+import type { FactsMatch, Pattern, RuleMatch } from "./rule.ts";
 
-/** Why a rule does not match, or undefined if it does. */
-export function matches(match: RuleMatch, incident: RemediationRequestSpec, kinds: Kinds): string | undefined {
+export type Matching =
+  | { readonly kind: "matches" }
+  /** `because` names the first field that differs, with its value. */
+  | { readonly kind: "differs"; readonly because: string }
+  | Unreadable;
+
+/** Compares an incident with what a rule is for. Facts are looked at last: only rules that fit otherwise need them. */
+export function match(given: RuleMatch, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): Matching {
   const { signalName, signalSource, severity, targetResource, signalLabels = {} } = incident;
-  const fields: readonly (readonly [string, Pattern | undefined, string | undefined])[] = [
-    ["signalName", match.signalName, signalName],
-    ["source", match.source, signalSource],
-    ["severity", match.severity, severity],
-    ["kind", spelled(match.kind, kinds), spelled(targetResource.kind, kinds)],
-    ["namespace", match.namespace, targetResource.namespace],
-    ...Object.entries(match.labels ?? {}).map(([label, pattern]) => {
-      return [`label ${label}`, pattern, own(signalLabels, label)] as const;
-    }),
+  const { kind, name } = targetResource;
+  const because = firstDifference([
+    ["signalName", given.signalName, [signalName]],
+    ["source", given.source, [signalSource]],
+    ["severity", given.severity, [severity]],
+    ["kind", spelled(given.kind, kinds), [spelled(kind, kinds)]],
+    ["namespace", given.namespace, [subjectNamespace(incident)]],
+    ["name", given.name, [name === "" ? undefined : name]],
+    ...entries("label", given.labels, signalLabels),
+  ]);
+  if (because !== undefined) return { kind: "differs", because };
+  for (const of of ["object", "owner"] as const) {
+    const asked = given[of];
+    const outcome = asked ? matchFacts(asked, of, facts, incident) : undefined;
+    if (outcome && outcome.kind !== "matches") return outcome;
+  }
+  return { kind: "matches" };
+}
+
+/** The namespace of the subject; its name if it is a Namespace itself. */
+export function subjectNamespace({ targetResource }: RemediationRequestSpec): string | undefined {
+  const { kind, name, namespace } = targetResource;
+  return namespace ?? (kind.toLowerCase() === "namespace" ? name : undefined);
+}
+
+function matchFacts(
+  asked: FactsMatch,
+  of: FactsOf,
+  facts: Facts,
+  { targetResource }: RemediationRequestSpec,
+): Matching {
+  if (targetResource.kind === "") return { kind: "differs", because: `it names no object, and so has no ${of}` };
+  const reading = facts[of];
+  if (reading.kind === "unreadable") {
+    return { kind: "unreadable", problem: `it asks about the ${of}, which ${reading.problem}` };
+  }
+  const because = firstDifference(factFields(asked, reading.facts));
+  return because === undefined ? { kind: "matches" } : { kind: "differs", because: `${of} ${because}` };
+}
+
+function factFields(asked: FactsMatch, facts: ObjectFacts): readonly Field[] {
+  return [
+    ...entries("label", asked.labels, facts.labels),
+    ...entries("annotation", asked.annotations, facts.annotations),
+    ...entries("condition", asked.conditions, facts.conditions),
+    ["phase", asked.phase, [facts.phase]],
+    ["lastTermination", asked.lastTermination, facts.lastTermination],
+    ["waiting", asked.waiting, facts.waiting],
+    ["managedBy", asked.managedBy, facts.managedBy],
   ];
-  for (const [what, pattern, value] of fields) {
-    if (pattern !== undefined && !fits(pattern, value)) return `${what} is ${value ?? "not there"}`;
+}
+
+/** What a rule asks for, and the values of which one has to fit. */
+type Field = readonly [name: string, pattern: Pattern | undefined, values: readonly (string | undefined)[]];
+
+function entries(
+  name: string,
+  patterns: Readonly<Record<string, Pattern>> = {},
+  values: Readonly<Record<string, string>>,
+): readonly Field[] {
+  return Object.entries(patterns).map(([key, pattern]) => [`${name} ${key}`, pattern, [own(values, key)]] as const);
+}
+
+function firstDifference(fields: readonly Field[]): string | undefined {
+  for (const [name, pattern, values] of fields) {
+    if (pattern === undefined || values.some((value) => fits(pattern, value))) continue;
+    const found = values.filter((value) => value !== undefined);
+    return `${name} is ${found.length === 0 ? "not there" : found.join(", ")}`;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { linearPattern, readYamlFile, type TextFile, type YamlPlace } from "../../resources/index.ts";
 import { fillable, unknownNames } from "./fill.ts";
 import { expressionIn } from "./match.ts";
-import type { Rule } from "./rule.ts";
+import { commonAncestors, type Rule } from "./rule.ts";
 
 export type RulesReading =
   | { readonly kind: "valid"; readonly rules: readonly Rule[] }
@@ -39,36 +39,75 @@ function ruleIn(value: unknown, place: YamlPlace, names: Set<string>, say: Say):
     say(place, "must be a rule: name, match, workflow");
     return { name: "", match: {}, workflow: "" };
   }
-  onlyKnown(value, ["name", "match", "target", "workflow", "parameters"], place, say);
+  onlyKnown(value, ["name", "match", "unless", "target", "workflow", "parameters", "deferWhile"], place, say);
   const name = textIn(value, "name", place, say) ?? "";
   if (names.has(name)) say([...place, "name"], `is "${name}", as another rule's: names tell rules apart`);
   names.add(name);
   const target = value["target"] === undefined ? undefined : templateIn(value, "target", place, say);
   const parameters =
     value["parameters"] === undefined ? undefined : parametersIn(value["parameters"], [...place, "parameters"], say);
+  const unless = value["unless"] === undefined ? undefined : matchIn(value["unless"], [...place, "unless"], say);
+  const deferral =
+    value["deferWhile"] === undefined ? undefined : deferralIn(value["deferWhile"], [...place, "deferWhile"], say);
   return {
     name,
     match: matchIn(value["match"], [...place, "match"], say),
     workflow: textIn(value, "workflow", place, say) ?? "",
+    ...(unless === undefined ? {} : { unless }),
+    ...(deferral === undefined ? {} : { deferWhile: deferral }),
     ...(target === undefined ? {} : { target }),
     ...(parameters === undefined ? {} : { parameters }),
   };
 }
 
-const matchFields = ["signalName", "source", "severity", "kind", "namespace"] as const;
+const matchTexts = ["signalName", "source", "severity", "kind", "namespace", "name"] as const;
+const matchFields = [...matchTexts, "labels", "object", "owner"];
 
 function matchIn(value: unknown, place: YamlPlace, say: Say): Rule["match"] {
   if (!isObject(value) || Object.keys(value).length === 0) {
-    say(place, `must say what the rule is for: one or more of ${[...matchFields, "labels"].join(", ")}`);
+    say(place, `must say what the rule is for: one or more of ${matchFields.join(", ")}`);
     return {};
   }
-  onlyKnown(value, [...matchFields, "labels"], place, say);
-  for (const field of matchFields) if (field in value) checkPattern(value[field], [...place, field], say);
-  if ("labels" in value && !isObject(value["labels"])) say([...place, "labels"], "must be names with patterns");
-  for (const [label, pattern] of Object.entries(isObject(value["labels"]) ? value["labels"] : {})) {
-    checkPattern(pattern, [...place, "labels", label], say);
-  }
+  onlyKnown(value, matchFields, place, say);
+  for (const field of matchTexts) if (field in value) checkPattern(value[field], [...place, field], say);
+  checkPatterns(value, "labels", place, say);
+  for (const field of ["object", "owner"]) if (field in value) checkFacts(value[field], [...place, field], say);
   return value as Rule["match"];
+}
+
+const factTexts = ["phase", "lastTermination", "waiting", "managedBy"];
+const factMaps = ["labels", "annotations", "conditions"];
+
+function checkFacts(value: unknown, place: YamlPlace, say: Say): void {
+  const fields = [...factMaps, ...factTexts];
+  if (!isObject(value) || Object.keys(value).length === 0)
+    return say(place, `must have one or more of ${fields.join(", ")}`);
+  onlyKnown(value, fields, place, say);
+  for (const field of factTexts) if (field in value) checkPattern(value[field], [...place, field], say);
+  for (const field of factMaps) checkPatterns(value, field, place, say);
+}
+
+/** Names with a pattern each. */
+function checkPatterns(value: Readonly<Record<string, unknown>>, field: string, place: YamlPlace, say: Say): void {
+  const patterns = value[field];
+  if (patterns === undefined) return;
+  if (!isObject(patterns)) return say([...place, field], "must be names with patterns");
+  for (const [name, pattern] of Object.entries(patterns)) checkPattern(pattern, [...place, field, name], say);
+}
+
+function deferralIn(value: unknown, place: YamlPlace, say: Say): Rule["deferWhile"] {
+  const fields = { rule: "of the cause", same: commonAncestors.join(", ") };
+  if (!isObject(value)) {
+    say(place, `must have rule (${fields.rule}) and same (${fields.same})`);
+    return undefined;
+  }
+  onlyKnown(value, Object.keys(fields), place, say);
+  if (value["rule"] === undefined) say([...place, "rule"], "is missing");
+  else checkPattern(value["rule"], [...place, "rule"], say);
+  if (!(commonAncestors as readonly unknown[]).includes(value["same"])) {
+    say([...place, "same"], `must be one of ${fields.same}`);
+  }
+  return value as unknown as Rule["deferWhile"];
 }
 
 function checkPattern(value: unknown, place: YamlPlace, say: Say): void {

@@ -92,7 +92,7 @@ describe("a file of rules", () => {
     [
       "a field nobody knows",
       `${file}    when: now\n`,
-      "rules.yaml:12: rules[1].when is not a known field; there is name, match, target, workflow, parameters",
+      "rules.yaml:12: rules[1].when is not a known field; there is name, match, unless, target, workflow, parameters, deferWhile",
     ],
     ["no workflow", file.replace(/ {4}workflow: restart.*\n/, ""), "rules.yaml:9: rules[1].workflow is missing"],
     [

@@ -1,0 +1,78 @@
+import {
+  closedIncidentPhases,
+  type Diagnosis,
+  type RemediationRequest,
+  type RemediationRequestSpec,
+} from "../../resources/index.ts";
+import type { Facts, Unreadable } from "./facts.ts";
+import { subjectNamespace } from "./match.ts";
+import type { CommonAncestor, Rule } from "./rule.ts";
+
+/** For which causes an incident waits: open incidents of these rules within the same node, namespace or target. */
+export type Deferral = NonNullable<Diagnosis["deferWhile"]>;
+
+interface Symptom {
+  readonly incident: RemediationRequestSpec;
+  /** The diagnosed target. */
+  readonly target: string;
+  readonly facts: Facts;
+}
+
+/** What an incident diagnosed by `rule` waits for; undefined if the rule names no cause, or there is no such ancestor. */
+export function deferralOf({ deferWhile }: Rule, symptom: Symptom): Deferral | Unreadable | undefined {
+  if (!deferWhile) return undefined;
+  const within = ancestor(deferWhile.same, symptom);
+  if (within === undefined || typeof within !== "string") return within;
+  return { rules: typeof deferWhile.rule === "string" ? [deferWhile.rule] : [...deferWhile.rule], within };
+}
+
+function ancestor(same: CommonAncestor, { incident, target, facts }: Symptom): string | Unreadable | undefined {
+  if (same === "target") return target;
+  const known = [...placesOf(incident, target)].find((place) => place.startsWith(`${same}/`));
+  if (known !== undefined || same === "namespace" || incident.targetResource.kind === "") return known;
+  const { object } = facts;
+  if (object.kind === "unreadable") {
+    return { kind: "unreadable", problem: `deferWhile needs the node of the object, which ${object.problem}` };
+  }
+  return object.facts.node === undefined ? undefined : `node/${object.facts.node}`;
+}
+
+/** An open incident of a cause. */
+export interface OpenCause {
+  readonly incident: string;
+  readonly rule: string;
+  /** What it has in common with the incident that waits for it. */
+  readonly within: string;
+}
+
+/** The open incidents that an incident has to wait for. */
+export function openCauses(
+  { metadata, status }: RemediationRequest,
+  incidents: readonly RemediationRequest[],
+): readonly OpenCause[] {
+  const { rules, within } = status?.diagnosis?.deferWhile ?? { rules: [], within: "" };
+  return incidents.flatMap((other) => {
+    const { diagnosis } = other.status ?? {};
+    if (!diagnosis?.rule || !rules.includes(diagnosis.rule) || other.metadata.uid === metadata.uid) return [];
+    if (!isOpen(other) || !placesOf(other.spec, diagnosis.target).has(within)) return [];
+    return [{ incident: other.metadata.name ?? "", rule: diagnosis.rule, within }];
+  });
+}
+
+function isOpen({ metadata, status }: RemediationRequest): boolean {
+  const isClosed = (closedIncidentPhases as readonly string[]).includes(status?.phase ?? "");
+  return metadata.deletionTimestamp === undefined && !isClosed;
+}
+
+/** The target, the node and the namespace of an incident, as targets are written. */
+function placesOf(incident: RemediationRequestSpec, target: string): ReadonlySet<string> {
+  const { kind, name } = incident.targetResource;
+  const node = kind.toLowerCase() === "node" ? name : incident.signalLabels?.["node"];
+  const [first, ...rest] = target.split("/");
+  const namespace = rest.length === 2 ? first : subjectNamespace(incident);
+  return new Set([
+    target,
+    ...(node === undefined ? [] : [`node/${node}`]),
+    ...(namespace === undefined ? [] : [`namespace/${namespace}`]),
+  ]);
+}

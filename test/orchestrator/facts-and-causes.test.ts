@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { why } from "../../src/cli/index.ts";
+import { diagnoseWithFacts, type Facts, type FactsReading, type Rule } from "../../src/policy/index.ts";
+import { builtInKinds } from "../../src/resources/index.ts";
+import { TestDesk } from "../doubles/test-desk.ts";
+import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
+
+let world: OrchestratorWorld;
+beforeEach(async () => {
+  world = await OrchestratorWorld.open();
+  await world.executor();
+});
+afterEach(() => world.close());
+
+describe("an incident whose rule asks about its objects", () => {
+  const labelled: Rule = { ...diskRule, match: { signalName: "/Disk.*/", owner: { labels: { pool: "batch" } } } };
+  let owner: FactsReading;
+
+  async function orchestrator(...rules: readonly Rule[]) {
+    const facts = async (): Promise<Facts> => ({ object: owner, owner });
+    await world.orchestrator({
+      analyzer: { analyze: (spec) => diagnoseWithFacts(spec, rules, builtInKinds, facts), subscribe: () => () => {} },
+    });
+  }
+
+  it("is diagnosed with what is found", async () => {
+    owner = labels({ pool: "batch" });
+    await orchestrator(labelled);
+
+    const name = await world.incident("disk");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "disk" } });
+  });
+
+  it("is told which fact did not match, and is diagnosed when it does", async () => {
+    owner = labels({ pool: "web" });
+    await orchestrator(labelled);
+    const name = await world.incident("disk");
+    const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
+    await why.perform([name], desk);
+    expect(desk.read()).toContain("disk (owner label pool is web)");
+
+    owner = labels({ pool: "batch" });
+    await world.passTime(minute);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+  });
+
+  it("waits with the reason while the object cannot be read, though a later rule would apply", async () => {
+    owner = { kind: "unreadable", problem: "(node/worker-1) may not be read: forbidden" };
+    await orchestrator(labelled, { ...diskRule, name: "general" });
+    const name = await world.incident("disk");
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "NoMatchingRule" } });
+    expect((await world.status(name)).message).toContain("may not be read: forbidden");
+
+    owner = labels({});
+    await world.passTime(minute);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "general" } });
+  });
+
+  it("says what stands in the way now when that has changed", async () => {
+    owner = { kind: "unreadable", problem: "(node/worker-1) does not exist" };
+    await orchestrator(labelled);
+    const name = await world.incident("disk");
+
+    owner = labels({ pool: "web" });
+    await world.passTime(minute);
+
+    expect((await world.status(name)).message).toContain("owner label pool is web");
+  });
+
+  function labels(given: Readonly<Record<string, string>>): FactsReading {
+    const facts = { annotations: {}, conditions: {}, lastTermination: [], waiting: [], managedBy: [] };
+    return { kind: "read", facts: { ...facts, labels: given } };
+  }
+});
+
+describe("an incident of a symptom", () => {
+  const cause: Rule = { name: "node-down", match: { signalName: "NodeDown" }, workflow: "cleanup" };
+  const symptom: Rule = {
+    ...diskRule,
+    target: "payment/deployment/api",
+    deferWhile: { rule: "node-down", same: "node" },
+  };
+
+  beforeEach(async () => {
+    world.rules.set(cause, symptom);
+    await world.orchestrator();
+  });
+
+  it("waits with that reason while an incident of its cause on the same node is open, and goes on afterwards", async () => {
+    const down = await world.incident("down", { signalName: "NodeDown" });
+    const disk = await world.incident("disk");
+    expect(await world.status(disk)).toMatchObject({ phase: "Blocked", block: { reason: "CauseOpen" } });
+    expect((await world.status(disk)).message).toContain(`incident ${down} of rule node-down on node/worker-1 is open`);
+    const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
+    await why.perform([disk], desk);
+    const explanation = desk.read();
+    expect(explanation).toContain("while an incident of rule node-down on node/worker-1 is open");
+    expect(explanation).toMatch(/Now: cleanup on payment\/deployment\/api: not now, CauseOpen/);
+
+    await world.reportRun("True");
+    await world.resolve(down);
+
+    expect(await world.status(disk)).toMatchObject({ phase: "Executing" });
+  });
+
+  it("goes on when the incident of its cause is deleted", async () => {
+    const down = await world.incident("down", { signalName: "NodeDown" });
+    const disk = await world.incident("disk");
+
+    await world.deleteIncident(down);
+
+    expect(await world.status(disk)).toMatchObject({ phase: "Executing" });
+  });
+
+  it("does not wait for an incident of its cause on another node", async () => {
+    const elsewhere = { kind: "Node", name: "worker-2" };
+    await world.incident("down", { signalName: "NodeDown", targetResource: elsewhere, signalLabels: {} });
+
+    const disk = await world.incident("disk");
+
+    expect(await world.status(disk)).toMatchObject({ phase: "Executing" });
+  });
+});
