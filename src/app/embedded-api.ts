@@ -6,6 +6,7 @@ import {
   frozenJson,
   type KubeClient,
   kubeconfigFor,
+  openFileSpill,
   openLogStore,
   selfSigned,
   serveApi,
@@ -53,6 +54,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
   const store = await openLogStore({
     directory: join(directory, "objects"),
     parse: frozenJson,
+    openSpill: (directory) => openFileSpill(directory, { log }),
     clock,
     log,
     newStoreAt: Math.floor(clock.wallMs() * revisionsPerMs),

@@ -19,6 +19,7 @@ export {
 export { embeddedClient } from "./embedded/embedded-client.ts";
 export { frozenJson } from "./embedded/json/frozen-json.ts";
 export { kubeconfigFor } from "./embedded/kubeconfig.ts";
+export { openFileSpill } from "./embedded/log/file-spill.ts";
 export { openLogStore } from "./embedded/log/open-log-store.ts";
 export { selfSigned } from "./embedded/self-signed.ts";
 export { serveApi } from "./embedded/serve.ts";

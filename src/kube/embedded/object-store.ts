@@ -11,15 +11,15 @@ export interface ObjectStore {
   /** Changes up to and including this one are forgotten: nobody can watch from before it. */
   readonly compactedRevision: number;
   /** The newest durable state of an object. */
-  get(resource: string, namespace: string, name: string): Entry | undefined;
+  get(resource: string, namespace: string, name: string): StoredEntry | undefined;
   /** The newest durable state of all objects of a resource, in the order of namespace and name. */
-  list(resource: string, namespace?: string): Iterable<Entry>;
+  list(resource: string, namespace?: string): Iterable<StoredEntry>;
   /**
    * Decides and changes in one step. `decide` is called at once with the newest state, durable or not, and must not
    * wait; what it returns takes effect after all changes decided before it. Resolves when the change, and everything
    * that `decide` could see, is durable. Rejects with `unavailable` if it cannot be made durable; then it did not happen.
    */
-  write<T>(key: ObjectKey, decide: (current: Entry | undefined, revision: number) => Decision<T>): Promise<T>;
+  write<T>(key: ObjectKey, decide: (current: StoredEntry | undefined, revision: number) => Decision<T>): Promise<T>;
   /**
    * Calls `changed` for every change after `revision`, in order, each once; those of the past before this returns.
    * Undefined if that is compacted away.
@@ -48,6 +48,11 @@ export interface Entry {
   readonly revision: number;
 }
 
+/** An entry as a store has it, whose place is known without a look at the object. */
+export interface StoredEntry extends Entry {
+  readonly key: ObjectKey;
+}
+
 /** `revision` is the one that `decide` was given; the object must carry it. */
 export type Decision<T> =
   | { readonly do: "nothing"; readonly result: T }
@@ -59,5 +64,5 @@ export interface Change {
   readonly key: ObjectKey;
   readonly entry: Entry;
   /** Undefined when the object was created. */
-  readonly previous: Entry | undefined;
+  readonly previous: StoredEntry | undefined;
 }

@@ -1,5 +1,5 @@
 import { KubeError } from "../client.ts";
-import type { Change, Decision, Entry, ObjectKey, ObjectStore } from "./object-store.ts";
+import type { Change, Decision, ObjectKey, ObjectStore, StoredEntry } from "./object-store.ts";
 
 /** How far back a volatile store can be watched from, unless told otherwise. */
 const defaultKeptChanges = 10_000;
@@ -22,18 +22,19 @@ class VolatileStore implements ObjectStore {
     this.#keptChanges = keptChanges;
   }
 
-  get(resource: string, namespace: string, name: string): Entry | undefined {
+  get(resource: string, namespace: string, name: string): StoredEntry | undefined {
     return this.#collections.get(resource)?.entries.get(keyText(namespace, name));
   }
 
-  list(resource: string, namespace?: string): Iterable<Entry> {
+  list(resource: string, namespace?: string): Iterable<StoredEntry> {
     const entries = this.#collections.get(resource)?.sorted() ?? [];
-    return namespace === undefined
-      ? entries
-      : entries.filter(({ object }) => (object.metadata.namespace ?? "") === namespace);
+    return namespace === undefined ? entries : entries.filter(({ key }) => key.namespace === namespace);
   }
 
-  async write<T>(key: ObjectKey, decide: (current: Entry | undefined, revision: number) => Decision<T>): Promise<T> {
+  async write<T>(
+    key: ObjectKey,
+    decide: (current: StoredEntry | undefined, revision: number) => Decision<T>,
+  ): Promise<T> {
     if (this.#closed) throw new KubeError("unavailable", "the store is closed");
     const previous = this.get(key.resource, key.namespace, key.name);
     const revision = this.revision + 1;
@@ -41,7 +42,7 @@ class VolatileStore implements ObjectStore {
     if (decision.do === "nothing") return decision.result;
 
     this.revision = revision;
-    const entry = { object: decision.object, json: decision.json, revision };
+    const entry = { key, object: decision.object, json: decision.json, revision };
     this.#collection(key.resource).apply(keyText(key.namespace, key.name), decision.do === "put" ? entry : undefined);
     this.#tell({ do: decision.do, key, entry, previous });
     return decision.result;
@@ -89,17 +90,17 @@ class VolatileStore implements ObjectStore {
 
 /** Objects of one resource. They are sorted when somebody lists them, not at every write. */
 class Collection {
-  readonly entries = new Map<string, Entry>();
+  readonly entries = new Map<string, StoredEntry>();
   readonly watchers = new Set<(change: Change) => void>();
-  #sorted: Entry[] | undefined;
+  #sorted: StoredEntry[] | undefined;
 
-  apply(key: string, entry: Entry | undefined): void {
+  apply(key: string, entry: StoredEntry | undefined): void {
     if (entry) this.entries.set(key, entry);
     else this.entries.delete(key);
     this.#sorted = undefined;
   }
 
-  sorted(): Entry[] {
+  sorted(): StoredEntry[] {
     this.#sorted ??= [...this.entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
     return this.#sorted;
   }

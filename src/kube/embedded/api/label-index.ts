@@ -1,4 +1,4 @@
-import type { Entry, ObjectKey, ObjectStore } from "../object-store.ts";
+import type { Entry, ObjectKey, ObjectStore, StoredEntry } from "../object-store.ts";
 
 /** More keys than our own selectors use; requests with others are answered by going through all objects. */
 const maxIndexes = 32;
@@ -17,7 +17,7 @@ export class LabelIndex {
   }
 
   /** The objects of `resource` whose label `key` is `value`, in the order of the store. Undefined without an index. */
-  find(resource: string, key: string, value: string): Iterable<Entry> | undefined {
+  find(resource: string, key: string, value: string): Iterable<StoredEntry> | undefined {
     const index = this.#indexOf(resource, key);
     if (!index) return undefined;
     const places = [...(index.get(value) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -41,8 +41,7 @@ export class LabelIndex {
     });
     if (!watch) return undefined;
     for (const entry of this.#store.list(resource)) {
-      const { namespace = "", name: own = "" } = entry.object.metadata;
-      add(index, { resource, namespace, name: own }, labelOf(entry, key));
+      add(index, entry.key, labelOf(entry, key));
     }
     this.#watches.push(watch);
     this.#indexes.set(name, index);

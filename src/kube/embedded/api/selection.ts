@@ -18,6 +18,8 @@ export interface Selection {
   readonly single: { readonly namespace: string; readonly name: string } | undefined;
   /** A label that all it contains have, if it is so narrow. */
   readonly label: LabelSelector["equals"];
+  /** Whether objects of this namespace can be in it. */
+  includes(namespace: string): boolean;
   contains(object: KubeObject): boolean;
 }
 
@@ -30,13 +32,15 @@ export function selection(resource: Resource, query: SelectionQuery): Selection 
     fields?.name !== undefined && (!resource.namespaced || namespace !== undefined)
       ? { namespace: namespace ?? "", name: fields.name }
       : undefined;
+  const includes = (of: string) => query.namespace === undefined || !resource.namespaced || of === query.namespace;
   return {
     namespace,
     selects: labels !== undefined || fields !== undefined,
     single,
     label: single ? undefined : labels?.equals,
+    includes,
     contains: (object) =>
-      (query.namespace === undefined || !resource.namespaced || object.metadata.namespace === query.namespace) &&
+      includes(object.metadata.namespace ?? "") &&
       (labels === undefined || labels(object.metadata.labels ?? {})) &&
       (fields === undefined || fields.matches(object)),
   };

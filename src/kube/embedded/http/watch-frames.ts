@@ -1,21 +1,23 @@
 import type { Event } from "../api/watch.ts";
 import type { Entry } from "../object-store.ts";
 
-/** Events as they are written on the wire: the same bytes for every watcher that is told the same. */
+/**
+ * Events as they are written on the wire: the same bytes for every watcher that is told the same. Only the latest are kept,
+ * because all watchers are told of one change before the next.
+ */
 export class WatchFrames {
-  readonly #frames = new WeakMap<Entry, Map<string, Buffer>>();
+  #entry: Entry | undefined;
+  #frames = new Map<Event["type"], Buffer>();
 
   of({ type, entry }: Event): Buffer {
-    let known = this.#frames.get(entry);
-    if (!known) {
-      known = new Map();
-      this.#frames.set(entry, known);
+    if (this.#entry !== entry) {
+      this.#entry = entry;
+      this.#frames = new Map();
     }
-    let frame = known.get(type);
-    if (!frame) {
-      frame = Buffer.from(`{"type":"${type}","object":${entry.json}}\n`);
-      known.set(type, frame);
-    }
+    const known = this.#frames.get(type);
+    if (known) return known;
+    const frame = Buffer.from(`{"type":"${type}","object":${entry.json}}\n`);
+    this.#frames.set(type, frame);
     return frame;
   }
 }

@@ -1,4 +1,5 @@
 import type { Change } from "../object-store.ts";
+import type { StoredChange } from "./stored-object.ts";
 
 export interface HistoryLimits {
   readonly changes: number;
@@ -11,7 +12,7 @@ export class ChangeFeed {
   readonly #limits: HistoryLimits;
   readonly #watchers = new Map<string, Set<Watcher>>();
   /** In the order of revisions; those before `#start` are forgotten, and cut off once they are half of it. */
-  #changes: (Change | undefined)[] = [];
+  #changes: (StoredChange | undefined)[] = [];
   #start = 0;
   #characters = 0;
   #compactedRevision: number;
@@ -26,7 +27,7 @@ export class ChangeFeed {
   }
 
   /** All `changes` are remembered before anybody hears of the first: who starts to watch in between misses none. */
-  publish(changes: readonly Change[]): void {
+  publish(changes: readonly StoredChange[]): void {
     for (const change of changes) this.#remember(change);
     for (const change of changes) {
       for (const watcher of this.#watchers.get(change.key.resource) ?? []) tell(watcher, change);
@@ -55,22 +56,22 @@ export class ChangeFeed {
     this.#watchers.clear();
   }
 
-  get #oldest(): Change | undefined {
+  get #oldest(): StoredChange | undefined {
     return this.#changes[this.#start];
   }
 
-  #remember(change: Change) {
+  #remember(change: StoredChange) {
     this.#changes.push(change);
-    this.#characters += change.entry.json.length;
+    this.#characters += change.entry.characters;
     const { changes, characters } = this.#limits;
     while (this.#changes.length - this.#start > changes || this.#characters > characters) this.#forgetOldest();
   }
 
   #forgetOldest() {
-    const { entry } = this.#oldest as Change;
+    const { entry } = this.#oldest as StoredChange;
     // Not left to the cut: that would keep twice as much in memory as we were allowed.
     this.#changes[this.#start] = undefined;
-    this.#characters -= entry.json.length;
+    this.#characters -= entry.characters;
     this.#compactedRevision = entry.revision;
     this.#start++;
     if (2 * this.#start < this.#changes.length) return;

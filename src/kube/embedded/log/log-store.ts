@@ -1,9 +1,9 @@
 import { KubeError } from "../../client.ts";
-import type { Change, Decision, Entry, ObjectKey, ObjectStore } from "../object-store.ts";
+import type { Change, Decision, ObjectKey, ObjectStore, StoredEntry } from "../object-store.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { LogJournal } from "./log-journal.ts";
 import type { ObjectTable } from "./object-table.ts";
-import { StoredObject } from "./stored-object.ts";
+import { type Parse, type StoredChange, StoredObject } from "./stored-object.ts";
 
 /** A flush of more than this would keep everybody waiting; what is left goes with the next. */
 const mostCharactersInBatch = 4 * 1024 * 1024;
@@ -15,6 +15,7 @@ export interface LogStoreParts {
   readonly table: ObjectTable;
   readonly feed: ChangeFeed;
   readonly journal: LogJournal;
+  readonly parse: Parse;
 }
 
 /**
@@ -51,15 +52,15 @@ export class LogStore implements ObjectStore {
     return this.#parts.feed.compactedRevision;
   }
 
-  get(resource: string, namespace: string, name: string): Entry | undefined {
+  get(resource: string, namespace: string, name: string): StoredEntry | undefined {
     return this.#parts.table.get(resource, namespace, name);
   }
 
-  list(resource: string, namespace?: string): Iterable<Entry> {
+  list(resource: string, namespace?: string): Iterable<StoredEntry> {
     return this.#parts.table.list(resource, namespace);
   }
 
-  write<T>(key: ObjectKey, decide: (current: Entry | undefined, revision: number) => Decision<T>): Promise<T> {
+  write<T>(key: ObjectKey, decide: (current: StoredEntry | undefined, revision: number) => Decision<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#unavailable("it is closed"));
     const pending = this.#undurable.get(textOf(key));
     const current = pending ? pending.after : this.#parts.table.get(key.resource, key.namespace, key.name);
@@ -75,7 +76,7 @@ export class LogStore implements ObjectStore {
     const { result } = decision;
     if (decision.do === "nothing") return after(pending?.batch, () => result);
 
-    const entry = new StoredObject(key, revision, decision.json, decision.object);
+    const entry = new StoredObject(key, revision, decision.json, this.#parts.parse, decision.object);
     return after(this.#gather({ do: decision.do, key, entry, previous: current }), () => result);
   }
 
@@ -97,9 +98,10 @@ export class LogStore implements ObjectStore {
     await this.#newest?.durable.catch(() => {});
     this.#parts.feed.close();
     await this.#parts.journal.close();
+    this.#parts.table.close();
   }
 
-  #check(decision: Decision<unknown>, current: Entry | undefined, revision: number) {
+  #check(decision: Decision<unknown>, current: StoredEntry | undefined, revision: number) {
     if (this.#takenRevision !== revision - 1) throw new TypeError("decide must not write: it runs inside a write");
     if (decision.do === "nothing") return;
     if (decision.do === "delete" && !current) throw new TypeError("there is nothing to delete");
@@ -115,7 +117,7 @@ export class LogStore implements ObjectStore {
       this.#waiting.push(batch);
     }
     batch.changes.push(change);
-    batch.characters += change.entry.json.length;
+    batch.characters += change.entry.characters;
     this.#takenRevision = change.entry.revision;
     this.#undurable.set(textOf(change.key), { after: change.do === "put" ? change.entry : undefined, batch });
     this.#scheduleFlush();
@@ -149,6 +151,8 @@ export class LogStore implements ObjectStore {
     }
     batch.settle();
     feed.publish(batch.changes);
+    // Not before: watchers read the text that is about to leave memory.
+    for (const { do: kind, entry } of batch.changes) if (kind === "put") table.spill(entry);
   }
 
   /** Later batches go down with the one that failed: they were decided on what it would have done. */
@@ -163,10 +167,6 @@ export class LogStore implements ObjectStore {
   #unavailable(why: string, cause?: unknown): KubeError {
     return new KubeError("unavailable", `the store in ${this.#parts.directory} took no change: ${why}`, { cause });
   }
-}
-
-interface StoredChange extends Change {
-  readonly entry: StoredObject;
 }
 
 interface Pending {

@@ -1,12 +1,19 @@
 import type { ObjectKey } from "../object-store.ts";
 import { SortedObjects } from "./sorted-objects.ts";
 import type { StoredObject } from "./stored-object.ts";
+import type { TextSpill } from "./text-spill.ts";
 
-/** All objects in memory: found by key without a search, listed in order without sorting. */
+/** All objects: found by key without a search, listed in order without sorting. Long texts are in the spill. */
 export class ObjectTable {
   readonly #resources = new Map<string, Resource>();
+  readonly #spill: TextSpill | undefined;
   #size = 0;
   #characters = 0;
+
+  /** Without a spill all texts are in memory. */
+  constructor(spill?: TextSpill) {
+    this.#spill = spill;
+  }
 
   get size(): number {
     return this.#size;
@@ -34,7 +41,8 @@ export class ObjectTable {
     if (byName.size === 0) byNamespace.set(namespace, byName);
     const previous = byName.get(name);
     if (!previous) this.#size++;
-    this.#characters += object.json.length - (previous?.json.length ?? 0);
+    this.#characters += object.characters - (previous?.characters ?? 0);
+    previous?.recall();
     byName.set(name, object);
     sorted.set(object);
   }
@@ -45,11 +53,22 @@ export class ObjectTable {
     const previous = byName?.get(name);
     if (!byName || !previous) return;
     this.#size--;
-    this.#characters -= previous.json.length;
+    this.#characters -= previous.characters;
+    previous.recall();
     byName.delete(name);
     sorted.delete(namespace, name);
     // Namespaces come and go; their empty maps must not stay behind.
     if (byName.size === 0) byNamespace.delete(namespace);
+  }
+
+  /** Moves the text of `object` out of memory, if that is still what the table has. */
+  spill(object: StoredObject): void {
+    const { resource, namespace, name } = object.key;
+    if (this.#spill && this.get(resource, namespace, name) === object) object.moveTo(this.#spill);
+  }
+
+  close(): void {
+    this.#spill?.close();
   }
 
   /**

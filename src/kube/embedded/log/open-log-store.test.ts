@@ -5,10 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../../../test/doubles/recording-logger.ts";
 import type { Disk, DiskFile } from "../../../disk/index.ts";
 import { openDirectory } from "../../../disk/index.ts";
+import { silentLogger } from "../../../telemetry/index.ts";
 import { systemClock } from "../../../time/index.ts";
+import { KubeError } from "../../client.ts";
 import { objectStoreContract } from "../object-store.contract.ts";
 import type { Decision, ObjectStore } from "../object-store.ts";
+import { openFileSpill } from "./file-spill.ts";
 import { type LogStoreOptions, openLogStore } from "./open-log-store.ts";
+import type { SpilledText, TextSpill } from "./text-spill.ts";
 
 let directory: string;
 
@@ -21,6 +25,7 @@ afterEach(() => {
 });
 
 objectStoreContract("log", () => open());
+objectStoreContract("log with a spill", () => open({ openSpill }));
 
 describe("a log store that is opened again", () => {
   it("has everything that was answered", async () => {
@@ -93,6 +98,73 @@ describe("a log store that is opened again", () => {
 
     expect(entry?.object).toBe(object);
     expect(parsed).toEqual([entry?.json]);
+    await store.close();
+  });
+});
+
+describe("a log store with a spill", () => {
+  it("has its objects as they were written, after they left memory, were changed, deleted, and read from the log", async () => {
+    const before = await open({ openSpill });
+    for (const name of ["a", "b", "c"]) await put(before, name, { text: `ä€😀 ${name} `.repeat(200) });
+    await put(before, "b", { text: "changed" });
+    await remove(before, "c");
+    expect(texts(before)).toEqual(["ä€😀 a ".repeat(200), "changed"]);
+    await before.close();
+
+    const store = await open({ openSpill });
+
+    expect(texts(store)).toEqual(["ä€😀 a ".repeat(200), "changed"]);
+    await store.close();
+  });
+
+  it("shows readers of an earlier version what they have found, whatever takes its place in the spill", async () => {
+    const store = await open({ openSpill });
+    await put(store, "a", { text: "x".repeat(5_000) });
+    const found = store.get("things", "here", "a");
+    const listed = store.list("things");
+
+    await put(store, "a", { text: "y".repeat(5_000) });
+    await put(store, "b", { text: "z".repeat(5_000) });
+
+    expect(found?.json).toContain("x".repeat(5_000));
+    expect([...listed].map(({ json }) => JSON.parse(json).text)).toEqual(["x".repeat(5_000)]);
+    await store.close();
+  });
+
+  it("leaves no file behind, and reuses the room of texts that were replaced", async () => {
+    const store = await open({ openSpill });
+
+    for (let i = 0; i < 100; i++) await put(store, "a", { text: String(i).repeat(2_000) });
+
+    expect(readdirSync(directory).filter((name) => name.includes("spill"))).toEqual([]);
+    expect(store.get("things", "here", "a")?.object).toMatchObject({ text: "99".repeat(2_000) });
+    await store.close();
+  });
+
+  it("keeps objects in memory while the spill takes none", async () => {
+    const full: TextSpill = { put: () => undefined, close() {} };
+    const store = await open({ openSpill: () => full });
+
+    await put(store, "a", { text: "x".repeat(5_000) });
+
+    expect(texts(store)).toEqual(["x".repeat(5_000)]);
+    await store.close();
+  });
+
+  it("takes writes for an object whose text cannot be read back", async () => {
+    const unreadable: SpilledText = {
+      read() {
+        throw new KubeError("unavailable", "damaged");
+      },
+      free() {},
+    };
+    const store = await open({ openSpill: () => ({ put: () => unreadable, close() {} }) });
+    await put(store, "a");
+    expect(() => store.get("things", "here", "a")?.json).toThrow("damaged");
+
+    const revision = await put(store, "a");
+
+    expect(store.get("things", "here", "a")?.revision).toBe(revision);
     await store.close();
   });
 });
@@ -409,4 +481,12 @@ function slowDisk() {
     });
   };
   return { openDisk, hold, release: () => release(), flushes: () => flushes };
+}
+
+function openSpill(directory: string): TextSpill {
+  return openFileSpill(directory, { log: silentLogger, minCharacters: 0 });
+}
+
+function texts(store: ObjectStore): unknown[] {
+  return [...store.list("things")].map(({ object }) => Reflect.get(object, "text"));
 }

@@ -9,16 +9,19 @@ import type { LoggedChange } from "./logged-change.ts";
 import { ObjectTable } from "./object-table.ts";
 import { recover } from "./recover.ts";
 import { type Parse, StoredObject } from "./stored-object.ts";
+import type { TextSpill } from "./text-spill.ts";
 
 export interface LogStoreOptions {
   /** Created if need be. Belongs to one process at a time: a second opener gets a DiskError `in-use`. */
   readonly directory: string;
-  /** Makes the deeply readonly object of a JSON text that was once written. Called when the object is first needed. */
+  /** Makes the deeply readonly object of a JSON text that was once written. Called when the object is needed. */
   readonly parse: Parse;
   readonly clock: Clock;
   readonly log?: Logger;
   readonly history?: HistoryLimits;
   readonly space?: LogSpace;
+  /** Keeps the texts of large objects out of memory. Without one they are all in memory. */
+  readonly openSpill?: (directory: string) => TextSpill;
   /** The revision before the first, if there is nothing in the directory yet. */
   readonly newStoreAt?: number;
   /** For tests: a disk that loses things. */
@@ -28,7 +31,7 @@ export interface LogStoreOptions {
 /** Not zero: on a real server version 1 is always too old to continue from. */
 const beforeFirstRevision = 100;
 const megabyte = 1024 * 1024;
-const defaultHistory: HistoryLimits = { changes: 50_000, characters: 32 * megabyte };
+const defaultHistory: HistoryLimits = { changes: 50_000, characters: 8 * megabyte };
 const defaultSpace: LogSpace = {
   compactedFromBytes: 16 * megabyte,
   compactedFromRatio: 1,
@@ -36,7 +39,7 @@ const defaultSpace: LogSpace = {
 };
 
 /**
- * A store that holds all objects in memory and every change in a log on disk. Throws a DiskError when the directory
+ * A store that holds all objects in memory, large ones in a spill if there is one, and every change in a log on disk. Throws a DiskError when the directory
  * is in use, and a StoreError when it is damaged. Changes from before the start cannot be watched: `compactedRevision` is the revision it found.
  */
 export async function openLogStore({
@@ -46,13 +49,14 @@ export async function openLogStore({
   log = silentLogger,
   history = defaultHistory,
   space = defaultSpace,
+  openSpill,
   newStoreAt = beforeFirstRevision,
   openDisk = openDirectory,
 }: LogStoreOptions): Promise<ObjectStore> {
   const startedAt = clock.now();
   const disk = await openDisk(directory, clock);
+  const table = new ObjectTable(openSpill?.(disk.directory));
   try {
-    const table = new ObjectTable();
     const recovered = await recover(disk, intoTable(table, parse), { log, newStoreAt });
     const { revision } = recovered;
     const content = () => ({
@@ -62,10 +66,11 @@ export async function openLogStore({
     });
     const journal = await LogJournal.open(disk, recovered, { space, content, log });
     const feed = new ChangeFeed(revision, history);
-    const store = new LogStore({ directory: disk.directory, revision, table, feed, journal });
+    const store = new LogStore({ directory: disk.directory, revision, table, feed, journal, parse });
     log.info("store opened", { directory, revision, objects: table.size, ms: Math.round(clock.now() - startedAt) });
     return store;
   } catch (error) {
+    table.close();
     await disk.close();
     throw error;
   }
@@ -77,7 +82,9 @@ function intoTable(table: ObjectTable, parse: Parse): (change: LoggedChange) => 
   return ({ do: kind, key, revision, json }) => {
     if (kind === "delete") return table.delete(key);
     const shared = { resource: once(key.resource), namespace: once(key.namespace), name: key.name };
-    table.put(new StoredObject(shared, revision, json, parse));
+    const object = new StoredObject(shared, revision, json, parse);
+    table.put(object);
+    table.spill(object);
   };
 
   function once(text: string): string {

@@ -10,7 +10,7 @@ describe("sorted objects", () => {
         const sorted = new SortedObjects();
         const model = new Map<string, StoredObject>();
         for (const { namespace, name, isDelete } of steps) {
-          const object = new StoredObject({ resource: "things", namespace, name }, 1, "{}", { metadata: {} });
+          const object = new StoredObject({ resource: "things", namespace, name }, 1, "{}", JSON.parse);
           if (isDelete) sorted.delete(namespace, name);
           else sorted.set(object);
           if (isDelete) model.delete(`${namespace}\u0000${name}`);
@@ -60,7 +60,7 @@ function step() {
 }
 
 function object(i: number): StoredObject {
-  return new StoredObject({ resource: "things", namespace: "a", name: nameOf(i) }, 1, "{}", { metadata: {} });
+  return new StoredObject({ resource: "things", namespace: "a", name: nameOf(i) }, 1, "{}", JSON.parse);
 }
 
 function nameOf(i: number): string {
