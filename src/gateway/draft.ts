@@ -61,5 +61,6 @@ export function payloadProblem(payload: unknown): string | undefined {
 function payloadText(payload: unknown): string {
   const text = JSON.stringify(payload) ?? "";
   if (text.length <= maxPayloadLength) return text;
-  return `${text.slice(0, maxPayloadLength)}… (truncated from ${text.length} characters)`;
+  // In ASCII: one other character would double the memory that the whole text takes.
+  return `${text.slice(0, maxPayloadLength)}... (truncated from ${text.length} characters)`;
 }

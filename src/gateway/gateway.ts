@@ -1,7 +1,13 @@
 import type { Locks } from "../coordination/index.ts";
 import { informer, type KubeClient, namespaces, type Problem, refOfKey } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import { type FingerprintField, type Kinds, remediationRequests, type Signal } from "../resources/index.ts";
+import {
+  type FingerprintField,
+  type Kinds,
+  remediationRequests,
+  type Signal,
+  withoutSignalTexts,
+} from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
@@ -96,6 +102,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     signal: stop.signal,
     type: remediationRequests,
     query: { namespace },
+    transform: withoutSignalTexts,
   });
   const open = new OpenIncidents({ total: settings.maxOpenIncidents, perSender: settings.maxOpenIncidentsPerSender });
   metrics.openIncidents(() => open.total);

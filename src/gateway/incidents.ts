@@ -6,6 +6,7 @@ import {
   remediationRequests,
   type Target,
   targetHash,
+  withoutSignalTexts,
 } from "../resources/index.ts";
 import type { OpenIncidents } from "./open-incidents.ts";
 import { hasFormerIdentity } from "./report.ts";
@@ -19,7 +20,7 @@ export interface IncidentsOptions {
 }
 
 /**
- * The newest incident of each fingerprint. What it says at once may be a moment old, which costs nothing: whoever counts
+ * The newest incident of each fingerprint, without the texts of its signal. What it says at once may be a moment old, which costs nothing: whoever counts
  * on an incident that is closed by then learns so when the count is written. What it reads is as new as the server.
  */
 export class Incidents {
@@ -93,10 +94,10 @@ export class Incidents {
     const { signalFingerprint } = incident.spec;
     if (hasFormerIdentity(incident)) this.#noteFormer(incident);
     const known = this.#newest.get(signalFingerprint);
-    if (known && !isLater(incident, known)) return;
+    if (known && isEarlier(incident, known)) return;
     if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
     this.#over.delete(signalFingerprint);
-    this.#newest.set(signalFingerprint, incident);
+    this.#newest.set(signalFingerprint, withoutSignalTexts(incident));
     this.#options.open.note(signalFingerprint, incident);
   }
 
@@ -134,9 +135,10 @@ export class Incidents {
   }
 }
 
-function isLater(one: RemediationRequest, other: RemediationRequest): boolean {
-  if (one.metadata.uid !== other.metadata.uid) return numberOf(one) >= numberOf(other);
-  return BigInt(one.metadata.resourceVersion ?? 0) > BigInt(other.metadata.resourceVersion ?? 0);
+/** What is the same is not earlier: the object of the informer takes the place of an equal one, and memory has it once. */
+function isEarlier(one: RemediationRequest, other: RemediationRequest): boolean {
+  if (one.metadata.uid !== other.metadata.uid) return numberOf(one) < numberOf(other);
+  return BigInt(one.metadata.resourceVersion ?? 0) < BigInt(other.metadata.resourceVersion ?? 0);
 }
 
 function numberOf({ metadata, spec }: RemediationRequest): number {

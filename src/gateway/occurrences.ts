@@ -1,8 +1,8 @@
 import type { StallWatch } from "../kube/index.ts";
-import type { RemediationRequest, Signal } from "../resources/index.ts";
+import { hasSignalTexts, type RemediationRequest, type Signal } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Timer } from "../time/index.ts";
-import { changeStatus, type StatusWriter } from "./change-status.ts";
+import { changeStatus, type Known, type StatusWriter } from "./change-status.ts";
 import { type Count, withCount, withEnd } from "./decide.ts";
 import type { OccurrenceJournal } from "./occurrence-journal.ts";
 import { isOpen, type Report } from "./report.ts";
@@ -54,6 +54,7 @@ export class Occurrences {
     const handOver = () => share.from && this.#settle(share.from.tally, share.from.counted);
     if (!this.keepsJournal) {
       handOver();
+      this.#flushLater();
       return this.#write(tally, incident);
     }
     await this.keep([tally]);
@@ -83,7 +84,7 @@ export class Occurrences {
   /** Marks the end of a series in the status. Undefined if the incident no longer exists. */
   async end(incident: RemediationRequest, signal: Signal, nowAt: string): Promise<RemediationRequest | undefined> {
     const tally = this.#tallies.get(incident.metadata.uid ?? "");
-    return changeStatus(this.#options, whole(incident), (live) => {
+    return changeStatus(this.#options, knownFor(tally, incident), (live) => {
       // What we counted before is said with it; otherwise our next write would say that the series fires.
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
       const before = counted ? withCount(live.status, counted, live.spec) : live.status;
@@ -96,8 +97,8 @@ export class Occurrences {
   flush(): Promise<void> {
     this.#flushing ??= this.#flushAll().finally(() => {
       this.#flushing = undefined;
-      // What was counted meanwhile, when it was too late for this one and too early for the next.
-      if (this.keepsJournal && [...this.#tallies.values()].some(({ hasNews }) => hasNews)) this.#flushLater();
+      // For what was counted meanwhile, when it was too late for this one, and to forget what has come to rest.
+      if (this.#tallies.size > 0) this.#flushLater();
     });
     return this.#flushing;
   }
@@ -140,14 +141,11 @@ export class Occurrences {
   }
 
   async #flushOne(tally: Tally) {
-    const { incidents, log, namespace, stalls, flushMs } = this.#options;
+    const { log, namespace, stalls, flushMs } = this.#options;
     const key = `${namespace}/${tally.name}`;
-    if (!tally.hasNews) {
-      const newest = incidents.newest(tally.report.fingerprint);
-      // Nothing more will be counted on an incident that is closed.
-      if (newest?.metadata.uid !== tally.uid || !isOpen(newest)) this.#tallies.delete(tally.uid);
-      return;
-    }
+    if (!tally.hasNews) return this.#forgetIdle(tally);
+    // Without a journal the caller that counted writes it, and knows whether that failed.
+    if (!this.keepsJournal && !this.#closed) return;
     try {
       await this.#write(tally, undefined);
       stalls.succeeded(key);
@@ -156,6 +154,16 @@ export class Occurrences {
       log.warn("occurrences not written", { incident: tally.name, unwritten: tally.unwritten, error });
       this.#flushLater();
     }
+  }
+
+  /**
+   * A tally that was not added to between two flushes is made again from the status when the next signal comes: it holds
+   * signals with their payloads, and most open incidents are reported again only after minutes.
+   */
+  #forgetIdle(tally: Tally) {
+    const newest = this.#options.incidents.newest(tally.report.fingerprint);
+    const isLost = newest?.metadata.uid === tally.uid && countIn(newest, this.#options.writer) < tally.count;
+    if (!tally.writing && !isLost) this.#tallies.delete(tally.uid);
   }
 
   /** Callers that come while a write is under way share the next one. */
@@ -188,8 +196,11 @@ export class Occurrences {
     const { report } = tally;
     const known = incident ?? this.#options.incidents.newest(report.fingerprint);
     let closed: RemediationRequest | undefined;
-    const start = known?.metadata.uid === tally.uid ? known : undefined;
-    const updated = await changeStatus(this.#options, { name: tally.name, uid: tally.uid, known: start }, (live) => {
+    const start =
+      known?.metadata.uid === tally.uid
+        ? knownFor(tally, known)
+        : { uid: tally.uid, name: tally.name, known: undefined };
+    const updated = await changeStatus(this.#options, start, (live) => {
       closed = isOpen(live) ? undefined : live;
       if (closed && countIn(live, writer) >= tally.opened) return undefined;
       const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
@@ -261,6 +272,12 @@ function countIn({ status }: RemediationRequest, writer: string): number {
   return status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
 }
 
-function whole(incident: RemediationRequest) {
+function whole(incident: RemediationRequest): Known {
   return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
+}
+
+/** Caches keep no labels and annotations. Who writes what differs from them has to read the incident. */
+function knownFor(tally: Tally | undefined, incident: RemediationRequest): Known {
+  const isEnough = !tally?.hasSeriesNews || hasSignalTexts(incident);
+  return { ...whole(incident), known: isEnough ? incident : undefined };
 }

@@ -15,8 +15,8 @@ export type Reservation =
   | { readonly kind: "full"; readonly limit: "total" | "sender"; readonly open: number };
 
 /**
- * Counts open incidents by the sender that opened them. Each of them is kept in memory by every stage, so that a sender
- * that invents problems without end would exhaust the process. A count may be a moment old: with several gateways the
+ * Counts open incidents by the sender that opened them. Each of them takes memory in every stage, so that a sender that
+ * invents problems without end would exhaust the process. A count may be a moment old: with several gateways the
  * limit can be exceeded by what they open in that moment.
  */
 export class OpenIncidents {

@@ -125,7 +125,12 @@ export class Tally {
 
   /** Whether the incident's status does not have all that is known: how often, or which series. */
   get hasNews(): boolean {
-    return this.unwritten > 0 || this.#firing.size > 0;
+    return this.unwritten > 0 || this.hasSeriesNews;
+  }
+
+  /** Whether there are series to write. They are described by what differs from the incident's first signal. */
+  get hasSeriesNews(): boolean {
+    return this.#firing.size > 0;
   }
 
   add(report: Report, { occurrences, from }: Share): void {

@@ -28,6 +28,7 @@ import {
   remediationTargets,
   remediationWorkflows,
   type WorkflowExecution,
+  withoutSignalTexts,
   workflowExecutions,
 } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
@@ -90,6 +91,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const incidents = informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">({
     ...follow,
     type: remediationRequests,
+    transform: withoutSignalTexts,
     indexes: {
       target: turnOf,
       fingerprint: ({ spec }) => [spec.signalFingerprint],

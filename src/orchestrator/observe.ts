@@ -1,4 +1,4 @@
-import { type Informer, type KubeClient, type OwnWrites, objectKey } from "../kube/index.ts";
+import { type Informer, type KubeClient, type OwnWrites, objectKey, refOf } from "../kube/index.ts";
 import { lastingPauses, openCauses } from "../policy/index.ts";
 import {
   type AutomationPause,
@@ -11,6 +11,7 @@ import {
   type RemediationRequest,
   type RemediationTarget,
   remediationApprovalRequests,
+  remediationRequests,
   remediationTargets,
   seriesVersion,
   type WorkflowExecution,
@@ -53,8 +54,12 @@ export interface Sight {
 
 export type AnswerersKnownSince = (signal: AbortSignal) => Promise<number | undefined>;
 
-/** Everything the next step of `incident` depends on. */
-export async function observe(incident: RemediationRequest, sight: Sight, signal: AbortSignal): Promise<Seen> {
+/** Everything the next step of `incident` depends on. Undefined if it is found to be gone. */
+export async function observe(
+  incident: RemediationRequest,
+  sight: Sight,
+  signal: AbortSignal,
+): Promise<Seen | undefined> {
   const { client, analyzer, catalog, executions, settings } = sight;
   const nowMs = client.serverNowMs();
   const { status, metadata } = incident;
@@ -62,7 +67,10 @@ export async function observe(incident: RemediationRequest, sight: Sight, signal
   const isOutdated = isWaiting(incident) && sight.outdated.isOutdated(objectKey(incident), seriesVersion(incident));
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   const needed = needsAnalysis(incident) || isOutdated;
-  const analysis = needed ? await analyzeSeries(incident, analyzer, signal) : undefined;
+  // Caches keep no labels and annotations. A spec never changes, so its version does not matter.
+  const whole = needed ? await client.get(remediationRequests, refOf(incident), { signal }) : undefined;
+  if (needed && whole?.metadata.uid !== metadata.uid) return undefined;
+  const analysis = whole && (await analyzeSeries({ ...incident, spec: whole.spec }, analyzer, signal));
   const diagnosis = analysis && "diagnosis" in analysis ? analysis.diagnosis : status?.diagnosis;
   return {
     nowMs,

@@ -26,6 +26,8 @@ export async function reconcile(
   for (let turns = 0; turns < mostTurns; turns++) {
     const change = sight.outdated.changeOf(objectKey(incident));
     const seen = await observe(incident, sight, signal);
+    // Its deletion is an event.
+    if (!seen) return undefined;
     const turn = decide(seen);
     if (turn.actions.length === 0) {
       // It stays outdated until the facts that its rules ask for can be read.

@@ -88,6 +88,7 @@ export {
   closedIncidentPhases,
   type Deduplication,
   type Diagnosis,
+  hasSignalTexts,
   type IncidentBlock,
   type IncidentPhase,
   type IncidentSeries,
@@ -95,6 +96,7 @@ export {
   type RemediationRequestSpec,
   type RemediationRequestStatus,
   remediationRequests,
+  withoutSignalTexts,
 } from "./remediation-request.ts";
 export {
   type Acknowledgement,

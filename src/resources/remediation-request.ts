@@ -35,6 +35,21 @@ export type Deduplication = Wire<typeof deduplication>;
 export type IncidentSeries = Wire<typeof series>;
 export type IncidentBlock = Wire<typeof block>;
 
+/**
+ * The incident as caches keep it: without the labels, annotations and payload of its signal. They may be long, every incident
+ * has them, and few decisions need them; those that do read the incident.
+ */
+export function withoutSignalTexts(incident: RemediationRequest): RemediationRequest {
+  if (!hasSignalTexts(incident)) return incident;
+  const { signalLabels: _labels, signalAnnotations: _annotations, originalPayload: _payload, ...spec } = incident.spec;
+  return { ...incident, spec };
+}
+
+/** Whether `incident` is more than caches keep. */
+export function hasSignalTexts({ spec }: RemediationRequest): boolean {
+  return [spec.signalLabels, spec.signalAnnotations, spec.originalPayload].some((texts) => texts !== undefined);
+}
+
 /** An incident in one of these is closed: the next signal opens a new one. */
 export const closedIncidentPhases = ["Completed", "Failed", "Withdrawn"] as const;
 

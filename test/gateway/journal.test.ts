@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/gateway/gateway-error.ts";
 import { openFileJournal } from "../../src/gateway/index.ts";
@@ -27,6 +29,23 @@ describe("a gateway with a journal", () => {
       occurrenceCount: 500,
       occurrencesByWriter: { [writer]: 500 },
     });
+  });
+
+  it("forgets the signals of an incident that has come to rest, and goes on with its count", async () => {
+    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    let payload: object | undefined = { text: "as it arrived" };
+    const kept = new WeakRef(payload);
+    await gateway.admit(signal({ payload }));
+    await world.flush();
+    payload = undefined;
+
+    await world.flush();
+    collectGarbage();
+
+    expect(kept.deref()).toBeUndefined();
+    await gateway.admit(signal());
+    await world.flush();
+    expect((await world.only()).status?.deduplication).toMatchObject({ occurrencesByWriter: { [writer]: 2 } });
   });
 
   it("keeps all that one request repeats with one write, and tells each of its signals", async () => {
@@ -278,4 +297,9 @@ function counted(times: number): readonly string[] {
 
 function refuse(): Promise<void> {
   return Promise.reject(new GatewayError("unavailable", "the disk is full"));
+}
+
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
 }

@@ -42,8 +42,10 @@ class FileJournal implements OccurrenceJournal {
   #segments: readonly number[];
   #file: DiskFile | undefined;
   #fileBytes = 0;
-  /** Of this file, which edition of each tally it has. All that is not in the API server is among them. */
-  #editions = new Map<Tally, number>();
+  /** Of this file, which edition of each tally it has. Weak: what has come to rest must not stay in memory for it. */
+  #editions = new WeakMap<Tally, number>();
+  /** All that is not in the API server: the next file has to have them. */
+  readonly #unwritten = new Set<Tally>();
   #waiting = new Set<Tally>();
   #waiters: Waiter[] = [];
   #flushing: Promise<void> | undefined;
@@ -63,8 +65,7 @@ class FileJournal implements OccurrenceJournal {
     this.#segments = segments;
     this.#segmentBytes = segmentBytes;
     this.#mostWaiting = mostWaiting;
-    // Not in a file of ours yet: the next one has to have them.
-    for (const tally of left) this.#editions.set(tally, 0);
+    for (const tally of left) this.#unwritten.add(tally);
   }
 
   keep(tallies: Iterable<Tally>): Promise<void> {
@@ -110,6 +111,8 @@ class FileJournal implements OccurrenceJournal {
       const isKept = this.#editions.get(tally) === tally.edition;
       lines += isKept ? countLine(tally) : wholeLine(tally);
       this.#editions.set(tally, tally.edition);
+      if (tally.unwritten > 0) this.#unwritten.add(tally);
+      else this.#unwritten.delete(tally);
     }
     await this.#append(lines);
   }
@@ -120,12 +123,13 @@ class FileJournal implements OccurrenceJournal {
     const next = (old.at(-1) ?? 0) + 1;
     await this.#file?.close();
     this.#file = undefined;
-    const needed = [...this.#editions.keys()].filter(({ unwritten }) => unwritten > 0);
+    for (const tally of this.#unwritten) if (tally.unwritten === 0) this.#unwritten.delete(tally);
+    const needed = [...this.#unwritten];
     const file = await this.#disk.open(segmentName(next), "create-durable");
     this.#file = file;
     this.#fileBytes = 0;
     this.#segments = [...old, next];
-    this.#editions = new Map(needed.map((tally) => [tally, tally.edition]));
+    this.#editions = new WeakMap(needed.map((tally) => [tally, tally.edition]));
     await this.#append(needed.map(wholeLine).join(""));
     await this.#disk.sync();
     for (const segment of old) await this.#disk.remove(segmentName(segment));

@@ -54,6 +54,22 @@ describe("an informer", () => {
     expect(informed.byIndex("colour", "red")[0]).toBe(informed.get(ref));
   });
 
+  it("keeps objects in the form that its transform gives them, from the list and from the watch", async () => {
+    const { cluster, follow, write } = setUp();
+    await write("a", "red");
+    const { informed, told } = follow({
+      transform: (thing) => ({ ...thing, data: { colour: `${thing.data.colour}ish` } }),
+    });
+
+    await informed.synced;
+    await write("a", "blue");
+    await cluster.client().delete(things, { namespace, name: "a" });
+    await write("b", "green");
+
+    expect(told).toEqual(["ADDED a redish", "MODIFIED a blueish", "DELETED a blueish", "ADDED b greenish"]);
+    expect(namesOf(informed.byIndex("colour", "greenish"))).toEqual(["b"]);
+  });
+
   it("tells one who subscribes late of what is there, and nothing once it has left", async () => {
     const { follow, write } = setUp();
     const { informed } = follow();

@@ -8,7 +8,8 @@ import { Reflector } from "./reflector.ts";
 
 /**
  * All objects of one kind, kept current by a watch and read without a call. What it says may be a moment old:
- * good for finding work, while the conditional write that follows decides. Objects are those of the client, uncopied.
+ * good for finding work, while the conditional write that follows decides. Objects are those of the client, uncopied
+ * unless there is a `transform`.
  */
 export interface Informer<T extends KubeObject, Index extends string = never> {
   get(ref: ObjectRef): T | undefined;
@@ -25,6 +26,8 @@ export interface InformerOptions<T extends KubeObject, Index extends string = ne
   readonly client: KubeClient;
   readonly type: ResourceType<T>;
   readonly query?: ListQuery;
+  /** The form in which objects are kept: without what no reader of this informer needs. Must depend on the object alone. */
+  readonly transform?: (object: T) => T;
   readonly indexes?: Readonly<Record<Index, IndexFunction<T>>>;
   readonly clock: Clock;
   readonly random: Random;
@@ -42,6 +45,7 @@ export function informer<T extends KubeObject, Index extends string = never>(
   options: InformerOptions<T, Index>,
 ): Informer<T, Index> {
   const { type, signal, problem, query = {}, silenceMs = 90_000, backoff = defaultBackoff } = options;
+  const { transform = (object: T) => object } = options;
   const about = type.plural;
   const audience = new Audience<T>((error) => {
     problem({ kind: "handler-failed", about, message: `a handler failed: ${messageOf(error)}`, error });
@@ -61,11 +65,11 @@ export function informer<T extends KubeObject, Index extends string = never>(
     { ...options, query, silenceMs, backoff },
     {
       replace(objects, version) {
-        cache.replace(objects, version);
+        cache.replace(objects.map(transform), version);
         sync.reached();
       },
-      put: (object) => cache.put(object),
-      remove: (object) => cache.remove(object),
+      put: (object) => cache.put(transform(object)),
+      remove: (object) => cache.remove(transform(object)),
     },
   );
   void reflector.run();

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { stringify } from "yaml";
+import { bundle } from "../services/bundle.ts";
+import { dieWithUs, end, heard } from "../services/child.ts";
+import { plainEnv } from "../services/interlock.ts";
+
+export interface IncidentMemoryOptions {
+  /** How many incidents are opened before the first measurement: it fills what is bounded, such as histories and caches. */
+  readonly before: number;
+  readonly count: number;
+  /** The `i`-th alert as Alertmanager sends it. */
+  readonly alert: (i: number) => object;
+  /** Ends the wait for rest as soon as one incident costs no more than this. */
+  readonly maxBytes: number;
+}
+
+/** By how much the heap and external memory of `interlock up` grow with each open incident, once all of them are at rest. */
+export async function incidentMemory({ before, count, alert, maxBytes }: IncidentMemoryOptions): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), "interlock-memory-"));
+  const entry = new URL("./measured-process.ts", import.meta.url);
+  const program = await bundle(entry, join(directory, "interlock.mjs"));
+  const args = ["--expose-gc", program, "up", ...upOptions(directory)];
+  const up = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe", "ipc"], env: plainEnv });
+  try {
+    dieWithUs(up);
+    await heard(up, /Next, in a second terminal:\n\n.+\n\n/s);
+    up.stdout?.resume();
+    up.stderr?.resume();
+    const gateway = readFileSync(join(directory, "data", "gateway-url"), "utf8").trim();
+
+    await openIncidents(gateway, 0, before, alert);
+    await blocked(gateway, before);
+    const start = await restingBytes(up, 0);
+    await openIncidents(gateway, before, before + count, alert);
+    await blocked(gateway, before + count);
+    const limit = start + maxBytes * count;
+    return ((await restingBytes(up, limit)) - start) / count;
+  } finally {
+    await end(up, "SIGKILL");
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const token = "the-token-of-a-sender";
+
+function upOptions(directory: string): string[] {
+  const [rules, workflows] = [join(directory, "rules"), join(directory, "workflows")];
+  mkdirSync(rules);
+  mkdirSync(workflows);
+  const config = join(directory, "config.yaml");
+  const gateway = {
+    listen: "127.0.0.1:0",
+    tokens: `sender ${token}`,
+    maxOpenIncidentsPerSender: 100_000,
+    maxOpenIncidents: 100_000,
+  };
+  writeFileSync(config, stringify({ execution: { workflowsDir: workflows }, rules: { dir: rules }, gateway }));
+  return ["--data", join(directory, "data"), "--listen", "127.0.0.1:0", "--config", config];
+}
+
+const alertsPerRequest = 20;
+
+async function openIncidents(gateway: string, from: number, to: number, alert: (i: number) => object): Promise<void> {
+  for (let at = from; at < to; ) {
+    const alerts = Array.from({ length: Math.min(alertsPerRequest, to - at) }, (_, i) => alert(at + i));
+    const response = await fetch(`${gateway}/api/v1/signals/alertmanager`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ version: "4", alerts }),
+    });
+    const text = await response.text();
+    if (response.status >= 300 && response.status !== 503) throw new Error(`${response.status}: ${text}`);
+    if (response.status === 503) await sleep(500);
+    else at += alerts.length;
+  }
+}
+
+/** Resolves when `count` incidents are open and wait for a rule that applies. */
+async function blocked(gateway: string, count: number): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(`${gateway}/metrics`)).text();
+    const open = Number(/^ro_open_incidents\{phase="Blocked"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    if (open >= count) return;
+    await sleep(200);
+  }
+}
+
+/** What is in use after a collection, as soon as it is no more than `limit` or has stopped falling. */
+async function restingBytes(up: ChildProcess, limit: number): Promise<number> {
+  let last = Number.POSITIVE_INFINITY;
+  for (let steady = 0; ; ) {
+    const bytes = await usedBytes(up);
+    if (bytes <= limit) return bytes;
+    steady = bytes < 0.995 * last ? 0 : steady + 1;
+    if (steady >= 5) return bytes;
+    last = Math.min(last, bytes);
+    await sleep(1_000);
+  }
+}
+
+async function usedBytes(up: ChildProcess): Promise<number> {
+  const answered = once(up, "message");
+  up.send("measure");
+  const [{ heapUsed, external }] = await answered;
+  return heapUsed + external;
+}
