@@ -3,6 +3,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { conclude } from "../conclude.ts";
 import { median } from "../locks/quantile.ts";
+import { growth } from "./growth.ts";
 import { type Load, Senders } from "./load.ts";
 import { plans } from "./plans.ts";
 import { bareServer, gatewayServer } from "./servers.ts";
@@ -25,7 +26,8 @@ try {
   const at1000 = { alerts: 1, requests: 1_000 * plan.pacedSeconds, connections: 100, perSecond: 1_000 };
   const paced = await senders.send({ port: gateway.port, ...at1000 });
   const pacedBare = await senders.send({ port: bare.port, ...at1000 });
-  const rssGrowthMb = await growth();
+  const rssGrowthMb = await memoryGrowth();
+  const { flapGrowth, seriesGrowth, ...turnCosts } = await growth(join(folder, "growth"));
   const toRun = await signalToRunMs(join(folder, "remediation"), plan.remediations);
   conclude(
     [
@@ -37,11 +39,14 @@ try {
           p99MsAt1000: paced.p99Ms,
           rssGrowthMb,
           signalToRunMs: toRun,
+          flapGrowth,
+          seriesGrowth,
         },
         calibration: {
           bareSinglesPerSecond: single.bare,
           bareBatchesPerSecond: batch.bare,
           bareP99MsAt1000: pacedBare.p99Ms,
+          ...turnCosts,
         },
       },
     ],
@@ -71,7 +76,7 @@ async function compare(load: Omit<Load, "port">): Promise<{ readonly ours: numbe
 }
 
 /** Of this process, while it takes as many signals as a year brings. */
-async function growth(): Promise<number> {
+async function memoryGrowth(): Promise<number> {
   const { from, to } = plan.memory;
   await senders.send({ port: gateway.port, alerts: 50, requests: from / 50, connections: 20 });
   const before = process.memoryUsage().rss;

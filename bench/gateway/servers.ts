@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Fastify from "fastify";
 import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
-import { openFileJournal, Senders, serveGateway, startGateway } from "../../src/gateway/index.ts";
+import { type GatewaySettings, openFileJournal, Senders, serveGateway, startGateway } from "../../src/gateway/index.ts";
 import { openApi } from "../../src/kube/embedded/api/open-api.ts";
 import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
@@ -13,6 +13,17 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { path, token } from "./webhook.ts";
 
 export const namespace = "kubernaut-system";
+
+export const gatewaySettings: GatewaySettings = {
+  namespace,
+  fingerprintFields: defaultFingerprintFields,
+  scope: "all",
+  flushMs: 1_000,
+  lockWaitMs: 2_000,
+  lookupTimeoutMs: 2_000,
+  maxOpenIncidents: 1_000_000,
+  maxOpenIncidentsPerSender: 1_000_000,
+};
 
 const [clock, random, log] = [systemClock(), systemRandom(), silentLogger];
 
@@ -43,16 +54,7 @@ export async function gatewayOn({ client, locks, ledger, folder }: Grounds) {
     kinds: builtInKinds,
     journal: await openFileJournal({ directory: join(folder, "journal"), clock, log }),
     writer: "bench",
-    settings: {
-      namespace,
-      fingerprintFields: defaultFingerprintFields,
-      scope: "all",
-      flushMs: 1_000,
-      lockWaitMs: 2_000,
-      lookupTimeoutMs: 2_000,
-      maxOpenIncidents: 1_000_000,
-      maxOpenIncidentsPerSender: 1_000_000,
-    },
+    settings: gatewaySettings,
     clock,
     random,
     log,

@@ -56,7 +56,7 @@ export async function signalToRunMs(folder: string, signals: number): Promise<nu
 
 /** Nothing is to be late while we measure. */
 const hour = 3_600_000;
-const patient = {
+export const patient = {
   staleAfterMs: hour,
   staleAfterBySource: new Map<string, number>(),
   executionTimeoutMs: hour,

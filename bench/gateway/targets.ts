@@ -8,4 +8,6 @@ export const targets: Targets = {
   p99MsAt1000: { atMost: 50 },
   rssGrowthMb: { atMost: 30 },
   signalToRunMs: { atMost: 50 },
+  flapGrowth: { atMost: 1.3 },
+  seriesGrowth: { atMost: 1.3 },
 };

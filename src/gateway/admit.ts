@@ -16,7 +16,7 @@ import { draftIncident, payloadProblem } from "./draft.ts";
 import type { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { Identities, type Nameless } from "./identities.ts";
-import type { Incidents } from "./incidents.ts";
+import type { History, Incidents } from "./incidents.ts";
 import type { Nodes } from "./nodes.ts";
 import { ForbiddenObject } from "./objects.ts";
 import type { Occurrences } from "./occurrences.ts";
@@ -190,7 +190,7 @@ export class Intake {
       }
       // It was closed between two tries.
       if (successor) return this.#fireAnew(report, successor, share);
-      const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, share));
+      const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, share, tries > 0));
       if (isMine && result.kind !== "exists") return result;
       // What was true of another signal of this fingerprint need not be of this one, but out of scope is out of scope.
       if (result.kind === "refused") return result;
@@ -216,7 +216,7 @@ export class Intake {
   }
 
   /** Takes the fingerprint's lock first, so that gateways do not race; without it they race, and one of them wins. */
-  async #open(report: Report, share: Share): Promise<Opened> {
+  async #open(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
     const { locks, lockWaitMs, log } = this.#options;
     const { fingerprint } = report;
     const options = { waitMs: lockWaitMs, purpose: "open an incident" };
@@ -225,19 +225,20 @@ export class Intake {
       return undefined;
     });
     try {
-      return await this.#openNow(report, share);
+      return await this.#openNow(report, share, isRetry);
     } finally {
       await lease?.release();
     }
   }
 
-  async #openNow(report: Report, share: Share): Promise<Opened> {
+  /** A retry reads everything: the name that it would give is taken, so what it read at first is not all there is. */
+  async #openNow(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
     const { incidents, scopeOf, kinds } = this.#options;
     const { fingerprint, owner, signal } = report;
-    const [newest, ...older] = await incidents.readAll(fingerprint);
-    const former = report.formerFingerprint === undefined ? [] : await incidents.readAll(report.formerFingerprint);
-    const earlier = [...older, ...former];
-    const decision = decideFiring(newest, report, earlier);
+    const { newest, earlier } = await (isRetry
+      ? incidents.readWholeHistory(fingerprint)
+      : incidents.readHistory(fingerprint));
+    const decision = decideFiring(newest, report, [...earlier, ...(await this.#formerSeries(report))]);
     if (decision.do === "count") return { kind: "exists" };
     if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
 
@@ -255,6 +256,12 @@ export class Intake {
     } finally {
       room?.release();
     }
+  }
+
+  async #formerSeries({ formerFingerprint }: Report): Promise<History["earlier"]> {
+    if (formerFingerprint === undefined) return [];
+    const { newest, earlier } = await this.#options.incidents.readWholeHistory(formerFingerprint);
+    return [newest?.status?.deduplication?.series, ...earlier];
   }
 
   #reserve({ sender }: Signal) {

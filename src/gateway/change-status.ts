@@ -74,18 +74,19 @@ function statusPatch({ metadata, status }: RemediationRequest, { deduplication, 
 }
 
 /** The JSON merge patch that makes `after` of `before`. An object that both share is not looked into. */
-function mergePatch(before: object, after: object): Readonly<Record<string, unknown>> {
+function mergePatch(before: Json, after: Json): Json {
   const patch: Record<string, unknown> = {};
-  const [old, next] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
-  for (const name of old.keys()) if (!next.has(name)) patch[name] = null;
-  for (const [name, value] of next) {
-    const known = old.get(name);
+  for (const name in before) if (!Object.hasOwn(after, name)) patch[name] = null;
+  for (const name in after) {
+    const [known, value] = [before[name], after[name]];
     if (known === value) continue;
     patch[name] = isObject(known) && isObject(value) ? mergePatch(known, value) : value;
   }
   return patch;
 }
 
-function isObject(value: unknown): value is object {
+type Json = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

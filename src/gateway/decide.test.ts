@@ -39,11 +39,11 @@ describe("a signal that fires", () => {
 
 describe("a signal that fires after several incidents", () => {
   it("opens nothing if its series ended in an earlier one, and the newest was opened by another", () => {
-    const status = { phase: "Completed", deduplication: { series: { [a]: { firingAt: six, resolvedAt: seven } } } };
-    const [earlier, newest] = [1, 2].map((n) => ({
-      metadata: { name: incidentName("f", n) },
-      status: n === 1 ? status : { phase: "Completed" },
-    })) as unknown as [RemediationRequest, RemediationRequest];
+    const earlier = { [a]: { firingAt: six, resolvedAt: seven } };
+    const newest = {
+      metadata: { name: incidentName("f", 2) },
+      status: { phase: "Completed" },
+    } as unknown as RemediationRequest;
     const late = { fingerprint: "f", signal: { series: "a", firingAt: six } } as unknown as Report;
     const later = { fingerprint: "f", signal: { series: "a", firingAt: eight } } as unknown as Report;
 

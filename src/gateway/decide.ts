@@ -21,15 +21,15 @@ export type FiringDecision =
 
 /**
  * `newest` is the incident of this fingerprint with the largest number. The series may have ended in one of the `earlier`
- * ones, and the newest was opened by another. `earlier` also has those of the fingerprint that the signal had before.
+ * ones, and the newest was opened by another. `earlier` also has the series of the fingerprint that the signal had before.
  */
 export function decideFiring(
   newest: RemediationRequest | undefined,
   report: Report,
-  earlier: readonly RemediationRequest[] = [],
+  earlier: readonly Deduplication["series"][] = [],
 ): FiringDecision {
-  const endedAt = [...(newest ? [newest] : []), ...(newest && isOpen(newest) ? [] : earlier)]
-    .map(({ status }) => endOfSeries(status?.deduplication?.series, report.signal))
+  const endedAt = [newest?.status?.deduplication?.series, ...(newest && isOpen(newest) ? [] : earlier)]
+    .map((series) => endOfSeries(series, report.signal))
     .find((end) => end !== undefined);
   if (endedAt !== undefined) {
     return { do: "ignore", because: `it had ended at ${endedAt}, which is not before it began to fire` };

@@ -25,6 +25,7 @@ export function draftIncident(report: Report, n: number, namespace: string): Rem
       labels: {
         [managedBy.label]: managedBy.value,
         [labelKeys.fingerprintHash]: nameHash(fingerprint),
+        [labelKeys.latestOf]: nameHash(fingerprint),
         [labelKeys.subjectHash]: nameHash(subject),
       },
       annotations: {

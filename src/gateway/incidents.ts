@@ -1,5 +1,6 @@
 import { type Informer, type KubeClient, nameHash } from "../kube/index.ts";
 import {
+  type Deduplication,
   incidentNumber,
   labelKeys,
   type RemediationRequest,
@@ -10,6 +11,7 @@ import {
 } from "../resources/index.ts";
 import type { OpenIncidents } from "./open-incidents.ts";
 import { hasFormerIdentity } from "./report.ts";
+import { SeriesEnds } from "./series-ends.ts";
 
 export interface IncidentsOptions {
   readonly client: KubeClient;
@@ -17,6 +19,14 @@ export interface IncidentsOptions {
   readonly informer: Informer<RemediationRequest>;
   /** Kept up to date with what is open. */
   readonly open: OpenIncidents;
+}
+
+/** What decides whether a signal opens an incident. */
+export interface History {
+  /** Of the fingerprint, by its number. */
+  readonly newest: RemediationRequest | undefined;
+  /** The series of those before it. */
+  readonly earlier: readonly Deduplication["series"][];
 }
 
 /**
@@ -30,13 +40,18 @@ export class Incidents {
   readonly #over = new Map<string, number>();
   /** Names of the incidents, by fingerprint, whose identity is of the first version. */
   readonly #former = new Map<string, Set<string>>();
+  /** Which series have ended in incidents of a fingerprint. */
+  readonly #ends = new SeriesEnds();
+  /** The largest number that the watch has shown: what happened before that one was opened is known. */
+  readonly #watched = new Map<string, number>();
   readonly #stop: () => void;
 
   constructor(options: IncidentsOptions) {
     this.#options = options;
     this.#stop = options.informer.subscribe((event, incident) => {
-      if (event === "DELETED") this.#forget(incident);
-      else this.learn(incident);
+      if (event === "DELETED") return this.#forget(incident);
+      this.learn(incident);
+      if (event === "ADDED") this.#noteWatched(incident);
     });
   }
 
@@ -57,19 +72,54 @@ export class Incidents {
 
   /** Asks the server. */
   async read(fingerprint: string): Promise<RemediationRequest | undefined> {
-    return (await this.readAll(fingerprint))[0];
+    return (await this.#readLatest(fingerprint))[0];
   }
 
-  /** Asks the server for all that are still there, the newest first. */
-  async readAll(fingerprint: string): Promise<readonly RemediationRequest[]> {
+  /**
+   * Asks the server for the newest, and tells which series have ended in those before. A flapping alert has any number of
+   * closed incidents: they are not read again, unless the watch has not shown the newest yet.
+   */
+  async readHistory(fingerprint: string): Promise<History> {
+    const latest = await this.#readLatest(fingerprint);
+    const [newest] = latest;
+    if (newest && numberOf(newest) > (this.#watched.get(fingerprint) ?? 0)) return this.readWholeHistory(fingerprint);
+    return { newest, earlier: [...latest.slice(1).map(seriesIn), this.#ends.of(fingerprint)] };
+  }
+
+  /** The same by reading all that are still there. */
+  async readWholeHistory(fingerprint: string): Promise<History> {
+    const [newest, ...older] = await this.#readAll(fingerprint);
+    return { newest, earlier: older.map(seriesIn) };
+  }
+
+  /** Those that may be the newest, the newest first: one, or two while a later one has just been opened. */
+  async #readLatest(fingerprint: string): Promise<readonly RemediationRequest[]> {
+    const latest = await this.#list(fingerprint, labelKeys.latestOf);
+    // Those of an earlier version have no such label, and neither has what is left when a person deletes the newest.
+    if (latest.length === 0) return this.#readAll(fingerprint);
+    return this.#learnFirst(latest);
+  }
+
+  /** All that are still there, the newest first. */
+  async #readAll(fingerprint: string): Promise<readonly RemediationRequest[]> {
+    const all = await this.#list(fingerprint, labelKeys.fingerprintHash);
+    if (all.length === 0) this.#drop(fingerprint);
+    return this.#learnFirst(all);
+  }
+
+  async #list(fingerprint: string, label: string): Promise<readonly RemediationRequest[]> {
     const { client, namespace } = this.#options;
-    const labelSelector = `${labelKeys.fingerprintHash}=${nameHash(fingerprint)}`;
+    const labelSelector = `${label}=${nameHash(fingerprint)}`;
     const { items } = await client.list(remediationRequests, { namespace, labelSelector });
-    const all = [...items].sort((one, other) => numberOf(other) - numberOf(one));
-    const [newest] = all;
-    if (newest) this.learn(newest);
-    else this.#drop(fingerprint);
-    return all;
+    return items
+      .map((incident) => ({ incident, number: numberOf(incident) }))
+      .sort((one, other) => other.number - one.number)
+      .map(({ incident }) => incident);
+  }
+
+  #learnFirst(sorted: readonly RemediationRequest[]): readonly RemediationRequest[] {
+    if (sorted[0]) this.learn(sorted[0]);
+    return sorted;
   }
 
   /** Asks the server for the latest incident that began with a signal about `subject`. */
@@ -93,6 +143,7 @@ export class Incidents {
   learn(incident: RemediationRequest): void {
     const { signalFingerprint } = incident.spec;
     if (hasFormerIdentity(incident)) this.#noteFormer(incident);
+    this.#ends.note(signalFingerprint, seriesIn(incident));
     const known = this.#newest.get(signalFingerprint);
     if (known && isEarlier(incident, known)) return;
     if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
@@ -125,11 +176,21 @@ export class Incidents {
     this.#former.set(spec.signalFingerprint, names);
   }
 
+  #noteWatched(incident: RemediationRequest) {
+    const { signalFingerprint } = incident.spec;
+    const number = numberOf(incident);
+    if (number > (this.#watched.get(signalFingerprint) ?? 0)) this.#watched.set(signalFingerprint, number);
+  }
+
   #forget({ spec, metadata }: RemediationRequest) {
     const { signalFingerprint } = spec;
     const former = this.#former.get(signalFingerprint);
     if (former?.delete(metadata.name ?? "") && former.size === 0) this.#former.delete(signalFingerprint);
-    if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) this.#drop(signalFingerprint);
+    if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) {
+      this.#drop(signalFingerprint);
+      this.#ends.forget(signalFingerprint);
+      this.#watched.delete(signalFingerprint);
+    }
     if (this.#over.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))
       this.#over.delete(signalFingerprint);
   }
@@ -143,4 +204,8 @@ function isEarlier(one: RemediationRequest, other: RemediationRequest): boolean 
 
 function numberOf({ metadata, spec }: RemediationRequest): number {
   return incidentNumber(spec.signalFingerprint, metadata.name ?? "") ?? 0;
+}
+
+function seriesIn({ status }: RemediationRequest): Deduplication["series"] {
+  return status?.deduplication?.series;
 }

@@ -26,6 +26,8 @@ export type Action =
   /** Puts an event into the ledger; nothing after it happens if that fails. */
   | { readonly do: "record"; readonly event: LedgerEvent }
   | { readonly do: "notify"; readonly notice: NotificationRequest }
+  /** A later incident of its fingerprint is there: gateways that look for the newest need not read this one any more. */
+  | { readonly do: "mark-superseded" }
   | { readonly do: "delete-incident" }
   /** Tells people and metrics. Never stands in the way. */
   | { readonly do: "announce"; readonly what: Announcement };

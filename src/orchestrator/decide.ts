@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
-import type { RemediationApprovalRequest, WorkflowExecution } from "../resources/index.ts";
+import { labelKeys, type RemediationApprovalRequest, type WorkflowExecution } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Action, act, nothing, type Turn, waitUntil } from "./action.ts";
 import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
@@ -224,6 +224,7 @@ function retain(seen: Seen): Turn {
   const { incident, isNewest, nowMs } = seen;
   // Its number is the way to the next one's name. When that is there, we are told.
   if (isNewest) return nothing;
+  if (incident.metadata.labels?.[labelKeys.latestOf] !== undefined) return act({ do: "mark-superseded" });
   const untilMs = keptUntilMs(seen);
   if (nowMs < untilMs) return waitUntil(untilMs, nowMs);
   return act(

@@ -3,6 +3,7 @@ import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
   ineffectiveExecutions,
+  labelKeys,
   notificationRequests,
   type RemediationApprovalRequest,
   type RemediationRequest,
@@ -69,6 +70,11 @@ export async function perform(
     case "notify":
       await client.create(notificationRequests, action.notice, { signal });
       return done;
+    case "mark-superseded": {
+      const { resourceVersion } = incident.metadata;
+      const patch = { merge: { metadata: { resourceVersion, labels: { [labelKeys.latestOf]: null } } } };
+      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
+    }
     case "delete-incident": {
       const { uid = "", resourceVersion = "" } = incident.metadata;
       const options = { preconditions: { uid, resourceVersion }, propagation: "Background" } as const;

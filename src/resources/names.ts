@@ -6,6 +6,8 @@ export const labelKeys = {
   targetHash: "kubernaut.ai/target-hash",
   /** On incidents: `nameHash` of the fingerprint. */
   fingerprintHash: "kubernaut.ai/fingerprint-hash",
+  /** On incidents that may be the newest of their fingerprint: the same value. It is removed when a later one is there. */
+  latestOf: "kubernaut.ai/latest-of",
   /** On incidents: `targetHash` of what the first signal named, such as a Pod that may be gone by the next one. */
   subjectHash: "kubernaut.ai/subject-hash",
   /** On runs, for people: the execution's name as far as it fits. Ownership is decided by `annotationKeys.executionUid`. */

@@ -66,21 +66,23 @@ export function incidentSeverity({ spec, status }: Pick<RemediationRequest, "spe
  * The incident as each series that fires describes it, for the rules: the most severe first, then the oldest. All have the
  * highest severity. Series that are too large to be stored cannot be matched, and are left out.
  */
-export function specsBySeries(
+export function* specsBySeries(
   incident: Pick<RemediationRequest, "spec" | "status">,
-): readonly RemediationRequestSpec[] {
+): Generator<RemediationRequestSpec> {
   const { spec } = incident;
   const severity = incidentSeverity(incident);
   const firing = firingSeries(incident).filter(({ isTooLarge }) => !isTooLarge);
-  if (firing.length === 0) return [{ ...spec, severity }];
-  return firing.map((one) => ({
-    ...spec,
-    severity,
-    ...((spec.signalLabels || one.labels) && { signalLabels: seriesLabels(one, spec) }),
-    ...((spec.signalAnnotations || one.annotations) && {
-      signalAnnotations: applied(spec.signalAnnotations, one.annotations, one.withoutAnnotations),
-    }),
-  }));
+  if (firing.length === 0) yield { ...spec, severity };
+  for (const one of firing) {
+    yield {
+      ...spec,
+      severity,
+      ...((spec.signalLabels || one.labels) && { signalLabels: seriesLabels(one, spec) }),
+      ...((spec.signalAnnotations || one.annotations) && {
+        signalAnnotations: applied(spec.signalAnnotations, one.annotations, one.withoutAnnotations),
+      }),
+    };
+  }
 }
 
 /** The labels that a stored series has. */

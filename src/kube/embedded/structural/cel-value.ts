@@ -13,7 +13,19 @@ export function celValue(value: unknown, schema: Schema | undefined): unknown {
 
   const result: Record<string, unknown> = {};
   for (const [name, part] of Object.entries(value)) {
-    result[name] = celValue(part, schema && fieldSchema(schema, name));
+    const convert = () => celValue(part, schema && fieldSchema(schema, name));
+    if (typeof part === "object" && part !== null) defineLazily(result, name, convert);
+    else result[name] = convert();
   }
   return result;
+}
+
+/** Most rules read one or two fields: what they do not read, however large, is not converted. */
+function defineLazily(object: object, name: string, convert: () => unknown) {
+  const get = () => {
+    const value = convert();
+    Object.defineProperty(object, name, { value, enumerable: true });
+    return value;
+  };
+  Object.defineProperty(object, name, { get, enumerable: true, configurable: true });
 }

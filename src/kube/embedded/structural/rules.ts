@@ -28,15 +28,29 @@ function collect(compiled: Compiled, change: Change, problems: Problem[]) {
     const problem = ruleProblem(compiled, rule, change);
     if (problem) problems.push(problem);
   }
+  if (!hasInnerRules(schema)) return;
   for (const part of parts(change)) collect(compiled, part, problems);
 }
 
 /** Whether `schema` has a rule anywhere: most have none, and need no walk. */
 export function hasRules(schema: Schema): boolean {
-  if (schema["x-kubernetes-validations"]?.length) return true;
-  if (schema.items && hasRules(schema.items)) return true;
-  if (typeof schema.additionalProperties === "object" && hasRules(schema.additionalProperties)) return true;
-  return Object.values(schema.properties ?? {}).some(hasRules);
+  return Boolean(schema["x-kubernetes-validations"]?.length) || hasInnerRules(schema);
+}
+
+/** Schemas are read for every object that is written, and never change. */
+const innerRules = new WeakMap<Schema, boolean>();
+
+function hasInnerRules(schema: Schema): boolean {
+  const known = innerRules.get(schema);
+  if (known !== undefined) return known;
+  const found = innerSchemas(schema).some(hasRules);
+  innerRules.set(schema, found);
+  return found;
+}
+
+function innerSchemas({ items, additionalProperties, properties }: Schema): readonly Schema[] {
+  const other = typeof additionalProperties === "object" ? [additionalProperties] : [];
+  return [...(items ? [items] : []), ...other, ...Object.values(properties ?? {})];
 }
 
 /** Why the expressions of `rule` cannot be run on a value of `schema`; undefined if they can. */
