@@ -57,6 +57,7 @@ export async function signalToRunMs(folder: string, signals: number): Promise<nu
 /** Nothing is to be late while we measure. */
 const hour = 3_600_000;
 export const patient = {
+  notifyClosed: false,
   staleAfterMs: hour,
   staleAfterBySource: new Map<string, number>(),
   executionTimeoutMs: hour,

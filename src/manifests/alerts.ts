@@ -32,6 +32,14 @@ export const alerts: readonly Alert[] = [
     runbook: "blocked-until-a-person-acknowledges",
   },
   {
+    name: "InterlockNoMatchingRule",
+    when: 'max(ro_blocked_incidents{reason="NoMatchingRule"}) > 0',
+    for: "15m",
+    severity: "warning",
+    summary: "Incidents are open for which no rule applies, or whose rule cannot be carried out.",
+    runbook: "no-rule-applies",
+  },
+  {
     name: "InterlockApprovalWaits",
     when: 'max(ro_open_incidents{phase="AwaitingApproval"}) > 0',
     for: "15m",

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
+import { type NotificationRequest, type NotificationRequestStatus, noticeTypes } from "../resources/index.ts";
 import type { Delivery } from "./channel.ts";
 import { afterTries, decide, type Seen } from "./decide.ts";
+import { digestOf } from "./digest.ts";
+import { skipKey } from "./observe.ts";
 
 const minute = 60_000;
 const nowMs = Date.parse("2026-11-15T10:10:00.000Z");
@@ -110,6 +113,49 @@ describe("a skip", () => {
     const digest = notice({ eventType: "WorkflowSkipped", context: { entries: [{ name: "a", message: "b" }] } });
 
     expect(decide(seen({ notice: digest })).do).toBe("deliver");
+  });
+});
+
+describe("a notice of an incident that waits", () => {
+  const about = (skipReason: "NoMatchingRule" | "Paused", targetResource?: string) =>
+    notice({
+      createdAt: iso(-10 * minute),
+      eventType: "IncidentBlocked",
+      context: { skipReason, ...(targetResource ? { targetResource } : {}) },
+    });
+
+  it("is digested like a skip", () => {
+    const members = [about("Paused", "node/a"), about("Paused", "node/a")];
+
+    const decision = decide(seen({ notice: members[0] as NotificationRequest, skips: members }));
+
+    expect(decision).toEqual({ do: "digest", members });
+    expect(digestOf(members).spec).toMatchObject({
+      eventType: "IncidentBlocked",
+      message: "2 incidents on node/a wait: 2 × Paused",
+    });
+  });
+
+  it("is in one digest with all others that no rule matches, whatever they are about", () => {
+    const [one, other] = [about("NoMatchingRule"), about("NoMatchingRule", "node/b")];
+
+    expect(skipKey(one)).toEqual(skipKey(other));
+    expect(skipKey(one)).not.toEqual(skipKey(about("Paused", "node/b")));
+    expect(digestOf([one, other]).spec.message).toBe("2 incidents wait: 2 × NoMatchingRule");
+  });
+});
+
+describe("the types of notices", () => {
+  it("are those that a stage creates", () => {
+    const stages = ["executor", "orchestrator", "stalls"].map((stage) => new URL(`../${stage}/`, import.meta.url));
+    const source = stages
+      .flatMap((folder) => readdirSync(folder).map((file) => new URL(file, folder)))
+      .filter(({ pathname }) => pathname.endsWith(".ts") && !pathname.endsWith(".test.ts"))
+      .map((file) => readFileSync(file, "utf8"))
+      .join("\n");
+
+    expect(source).toContain("eventType");
+    expect(noticeTypes.filter((type) => !new RegExp(`eventType: [^\n]*"${type}"`).test(source))).toEqual([]);
   });
 });
 

@@ -13,7 +13,7 @@ export interface NotifySettings {
 /** A notice, and what bears on it. */
 export interface Seen {
   readonly notice: NotificationRequest;
-  /** Skips of the same target and namespace that nobody was told of yet, this one included, oldest first. */
+  /** Unsettled notices that belong into one digest with this one, which is included, oldest first. */
   readonly skips: readonly NotificationRequest[];
   /** Where it is to go. */
   readonly channels: readonly string[];
@@ -134,8 +134,10 @@ function sentence(channels: readonly string[], delivered: readonly string[], ope
 
 /** A notice of something that was not done, and that is not a digest of several itself. */
 export function isSkip({ spec }: NotificationRequest): boolean {
-  return spec.eventType === "WorkflowSkipped" && spec.context?.entries === undefined;
+  return digestedTypes.has(spec.eventType) && spec.context?.entries === undefined;
 }
+
+const digestedTypes: ReadonlySet<string> = new Set(["WorkflowSkipped", "IncidentBlocked"]);
 
 export function isSettled(status: NotificationRequestStatus | undefined): boolean {
   return ["Sent", "PartiallySent", "Failed", "Digested"].includes(status?.phase ?? "");

@@ -1,11 +1,12 @@
 import { nameHash } from "../kube/index.ts";
 import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
 
-/** One notice for many skips. Its name follows from the oldest, so that it is made once. */
+/** One notice for many skips or blocked incidents. Its name follows from the oldest, so that it is made once. */
 export function digestOf(members: readonly NotificationRequest[]): NotificationRequest {
   const [oldest] = members;
   if (!oldest) throw new TypeError("a digest is of something");
-  const { targetResource } = oldest.spec.context ?? {};
+  const { eventType } = oldest.spec;
+  const targetResource = sharedTarget(members);
   const { apiVersion, kind } = notificationRequests;
   const entries = members.map((member) => ({ name: entryName(member), message: member.spec.message }));
   return {
@@ -16,12 +17,24 @@ export function digestOf(members: readonly NotificationRequest[]): NotificationR
       namespace: oldest.metadata.namespace ?? "",
     },
     spec: {
-      eventType: "WorkflowSkipped",
+      eventType,
       severity: "info",
-      message: `${entries.length} workflow executions on ${targetResource ?? "one target"} were skipped: ${reasons(members)}`,
+      message: `${entries.length} ${subjects(eventType, targetResource)}: ${reasons(members)}`,
       context: { ...(targetResource && { targetResource }), entries },
     },
   };
+}
+
+/** Incidents that no rule matches share a digest, whatever they are about. */
+function sharedTarget(members: readonly NotificationRequest[]): string | undefined {
+  const targets = new Set(members.map(({ spec }) => spec.context?.targetResource));
+  const [only] = targets;
+  return targets.size === 1 ? only : undefined;
+}
+
+function subjects(eventType: NotificationRequest["spec"]["eventType"], target: string | undefined): string {
+  const place = target === undefined ? "" : ` on ${target}`;
+  return eventType === "IncidentBlocked" ? `incidents${place} wait` : `workflow executions${place} were skipped`;
 }
 
 /** Which of `members` a digest stands for: one that was made before more came does not know them. */

@@ -49,8 +49,6 @@ function nextStep(
       return `look at what it left behind (interlock logs ${execution}); if trying again is safe: interlock ack ${execution} --reason "…"`;
     case "WorkflowFailed":
       return `nothing was changed, and it is tried again later; interlock why ${execution} says when`;
-    case "CleanupFailed":
-      return `interlock why ${execution} says what is in the way; it is tried again until it is gone`;
     case "WorkflowSkipped":
     case "IncidentBlocked":
       return `nothing to do; interlock why ${targetResource} says when that changes`;
@@ -58,9 +56,8 @@ function nextStep(
       return "interlock get approvals, then interlock approve NAME or interlock reject NAME";
     case "WorkStalled":
       return "remove the cause of the error; it is retried until then";
-    case "TaskFailed":
-      return "look at the task: interlock get notices -o wide";
-    case "WorkflowStarted":
+    case "ApprovalExpired":
+      return "a new signal asks again; interlock run WORKFLOW --target TARGET, if it is still wanted";
     case "WorkflowCompleted":
     case "IncidentClosed":
       return "nothing to do";

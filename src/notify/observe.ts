@@ -24,8 +24,10 @@ export function observe(notice: NotificationRequest, sight: Sight): Seen {
   };
 }
 
-/** What skips are collected by, as long as nobody was told of them. */
+/** The digest that a notice belongs into until it is settled: one per target, and one for all that no rule matches. */
 export function skipKey(notice: NotificationRequest): readonly string[] {
   if (!isSkip(notice) || isSettled(notice.status)) return [];
-  return [`${notice.metadata.namespace} ${notice.spec.context?.targetResource ?? ""}`];
+  const { eventType, context } = notice.spec;
+  const about = context?.skipReason === "NoMatchingRule" ? context.skipReason : (context?.targetResource ?? "");
+  return [`${notice.metadata.namespace} ${eventType} ${about}`];
 }

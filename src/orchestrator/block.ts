@@ -2,7 +2,7 @@ import type { Blocked } from "../policy/index.ts";
 import { ineffectiveExecutions, type RemediationRequest } from "../resources/index.ts";
 import { act, nothing, type Turn, waitUntil } from "./action.ts";
 import * as events from "./ledger-events.ts";
-import { acknowledgementOn, needsPerson } from "./notices.ts";
+import { acknowledgementOn, incidentBlocked, needsPerson } from "./notices.ts";
 import { blocked } from "./statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
@@ -35,10 +35,10 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
   };
   const notice = review
     ? needsPerson(incident, { reason, message: next.message, nextStep, earlierUid: earlier?.executionUid })
-    : undefined;
+    : incidentBlocked(incident, decision);
   return act(
     { do: "record", event },
-    ...(notice ? [{ do: "notify", notice } as const] : []),
+    { do: "notify", notice },
     { do: "set-status", status: blocked(incident, next, { review, nowMs }) },
     { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
   );

@@ -194,6 +194,42 @@ describe("an incident that is diagnosed again at the moment in which an executio
   });
 });
 
+describe("a notice", () => {
+  it("is created for each incident that no rule matches", () => {
+    const [notice] = noticesIn(decide(seen({ analysis: noMatch() })));
+
+    expect(notice?.spec).toMatchObject({
+      eventType: "IncidentBlocked",
+      severity: "info",
+      message: expect.stringContaining("DiskFull waits: "),
+      context: { skipReason: "NoMatchingRule", nextStep: expect.anything() },
+      remediationRequestRef: { name: "rr-1" },
+    });
+  });
+
+  it.each([
+    ["is not answered", { decision: "Expired", decidedAt: at(0) } as const],
+    ["is given too late", answered("Approved", 31)],
+  ])("is created when an approval %s", (_what, status) => {
+    const [notice] = noticesIn(decide(seen(asking(status))));
+
+    expect(notice?.spec).toMatchObject({ eventType: "ApprovalExpired", severity: "warning" });
+  });
+
+  it("is not created when a person rejects an approval", () => {
+    expect(noticesIn(decide(seen(asking(answered("Rejected")))))).toEqual([]);
+  });
+
+  it.each([
+    [true, ["IncidentClosed"]],
+    [false, []],
+  ])("is created when an incident is closed, if incidents.notifyClosed is %s", (notifyClosed, types) => {
+    const turn = decide(seen({ incident: closed({}, false), settings: { ...settings, notifyClosed } }));
+
+    expect(noticesIn(turn).map(({ spec }) => spec.eventType)).toEqual(types);
+  });
+});
+
 describe("the ledger row of a diagnosis", () => {
   const parameters = { pin: "hunter22", apiToken: "tok-12345", mode: "quick" };
   const properties = { pin: { type: "string", secret: true }, apiToken: { type: "string" }, mode: { type: "string" } };
@@ -228,6 +264,10 @@ describe("the ledger row of a diagnosis", () => {
   }
 });
 
+function noticesIn({ actions }: Turn) {
+  return actions.flatMap((action) => (action.do === "notify" ? [action.notice] : []));
+}
+
 /** What a turn comes to, in a few words. */
 function words({ actions, lookAgainInMs }: Turn): string {
   const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
@@ -249,6 +289,7 @@ const settings: OrchestratorSettings = {
   executionTimeoutMs: 60 * minute,
   approvalExpiresAfterMs: 60 * minute,
   verification: { graceMs: 2 * minute, windowMs: 15 * minute },
+  notifyClosed: false,
   retentionMs: 24 * 60 * minute,
   engine: "local",
 };

@@ -6,6 +6,7 @@ import { type Action, act, nothing, type Turn, waitUntil } from "./action.ts";
 import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
 import { isOutnumbered, lateExecution } from "./late.ts";
 import * as events from "./ledger-events.ts";
+import { approvalExpired, incidentBlocked, incidentClosed } from "./notices.ts";
 import { isKnown } from "./own-executions.ts";
 import type { Seen } from "./seen.ts";
 import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
@@ -121,6 +122,7 @@ function blockWithoutRule(seen: Seen, tried: readonly string[]): readonly Action
   const block = { reason, message: `${message}. Next: ${nextStep}`, decision: event.id };
   return [
     { do: "record", event },
+    { do: "notify", notice: incidentBlocked(incident, decision) },
     { do: "set-status", status: withoutRule(incident, block, nowMs) },
     { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
   ];
@@ -162,9 +164,10 @@ function answered(
       { do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) },
     );
   }
+  const isRejected = status.decision === "Rejected";
   const { actions } = close(
     incident,
-    status.decision === "Rejected"
+    isRejected
       ? {
           phase: "Failed",
           outcome: "ApprovalRejected",
@@ -173,7 +176,8 @@ function answered(
       : { phase: "Failed", outcome: "ApprovalExpired", message: `nobody agreed before ${approval.spec.requiredBy}` },
     nowMs,
   );
-  return act({ do: "record", event }, ...actions);
+  const notices = isRejected ? [] : [{ do: "notify", notice: approvalExpired(incident, approval) } as const];
+  return act({ do: "record", event }, ...notices, ...actions);
 }
 
 function decideExecuting(seen: Seen): Turn {
@@ -207,11 +211,16 @@ function timeoutMs({ workflow, settings }: Seen): number {
 
 /** What is left to do for an incident that is closed: tell it, see that nothing acts for it any more, and remove it. */
 function settle(seen: Seen): Turn {
-  const { incident, unfinished, approval, nowMs } = seen;
+  const { incident, unfinished, approval, settings, nowMs } = seen;
   const { status } = incident;
   if (!status) return nothing;
   if (!isRecorded(incident)) {
-    return act({ do: "record", event: events.closed(incident) }, { do: "set-status", status: recorded(status, nowMs) });
+    const notice = settings.notifyClosed ? incidentClosed(incident) : undefined;
+    return act(
+      { do: "record", event: events.closed(incident) },
+      ...(notice ? [{ do: "notify", notice } as const] : []),
+      { do: "set-status", status: recorded(status, nowMs) },
+    );
   }
   // A run that took too long, or one that was started in the moment in which the incident was closed.
   const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);

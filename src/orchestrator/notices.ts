@@ -1,4 +1,5 @@
 import { nameHash } from "../kube/index.ts";
+import type { Blocked } from "../policy/index.ts";
 import {
   annotationKeys,
   type BlockReason,
@@ -36,6 +37,64 @@ export function needsPerson(
       skipReason: reason,
       ...(nextStep === undefined ? {} : { nextStep }),
     },
+  });
+}
+
+/**
+ * An incident waits, and no person has to act. Created once for what it waits for, however many incidents wait for the
+ * same; for each incident that no rule matches. The notifier collects these notices in digests.
+ */
+export function incidentBlocked(incident: RemediationRequest, decision: Blocked): NotificationRequest {
+  const { reason, message, nextStep, clearsAtMs, holder, earlier } = decision;
+  const { target, workflowId } = incident.status?.diagnosis ?? {};
+  const cause = holder?.executionUid ?? earlier?.executionUid ?? message;
+  const isAboutRules = reason === "NoMatchingRule" || target === undefined;
+  const about = isAboutRules
+    ? `${incident.metadata.uid}/blocked/${reason}`
+    : `${target}/${workflowId}/${reason}/${cause}`;
+  return notice(incident, about, {
+    eventType: "IncidentBlocked",
+    severity: "info",
+    message: `${incident.spec.signalName}${target ? ` on ${target}` : ""} waits: ${message}`,
+    context: {
+      ...(workflowId === undefined ? {} : { workflowId }),
+      ...(target === undefined ? {} : { targetResource: target }),
+      skipReason: reason,
+      ...(holder === undefined ? {} : { conflictingWorkflow: holder.executionName }),
+      ...(clearsAtMs === undefined ? {} : { until: new Date(clearsAtMs).toISOString() }),
+      nextStep,
+    },
+  });
+}
+
+/** An approval was not given in time, and the incident is closed without a run. */
+export function approvalExpired(
+  incident: RemediationRequest,
+  { metadata, spec }: RemediationApprovalRequest,
+): NotificationRequest {
+  const { target, workflowId } = diagnosisOf(incident);
+  return notice(incident, `${incident.metadata.uid}/${metadata.name}/expired`, {
+    eventType: "ApprovalExpired",
+    severity: "warning",
+    message: `${workflowId} did not act on ${target} because of ${incident.spec.signalName}: nobody agreed before ${spec.requiredBy}`,
+    context: {
+      workflowId,
+      targetResource: target,
+      nextStep: `interlock run ${workflowId} --target ${target}, if it is still wanted; a new signal asks again`,
+    },
+  });
+}
+
+/** An incident is closed. Created only if the settings ask for it. */
+export function incidentClosed(incident: RemediationRequest): NotificationRequest | undefined {
+  const { status } = incident;
+  if (!status || !("outcome" in status)) return undefined;
+  const { diagnosis, outcome, message } = status;
+  return notice(incident, `${incident.metadata.uid}/closed`, {
+    eventType: "IncidentClosed",
+    severity: "info",
+    message: `Incident ${incident.spec.signalName} is closed as ${outcome}${message ? `: ${message}` : ""}`,
+    ...(diagnosis ? { context: { workflowId: diagnosis.workflowId, targetResource: diagnosis.target } } : {}),
   });
 }
 

@@ -201,6 +201,28 @@ describe("in its target's turn, an incident", () => {
     );
   });
 
+  it("that has to wait gets one notice for what it waits for, shared by all incidents that wait for the same", () => {
+    const notices = [waiting(), { ...waiting(), metadata: { ...waiting().metadata, name: "rr-2", uid: "rr-2" } }].map(
+      (incident) =>
+        route(incident, view({ pauses: [pause()] })).actions.find((action) => action.do === "notify")?.notice,
+    );
+
+    const [one, other] = notices;
+    expect(one?.spec).toMatchObject({
+      eventType: "IncidentBlocked",
+      severity: "info",
+      context: { skipReason: "Paused" },
+    });
+    expect(other?.metadata.name).toBe(one?.metadata.name);
+  });
+
+  it("that needs a person gets a notice for that alone", () => {
+    const { actions } = route(waiting(), view({ record: failedBefore() }));
+
+    const types = actions.flatMap((action) => (action.do === "notify" ? [action.notice.spec.eventType] : []));
+    expect(types).toEqual(["ManualReviewRequired"]);
+  });
+
   it("has its decision recorded with every check, under the id that its block names", () => {
     const { actions } = route(waiting(), view({ pauses: [pause()] }));
 
@@ -249,6 +271,7 @@ function settings(): TargetView["settings"] {
     executionTimeoutMs: 60 * minute,
     approvalExpiresAfterMs: 60 * minute,
     verification: { graceMs: 2 * minute, windowMs: 15 * minute },
+    notifyClosed: false,
     retentionMs: 24 * 60 * minute,
     engine: "local",
   };

@@ -16,6 +16,8 @@ export interface OrchestratorSettings extends PolicySettings {
     /** How long after a run the incident is watched. */
     readonly windowMs: number;
   };
+  /** Whether each closed incident gets a notice. */
+  readonly notifyClosed: boolean;
   /** How long closed incidents are kept. */
   readonly retentionMs: number;
   /** What runs a workflow that does not say so itself. */

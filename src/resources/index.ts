@@ -71,6 +71,7 @@ export {
   type NotificationRequest,
   type NotificationRequestSpec,
   type NotificationRequestStatus,
+  noticeTypes,
   notificationRequests,
 } from "./notification-request.ts";
 export { type ObjectFacts, objectFacts } from "./object-facts.ts";

@@ -28,6 +28,19 @@ export type NotificationRequestStatus = Wire<typeof status>;
 export type NoticePhase = NotificationRequestStatus["phase"];
 export type NoticeContext = Wire<typeof context>;
 
+/** Everything that notices are created for; docs/notify.md says when. */
+export const noticeTypes = [
+  "WorkflowCompleted",
+  "WorkflowFailed",
+  "WorkflowSkipped",
+  "IncidentBlocked",
+  "IncidentClosed",
+  "ApprovalRequired",
+  "ApprovalExpired",
+  "ManualReviewRequired",
+  "WorkStalled",
+] as const;
+
 const digestEntry = z.strictObject({
   name: name.describe("Name of the incident or execution."),
   message: text.describe("What happened to it."),
@@ -48,21 +61,7 @@ const context = z.strictObject({
 
 const spec = z
   .strictObject({
-    eventType: z
-      .enum([
-        "WorkflowStarted",
-        "WorkflowCompleted",
-        "WorkflowFailed",
-        "WorkflowSkipped",
-        "IncidentBlocked",
-        "IncidentClosed",
-        "ApprovalRequired",
-        "ManualReviewRequired",
-        "CleanupFailed",
-        "TaskFailed",
-        "WorkStalled",
-      ])
-      .describe("What happened."),
+    eventType: z.enum(noticeTypes).describe("What happened."),
     severity: z.enum(["info", "warning", "critical"]).describe("How much it matters."),
     message: text.describe("What happened, for people."),
     context: context.describe("The facts, for those who route or format the notice.").optional(),

@@ -44,6 +44,14 @@ const cases: Readonly<Record<string, Case>> = {
     // These clear by themselves.
     isQuiet: { ...held, 'ro_blocked_incidents{reason="ResourceBusy"}': "9x120" },
   },
+  InterlockNoMatchingRule: {
+    fires: { ...held, 'ro_blocked_incidents{reason="NoMatchingRule"}': "1x120" },
+    isQuiet: {
+      ...held,
+      'ro_blocked_incidents{reason="NoMatchingRule"}': "0x110 1x10",
+      'ro_blocked_incidents{reason="Paused"}': "5x120",
+    },
+  },
   InterlockApprovalWaits: {
     fires: { ...held, 'ro_open_incidents{phase="AwaitingApproval"}': "1x120" },
     isQuiet: {

@@ -51,6 +51,7 @@ export const defaultSettings: OrchestratorSettings = {
   executionTimeoutMs: 60 * minute,
   approvalExpiresAfterMs: 60 * minute,
   verification: { graceMs: 2 * minute, windowMs: 15 * minute },
+  notifyClosed: false,
   retentionMs: 24 * 60 * minute,
   engine: "tekton",
 };

@@ -35,7 +35,7 @@ describe("an incident", () => {
     expect({ phase, reason: block?.reason }).toEqual({ phase: "Blocked", reason: "NoMatchingRule" });
     expect(block?.message).toContain(problem);
     expect(await world.executions()).toEqual([]);
-    expect(await world.notices()).toEqual([]);
+    expect((await world.notices()).map(({ spec }) => spec.eventType)).toEqual(["IncidentBlocked"]);
   });
 
   it("goes on by itself when the workflow is corrected", async () => {

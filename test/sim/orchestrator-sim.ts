@@ -32,6 +32,7 @@ const settings: OrchestratorOptions["settings"] = {
   executionTimeoutMs: 60_000,
   approvalExpiresAfterMs: 10_000,
   verification: { graceMs: 1_000, windowMs: 8_000 },
+  notifyClosed: false,
   retentionMs: 3_600_000,
   engine: "tekton",
 };

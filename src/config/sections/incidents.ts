@@ -1,4 +1,4 @@
-import { duration, durations } from "../kinds.ts";
+import { duration, durations, yesOrNo } from "../kinds.ts";
 import { setting } from "../setting.ts";
 
 export const incidents = {
@@ -17,6 +17,12 @@ export const incidents = {
     default: "1h",
     about:
       "How long an execution may take for an incident, from its making. Then it is cancelled. Never shorter than its workflow's own timeout.",
+  }),
+  notifyClosed: setting({
+    kind: yesOrNo(),
+    default: "false",
+    env: "INCIDENTS_NOTIFY_CLOSED",
+    about: "Whether each closed incident produces a notice (`IncidentClosed`), whatever its outcome is.",
   }),
   retentionMs: setting({
     kind: duration({ atLeast: "1m" }),

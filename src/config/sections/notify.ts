@@ -55,7 +55,8 @@ export const notify = {
     kind: duration(),
     default: "5m",
     env: "NOTIFY_DIGEST_WINDOW",
-    about: "How long skips on one target are collected, to be told of together. `0s`: each by itself, at once.",
+    about:
+      "How long skips and waiting incidents of one target, and incidents that no rule matches, are collected for one digest. `0s`: each by itself, at once.",
   }),
   maxAttempts: setting({
     kind: count({ atMost: 20 }),
