@@ -27,6 +27,15 @@ at once, each with its line or variable and what to write instead.
 - **Durations** are written like \`500ms\`, \`30s\`, \`5m\`, \`1h\` or \`1m30s\`. A number without a unit is refused.
 - **Secrets** are never printed. Keep them out of the file: use the environment variable.
 - **Changes** take effect at the next start. A change of backend migrates nothing: the new one begins empty.
+
+## The policy file
+
+Orchestrator and executor have to agree about cooldown, backoff, limits and \`observe\`. Write these settings into one file and
+name it to both with the environment variable \`INTERLOCK_POLICY\`; in a cluster it is the ConfigMap \`interlock-policy\`. With such a
+file, the settings below are refused in any other: ${settings
+  .filter(({ isPolicy }) => isPolicy)
+  .map(({ path }) => `\`${path}\``)
+  .join(", ")}.
 `;
 
 const ending = `## Example

@@ -106,6 +106,44 @@ describe("a configuration", () => {
     expect(warnings).toEqual([]);
   });
 
+  it("of the policy come from the policy file alone, if there is one", () => {
+    const yaml = { path: "interlock.yaml", text: "log: { level: debug }\n" };
+    const policy = {
+      path: "policy.yaml",
+      text: "resource_locking: { cooldown_period: 9m }\nineffective: { times: 4 }\n",
+    };
+
+    const reading = loadConfig({ yaml, policy, env: {} });
+
+    expect(reading.kind === "loaded" && reading.config).toMatchObject({
+      execution: { cooldownMs: 540_000 },
+      ineffective: { times: 4 },
+      log: { level: "debug" },
+    });
+    expect(reading.kind === "loaded" && reading.origins.get("ineffective.times")).toBe("file policy.yaml:2");
+  });
+
+  it.each([
+    [
+      "execution: { observe: true }",
+      "",
+      "file interlock.yaml:1: execution.observe belongs into the policy file policy.yaml.",
+    ],
+    [
+      "",
+      "log: { level: debug }",
+      "file policy.yaml:1: log.level is no setting of the policy: write it into the file of the stage.",
+    ],
+  ])("in the wrong one of the two files are refused: %j and %j", (main, shared, problem) => {
+    const reading = loadConfig({
+      yaml: { path: "interlock.yaml", text: main },
+      policy: { path: "policy.yaml", text: shared },
+      env: {},
+    });
+
+    expect(reading).toEqual({ kind: "invalid", problems: [problem] });
+  });
+
   it("may be written more than one section deep, and with the names of other documents", () => {
     const { config, origins } = loaded({
       file: [

@@ -6,6 +6,8 @@ import { type Config, type NamedSetting, settings } from "./schema.ts";
 export interface ConfigSources {
   /** The configuration file, already read from disk. */
   readonly yaml?: YamlFile | undefined;
+  /** The policy file, already read from disk: the only place for settings of the policy, if there is one. */
+  readonly policy?: YamlFile | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -28,10 +30,19 @@ export interface InvalidConfig {
   readonly problems: readonly string[];
 }
 
-/** Defaults, overridden by the file, overridden by the environment. Reports all problems of all sources at once. */
-export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | InvalidConfig {
-  const file: YamlReading = yaml ? readYaml(yaml) : { written: [], problems: [], readable: true };
-  const written = yaml ? file.written.map((one) => relativeTo(yaml, one)) : [];
+/**
+ * Defaults, overridden by the file, overridden by the environment. Reports all problems of all sources at once. With a policy
+ * file, that alone sets the policy: stages that read the same one cannot differ.
+ */
+export function loadConfig({ yaml, policy, env }: ConfigSources): LoadedConfig | InvalidConfig {
+  const main: YamlReading = yaml ? readYaml(yaml) : nothingWritten;
+  const shared: YamlReading = policy ? readYaml(policy) : nothingWritten;
+  const elsewhere = policy ? misplaced({ main, shared, path: policy.path }) : [];
+  const file = {
+    problems: [...main.problems, ...shared.problems, ...elsewhere],
+    readable: main.readable && shared.readable,
+  };
+  const written = [...(yaml ? main.written.map((one) => relativeTo(yaml, one)) : []), ...shared.written];
   const { chosen, wrong, unreadable } = choose([...written, ...readEnvironment(env)]);
 
   // What seems to be missing may be in the part that could not be read.
@@ -53,6 +64,25 @@ export function loadConfig({ yaml, env }: ConfigSources): LoadedConfig | Invalid
   warnings.push(...objects.warnings, ...unreadFiles(chosen));
   const origins = new Map([...chosen].map(([path, { origin }]) => [path, origin]));
   return { kind: "loaded", config: assemble(chosen), origins, warnings };
+}
+
+const nothingWritten: YamlReading = { written: [], problems: [], readable: true };
+
+/** Settings in the wrong one of the two files. */
+function misplaced({
+  main,
+  shared,
+  path,
+}: Readonly<Record<"main" | "shared", YamlReading>> & { readonly path: string }) {
+  const policyElsewhere = main.written.filter(({ setting }) => setting.isPolicy);
+  const others = shared.written.filter(({ setting }) => !setting.isPolicy);
+  return [
+    ...policyElsewhere.map(({ setting, origin }) => `${origin}: ${setting.path} belongs into the policy file ${path}.`),
+    ...others.map(
+      ({ setting, origin }) =>
+        `${origin}: ${setting.path} is no setting of the policy: write it into the file of the stage.`,
+    ),
+  ];
 }
 
 /** A path in a file is relative to that file, so that it means the same wherever Interlock is started. */

@@ -11,6 +11,8 @@ export interface Setting<T> {
   readonly env?: string;
   /** How it is called in a file, where that is not section and field: `execution.backoff.base`. */
   readonly path?: string;
+  /** Read by several stages, which have to agree: one policy file sets it for all of them. */
+  readonly isPolicy?: true;
   /** One plain sentence for the documentation. */
   readonly about: string;
 }

@@ -4,7 +4,7 @@ import { ackIdentity, approvalIdentity, resumeIdentity } from "./identity.ts";
 import { agentNetworkPolicies, networkPolicies } from "./network.ts";
 import { type StageName, stages } from "./permissions.ts";
 import { coderRbac, type Places, rbacOf } from "./rbac.ts";
-import { workloadOf } from "./workloads.ts";
+import { policyConfig, workloadOf } from "./workloads.ts";
 
 export interface ManifestOptions {
   readonly image: string;
@@ -38,6 +38,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
     ...stages
       .filter((stage) => stage !== "agent")
       .map((stage): [string, readonly KubeObject[]] => [stage, ofStage(stage, options)]),
+    ["policy", [policyConfig(places)]],
     ["network", networkPolicies(places)],
     ["identity", [...ackIdentity(places), ...approvalIdentity(places), ...resumeIdentity()]],
   ];

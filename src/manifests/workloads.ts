@@ -92,6 +92,8 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
     ...(stage === "orchestrator" || stage === "gateway"
       ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }]
       : []),
+    // One source for both: they could not agree otherwise about what may be done.
+    ...(readsPolicy(stage) ? [{ name: "policy", configMap: { name: policyConfigMap } }] : []),
   ];
   const mounts: Readonly<Record<string, string>> = {
     config: "/etc/interlock",
@@ -100,6 +102,7 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
     "agent-tokens": tokenFolder,
     tls: tlsFolder,
     rules: "/etc/interlock-rules",
+    policy: policyFolder,
     tmp: "/tmp",
   };
   return {
@@ -158,10 +161,37 @@ const webhookSettings = [
   "AGENT_GITLAB_USERNAME",
 ];
 
+/** Whether a stage decides by the policy. */
+function readsPolicy(stage: StageName): boolean {
+  return stage === "orchestrator" || stage === "executor";
+}
+
+const policyConfigMap = "interlock-policy";
+const policyFolder = "/etc/interlock-policy";
+const policyFile = "policy.yaml";
+
+/** The policy, read by orchestrator and executor alike. */
+export function policyConfig({ locks: namespace }: Places): KubeObject {
+  const lines = [
+    "# Cooldown, backoff, limits and observe, for orchestrator and executor.",
+    "resource_locking:",
+    "  cooldown_period: 5m",
+  ];
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: policyConfigMap, namespace },
+    data: { [policyFile]: `${lines.join("\n")}\n` },
+  } as KubeObject;
+}
+
 function environmentOf(stage: StageName) {
   // Where the ledger's database is, and Redis, if there is one.
   const common = { secretRef: { name: "interlock-secrets", optional: true } };
   if (stage === "agent") return { envFrom: [common, { secretRef: { name: agentSecret } }] };
+  if (readsPolicy(stage)) {
+    return { envFrom: [common], env: [{ name: "INTERLOCK_POLICY", value: `${policyFolder}/${policyFile}` }] };
+  }
   if (stage !== "gateway") return { envFrom: [common] };
   const env = webhookSettings.map((key) => ({
     name: key,
@@ -204,15 +234,7 @@ function configOf(stage: StageName, { image, places, gatewayTls }: WorkloadOptio
       "  dir: /etc/interlock-rules",
     ],
     orchestrator: [...common, ...metrics, ...execution, "  engine: tekton", "rules:", "  dir: /etc/interlock-rules"],
-    executor: [
-      ...common,
-      ...metrics,
-      ...execution,
-      "  engine: tekton",
-      "  engines: tekton, job",
-      "resource_locking:",
-      "  cooldown_period: 5m",
-    ],
+    executor: [...common, ...metrics, ...execution, "  engine: tekton", "  engines: tekton, job"],
     notify: [...common, ...metrics],
     agent: [
       ...common,

@@ -1,7 +1,7 @@
 import { byAge } from "../kube/index.ts";
-import type { Decision } from "../policy/index.ts";
+import { type Decision, historyOf } from "../policy/index.ts";
 import type { Diagnosis, ParameterValue, RemediationRequest, WorkflowExecution } from "../resources/index.ts";
-import { backoffMs } from "../time/index.ts";
+import { backoffMs, parseDuration } from "../time/index.ts";
 import { act, nothing, type Turn, waitUntil } from "./action.ts";
 import { askPolicy } from "./ask-policy.ts";
 import { block } from "./block.ts";
@@ -111,15 +111,34 @@ function ask(incident: RemediationRequest, view: TargetView): Turn {
 
 /**
  * The policy allows what executors refused a moment ago, again and again: they are configured otherwise, look at
- * something else, or find the execution invalid. Once is a race, and tried at once; more often it is tried ever more rarely.
+ * something else, or find the execution invalid. Once is a race, and tried at once; more often it is tried ever more rarely. A time
+ * that the executor named is waited for in any case.
  */
 function patienceMs(incident: RemediationRequest, view: TargetView): number {
   const own = ownExecutions(incident, view.executions).sort(byAge).reverse();
   const acted = own.findIndex((execution) => refusedAt(execution) === undefined);
   const refused = acted < 0 ? own : own.slice(0, acted);
-  const latest = refused[0] && refusedAt(refused[0]);
-  if (refused.length < 2 || latest === undefined) return 0;
-  return Date.parse(latest) + backoffMs(refused.length - 1, { baseMs: 1_000, maxMs: 300_000, jitter: 0 }, 0);
+  const latest = refused[0];
+  const latestAt = latest && refusedAt(latest);
+  if (!latest || latestAt === undefined) return 0;
+  const untilMs = refusedUntilMs(latest, view);
+  if (refused.length < 2) return untilMs;
+  const backoffOverMs = backoffMs(refused.length - 1, { baseMs: 1_000, maxMs: 300_000, jitter: 0 }, 0);
+  return Math.max(untilMs, Date.parse(latestAt) + backoffOverMs);
+}
+
+/** Until when an executor refused it, as far as the record still shows what it refused it for; 0 if no time is known. */
+function refusedUntilMs({ spec, status }: WorkflowExecution, { record }: TargetView): number {
+  if (status?.phase !== "Skipped" || status.skipDetails.reason !== "RecentlyRemediated") return 0;
+  const { cause, cooldownRemaining, skippedAt, recentRemediation } = status.skipDetails;
+  const history = historyOf(record?.status, spec.workflowRef.workflowId);
+  const success = history?.lastSuccess;
+  // A cooldown ends when its execution is deleted, the wait after failures when a person acknowledges them.
+  const isOver =
+    cause === "cooldown"
+      ? success !== undefined && (success.cooldownEnded || success.executionUid !== recentRemediation?.uid)
+      : history !== undefined && history.nextAllowed === undefined;
+  return isOver ? 0 : Date.parse(skippedAt) + (parseDuration(cooldownRemaining) ?? 0);
 }
 
 /** When an executor refused to admit it; undefined if none did. */

@@ -78,9 +78,26 @@ describe("the deployments", () => {
 
   it("have the ConfigMaps that people know", () => {
     expect(found("ConfigMap", "notification-config")).toBeDefined();
-    expect(found("ConfigMap", "workflowexecution-config")).toMatchObject({
-      data: { "interlock.yaml": expect.stringContaining("resource_locking:\n  cooldown_period: 5m") },
+    expect(found("ConfigMap", "workflowexecution-config")).toBeDefined();
+    expect(found("ConfigMap", "interlock-policy")).toMatchObject({
+      data: { "policy.yaml": expect.stringContaining("resource_locking:\n  cooldown_period: 5m") },
     });
+  });
+
+  it.each(["orchestrator", "executor"])("have one source of the policy for the %s", (stage) => {
+    const deployment = JSON.stringify(found("Deployment", `interlock-${stage}`));
+    const configMap = stage === "executor" ? "workflowexecution-config" : "remediationorchestrator-config";
+    const { data: own } = found("ConfigMap", configMap) as unknown as { data: Record<string, string> };
+    const { data: shared } = found("ConfigMap", "interlock-policy") as unknown as { data: Record<string, string> };
+    const yaml = { path: "interlock.yaml", text: own["interlock.yaml"] ?? "" };
+    const policy = { path: "policy.yaml", text: (shared["policy.yaml"] ?? "").replace("5m", "7m") };
+
+    const loaded = loadConfig({ yaml, policy, env: {} });
+
+    expect(deployment).toContain('{"name":"INTERLOCK_POLICY","value":"/etc/interlock-policy/policy.yaml"}');
+    expect(deployment).toContain('{"name":"policy","mountPath":"/etc/interlock-policy"}');
+    expect(deployment).toContain('{"name":"policy","configMap":{"name":"interlock-policy"}}');
+    expect(loaded.kind === "loaded" && loaded.config.execution.cooldownMs).toBe(420_000);
   });
 });
 

@@ -32,6 +32,35 @@ describe("an incident whose execution is refused at admission", () => {
     expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*is it too early after a success\?/);
   });
 
+  it("waits until the time that the executor named, although its own settings allow it earlier", async () => {
+    await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
+    const first = await world.incident("disk");
+    await world.reportRun("True");
+    await world.resolve(first);
+    const second = await world.incident("disk-too");
+
+    for (let minutes = 0; minutes < 4; minutes++) await world.passTime(minute);
+    expect((await world.executions()).map(({ status }) => status?.phase)).toEqual(["Completed", "Skipped"]);
+
+    await world.passTime(2 * minute);
+    expect(await world.status(second)).toMatchObject({ phase: "Executing" });
+    expect((await world.executions()).filter(({ status }) => status?.phase === "Skipped")).toHaveLength(1);
+  });
+
+  it("goes on before that time when the execution is deleted whose cooldown it waits for", async () => {
+    await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
+    const first = await world.incident("disk");
+    await world.reportRun("True");
+    await world.resolve(first);
+    const second = await world.incident("disk-too");
+    const [done] = await world.executions();
+
+    await world.deleteExecution(done?.metadata.name ?? "");
+    await world.passTime(10_000);
+
+    expect(await world.status(second)).toMatchObject({ phase: "Executing" });
+  });
+
   it("is told why as soon as the ledger's database has heard of it", async () => {
     await world.orchestrator();
     await world.pause("all");

@@ -15,15 +15,17 @@ export interface Surroundings {
 
 /** The configuration, or everything that is wrong with it. */
 export async function configFrom(path: string | undefined, { env }: Surroundings): Promise<LoadedConfig> {
-  const yaml = path === undefined ? undefined : { path, text: await readConfig(path) };
-  const loaded = loadConfig({ yaml, env });
+  const yaml = path === undefined ? undefined : { path, text: await readConfig("--config", path) };
+  const policyPath = env["INTERLOCK_POLICY"];
+  const policy = policyPath ? { path: policyPath, text: await readConfig("INTERLOCK_POLICY", policyPath) } : undefined;
+  const loaded = loadConfig({ yaml, policy, env });
   if (loaded.kind === "loaded") return loaded;
   throw new CommandError("the configuration has to be put right first:", loaded.problems);
 }
 
-async function readConfig(path: string): Promise<string> {
+async function readConfig(named: string, path: string): Promise<string> {
   return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`--config ${path} cannot be read (${error.code}): name a file that is there`);
+    throw new CommandError(`${named} ${path} cannot be read (${error.code}): name a file that is there`);
   });
 }
 
