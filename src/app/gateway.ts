@@ -63,6 +63,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     ledger: options.ledger,
     kinds,
     ruleTarget: (signal) => ruleTargets.targetOf(signal),
+    ruleLabels: (signal, owner) => ruleTargets.labelsOf(signal, owner),
     journal,
     writer: await writerOf(options),
     settings: {

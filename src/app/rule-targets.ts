@@ -1,11 +1,13 @@
-import { diagnose } from "../policy/index.ts";
-import type { Kinds, RemediationRequestSpec, Signal } from "../resources/index.ts";
+import { diagnose, distinctLabels } from "../policy/index.ts";
+import type { Kinds, ObjectReference, RemediationRequestSpec, Signal } from "../resources/index.ts";
 import { openRules, type RulesOptions } from "./rules.ts";
 
-/** What rules say that signals without a subject are about. */
+/** What rules say about the identity of signals. */
 export interface RuleTargets {
   /** The target that the first matching rule gives. Undefined if none applies. */
   targetOf(signal: Signal): string | undefined;
+  /** The labels by which the rules tell signals about `owner` apart. */
+  labelsOf(signal: Signal, owner: ObjectReference): readonly string[];
   close(): void;
 }
 
@@ -14,6 +16,7 @@ export async function openRuleTargets(options: Omit<RulesOptions, "ifWrong" | "r
   const analyzer = await openRules({ ...options, ifWrong: "start-without", readFacts: noObject });
   return {
     targetOf: (signal) => ruleTarget(signal, analyzer.rules, options.kinds),
+    labelsOf: (signal, owner) => distinctLabels(asSpec(signal, owner), analyzer.rules, options.kinds),
     close: () => analyzer.close(),
   };
 }
@@ -24,18 +27,18 @@ async function noObject(): Promise<never> {
 }
 
 function ruleTarget(signal: Signal, rules: Parameters<typeof diagnose>[1], kinds: Kinds): string | undefined {
-  const analysis = diagnose(withoutSubject(signal), rules, kinds);
+  // As rules see it: one that asks for the subject, or acts on it, does not apply.
+  const analysis = diagnose(asSpec(signal, { kind: "", name: "" }), rules, kinds);
   return analysis.kind === "diagnosed" ? analysis.diagnosis.target : undefined;
 }
 
-/** As rules see it: one that asks for the subject, or acts on it, does not apply. */
-function withoutSubject(signal: Signal): RemediationRequestSpec {
+function asSpec(signal: Signal, { kind, name, namespace, apiVersion }: ObjectReference): RemediationRequestSpec {
   return {
     signalFingerprint: "",
     signalName: signal.name,
     signalSource: signal.source,
     severity: signal.severity,
-    targetResource: { kind: "", name: "" },
+    targetResource: { kind, name, ...(namespace && { namespace }), ...(apiVersion && { apiVersion }) },
     firingTime: signal.firingAt,
     receivedTime: signal.firingAt,
     signalLabels: signal.labels,

@@ -4,6 +4,7 @@ import {
   type FingerprintField,
   fingerprinter,
   type Kinds,
+  type ObjectReference,
   type RemediationRequest,
   remediationRequests,
   type Signal,
@@ -41,6 +42,8 @@ export interface IntakeOptions {
   readonly nodes: Nodes;
   /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
   readonly ruleTarget: (signal: Signal) => string | undefined;
+  /** The labels by which a rule tells signals about `owner` apart. */
+  readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly scopeOf: ScopeOf;
   readonly endings: Endings;
   readonly fingerprintFields: readonly FingerprintField[];

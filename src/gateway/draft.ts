@@ -14,7 +14,7 @@ const maxPayloadLength = 16 * 1_024;
 
 /** The incident that `report` opens, as the `n`-th of its fingerprint. */
 export function draftIncident(report: Report, n: number, namespace: string): RemediationRequest {
-  const { signal, fingerprint, subject, owner, receivedAt, identityVersion } = report;
+  const { signal, fingerprint, subject, owner, receivedAt, identityVersion, distinctBy = [] } = report;
   const { kind, name, namespace: place, apiVersion } = owner.reference;
   return {
     apiVersion: remediationRequests.apiVersion,
@@ -31,6 +31,7 @@ export function draftIncident(report: Report, n: number, namespace: string): Rem
       annotations: {
         [annotationKeys.subject]: subject,
         ...(signal.sender === undefined ? {} : { [annotationKeys.sender]: signal.sender }),
+        ...(distinctBy.length > 0 && { [annotationKeys.distinctBy]: distinctBy.join() }),
         ...(identityVersion === undefined ? {} : { [annotationKeys.identityVersion]: identityVersion }),
       },
     },

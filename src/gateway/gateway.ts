@@ -4,6 +4,7 @@ import type { Ledger } from "../ledger/index.ts";
 import {
   type FingerprintField,
   type Kinds,
+  type ObjectReference,
   remediationRequests,
   type Signal,
   withoutSignalTexts,
@@ -42,6 +43,8 @@ export interface GatewayOptions {
   readonly settings: GatewaySettings;
   /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
   readonly ruleTarget?: (signal: Signal) => string | undefined;
+  /** The labels by which a rule tells signals about `owner` apart: each of their values is an incident. */
+  readonly ruleLabels?: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -161,6 +164,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     owners: new Owners({ objects, incidents, kinds, clock }),
     nodes: new Nodes({ objects, clock }),
     ruleTarget: options.ruleTarget ?? (() => undefined),
+    ruleLabels: options.ruleLabels ?? (() => []),
     scopeOf: settings.scope === "all" ? everything : scopeByLabel(objects),
     endings: new Endings(),
     fingerprintFields: settings.fingerprintFields,

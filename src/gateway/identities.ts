@@ -5,9 +5,11 @@ import {
   type ObjectReference,
   type ObjectTarget,
   parseTarget,
+  type RemediationRequest,
   type Signal,
   targetOfObject,
 } from "../resources/index.ts";
+import { seriesKey } from "./decide.ts";
 import type { Incidents } from "./incidents.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Owner, Owners } from "./owners.ts";
@@ -25,8 +27,9 @@ export interface IdentitiesOptions {
   readonly kinds: Kinds;
   readonly owners: Owners;
   readonly nodes: Nodes;
-  readonly incidents: Pick<Incidents, "newest" | "hasFormer" | "isFormer">;
+  readonly incidents: Pick<Incidents, "newest" | "hasFormer" | "isFormer" | "distinctLabels">;
   readonly ruleTarget: (signal: Signal) => string | undefined;
+  readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly fingerprintOf: ReturnType<typeof fingerprinter>;
 }
 
@@ -119,10 +122,34 @@ export class Identities {
     return reading.kind === "target" ? { kind: "object", target: reading.target, reference: formerSubject } : undefined;
   }
 
+  #identity(signal: Signal, subject: SubjectObject, owner: Owner): Identity {
+    const { ruleLabels, fingerprintOf } = this.#options;
+    const distinctBy = ruleLabels(signal, owner.reference);
+    const fingerprint = fingerprintOf(withLabels(signal, distinctBy), owner.target);
+    return { ...identityOf(fingerprint, subject, owner), ...(distinctBy.length > 0 && { distinctBy }) };
+  }
+
+  /**
+   * The identity that the signal had by the rules before, if its incident is still open: a changed rule opens and closes
+   * nothing.
+   */
+  #openElsewhere(signal: Signal, subject: SubjectObject, owner: Owner, now: Identity): Identity | undefined {
+    const { incidents, fingerprintOf } = this.#options;
+    for (const distinctBy of incidents.distinctLabels) {
+      const fingerprint = fingerprintOf(withLabels(signal, distinctBy), owner.target);
+      const open = fingerprint === now.fingerprint ? undefined : incidents.newest(fingerprint);
+      if (!open || !isFiringIn(open, signal)) continue;
+      const current = incidents.newest(now.fingerprint);
+      return current && isFiringIn(current, signal)
+        ? undefined
+        : { ...identityOf(fingerprint, subject, owner), distinctBy };
+    }
+    return undefined;
+  }
+
   #resultOf({ signal, receivedAt, subject, owner, formerSubject, former }: Facts): Found {
     const { fingerprintOf, incidents } = this.#options;
-    const identity =
-      subject.kind === "object" && owner ? identityOf(fingerprintOf(signal, owner.target), subject, owner) : undefined;
+    const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;
     const none: NoIdentity = {
       fingerprint: fingerprintOf(signal, undefined),
       because: subject.kind === "none" ? subject.because : "",
@@ -144,9 +171,25 @@ export class Identities {
         because: none.because,
       };
     }
+    const other =
+      subject.kind === "object" && owner ? this.#openElsewhere(signal, subject, owner, identity) : undefined;
+    if (other) {
+      return { kind: "report", report: { ...other, signal, receivedAt, identityVersion, successor: identity } };
+    }
     const memory = isKnown && formerFingerprint !== identity.fingerprint ? { formerFingerprint } : {};
     return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, ...memory } };
   }
+}
+
+function withLabels(signal: Signal, labels: readonly string[]): Signal {
+  return labels.length === 0 ? signal : { ...signal, distinctBy: [...(signal.distinctBy ?? []), ...labels] };
+}
+
+/** Whether `incident` is open, and `signal` is one of those that keep it open. */
+function isFiringIn(incident: RemediationRequest, signal: Signal): boolean {
+  const series = isOpen(incident) ? incident.status?.deduplication?.series : undefined;
+  const own = series?.[seriesKey(signal)];
+  return own !== undefined && own.resolvedAt === undefined;
 }
 
 interface SubjectObject {

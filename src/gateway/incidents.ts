@@ -1,5 +1,6 @@
 import { type Informer, type KubeClient, nameHash } from "../kube/index.ts";
 import {
+  annotationKeys,
   type Deduplication,
   incidentNumber,
   labelKeys,
@@ -20,6 +21,9 @@ export interface IncidentsOptions {
   /** Kept up to date with what is open. */
   readonly open: OpenIncidents;
 }
+
+/** Sets of labels that are remembered: rules have a handful, and each is looked for under all of them. */
+const maxDistinct = 16;
 
 /** What decides whether a signal opens an incident. */
 export interface History {
@@ -44,6 +48,7 @@ export class Incidents {
   readonly #ends = new SeriesEnds();
   /** The largest number that the watch has shown: what happened before that one was opened is known. */
   readonly #watched = new Map<string, number>();
+  readonly #distinctLabels = new Map<string, readonly string[]>([["", []]]);
   readonly #stop: () => void;
 
   constructor(options: IncidentsOptions) {
@@ -68,6 +73,11 @@ export class Incidents {
   /** Whether there are such incidents with this fingerprint, open or closed. */
   isFormer(fingerprint: string): boolean {
     return this.#former.has(fingerprint);
+  }
+
+  /** The sets of labels by which rules told signals apart when incidents were opened; the empty one if they did not. */
+  get distinctLabels(): Iterable<readonly string[]> {
+    return this.#distinctLabels.values();
   }
 
   /** Asks the server. */
@@ -143,6 +153,7 @@ export class Incidents {
   learn(incident: RemediationRequest): void {
     const { signalFingerprint } = incident.spec;
     if (hasFormerIdentity(incident)) this.#noteFormer(incident);
+    this.#noteDistinct(incident);
     this.#ends.note(signalFingerprint, seriesIn(incident));
     const known = this.#newest.get(signalFingerprint);
     if (known && isEarlier(incident, known)) return;
@@ -174,6 +185,12 @@ export class Incidents {
     const names = this.#former.get(spec.signalFingerprint) ?? new Set();
     names.add(metadata.name ?? "");
     this.#former.set(spec.signalFingerprint, names);
+  }
+
+  #noteDistinct({ metadata }: RemediationRequest) {
+    const text = metadata.annotations?.[annotationKeys.distinctBy] ?? "";
+    if (text === "" || this.#distinctLabels.has(text) || this.#distinctLabels.size >= maxDistinct) return;
+    this.#distinctLabels.set(text, text.split(","));
   }
 
   #noteWatched(incident: RemediationRequest) {

@@ -8,6 +8,8 @@ export interface Identity {
   readonly subject: string;
   /** What owns that, and is what counts: in canonical form, and as Kubernetes writes it. */
   readonly owner: { readonly target: string; readonly reference: ObjectReference };
+  /** Labels that belong to the identity, because the rule for the signal acts on them. */
+  readonly distinctBy?: readonly string[];
 }
 
 /** A signal, and what was found out about it. All that is needed to open an incident, also after a restart. */

@@ -7,6 +7,7 @@ export {
   checkExpectation,
   type Difference,
 } from "./expectations/check-expectation.ts";
+export { droppedLabels } from "./expectations/dropped-labels.ts";
 export type { Expectation } from "./expectations/expectation.ts";
 export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
 export { explain, explainChecks, type ToldCheck, toldCheck } from "./explanation.ts";
@@ -16,6 +17,7 @@ export type { ActionRequest, AskingIncident, Situation, WorkflowRules } from "./
 export { type OpenCause, openCauses } from "./rules/deferral.ts";
 export { deferralProblems } from "./rules/deferral-problems.ts";
 export { type Analysis, diagnose, diagnoseWithFacts } from "./rules/diagnose.ts";
+export { distinctLabels } from "./rules/distinct-labels.ts";
 export type { Facts, FactsReading } from "./rules/facts.ts";
 export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";

@@ -48,6 +48,8 @@ export const annotationKeys = {
   subject: "kubernaut.ai/subject",
   /** On incidents: which version of the gateway's rules for identity their fingerprint was made by. */
   identityVersion: "kubernaut.ai/identity-version",
+  /** On incidents: the labels that belong to its identity because its rule acts on them, with commas between them. */
+  distinctBy: "kubernaut.ai/distinct-by",
   /** On local runs: the folder of their workflow. */
   workflowFolder: "kubernaut.ai/workflow-folder",
   /** On target records: uid of the execution that is acknowledged there, because it is gone. */

@@ -60,6 +60,22 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
     expect(out).toContain("1 passed, 1 failed");
   });
 
+  it("warns of a rule that drops a label by which alerts of one incident differ", async () => {
+    const alert = (mountpoint: string) =>
+      `  - name: ${mountpoint}\n    alert: { labels: { alertname: NodeFull, node: a, mountpoint: ${mountpoint} } }\n    expect: { rule: full }\n`;
+    const expected = file("mountpoints.yaml", `tests:\n${alert("/var")}${alert("/data")}`);
+    const rules = join(directory, "dropping-rules");
+    mkdirSync(rules, { recursive: true });
+    const rule =
+      "{ name: full, match: { signalName: NodeFull }, target: 'node/{{ labels.node }}', workflow: node-disk-cleanup }";
+    writeFileSync(join(rules, "r.yaml"), `rules:\n  - ${rule}\n`);
+
+    const { status, out } = await interlock(["policy", "test", "--rules", rules, expected]);
+
+    expect(out).toContain("warn  rule full drops label mountpoint: ");
+    expect(status).toBe(0);
+  });
+
   it("takes the cooldown from the configuration that is named", async () => {
     const config = file("config.yaml", "resource_locking: { cooldown_period: 30s }\n");
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { diskRule, OrchestratorWorld } from "./orchestrator-world.ts";
+import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 describe("incidents that want the same", () => {
   let world: OrchestratorWorld;
@@ -70,6 +70,7 @@ describe("incidents that want the same", () => {
 
   it("but with other parameters, wait for the target", async () => {
     const careful = { ...diskRule, name: "inodes", match: { signalName: "DiskInodes" }, parameters: { keep: "9" } };
+    await world.workflow({ version: "2", parameters: { properties: { keep: { type: "string" } } } });
     world.rules.set(careful, diskRule);
     await world.incident("disk");
     const second = await world.incident("inodes", { signalName: "DiskInodes" });
@@ -79,6 +80,21 @@ describe("incidents that want the same", () => {
       phase: "Blocked",
       block: { reason: "ResourceBusy", holder: { executionUid: execution?.metadata.uid } },
     });
+  });
+
+  it("for /var and /data of one node, get two executions in line", async () => {
+    await world.workflow({ version: "2", parameters: { properties: { path: { type: "string" } } } });
+    world.rules.set({ ...diskRule, parameters: { path: "{{ labels.mountpoint }}" } });
+    for (const mountpoint of ["/var", "/data"]) {
+      await world.incident(mountpoint, { signalLabels: { node: "worker-1", mountpoint } });
+    }
+    expect(await world.executions()).toHaveLength(1);
+
+    await world.reportRun("True");
+    await world.passTime(6 * minute);
+
+    const paths = (await world.executions()).map(({ spec }) => spec.parameters?.["path"]);
+    expect(paths).toEqual(["/var", "/data"]);
   });
 });
 

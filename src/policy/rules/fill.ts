@@ -28,9 +28,14 @@ export function hasPlaceholder(template: string): boolean {
   return template.search(placeholder) >= 0;
 }
 
+/** The names that a template asks for. */
+export function placeholders(template: string): readonly string[] {
+  return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
+}
+
 /** The names that a template asks for and that no incident can have. */
 export function unknownNames(template: string): readonly string[] {
-  return [...template.matchAll(placeholder)].map(([, name = ""]) => name).filter((name) => !isKnown(name));
+  return placeholders(template).filter((name) => !isKnown(name));
 }
 
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;

@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from "node:util";
+import type { RemediationRequestSpec } from "../../resources/index.ts";
+import { labelsUsedBy } from "../rules/distinct-labels.ts";
+import type { Rule } from "../rules/rule.ts";
+
+/** Labels that usually name a part of what an alert is about, such as one file system of a node. */
+const partLabels = [
+  "mountpoint",
+  "persistentvolumeclaim",
+  "database",
+  "datname",
+  "queue",
+  "topic",
+  "partition",
+  "interface",
+];
+
+/** Labels that tell Pods and scrapes apart, or may change: one incident is meant to cover all their values. */
+const commonLabels = new Set([
+  "severity",
+  "pod",
+  "instance",
+  "job",
+  "endpoint",
+  "service",
+  "uid",
+  "prometheus",
+  "replica",
+]);
+
+/**
+ * The labels of signals that `rule` matched and that it drops: signals which differ in nothing else become one incident and
+ * one execution. `signals` are those of the tests for this rule.
+ */
+export function droppedLabels(rule: Rule, signals: readonly RemediationRequestSpec[]): readonly string[] {
+  const used = new Set([...labelsUsedBy(rule), ...Object.keys(rule.match.labels ?? {}), ...commonLabels]);
+  const names = [...signals.flatMap(partsNamed), ...differences(signals)];
+  return [...new Set(names)].filter((name) => !used.has(name)).sort();
+}
+
+function partsNamed({ signalLabels = {}, targetResource }: RemediationRequestSpec): readonly string[] {
+  return partLabels.filter((name) => Object.hasOwn(signalLabels, name) && signalLabels[name] !== targetResource.name);
+}
+
+/** The labels in which signals of one incident differ. */
+function differences(signals: readonly RemediationRequestSpec[]): readonly string[] {
+  return signals.flatMap((one, i) =>
+    signals.slice(i + 1).flatMap((other) => (isSameIncident(one, other) ? differentLabels(one, other) : [])),
+  );
+}
+
+function isSameIncident(one: RemediationRequestSpec, other: RemediationRequestSpec): boolean {
+  const identity = ({ signalSource, signalName, targetResource }: RemediationRequestSpec) => {
+    return [signalSource, signalName, targetResource];
+  };
+  return isDeepStrictEqual(identity(one), identity(other));
+}
+
+function differentLabels(
+  { signalLabels: one = {} }: RemediationRequestSpec,
+  { signalLabels: other = {} }: RemediationRequestSpec,
+): readonly string[] {
+  const names = Object.keys(one).filter((name) => Object.hasOwn(other, name));
+  return names.filter((name) => one[name] !== other[name]);
+}
