@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
+import { createInterface } from "node:readline/promises";
 import { commands, type Surroundings } from "./app/index.ts";
 import { CommandError, errorLines, misuseIn, printTo, type Screen } from "./cli/index.ts";
 import { promMetrics } from "./telemetry/index.ts";
@@ -19,6 +20,7 @@ const around: Surroundings = {
         .replace(/[^A-Za-z0-9]/g, "")
         .slice(0, 8),
     user: userInfo().username,
+    ...(process.stdin.isTTY && process.stdout.isTTY ? { ask: askAtTerminal } : {}),
   },
 };
 
@@ -48,6 +50,16 @@ async function perform(name: string, args: readonly string[]): Promise<number> {
   if (!wantsHelp) return command.perform(args, around).catch((error) => explainMisuse(error, command));
   console.log(`${command.usage}\n\nFor example:\n\n  ${command.example}`);
   return 0;
+}
+
+/** Ctrl-C and Ctrl-D are no answer. */
+async function askAtTerminal(question: string): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
+  lines.once("SIGINT", () => lines.close());
+  const answer = await Promise.race([lines.question(question), closed]);
+  lines.close();
+  return answer;
 }
 
 function screenOf(stream: NodeJS.WriteStream): Screen {

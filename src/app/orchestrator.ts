@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
-import { approvalIdentity } from "../manifests/index.ts";
+import { ackIdentity, approvalIdentity } from "../manifests/index.ts";
 import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
 import { type Rule, ruleProblems } from "../policy/index.ts";
 import { currentEntry, type Kinds, kindsIn, remediationWorkflows } from "../resources/index.ts";
@@ -51,6 +51,7 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     settings: settingsOf(config),
     answerersKnownSince: (signal) =>
       namesKnownSince({ client, log, policy: approvalIdentity(placesIn(config)) }, signal),
+    cancellersKnownSince: (signal) => namesKnownSince({ client, log, policy: ackIdentity(placesIn(config)) }, signal),
     clock,
     random,
     log,

@@ -130,3 +130,66 @@ async function skip(name: string) {
     await desk.client.patch(workflowExecutions, { name, namespace }, { merge: { status } }, { subresource: "status" });
   }
 }
+
+describe("Ctrl-C on interlock run", () => {
+  const args = ["cleanup", "--target", "node/worker-1"];
+
+  it("asks, and cancels the execution in the caller's name", async () => {
+    const asked = new TestDesk(desk.client, { clock, answer: "c" });
+    const running = run.perform(args, asked);
+    await settle();
+
+    asked.stop.abort();
+    await settle();
+
+    const [execution] = await executions();
+    expect(execution?.metadata.annotations).toMatchObject({
+      [annotationKeys.cancelRequested]: "Ctrl-C on interlock run",
+      [annotationKeys.cancelRequestedBy]: expect.stringContaining("kim"),
+    });
+    await end(execution?.metadata.name ?? "");
+    expect(await running).toBe(1);
+  });
+
+  it.each([["d"], [""]])("asks, and detaches when the answer is %o", async (answer) => {
+    const asked = new TestDesk(desk.client, { clock, answer });
+    const running = run.perform(args, asked);
+    await settle();
+
+    asked.stop.abort();
+
+    expect(await running).toBe(130);
+    expect(asked.read()).toMatch(/detached: .* goes on; to stop it: interlock cancel cleanup-\w+ --reason/);
+    expect((await executions())[0]?.metadata.annotations).toBeUndefined();
+  });
+
+  it("detaches without a terminal, and prints how to cancel", async () => {
+    const running = run.perform(args, desk);
+    await settle();
+
+    desk.stop.abort();
+
+    expect(await running).toBe(130);
+    expect(desk.read()).toContain("to stop it: interlock cancel cleanup-");
+    expect((await executions())[0]?.metadata.annotations).toBeUndefined();
+  });
+});
+
+async function end(name: string): Promise<void> {
+  const at = new Date(desk.client.serverNowMs()).toISOString();
+  const failureDetails = {
+    reason: "Cancelled" as const,
+    message: "Cancelled by kim: x",
+    failedAt: at,
+    naturalLanguageSummary: "Cancelled by kim: x.",
+    wasExecutionFailure: false,
+    requiresManualReview: false,
+  };
+  for (const status of [
+    { phase: "Pending" },
+    { phase: "Failed", outcome: "Failed", completionTime: at, failureDetails },
+  ]) {
+    await desk.client.patch(workflowExecutions, { namespace, name }, { merge: { status } }, { subresource: "status" });
+  }
+  await settle();
+}

@@ -14,9 +14,11 @@ import {
   workflowExecutions,
 } from "../resources/index.ts";
 import { readObjectTarget } from "./ask-policy.ts";
+import { cancelExecution } from "./cancel.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { follow } from "./follow.ts";
 import { MisuseError, onlyWord } from "./misuse.ts";
+import { ownName } from "./own-name.ts";
 import { type ApprovalDraft, awaitApproval, requestApproval } from "./request-approval.ts";
 
 /** `interlock run` */
@@ -26,7 +28,8 @@ export const run: Command<Desk> = {
   usage: `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--approval NAME] [--namespace NS] [--no-wait]
 
 Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
-status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed.
+status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed. Ctrl-C asks whether to cancel the
+execution or to detach from it, which goes on then (exit status 130); without a terminal it detaches.
 
 If the workflow requires an approval, one is requested first and waited for. With --no-wait it is only requested: run the
 same command with --approval NAME once it is answered.`,
@@ -72,7 +75,35 @@ async function performRun(args: readonly string[], desk: Desk): Promise<number> 
   if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
   terminal.print(`execution ${name} was created`);
   if (values["no-wait"]) return 0;
-  return await follow(created.object, desk);
+  return await followOrCancel(created.object, desk);
+}
+
+/** Prints the progress of an execution. Ctrl-C asks once whether to cancel it; detaching leaves it as it is. */
+async function followOrCancel(execution: WorkflowExecution, desk: Desk): Promise<number> {
+  const interrupted = desk.interrupted();
+  const ended = follow(execution, desk);
+  const first = await Promise.race([ended, whenAborted(interrupted)]);
+  if (first !== "interrupted") return first;
+  const { name = "" } = execution.metadata;
+  const answer = await desk.terminal.ask?.(`cancel ${name}, or detach and let it run? [c/D] `);
+  if (/^c/i.test(answer?.trim() ?? "")) {
+    const by = await ownName(desk);
+    await cancelExecution(execution, { by, reason: "Ctrl-C on interlock run", blocks: false }, desk);
+    return ended;
+  }
+  ended.catch(() => {});
+  desk.terminal.print(`detached: ${name} goes on; to stop it: interlock cancel ${name} --reason "…"`);
+  return detachedStatus;
+}
+
+/** As a shell reports a command that was ended by Ctrl-C. */
+const detachedStatus = 130;
+
+function whenAborted(signal: AbortSignal): Promise<"interrupted"> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve("interrupted");
+    else signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
+  });
 }
 
 async function findEntry({ client, catalogIn }: Desk, workflowId: string): Promise<RemediationWorkflow> {

@@ -38,7 +38,7 @@ describe("interlock get tasks", () => {
     await get.perform(["tasks"], desk);
 
     const [head = "", row = "", paused = ""] = desk.read().split("\n");
-    expect(head).toMatch(/^NAME +PHASE +TYPE +PROJECT +MR +ISSUE +POSITION +PAUSED +AGE$/);
+    expect(head).toMatch(/^NAME +PHASE +TYPE +PROJECT +MR +ISSUE +POSITION +PAUSED +STALLED +AGE$/);
     expect(row.split(/ +/).slice(0, 6)).toEqual([shortened(name), "Waiting", "Command", "group/app", "3", "2"]);
     expect(paused.split(/ +/).slice(4, 6)).toEqual(["3", "pause-1"]);
   });
@@ -155,7 +155,7 @@ describe("interlock cancel", () => {
 
     await cancel.perform([shortened(name), "--reason", "not needed"], knowing);
 
-    expect(knowing.read()).toContain(`is told to stop; see: interlock why ${name}`);
+    expect(knowing.read()).toContain(`is being cancelled; see: interlock why ${name}`);
     expect(await request(name)).toBe("kim@example.com: not needed");
   });
 
@@ -170,16 +170,20 @@ describe("interlock cancel", () => {
   it("stops nothing that has ended", async () => {
     const name = await store(command(1), { phase: "Completed", startTime: time, completionTime: time });
 
-    await expect(cancel.perform([name, "--reason", "x"], desk)).rejects.toThrow("has ended already: Completed");
+    expect(await cancel.perform([name, "--reason", "x"], desk)).toBe(0);
+    expect(desk.read()).toBe(`${name} has ended already, Completed: there is nothing to cancel`);
     expect(await request(name)).toBeUndefined();
   });
 
   it.each([
-    [["ct-nothing", "--reason", "x"], "there is no task ct-nothing; see: interlock get tasks"],
-    [[branch, "--reason", "x"], `there is no task ${branch}`],
+    [
+      ["ct-nothing", "--reason", "x"],
+      "there is no execution, incident or task ct-nothing; see: interlock get executions",
+    ],
+    [[branch, "--reason", "x"], `there is no execution, incident or task ${branch}`],
     [["ct-nothing"], '--reason "…" is missing'],
     [["ct-nothing", "--reason", " "], '--reason "…" is missing'],
-    [["--reason", "x"], "say which task"],
+    [["--reason", "x"], "say which execution, incident or task"],
   ])("asked with %j says what to write", async (args, problem) => {
     await store(command(1));
 

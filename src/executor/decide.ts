@@ -1,7 +1,9 @@
+import { cancelRequestOn } from "../resources/index.ts";
 import type { Action, Turn } from "./action.ts";
 import { admitOrSkip } from "./admission.ts";
 import { approvalProblem, requiresApproval } from "./approval.ts";
-import { completed, failed, failedBefore, failureOfRun } from "./endings.ts";
+import { cancellationOf } from "./cancellation.ts";
+import { cancelledBefore, completed, failed, failedBefore, failureOfRun } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { isMarked } from "./marks.ts";
 import type { ValidPlan } from "./plan.ts";
@@ -45,6 +47,8 @@ function decidePending(seen: Seen): Turn {
   const { execution, plan, record, run, refusal } = seen;
   const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (execution.metadata.deletionTimestamp) return settle(seen);
+  const cancel = cancellationOf(seen);
+  if (cancel) return cancelledBefore(seen, cancel);
   if (plan.kind === "invalid") {
     if (!holdsTarget) return failedBefore(seen, { reason: "ValidationError", message: plan.problem });
     // It was valid when it was admitted: the catalog changed under it.
@@ -100,7 +104,7 @@ function decideRunning(seen: Seen, status: RunningStatus): Turn {
       return completed(seen, run, run.state);
     case "failed":
       // Over, but with something of it still at work: the target is not free before that has gone, too.
-      return run.failure?.unfinished ? { actions: [], lookAgainInMs: 1_000 } : failed(seen, failureOfRun(run));
+      return run.failure?.unfinished ? { actions: [], lookAgainInMs: 1_000 } : failed(seen, failureOfRun(seen, run));
     case "suspended":
       return cancelReason(seen, status, run) ? keepWatching(seen, status, run) : start(seen, run);
     case "running":
@@ -122,8 +126,10 @@ const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as co
 
 function keepWatching(seen: Seen, status: RunningStatus, run: SeenRun): Turn {
   const cancel = cancelReason(seen, status, run);
+  const requested = cancel === "Requested" ? cancellationOf(seen) : undefined;
   if (cancel && !run.cancelledBecause) {
     return act(
+      ...(requested ? [{ do: "record", event: events.cancelRequested(seen, requested) } as const] : []),
       { do: "record", event: events.cancelled(seen, run, cancel) },
       { do: "cancel-run", run, because: cancel },
     );
@@ -142,6 +148,7 @@ function cancelReason(seen: Seen, status: RunningStatus, run: SeenRun): CancelRe
   const { metadata } = seen.execution;
   const { status: record } = seen.record ?? {};
   if (metadata.deletionTimestamp) return "ExecutionDeleted";
+  if (cancelRequestOn(seen.execution)) return "Requested";
   if (run.state.kind === "suspended" && record && record.holder?.executionUid !== metadata.uid) return "TargetLost";
   return seen.nowMs >= deadlineMs(seen, status) ? "Timeout" : undefined;
 }

@@ -4,7 +4,9 @@ import { foldEnd, historyOf, isVerifiedName } from "../policy/index.ts";
 import {
   type Acknowledgement,
   annotationKeys,
+  type Cancellation,
   classifyFailure,
+  describeCancellation,
   type ExecutionEnd,
   type FailureReason,
   redactValues,
@@ -14,7 +16,9 @@ import {
 } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
 import type { Turn } from "./action.ts";
+import { cancellationOf } from "./cancellation.ts";
 import { summarise } from "./failure-summary.ts";
+import { cancelRequested } from "./ledger-events.ts";
 import type { Seen, SeenRun } from "./seen.ts";
 import { approvalIn, refTo, startTimeOf, summaryOf } from "./statuses.ts";
 
@@ -46,8 +50,13 @@ export function completed(seen: Seen, run: SeenRun, state: { readonly completedA
   };
 }
 
+/** A failure, by itself or because an operator wanted it. */
+interface Failure extends RunFailure {
+  readonly cancellation?: Cancellation | undefined;
+}
+
 /** The run failed, or is gone. */
-export function failed(seen: Seen, told: RunFailure): Turn {
+export function failed(seen: Seen, told: Failure): Turn {
   const failure = { ...told, message: withoutSecrets(told.message, seen) };
   const { status, metadata } = seen.execution;
   const before = status?.phase === "Running" ? status : undefined;
@@ -56,7 +65,10 @@ export function failed(seen: Seen, told: RunFailure): Turn {
   const startTime = before?.startTime ?? (run && startTimeOf(run));
   const completionTime = run?.state.kind === "failed" ? new Date(run.state.completedAt).toISOString() : iso(seen.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
-  const { reason, wasExecutionFailure } = classifyFailure(failure.reason, failure);
+  const { cancellation } = told;
+  // Whoever asks for a block gets one, even if nothing was started.
+  const anythingStarted = failure.anythingStarted || cancellation?.blocks === true;
+  const { reason, wasExecutionFailure } = classifyFailure(failure.reason, { anythingStarted });
   const failureDetails = {
     reason,
     message: failure.message,
@@ -65,9 +77,17 @@ export function failed(seen: Seen, told: RunFailure): Turn {
     ...(failure.exitCode === undefined ? {} : { exitCode: failure.exitCode }),
     failedAt: completionTime,
     ...(durationMs === undefined ? {} : { executionTimeBeforeFailure: formatDuration(durationMs) }),
-    naturalLanguageSummary: summarise({ execution: seen.execution, failure, reason, wasExecutionFailure, durationMs }),
+    naturalLanguageSummary: summarise({
+      execution: seen.execution,
+      failure,
+      reason,
+      wasExecutionFailure,
+      durationMs,
+      cancellation,
+    }),
     wasExecutionFailure,
-    requiresManualReview: wasExecutionFailure,
+    requiresManualReview: cancellation ? cancellation.blocks : wasExecutionFailure,
+    ...(cancellation ? { cancellation } : {}),
   };
   const bare: Failed = {
     phase: "Failed",
@@ -95,8 +115,15 @@ export function failedBefore(seen: Seen, refusal: { readonly reason: FailureReas
   return failed(seen, { ...refusal, anythingStarted: false });
 }
 
+/** Ends an execution that an operator cancelled before its run was started. */
+export function cancelledBefore(seen: Seen, cancellation: Cancellation): Turn {
+  const message = describeCancellation(cancellation);
+  const { actions } = failed(seen, { reason: "Cancelled", message, anythingStarted: false, cancellation });
+  return { actions: [{ do: "record", event: cancelRequested(seen, cancellation) }, ...actions] };
+}
+
 /** Why the run failed. If we stopped it ourselves, why we did. */
-export function failureOfRun({ failure, cancelledBecause }: SeenRun): RunFailure {
+export function failureOfRun(seen: Seen, { failure, cancelledBecause }: SeenRun): Failure {
   const found = failure ?? { reason: "Unknown", message: "the engine gave no reason", anythingStarted: true };
   if (cancelledBecause === "Timeout") {
     return { ...found, reason: "Timeout", message: "the run took longer than it may, and was cancelled" };
@@ -109,8 +136,15 @@ export function failureOfRun({ failure, cancelledBecause }: SeenRun): RunFailure
       "the target's record was deleted before the run had started, and with it the right to act on the target";
     return { ...found, reason: "Cancelled", message };
   }
+  if (cancelledBecause === "Requested") {
+    const cancellation = cancellationOf(seen) ?? unknownCancellation;
+    return { ...found, reason: "Cancelled", message: describeCancellation(cancellation), cancellation };
+  }
   return found;
 }
+
+/** The request was removed after the run had been told to stop. */
+const unknownCancellation: Cancellation = { by: "unknown", verified: false, reason: "not recorded", blocks: false };
 
 /** The words of an engine may repeat a parameter, and are written down for ever: in the ledger, and in notices. */
 function withoutSecrets(message: string, { execution, plan }: Seen): string {
@@ -126,9 +160,15 @@ function approvalBefore(seen: Seen) {
   return known ? { approvalRef: known } : approvalIn(seen);
 }
 
-/** Executions that failed because they are invalid, and that no incident asked for, say nothing about the target. */
+/**
+ * Executions that failed because they are invalid, and that no incident asked for, say nothing about the target. Nor do
+ * those that an operator cancelled before they had acted.
+ */
 function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsNamespace }: EndSettings): boolean {
-  if (status?.phase !== "Failed" || status.failureDetails.reason !== "ValidationError") return false;
+  if (status?.phase !== "Failed") return false;
+  const { reason, cancellation, wasExecutionFailure } = status.failureDetails;
+  if (cancellation && !wasExecutionFailure) return true;
+  if (reason !== "ValidationError") return false;
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   const isForIncident = owner?.kind === remediationRequests.kind && owner.uid === spec.remediationRequestRef?.uid;
   return !isForIncident || metadata.namespace !== incidentsNamespace;
@@ -163,7 +203,7 @@ export function endOf(execution: WorkflowExecution, settings: EndSettings): Exec
 
 /** A person's word, given by annotation, that trying again is safe: for everything that had ended by then. */
 export function acknowledgementOf(
-  { metadata }: KubeObject,
+  { metadata, status }: KubeObject & { readonly status?: unknown },
   { executionUid, completedAt }: ExecutionEnd,
   {
     nowMs = Date.parse(completedAt),
@@ -172,10 +212,22 @@ export function acknowledgementOf(
 ): Acknowledgement | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();
-  if (!reason) return undefined;
+  if (!reason) return cancellersWord(status, { executionUid, completedAt });
   const named = annotations[annotationKeys.acknowledgedBy]?.trim();
   const verified = isVerifiedName(named, { knownSinceMs, signableSinceMs: Date.parse(completedAt) });
   return { executionUid, coversUntil: completedAt, by: named || "unknown", verified, reason, at: iso(nowMs) };
+}
+
+/** Whoever cancels an execution without asking for a block says that trying again is safe. */
+function cancellersWord(
+  status: unknown,
+  { executionUid, completedAt }: Pick<ExecutionEnd, "executionUid" | "completedAt">,
+): Acknowledgement | undefined {
+  const { cancellation } = (status as Partial<Failed> | undefined)?.failureDetails ?? {};
+  if (!cancellation || cancellation.blocks) return undefined;
+  const { by, verified } = cancellation;
+  const reason = describeCancellation(cancellation);
+  return { executionUid, coversUntil: completedAt, by, verified, reason, at: completedAt };
 }
 
 /** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */

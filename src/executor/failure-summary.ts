@@ -1,5 +1,11 @@
 import type { RunFailure } from "../engines/index.ts";
-import { type FailureReason, failureReasons, type WorkflowExecution } from "../resources/index.ts";
+import {
+  type Cancellation,
+  describeCancellation,
+  type FailureReason,
+  failureReasons,
+  type WorkflowExecution,
+} from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
 
 interface Failure {
@@ -8,12 +14,15 @@ interface Failure {
   readonly reason: FailureReason;
   readonly wasExecutionFailure: boolean;
   readonly durationMs: number | undefined;
+  readonly cancellation?: Cancellation | undefined;
 }
 
 /** What ran, on what, what failed and with what, whether anything may have changed, and what to do: for people and models. */
-export function summarise({ execution, failure, reason, wasExecutionFailure, durationMs }: Failure): string {
+export function summarise(told: Failure): string {
+  const { execution, failure, reason, wasExecutionFailure, durationMs, cancellation } = told;
   const { workflowRef, targetResource } = execution.spec;
   const after = durationMs === undefined ? "" : ` after ${formatDuration(durationMs)}`;
+  if (cancellation) return summariseCancellation(told, cancellation, after);
   return [
     `Workflow ${workflowRef.workflowId} failed on ${targetResource}${after}: ${failureReasons[reason].meaning} (${reason}).`,
     where(failure),
@@ -27,6 +36,20 @@ export function summarise({ execution, failure, reason, wasExecutionFailure, dur
   ]
     .filter((sentence) => sentence !== "")
     .join(" ");
+}
+
+function summariseCancellation({ execution, failure }: Failure, cancellation: Cancellation, after: string): string {
+  const { workflowRef, targetResource } = execution.spec;
+  return [
+    `${describeCancellation(cancellation)}.`,
+    `Workflow ${workflowRef.workflowId} on ${targetResource} was stopped${after}.`,
+    failure.anythingStarted
+      ? "It had begun to act, so the target may have been changed in part."
+      : "Nothing had been started, so the target is unchanged.",
+    cancellation.blocks
+      ? `This workflow is blocked here until: interlock ack ${execution.metadata.name} --reason "…".`
+      : "It may be run again at once.",
+  ].join(" ");
 }
 
 function where({ failedTaskName, failedStepName, exitCode }: RunFailure): string {

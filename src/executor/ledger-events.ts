@@ -2,6 +2,7 @@ import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { toldCheck } from "../policy/index.ts";
 import type {
   Acknowledgement,
+  Cancellation,
   RecordHolder,
   SkipDetails,
   WorkflowExecutionStatus,
@@ -32,6 +33,11 @@ export function cancelled(seen: Seen, run: SeenRun, because: CancelReason): Ledg
   return event(seen, "run.cancelled", iso(seen.nowMs), { ...runFacts(run), because });
 }
 
+/** An operator asked to stop it. */
+export function cancelRequested(seen: Seen, { by, verified, reason, blocks }: Cancellation): LedgerEvent {
+  return event(seen, "execution.cancelled", iso(seen.nowMs), { by, verified, reason, blocks });
+}
+
 /** How it ended, as its status says. */
 export function ended(seen: Seen): LedgerEvent | undefined {
   const { status } = seen.execution;
@@ -53,12 +59,13 @@ export function ended(seen: Seen): LedgerEvent | undefined {
 }
 
 function failed(seen: Seen, { completionTime, failureDetails, workload }: Status<"Failed">): LedgerEvent {
-  const { reason, message, wasExecutionFailure, requiresManualReview } = failureDetails;
+  const { reason, message, wasExecutionFailure, requiresManualReview, cancellation } = failureDetails;
   return event(seen, "execution.failed", completionTime, {
     failure_reason: reason,
     message,
     was_execution_failure: wasExecutionFailure,
     requires_manual_review: requiresManualReview,
+    ...(cancellation ? { cancelled_by: cancellation.by, cancelled_by_verified: cancellation.verified } : {}),
     ...workloadFacts(workload),
   });
 }

@@ -21,7 +21,9 @@ export function noticeOf({ execution, plan }: Seen): NotificationRequest | undef
         context: contextOf(execution, plan.target?.text),
       });
     case "Failed": {
-      const { naturalLanguageSummary, requiresManualReview, reason } = status.failureDetails;
+      const { naturalLanguageSummary, requiresManualReview, reason, cancellation } = status.failureDetails;
+      // Whoever cancelled it knows.
+      if (cancellation) return undefined;
       return notice(execution, {
         eventType: requiresManualReview ? "ManualReviewRequired" : "WorkflowFailed",
         severity: requiresManualReview ? "critical" : "warning",

@@ -4,6 +4,7 @@ import { lastingPauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   annotationKeys,
+  cancelRequestOn,
   type Engine as EngineName,
   isRecorded,
   type ObjectTarget,
@@ -70,7 +71,9 @@ export async function observe(
     run: await runOf({ execution, plan, record }, sight, { signal, fresh }),
     ...(approval && { approval }),
     pauses: lastingPauses(sight.pauses.list(), nowMs, kinds),
-    ...(isAcknowledged(execution) && { acknowledgersKnownSinceMs: await sight.acknowledgersKnownSince?.(signal) }),
+    ...((isAcknowledged(execution) || cancelRequestOn(execution)) && {
+      acknowledgersKnownSinceMs: await sight.acknowledgersKnownSince?.(signal),
+    }),
     settings,
   };
 }

@@ -3,6 +3,7 @@ import { KubeError, type KubeObject, type Patch, refOf, type UpdateOutcome } fro
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
+  cancelRequestOn,
   executionFinalizer,
   type FailureReason,
   notificationRequests,
@@ -176,8 +177,10 @@ async function startRun(seen: Seen, run: SeenRun, sight: Sight, signal: AbortSig
   return { kind: "done", seen: { ...seen, execution, record, run: ourRun(outcome.object, engine) } };
 }
 
-function isToStart({ metadata, status }: WorkflowExecution, run: SeenRun): boolean {
-  return !metadata.deletionTimestamp && status?.phase === "Running" && status.pipelineRunRef.uid === run.uid;
+function isToStart(execution: WorkflowExecution, run: SeenRun): boolean {
+  const { metadata, status } = execution;
+  if (metadata.deletionTimestamp || cancelRequestOn(execution)) return false;
+  return status?.phase === "Running" && status.pipelineRunRef.uid === run.uid;
 }
 
 async function cancelRun(

@@ -27,7 +27,7 @@ export interface Seen {
   readonly refusal?: { readonly reason: FailureReason; readonly message: string };
   /** Why it was skipped, a moment ago. After a crash only what its status says is known of that. */
   readonly decision?: Blocked;
-  /** Since when nobody can acknowledge in another's name, by the API server's clock. Asked when somebody acknowledged. */
+  /** Since when no user can acknowledge or cancel in another's name, by the API server's clock. Read when one did. */
   readonly acknowledgersKnownSinceMs?: number | undefined;
   readonly settings: ExecutorSettings;
 }
@@ -53,8 +53,11 @@ export type RunOwner =
   /** Nobody's that we know, or of another target with the same name. */
   | { readonly kind: "foreign"; readonly why: string };
 
-/** `TargetLost`: somebody deleted the record before the run was started, and it was made again without the holder. */
-export type CancelReason = "Timeout" | "ExecutionDeleted" | "TargetLost";
+/**
+ * `TargetLost`: the record was deleted before the run was started, and made again without the holder. `Requested`: an
+ * operator cancelled the execution.
+ */
+export type CancelReason = "Timeout" | "ExecutionDeleted" | "TargetLost" | "Requested";
 
 export interface ExecutorSettings extends PolicySettings {
   /** How long the run of a failed execution is kept, for people to look at. */

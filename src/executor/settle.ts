@@ -60,7 +60,11 @@ function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
   if (!plan.target || (isRecorded(execution) && !end.cooldownEnded && !holds)) return undefined;
   if (!record?.status) return act({ do: "create-record" });
   if (isFolded(record.status, { workflowId, end })) return undefined;
-  return act({ do: "write-record", status: foldEnd(record.status, { workflowId, end, backoff: settings.backoff }) });
+  const { backoff } = settings;
+  const folded = foldEnd(record.status, { workflowId, end, backoff });
+  // In one write with the end: between two writes others would see a failure that needs a person.
+  const ack = isCancelled(execution) ? acknowledgementOf(execution, end, {}) : undefined;
+  return act({ do: "write-record", status: ack ? foldAck(folded, { workflowId, ack, backoff }) : folded });
 }
 
 /**
@@ -82,8 +86,15 @@ function report(seen: Seen): Turn | undefined {
   );
 }
 
-/** Whatever ended held its target before, unless its spec was wrong from the beginning. */
-function wasAdmitted({ status }: WorkflowExecution): boolean {
+/** An operator cancelled it. */
+function isCancelled({ status }: WorkflowExecution): boolean {
+  return status?.phase === "Failed" && status.failureDetails.cancellation !== undefined;
+}
+
+/** Whatever ended held its target before, unless its spec was wrong, or it was cancelled, from the beginning. */
+function wasAdmitted(execution: WorkflowExecution): boolean {
+  const { status } = execution;
+  if (status?.phase === "Failed" && isCancelled(execution)) return status.pipelineRunRef !== undefined;
   if (status?.phase === "Failed") return status.failureDetails.reason !== "ValidationError";
   return status?.phase === "Completed";
 }

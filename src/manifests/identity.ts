@@ -2,21 +2,21 @@ import type { KubeObject } from "../kube/index.ts";
 import { annotationKeys } from "../resources/index.ts";
 import type { Places } from "./rbac.ts";
 
-/** Lets nobody acknowledge a failure in another's name, whatever tool they use. */
+/** Lets no user acknowledge a failure, or cancel an execution or incident, in another's name, whatever tool they use. */
 export function ackIdentity(places: Places): readonly KubeObject[] {
-  const by = annotationKeys.acknowledgedBy;
+  const { acknowledgedBy, cancelRequestedBy } = annotationKeys;
   // Nothing was there before it was created, and nobody may be named in advance either.
   const was = (key: string) => `(oldObject == null ? '' : oldObject.metadata.?annotations[?'${key}'].orValue(''))`;
   const is = (key: string) => `object.metadata.?annotations[?'${key}'].orValue('')`;
-  const unchanged = [annotationKeys.acknowledge, by, annotationKeys.acknowledgedExecution]
-    .map((key) => `${is(key)} == ${was(key)}`)
-    .join(" && ");
+  const unchanged = (...keys: readonly string[]) => keys.map((key) => `${is(key)} == ${was(key)}`).join(" && ");
+  const noAck = unchanged(annotationKeys.acknowledge, acknowledgedBy, annotationKeys.acknowledgedExecution);
+  const noCancel = unchanged(annotationKeys.cancelRequested, cancelRequestedBy, annotationKeys.cancelBlocks);
   return enforced("interlock-ack-identity", {
     operations: ["CREATE", "UPDATE"],
     resources: ["workflowexecutions", "remediationtargets", "remediationrequests"],
-    // The orchestrator passes a person's word on from the incident to the target's record.
-    expression: `(${unchanged}) || ${isOrchestrator(places)} || ${is(by)} == ${caller}`,
-    message: `'set the annotation ${by} to your own name, ' + ${caller}`,
+    // The orchestrator passes a person's word on, from the incident to the target's record and to executions.
+    expression: `${isOrchestrator(places)} || ((${noAck} || ${is(acknowledgedBy)} == ${caller}) && (${noCancel} || ${is(cancelRequestedBy)} == ${caller}))`,
+    message: `'set the annotation ' + ((${noAck}) ? '${cancelRequestedBy}' : '${acknowledgedBy}') + ' to your own name, ' + ${caller}`,
   });
 }
 

@@ -113,7 +113,13 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
       where: "anywhere",
     },
     { group: ours, resources: ["remediationrequests/status"], verbs: ["update"], where: "anywhere" },
-    { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "create", "delete"], where: "anywhere" },
+    // It passes an operator's request to cancel an incident on to its executions, by annotation.
+    {
+      group: ours,
+      resources: ["workflowexecutions"],
+      verbs: [...follow, "create", "patch", "delete"],
+      where: "anywhere",
+    },
     { group: ours, resources: ["remediationapprovalrequests"], verbs: [...follow, "create"], where: "anywhere" },
     { group: ours, resources: ["remediationapprovalrequests/status"], verbs: ["update"], where: "anywhere" },
     ...explain("anywhere"),

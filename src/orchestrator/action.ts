@@ -1,5 +1,6 @@
 import type { LedgerEvent } from "../ledger/index.ts";
 import type {
+  CancelRequest,
   NotificationRequest,
   RemediationApprovalRequest,
   RemediationRequestStatus,
@@ -16,6 +17,8 @@ export type Action =
   | { readonly do: "create-execution"; readonly execution: WorkflowExecution }
   /** Cancels its run: the executor stops that, frees the target, and lets the execution go. */
   | { readonly do: "delete-execution"; readonly execution: WorkflowExecution }
+  /** Passes an operator's request on: the executor stops the run, and frees the target. */
+  | { readonly do: "cancel-execution"; readonly execution: WorkflowExecution; readonly request: CancelRequest }
   | { readonly do: "create-approval"; readonly approval: RemediationApprovalRequest }
   /** The question has become pointless, or nobody answered in time. */
   | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest }

@@ -16,6 +16,7 @@ export const outcomes = [
   "ResolvedBeforeStart",
   "ResolvedDuringApproval",
   "Stale",
+  "Cancelled",
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 

@@ -59,6 +59,8 @@ export interface OrchestratorOptions {
   readonly settings: OrchestratorSettings;
   /** Since when nobody can answer an approval in another's name. Without it no name counts as verified. */
   readonly answerersKnownSince?: AnswerersKnownSince;
+  /** The same for cancelling an incident. */
+  readonly cancellersKnownSince?: AnswerersKnownSince;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
-import { labelKeys, type RemediationApprovalRequest, type WorkflowExecution } from "../resources/index.ts";
+import {
+  cancelRequestOn,
+  labelKeys,
+  type RemediationApprovalRequest,
+  type WorkflowExecution,
+} from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Action, act, nothing, type Turn, waitUntil } from "./action.ts";
+import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./cancel.ts";
 import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
 import { isOutnumbered, lateExecution } from "./late.ts";
 import * as events from "./ledger-events.ts";
@@ -26,6 +32,8 @@ export function decide(seen: Seen): Turn {
   const { incident } = seen;
   const { status, metadata } = incident;
   if (metadata.deletionTimestamp) return nothing;
+  const cancel = openCancelRequest(incident);
+  if (cancel) return cancelIncident(seen, cancel);
   const late = lateExecution(incident, seen.unfinished);
   if (late) return act({ do: "delete-execution", execution: late });
   const unnoted = unnotedElsewhere(seen);
@@ -191,6 +199,9 @@ function decideExecuting(seen: Seen): Turn {
     case "Failed":
       // Whoever deleted it wanted something else to happen.
       if (execution.metadata.deletionTimestamp) return startOver(incident, `execution ${name} was deleted`);
+      if (status.failureDetails.cancellation) {
+        return close(incident, cancelledClosing(status.failureDetails.cancellation), nowMs);
+      }
       return failed(incident, execution, status.failureDetails, nowMs);
     case "Skipped":
       return skipped(incident, execution, status.skipDetails, nowMs);
@@ -222,6 +233,8 @@ function settle(seen: Seen): Turn {
       { do: "set-status", status: recorded(status, nowMs) },
     );
   }
+  const request = cancelRequestOn(incident);
+  if (request && unfinished.length > 0) return cancelExecutions(unfinished, request) ?? nothing;
   // A run that took too long, or one that was started in the moment in which the incident was closed.
   const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (stray) return act({ do: "delete-execution", execution: stray });

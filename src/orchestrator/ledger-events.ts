@@ -1,6 +1,7 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { type Decision, isVerifiedName, toldCheck } from "../policy/index.ts";
 import {
+  type CancelRequest,
   type Diagnosis,
   type RemediationApprovalRequest,
   type RemediationApprovalRequestStatus,
@@ -101,6 +102,18 @@ export function answered(
     part: name,
     facts: { approval: name, decision, ...who },
   });
+}
+
+/** An operator cancelled it. */
+export function cancelled(
+  incident: RemediationRequest,
+  { by, reason, blocks }: CancelRequest,
+  { cancellersKnownSinceMs, nowMs }: { readonly cancellersKnownSinceMs?: number | undefined; readonly nowMs: number },
+): LedgerEvent {
+  // The annotation may be there from the beginning.
+  const signableSinceMs = Date.parse(incident.metadata.creationTimestamp ?? "");
+  const verified = isVerifiedName(by, { knownSinceMs: cancellersKnownSinceMs, signableSinceMs });
+  return event(incident, "incident.cancelled", iso(nowMs), { facts: { by, verified, reason, blocks } });
 }
 
 /** How it ended, as its status says. */

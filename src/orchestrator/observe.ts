@@ -19,6 +19,7 @@ import {
 } from "../resources/index.ts";
 import { analyzeSeries } from "./analyze-series.ts";
 import type { Analyzer } from "./analyzer.ts";
+import { openCancelRequest } from "./cancel.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
 import type { NewestIncidents } from "./newest-incidents.ts";
 import type { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
@@ -50,6 +51,8 @@ export interface Sight {
   readonly settings: OrchestratorSettings;
   /** Since when nobody can answer an approval in another's name; undefined if anybody can. */
   readonly answerersKnownSince?: AnswerersKnownSince | undefined;
+  /** The same for cancelling an incident. */
+  readonly cancellersKnownSince?: AnswerersKnownSince | undefined;
 }
 
 export type AnswerersKnownSince = (signal: AbortSignal) => Promise<number | undefined>;
@@ -79,6 +82,7 @@ export async function observe(
     execution: await executionOf(incident, sight, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
     approval,
+    ...(openCancelRequest(incident) && { cancellersKnownSinceMs: await sight.cancellersKnownSince?.(signal) }),
     ...(isAnswered && { answerersKnownSinceMs: await sight.answerersKnownSince?.(signal) }),
     workflow: diagnosis && catalog.find(diagnosis.workflowId),
     isNewest: sight.newest.isNewest(incident),

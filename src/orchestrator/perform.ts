@@ -2,6 +2,7 @@ import { KubeError, refOf, type UpdateOutcome } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
+  cancelAnnotations,
   ineffectiveExecutions,
   labelKeys,
   notificationRequests,
@@ -54,6 +55,11 @@ export async function perform(
       const preconditions = { uid, resourceVersion };
       const outcome = await client.delete(workflowExecutions, refOf(action.execution), { preconditions }, { signal });
       return outcome.kind === "conflict" ? { kind: "lost" } : done;
+    }
+    case "cancel-execution": {
+      const patch = { merge: { metadata: { annotations: cancelAnnotations(action.request) } } };
+      await client.patch(workflowExecutions, refOf(action.execution), patch, { signal });
+      return done;
     }
     case "create-approval":
       await client.create(remediationApprovalRequests, action.approval, { signal });

@@ -1,6 +1,12 @@
 import { byAge } from "../kube/index.ts";
 import { type Decision, historyOf } from "../policy/index.ts";
-import type { Diagnosis, ParameterValue, RemediationRequest, WorkflowExecution } from "../resources/index.ts";
+import {
+  cancelRequestOn,
+  type Diagnosis,
+  type ParameterValue,
+  type RemediationRequest,
+  type WorkflowExecution,
+} from "../resources/index.ts";
 import { backoffMs, parseDuration } from "../time/index.ts";
 import { act, nothing, type Turn, waitUntil } from "./action.ts";
 import { askPolicy } from "./ask-policy.ts";
@@ -17,8 +23,9 @@ import type { TargetView } from "./target-view.ts";
 import { staleAtMs, withdraw } from "./withdraw.ts";
 
 /** Whether an incident is dealt with in its target's turn: it knows its target and waits, or follows an execution. */
-export function hasTurn({ metadata, status }: RemediationRequest): boolean {
-  if (metadata.deletionTimestamp || !status?.diagnosis) return false;
+export function hasTurn(incident: RemediationRequest): boolean {
+  const { metadata, status } = incident;
+  if (metadata.deletionTimestamp || cancelRequestOn(incident) || !status?.diagnosis) return false;
   return (
     status.phase === "Analyzing" ||
     status.phase === "Blocked" ||

@@ -22,6 +22,8 @@ export interface Seen {
   readonly approval: RemediationApprovalRequest | undefined;
   /** Since when nobody can answer it in another's name, by the API server's clock. Asked when it was answered. */
   readonly answerersKnownSinceMs?: number | undefined;
+  /** Since when no user can cancel it in another's name, likewise. Read when one did. */
+  readonly cancellersKnownSinceMs?: number | undefined;
   /** The catalog's entry for the workflow of its diagnosis, or of the analysis. */
   readonly workflow: RemediationWorkflow | undefined;
   /** Whether no later incident has the same fingerprint. */

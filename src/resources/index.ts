@@ -6,6 +6,7 @@ export {
   automationPauses,
 } from "./automation-pause.ts";
 export { type BlockReason, blockReasons, type RecentCause, type SkipReason } from "./block-reasons.ts";
+export { type CancelRequest, cancelAnnotations, cancelRequestOn, describeCancellation } from "./cancellation.ts";
 export { type Catalog, type CatalogLookup, catalogOf, lookUpEntry } from "./catalog.ts";
 export { type CatalogDefaults, catalogDifference } from "./catalog-difference.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
@@ -155,6 +156,7 @@ export { resourceTypeOf } from "./target/resource-type.ts";
 export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
 export { runName, targetHash } from "./target-hash.ts";
 export {
+  type Cancellation,
   type ConflictingWorkflow,
   type ExecutionPhase,
   executionTransitions,

@@ -56,8 +56,12 @@ export const annotationKeys = {
   acknowledgedExecution: "kubernaut.ai/acknowledged-execution",
   /** On executions and target records: the reason with which a person acknowledges that it failed. */
   acknowledge: "kubernaut.ai/acknowledge",
-  /** On coding tasks: who wants the task to stop, and why. */
+  /** On executions and incidents: why they are to be stopped. On coding tasks: who wants that, and why. */
   cancelRequested: "kubernaut.ai/cancel-requested",
+  /** On executions and incidents: who requested that, as that person claims. */
+  cancelRequestedBy: "kubernaut.ai/cancel-requested-by",
+  /** On executions and incidents: `true` if the workflow stays blocked on the target until a person acknowledges. */
+  cancelBlocks: "kubernaut.ai/cancel-blocks",
   /** On executions and target records: who that person claims to be. */
   acknowledgedBy: "kubernaut.ai/acknowledged-by",
 } as const;

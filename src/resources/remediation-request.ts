@@ -182,7 +182,7 @@ const status = z
     }),
     z.strictObject({
       phase: z.literal("Withdrawn"),
-      outcome: z.enum(["ResolvedBeforeStart", "ResolvedDuringApproval", "Stale"]),
+      outcome: z.enum(["ResolvedBeforeStart", "ResolvedDuringApproval", "Stale", "Cancelled"]),
       completedAt,
       ...open,
     }),

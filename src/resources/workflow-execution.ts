@@ -34,6 +34,7 @@ export type WorkflowExecutionSpec = Wire<typeof spec>;
 export type WorkflowExecutionStatus = Wire<typeof status>;
 export type WorkflowRef = Wire<typeof workflowRef>;
 export type FailureDetails = Wire<typeof failureDetails>;
+export type Cancellation = Wire<typeof cancellation>;
 export type SkipDetails = Wire<typeof skipDetails>;
 export type ConflictingWorkflow = Wire<typeof conflictingWorkflow>;
 export type RecentRemediation = Wire<typeof recentRemediation>;
@@ -106,6 +107,13 @@ const workload = z.strictObject({
   serviceAccountName: name.describe("Service account of the run; that of the namespace if absent.").optional(),
 });
 
+const cancellation = z.strictObject({
+  by: text.describe("Who requested it."),
+  verified: z.boolean().describe("True if that identity was authenticated rather than claimed."),
+  reason: text.describe("Why."),
+  blocks: z.boolean().describe("True if the workflow stays blocked on the target until a person acknowledges."),
+});
+
 const failureDetails = z.strictObject({
   reason: z.enum(failureReasonNames).describe("Why it failed, in one word."),
   message: text.describe("Why it failed, as the engine put it."),
@@ -123,6 +131,7 @@ const failureDetails = z.strictObject({
       "True if anything had started. The same workflow then stays blocked on this target until a person acknowledges.",
     ),
   requiresManualReview: z.boolean().describe("True if a person has to look."),
+  cancellation: cancellation.describe("For an execution that an operator cancelled: who, and why.").optional(),
 });
 
 const conflictingWorkflow = z.strictObject({

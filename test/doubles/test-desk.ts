@@ -15,6 +15,8 @@ interface TestDeskOptions {
   readonly clock?: Clock;
   /** Whether a person looks at what is printed. */
   readonly isTerminal?: boolean;
+  /** What a person answers at the terminal, if there is one. */
+  readonly answer?: string;
   /** The ledger, if it can be read. */
   readonly events?: () => readonly LedgerEvent[];
 }
@@ -46,6 +48,7 @@ export class TestDesk implements Desk {
       clock = systemClock(),
       events,
       isTerminal = true,
+      answer,
     }: TestDeskOptions = {},
   ) {
     this.#events = events;
@@ -59,6 +62,7 @@ export class TestDesk implements Desk {
       ...printTo({ write: (text) => void this.lines.push(...text.replace(/\n$/, "").split("\n")), isTerminal }),
       id: () => `id${++this.#ids}`,
       user: "kim",
+      ...(answer === undefined ? {} : { ask: async () => answer }),
     };
   }
 

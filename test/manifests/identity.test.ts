@@ -4,7 +4,7 @@ import type { KubeObject } from "../../src/kube/index.ts";
 import { ackIdentity, approvalIdentity, resumeIdentity, usualManifests } from "../../src/manifests/index.ts";
 import { annotationKeys } from "../../src/resources/index.ts";
 
-const { acknowledge, acknowledgedBy } = annotationKeys;
+const { acknowledge, acknowledgedBy, cancelRequested, cancelRequestedBy, cancelBlocks } = annotationKeys;
 const orchestrator = "system:serviceaccount:kubernaut-system:interlock-orchestrator";
 
 /** What is on the object before and after, and who wants it. `undefined`: it is not there yet. */
@@ -34,6 +34,30 @@ describe("the policy about acknowledgements", () => {
       true,
     ],
     ["a person's word, passed on", {}, { [acknowledge]: "ok", [acknowledgedBy]: "kim" }, orchestrator, true],
+    ["a cancellation in one's own name", {}, { [cancelRequested]: "x", [cancelRequestedBy]: "kim" }, "kim", true],
+    ["a cancellation in another's name", {}, { [cancelRequested]: "x", [cancelRequestedBy]: "kim" }, "bob", false],
+    ["a cancellation without a name", {}, { [cancelRequested]: "x" }, "bob", false],
+    [
+      "a block added to another's cancellation",
+      { [cancelRequested]: "x", [cancelRequestedBy]: "kim" },
+      { [cancelRequested]: "x", [cancelRequestedBy]: "kim", [cancelBlocks]: "true" },
+      "bob",
+      false,
+    ],
+    [
+      "an acknowledgement in one's own name with a cancellation in another's",
+      {},
+      { [acknowledge]: "ok", [acknowledgedBy]: "bob", [cancelRequested]: "x", [cancelRequestedBy]: "kim" },
+      "bob",
+      false,
+    ],
+    [
+      "a cancellation that is passed on",
+      {},
+      { [cancelRequested]: "x", [cancelRequestedBy]: "kim" },
+      orchestrator,
+      true,
+    ],
     ["something new without an acknowledgement", undefined, {}, "bob", true],
     [
       "something new that is acknowledged in another's name in advance",

@@ -62,7 +62,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "leases.coordination.k8s.io in kubernaut-system": "get list watch create update delete",
     "remediationrequests.kubernaut.ai everywhere": "get list watch patch delete",
     "remediationrequests/status.kubernaut.ai everywhere": "update",
-    "workflowexecutions.kubernaut.ai everywhere": "get list watch create delete",
+    "workflowexecutions.kubernaut.ai everywhere": "get list watch create patch delete",
     "remediationapprovalrequests.kubernaut.ai everywhere": "get list watch create",
     "remediationapprovalrequests/status.kubernaut.ai everywhere": "update",
     "events everywhere": "create",

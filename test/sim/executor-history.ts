@@ -15,6 +15,7 @@ import { ledgerContradiction } from "./executor-ledger-check.ts";
 import { type KnownEnd, type PolicyRules, whyNotAllowed } from "./executor-policy-model.ts";
 import {
   cooldownLeft,
+  isAcknowledged,
   missingAck,
   missingEnd,
   recordContradiction,
@@ -366,8 +367,9 @@ function isForgotten(end: KnownEnd, trails: ReadonlyMap<string, ExecutionTrail>)
 /** Until when everything is acknowledged, by what people wrote on executions that had ended. */
 function acksOf(holder: ExecutionTrail, trails: ReadonlyMap<string, ExecutionTrail>): number {
   let until = Number.NEGATIVE_INFINITY;
-  for (const { target, workflowId, object } of trails.values()) {
-    const isAcked = object.metadata.annotations?.[annotationKeys.acknowledge] !== undefined;
+  for (const trail of trails.values()) {
+    const { target, workflowId, object } = trail;
+    const isAcked = isAcknowledged(trail);
     const { status } = object;
     const completedAt = status && "completionTime" in status ? Date.parse(status.completionTime ?? "") : Number.NaN;
     if (isAcked && target === holder.target && workflowId === holder.workflowId && completedAt > until)

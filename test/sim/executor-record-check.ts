@@ -148,6 +148,9 @@ function endOf({ object, uid, name }: ExecutionTrail): ExecutionEnd | undefined 
   const isForIncident = (metadata.ownerReferences ?? []).length > 0;
   if (status.phase === "Failed" && status.failureDetails.reason === "ValidationError" && !isForIncident)
     return undefined;
+  // Nor does one that was cancelled before it had acted.
+  if (status.phase === "Failed" && status.failureDetails.cancellation && !status.failureDetails.wasExecutionFailure)
+    return undefined;
   const end = {
     ...{ executionUid: uid, executionName: name, executionNamespace: metadata.namespace ?? "" },
     ...{ outcome: status.outcome, completedAt: status.completionTime },
@@ -170,6 +173,9 @@ function isRecorded({ object }: ExecutionTrail): boolean {
   return object.status?.conditions?.some(({ type, status }) => type === "Recorded" && status === "True") ?? false;
 }
 
-function isAcknowledged({ object }: ExecutionTrail): boolean {
-  return object.metadata.annotations?.[annotationKeys.acknowledge] !== undefined;
+/** Whoever cancels without a block says that trying again is safe. */
+export function isAcknowledged({ object }: ExecutionTrail): boolean {
+  const { status, metadata } = object;
+  const cancellation = status?.phase === "Failed" ? status.failureDetails.cancellation : undefined;
+  return metadata.annotations?.[annotationKeys.acknowledge] !== undefined || cancellation?.blocks === false;
 }

@@ -6,6 +6,7 @@ import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.
 import {
   annotationKeys,
   automationPauses,
+  cancelAnnotations,
   executionNamespace,
   labelKeys,
   remediationApprovalRequests,
@@ -225,7 +226,7 @@ export class ExecutorStory {
 
   async #meddle() {
     const { chance } = this.#stage.world;
-    switch (chance.whole(0, 9)) {
+    switch (chance.whole(0, 10)) {
       case 0:
       case 1:
         return this.#deleteExecution();
@@ -242,6 +243,8 @@ export class ExecutorStory {
         return this.#deleteOne(this.#kindOfRun(), "active run deleted by a third party", (run) => !isOver(run));
       case 8:
         return this.#changeCatalog();
+      case 9:
+        return this.#cancel();
       default:
         return this.#removeByForce();
     }
@@ -259,6 +262,15 @@ export class ExecutorStory {
     if (!execution) return;
     this.#struck("failure acknowledged");
     const annotations = { [annotationKeys.acknowledge]: "looked at it", [annotationKeys.acknowledgedBy]: "kim" };
+    await this.#client.patch(workflowExecutions, refOf(execution), { merge: { metadata: { annotations } } });
+  }
+
+  async #cancel() {
+    const execution = await this.#pickExecution(({ status }) => !status || !("completionTime" in status));
+    if (!execution) return;
+    this.#struck("execution cancelled");
+    const blocks = this.#stage.world.chance.happens(0.3);
+    const annotations = cancelAnnotations({ by: "kim", reason: "not needed", blocks });
     await this.#client.patch(workflowExecutions, refOf(execution), { merge: { metadata: { annotations } } });
   }
 

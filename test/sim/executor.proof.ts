@@ -11,6 +11,7 @@ const faults = [
   "execution deleted",
   "execution removed by force",
   "failure acknowledged",
+  "execution cancelled",
   "automation paused",
   "catalog changed",
   "record deleted by a third party",

@@ -2,12 +2,13 @@ import { type Command, CommandError, type Desk, takeOption } from "../../cli/ind
 import { KubeError } from "../../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../../ledger/index.ts";
 import { kindsIn } from "../../resources/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { policySettings } from "../executor.ts";
 import { factsLimits, factsReader } from "../facts.ts";
 import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
 import { openApiServer } from "../open-client.ts";
 import { readRulesFolder } from "../rules-folder.ts";
-import { configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
+import { configFrom, dataDirectory, onRequestToEnd, type Surroundings } from "./surroundings.ts";
 
 const deskOptions = `  --data DIR              where "up" keeps its things; default INTERLOCK_DATA, else .data
   --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else DIR/kubeconfig, which up and api write,
@@ -46,7 +47,7 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
           terminal,
           clock,
           random,
-          interrupted,
+          interrupted: () => interruptedBy(clock),
           directory,
           settings: policySettings(config),
           incidentsIn: config.gateway.namespace,
@@ -83,9 +84,10 @@ async function answered<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-function interrupted(): AbortSignal {
+/** Aborts with the first SIGINT or SIGTERM. A later second one ends the process. */
+function interruptedBy(clock: Clock): AbortSignal {
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  onRequestToEnd(clock, { first: () => stop.abort(), second: () => process.exit(130) });
   return stop.signal;
 }
 

@@ -39,13 +39,18 @@ const oneRequestMs = 500;
 
 /** Ends the process on SIGINT or SIGTERM, after `close`. A later second request does not wait for `close`. */
 export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
+  onRequestToEnd(clock, { first: () => void close().then(() => process.exit(0)), second: () => process.exit(1) });
+}
+
+/** Calls `first` at the first SIGINT or SIGTERM, and `second` at one that is another request. */
+export function onRequestToEnd(clock: Clock, { first, second }: { first(): void; second(): void }): void {
   let requestedAt: number | undefined;
   const request = () => {
     if (requestedAt === undefined) {
       requestedAt = clock.now();
-      void close().then(() => process.exit(0));
+      first();
     } else if (clock.now() - requestedAt > oneRequestMs) {
-      process.exit(1);
+      second();
     }
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);

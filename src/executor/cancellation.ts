@@ -1,0 +1,13 @@
+import { isVerifiedName } from "../policy/index.ts";
+import { type Cancellation, cancelRequestOn } from "../resources/index.ts";
+import type { Seen } from "./seen.ts";
+
+/** The request of an operator to stop the execution, as it goes on record. */
+export function cancellationOf({ execution, acknowledgersKnownSinceMs }: Seen): Cancellation | undefined {
+  const request = cancelRequestOn(execution);
+  if (!request) return undefined;
+  // The annotation may be there from the beginning.
+  const signableSinceMs = Date.parse(execution.metadata.creationTimestamp ?? "");
+  const verified = isVerifiedName(request.by, { knownSinceMs: acknowledgersKnownSinceMs, signableSinceMs });
+  return { ...request, verified };
+}

@@ -1,0 +1,33 @@
+import type { KubeObject } from "../kube/index.ts";
+import { annotationKeys } from "./names.ts";
+
+/** An operator's request to stop an execution, or everything that is done for an incident. */
+export interface CancelRequest {
+  readonly by: string;
+  readonly reason: string;
+  /** Whether the workflow stays blocked on the target until a person acknowledges. */
+  readonly blocks: boolean;
+}
+
+/** The request on an execution or incident, if there is one. */
+export function cancelRequestOn({ metadata }: KubeObject): CancelRequest | undefined {
+  const { annotations = {} } = metadata;
+  const reason = annotations[annotationKeys.cancelRequested]?.trim();
+  if (!reason) return undefined;
+  const by = annotations[annotationKeys.cancelRequestedBy]?.trim() || "unknown";
+  return { by, reason, blocks: annotations[annotationKeys.cancelBlocks] === "true" };
+}
+
+/** The annotations that make the request. */
+export function cancelAnnotations({ by, reason, blocks }: CancelRequest): Readonly<Record<string, string>> {
+  return {
+    [annotationKeys.cancelRequested]: reason,
+    [annotationKeys.cancelRequestedBy]: by,
+    ...(blocks ? { [annotationKeys.cancelBlocks]: "true" } : {}),
+  };
+}
+
+/** A request in a sentence. */
+export function describeCancellation({ by, reason }: Pick<CancelRequest, "by" | "reason">): string {
+  return `Cancelled by ${by}: ${reason}`;
+}
