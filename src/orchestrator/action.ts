@@ -32,6 +32,8 @@ export type Action =
   /** A later incident of its fingerprint is there: gateways that look for the newest need not read this one any more. */
   | { readonly do: "mark-superseded" }
   | { readonly do: "delete-incident" }
+  /** Removes the texts of its signal, and marks it as a tombstone. */
+  | { readonly do: "strip-incident" }
   /** Tells people and metrics. Never stands in the way. */
   | { readonly do: "announce"; readonly what: Announcement };
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy } from "../policy/index.ts";
-import type {
-  RemediationApprovalRequest,
-  RemediationRequest,
-  RemediationRequestStatus,
-  RemediationWorkflow,
-  WorkflowExecution,
+import {
+  annotationKeys,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type RemediationRequestStatus,
+  type RemediationWorkflow,
+  type WorkflowExecution,
 } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
 import { decide } from "./decide.ts";
@@ -133,7 +134,18 @@ describe("the next step of an incident", () => {
       { incident: closed(), approval: asking().approval as RemediationApprovalRequest },
       "expire-approval",
     ],
-    ["that is closed, and the newest, is nothing", { incident: closed({}, true, -10_000) }, "nothing"],
+    ["that is closed, and the newest, is to keep it for a while", { incident: closed() }, "look again in 23h59m"],
+    [
+      "that is the newest, and was kept long enough, is to make a tombstone of it",
+      { incident: closed({}, true, -24 * 60) },
+      "set-status, strip-incident",
+    ],
+    ["that is a tombstone, and the newest, is nothing", { incident: tombstone() }, "nothing"],
+    [
+      "that is a tombstone, and not the newest, is to remove it",
+      { incident: tombstone(), isNewest: false },
+      "record, delete-incident",
+    ],
     [
       "that is closed, and not the newest, is to keep it for a while",
       { incident: closed(), isNewest: false },
@@ -355,6 +367,11 @@ function closed(status: object = {}, told = true, completed = -1): RemediationRe
   const recorded = { type: "Recorded", status: "True", reason: "Completed", message: "", lastTransitionTime: at(0) };
   const conditions = told ? { conditions: [recorded] } : {};
   return incident("Completed", { outcome: "Remediated", completedAt: at(completed), ...conditions, ...status });
+}
+
+function tombstone(): RemediationRequest {
+  const one = closed({}, true, -24 * 60);
+  return { ...one, metadata: { ...one.metadata, annotations: { [annotationKeys.tombstone]: "true" } } };
 }
 
 function fromAlertmanager(one: RemediationRequest): RemediationRequest {

@@ -16,6 +16,7 @@ import { approvalExpired, incidentBlocked, incidentClosed } from "./notices.ts";
 import { isKnown } from "./own-executions.ts";
 import type { Seen } from "./seen.ts";
 import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
+import { isTombstone, tombstoneStatus } from "./tombstone.ts";
 import { staleAtMs, withdraw } from "./withdraw.ts";
 
 /**
@@ -245,10 +246,14 @@ function settle(seen: Seen): Turn {
 function retain(seen: Seen): Turn {
   const { incident, isNewest, nowMs } = seen;
   // Its number is the way to the next one's name. When that is there, we are told.
-  if (isNewest) return nothing;
-  if (incident.metadata.labels?.[labelKeys.latestOf] !== undefined) return act({ do: "mark-superseded" });
+  if (isNewest && isTombstone(incident)) return nothing;
+  const isMarkedNewest = incident.metadata.labels?.[labelKeys.latestOf] !== undefined;
+  if (!isNewest && isMarkedNewest) return act({ do: "mark-superseded" });
   const untilMs = keptUntilMs(seen);
   if (nowMs < untilMs) return waitUntil(untilMs, nowMs);
+  // The mark comes with the last write: after a crash in between both are made again.
+  if (isNewest && incident.status)
+    return act({ do: "set-status", status: tombstoneStatus(incident.status) }, { do: "strip-incident" });
   return act(
     { do: "record", event: events.deleted(incident, nowMs) },
     { do: "delete-incident" },

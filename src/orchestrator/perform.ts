@@ -12,6 +12,7 @@ import {
   remediationApprovalRequests,
   remediationRequests,
   remediationTargets,
+  signalTextsRemoved,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
@@ -88,6 +89,12 @@ export async function perform(
       if (outcome.kind === "conflict") return { kind: "lost" };
       ownWrites.noteGone(incident);
       return done;
+    }
+    case "strip-incident": {
+      const { resourceVersion } = incident.metadata;
+      const annotations = { [annotationKeys.tombstone]: "true" };
+      const patch = { merge: { metadata: { resourceVersion, annotations }, spec: signalTextsRemoved } };
+      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
     }
     case "announce":
       announce(action.what, incident);

@@ -98,6 +98,7 @@ export {
   type RemediationRequestSpec,
   type RemediationRequestStatus,
   remediationRequests,
+  signalTextsRemoved,
   withoutSignalTexts,
 } from "./remediation-request.ts";
 export {

@@ -44,6 +44,8 @@ export const annotationKeys = {
   sender: "kubernaut.ai/sender",
   /** On executions: name of the RemediationApprovalRequest that approves them, in the namespace of incidents. */
   approval: "kubernaut.ai/approval",
+  /** On incidents: `true` if only what is needed for the next incident of the fingerprint was kept. */
+  tombstone: "kubernaut.ai/tombstone",
   /** On incidents: what the first signal named, in clear. */
   subject: "kubernaut.ai/subject",
   /** On incidents: which version of the gateway's rules for identity their fingerprint was made by. */

@@ -18,7 +18,7 @@ import {
   type Wire,
   workflowId,
 } from "./fields.ts";
-import { finalPhases, immutable } from "./schema/rules.ts";
+import { celIsOneOf, finalPhases, onlyRemoves } from "./schema/rules.ts";
 
 /** An incident: one open problem, reported by one or many signals with the same fingerprint. */
 export interface RemediationRequest extends KubeObject {
@@ -45,6 +45,9 @@ export function withoutSignalTexts(incident: RemediationRequest): RemediationReq
   return { ...incident, spec };
 }
 
+/** The merge patch of a spec that removes the texts of its signal. */
+export const signalTextsRemoved = { signalLabels: null, signalAnnotations: null, originalPayload: null };
+
 /** Whether `incident` is more than caches keep. */
 export function hasSignalTexts({ spec }: RemediationRequest): boolean {
   return [spec.signalLabels, spec.signalAnnotations, spec.originalPayload].some((texts) => texts !== undefined);
@@ -66,25 +69,38 @@ const targetResource = z.strictObject({
     .optional(),
 });
 
-const spec = z
-  .strictObject({
-    signalFingerprint: fingerprint.describe(
-      "Identity of the problem: signals with the same one are the same incident.",
+const specFields = z.strictObject({
+  signalFingerprint: fingerprint.describe("Identity of the problem: signals with the same one are the same incident."),
+  signalName: z.string().min(1).max(253).describe("What was reported, such as the name of the alert."),
+  signalSource: z.string().min(1).max(63).describe("Who reported it, such as alertmanager.").optional(),
+  severity: severity.describe("How bad it is, in the sender's own word."),
+  targetResource: targetResource.describe("What the signal is about. What is acted on is in the diagnosis."),
+  firingTime: timestamp.describe("Since when the problem exists, according to the sender."),
+  receivedTime: timestamp.describe("When we heard of it."),
+  signalLabels: stringMap.describe("Labels of the first signal.").optional(),
+  signalAnnotations: stringMap.describe("Annotations of the first signal.").optional(),
+  originalPayload: z.string().describe("The first signal as it arrived, in JSON.").optional(),
+});
+
+const signalTexts = ["signalLabels", "signalAnnotations", "originalPayload"] as const;
+
+const spec = specFields.meta({
+  description:
+    "The problem as it was first reported. It never changes; labels, annotations and payload are removed when the incident becomes a tombstone.",
+  "x-kubernetes-validations": [
+    onlyRemoves(
+      signalTexts,
+      Object.keys(specFields.shape),
+      "an incident's spec is what was reported, and does not change",
     ),
-    signalName: z.string().min(1).max(253).describe("What was reported, such as the name of the alert."),
-    signalSource: z.string().min(1).max(63).describe("Who reported it, such as alertmanager.").optional(),
-    severity: severity.describe("How bad it is, in the sender's own word."),
-    targetResource: targetResource.describe("What the signal is about. What is acted on is in the diagnosis."),
-    firingTime: timestamp.describe("Since when the problem exists, according to the sender."),
-    receivedTime: timestamp.describe("When we heard of it."),
-    signalLabels: stringMap.describe("Labels of the first signal.").optional(),
-    signalAnnotations: stringMap.describe("Annotations of the first signal.").optional(),
-    originalPayload: z.string().describe("The first signal as it arrived, in JSON.").optional(),
-  })
-  .meta({
-    description: "The problem as it was first reported. It never changes.",
-    "x-kubernetes-validations": [immutable("an incident's spec is what was reported, and does not change")],
-  });
+  ],
+});
+
+/** A tombstone is made of a closed incident only. */
+const keepsTextsWhileOpen = {
+  rule: `self.spec == oldSelf.spec || (has(oldSelf.status) && ${celIsOneOf("oldSelf.status.phase", closedIncidentPhases)})`,
+  message: "labels, annotations and payload of an incident stay until it is closed",
+};
 
 const series = z.strictObject({
   firingAt: timestamp.describe("Since when it fires, by the sender's clock."),
@@ -198,6 +214,7 @@ export const remediationRequests = defineKind<RemediationRequest>({
   description: "RemediationRequest is an incident: one open problem, whoever reports it and however often.",
   spec,
   status,
+  rules: [keepsTextsWhileOpen],
   selectable: ["spec.signalFingerprint"],
   columns: [
     { name: "Phase", type: "string", jsonPath: ".status.phase" },

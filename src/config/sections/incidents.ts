@@ -28,6 +28,6 @@ export const incidents = {
     kind: duration({ atLeast: "1m" }),
     default: "24h",
     about:
-      "How long closed incidents are kept, with their executions. The newest of each fingerprint stays, and so does what a check still needs.",
+      "How long closed incidents are kept, with their executions. The newest of each fingerprint then becomes a tombstone, without the texts of its signal and its series; what a check still needs is kept longer.",
   }),
 };

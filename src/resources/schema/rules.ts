@@ -11,6 +11,17 @@ export function immutable(message: string): CelRule {
   return { rule: "self == oldSelf", message };
 }
 
+/** Of `fields`, those in `removable` may be removed, and nothing else changes. */
+export function onlyRemoves(removable: readonly string[], fields: readonly string[], message: string): CelRule {
+  const kept = fields.filter((field) => !removable.includes(field)).map(staysTheSame);
+  const removed = removable.map((field) => {
+    const is = celField(field);
+    const was = is.replace(/^self/, "oldSelf");
+    return `(!has(${is}) || (has(${was}) && ${is} == ${was}))`;
+  });
+  return { rule: [...kept, ...removed].join(" && "), message };
+}
+
 /** An optional field that is neither changed, added nor removed. */
 export function staysTheSame(field: string): string {
   const is = celField(field);
