@@ -11,20 +11,23 @@ import { jsonLines } from "./terminal.ts";
 import { explainExecution } from "./why-execution.ts";
 import { explainIncident } from "./why-incident.ts";
 import { explainReported } from "./why-report.ts";
+import { explainIgnored, explainSignal, ignoredSignalsOf } from "./why-signal.ts";
 import { explainTasks } from "./why-task.ts";
 
 /** `interlock why` */
 export const why: Command<Desk> = {
   name: "why",
   about: "why something happens or does not: an incident, an execution, a coding task, or a target now",
-  usage: `interlock why INCIDENT|EXECUTION|TASK|TARGET|URL [--workflow WORKFLOW] [--namespace NS] [--output json]
+  usage: `interlock why INCIDENT|EXECUTION|TASK|TARGET|URL|SIGNAL [--workflow WORKFLOW] [--namespace NS] [--output json]
 
 Of an incident: how far it has come, what was decided about it and by which checks, what it waits for, until when, and
 what can be done; then the same checks asked now. Of an execution: what became of it, by which checks it was skipped,
-and the checks now. Of a target: whether a workflow, or each of the catalog, may act on it now. Of a coding task: how
+and the checks now. Of a target: whether a workflow, or each of the catalog, may act on it now, and which signals about it had no
+effect. Of a coding task: how
 far it has come, and what it waits for; of a branch, git:host/id@branch, or of a repository, git:host/id, whether
 automation is paused there, and all tasks on it. Of a merge request (its address, or group/app!7), a comment (its address,
-or note:ID) or an issue (its address or key): its tasks, and why reports of it were ignored.`,
+or note:ID) or an issue (its address or key): its tasks, and why reports of it were ignored. Of a signal (signal:NAME, by the
+name of its alert or of its source, or its fingerprint v1:…): why it had no effect.`,
   example: "interlock why node/worker-1",
   perform: performWhy,
 };
@@ -42,6 +45,7 @@ async function performWhy(args: readonly string[], desk: Desk): Promise<number> 
   const { facts, text } =
     (await explainTasks(subject, desk)) ??
     (await explainReported(subject, desk)) ??
+    (await explainSignal(subject, desk)) ??
     (subject.includes("/")
       ? await explainTarget(subject, values.workflow, desk)
       : await explainNamed(subject, values.namespace, desk));
@@ -60,9 +64,10 @@ async function explainTarget(text: string, workflow: string | undefined, desk: D
   const kinds = await kindsIn(desk.client);
   const target = readObjectTarget(text, kinds);
   const now = await askPolicy({ target, workflow }, kinds, desk);
+  const ignored = await ignoredSignalsOf(target.text, desk);
   return {
-    facts: { target: target.text, now },
-    text: now.map(({ request, decision }) => explain(request, decision)),
+    facts: { target: target.text, now, ignored },
+    text: [...now.map(({ request, decision }) => explain(request, decision)), ...ignored.map(explainIgnored)],
   };
 }
 

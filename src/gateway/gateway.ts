@@ -1,6 +1,6 @@
 import type { Locks } from "../coordination/index.ts";
 import { informer, type KubeClient, namespaces, type Problem, refOfKey } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import {
   type FingerprintField,
   type Kinds,
@@ -16,10 +16,11 @@ import type { Admission, Preview } from "./admission.ts";
 import { Intake, type Repeats } from "./admit.ts";
 import { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { type IgnoredSignal, IgnoredSignals } from "./ignored-signals.ts";
 import { inSlices } from "./in-slices.ts";
 import { Incidents } from "./incidents.ts";
 import { IntakeStalls } from "./intake-stalls.ts";
-import { admissionEvent, countedEvent } from "./ledger-events.ts";
+import { admissionEvent, countedEvent, notASignalEvent, overflowEvent } from "./ledger-events.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
 import { objectsOf } from "./objects.ts";
@@ -78,6 +79,8 @@ export interface Gateway {
   admitAll(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]>;
   /** What would become of a signal; nothing is changed by asking. Throws as `admit` does. */
   preview(signal: Signal): Promise<Preview>;
+  /** Records that a part of a payload is no signal. Throws LedgerError if it may not have been kept. */
+  ignore(part: Omit<IgnoredSignal, "fingerprint">): Promise<void>;
   /** A sender has left so many alerts out of what it sent. */
   truncated(source: string, alerts: number): void;
   /** Writes what was counted, and stops. */
@@ -152,8 +155,26 @@ export function startGateway(options: GatewayOptions): Gateway {
     if (!report) return;
     say(log, admission, report);
     const event = admissionEvent(admission, report, moved);
-    if (event) await ledger.append(event);
+    if (!event) return;
+    // Signals that were counted before are part of the count, so their row is never left out.
+    const isCollapsible = "because" in admission && moved === undefined;
+    if (!isCollapsible) return ledger.append(event);
+    const { signal, fingerprint } = report;
+    await recordIgnored(event, { ...signal, sender: signal.sender, fingerprint, because: admission.because });
   };
+  const ignoredSignals = new IgnoredSignals({ windowMs: 600_000, maxRowsPerSender: 1_000, maxEntries: 10_000 });
+  async function recordIgnored(event: LedgerEvent, signal: IgnoredSignal) {
+    const decision = ignoredSignals.decide(signal, client.serverNowMs());
+    if (decision.do === "count") return;
+    const row = decision.do === "record" ? event : overflowEvent(signal, { id: random.id(), at: now() });
+    const collapsed = decision.do === "record" && decision.collapsed > 0 ? { collapsed: decision.collapsed } : {};
+    try {
+      await ledger.append({ ...row, facts: { ...row.facts, ...collapsed } });
+    } catch (error) {
+      ignoredSignals.forget(signal);
+      throw error;
+    }
+  }
   const intake: Intake = new Intake({
     client,
     kinds,
@@ -231,6 +252,7 @@ export function startGateway(options: GatewayOptions): Gateway {
       return (await Promise.all(slices)).flat();
     },
     preview: (signal) => intake.preview(signal),
+    ignore: (part) => recordIgnored(notASignalEvent(part, { id: random.id(), at: now() }), part),
     truncated(source, alerts) {
       metrics.truncated(alerts);
       log.warn("alerts left out by their sender", { source, alerts });

@@ -2,6 +2,7 @@ import type { Fact, LedgerEvent } from "../ledger/index.ts";
 import type { RemediationRequest } from "../resources/index.ts";
 import type { Admission } from "./admission.ts";
 import { seriesKey } from "./decide.ts";
+import type { IgnoredSignal } from "./ignored-signals.ts";
 import type { NamelessReport, Report } from "./report.ts";
 
 /**
@@ -60,6 +61,28 @@ export function admissionEvent(
   }
 }
 
+interface Stamp {
+  /** Unique for each row. */
+  readonly id: string;
+  readonly at: string;
+}
+
+/** A part of a payload that reports nothing that fires or ends. */
+export function notASignalEvent({ source, sender, because }: IgnoredSignal, { id, at }: Stamp): LedgerEvent {
+  return {
+    id: `${source}/signal.ignored/${id}`,
+    type: "signal.ignored",
+    at,
+    facts: { signal_source: source, ...(sender === undefined ? {} : { sender }), because },
+  };
+}
+
+/** One sender has more signals without effect than are recorded one by one. */
+export function overflowEvent({ source, sender }: IgnoredSignal, stamp: Stamp): LedgerEvent {
+  const because = "its sender has more signals without effect than are recorded one by one";
+  return notASignalEvent({ source, sender, because }, stamp);
+}
+
 export interface Written {
   readonly writer: string;
   readonly occurrences: number;
@@ -95,6 +118,7 @@ function facts(
     signal_name: signal.name,
     signal_source: signal.source,
     severity: signal.severity,
+    ...(signal.sender === undefined ? {} : { sender: signal.sender }),
     ...("owner" in report ? { target_resource: report.owner.target, subject: report.subject } : {}),
     firing_at: signal.firingAt,
     ...(signal.endedAt === undefined ? {} : { ended_at: signal.endedAt }),

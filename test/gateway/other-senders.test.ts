@@ -5,7 +5,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openSignalRoutes } from "../../src/app/signal-routes.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import type { SignalRoute } from "../../src/gateway/index.ts";
+import { LedgerError, type LedgerEvent, memoryLedger } from "../../src/ledger/index.ts";
 import type { Signal } from "../../src/resources/index.ts";
+import { settings } from "./gateway-world.ts";
 import { type ServedGateway, servedGateway, token } from "./served-gateway.ts";
 
 const examples = join(import.meta.dirname, "../../examples/senders");
@@ -230,6 +232,50 @@ describe("a webhook of PagerDuty", () => {
       { status: "ignored", message: expect.stringContaining("selects only items") },
     ]);
   });
+});
+
+describe("a payload that is ignored", () => {
+  let served: ServedGateway;
+  afterEach(() => served.close());
+  const ping = { event: { event_type: "pagey.ping" } };
+
+  it("leaves one ledger row for all of its repeats", async () => {
+    served = await servedGateway();
+
+    for (let i = 0; i < 5; i++) await served.post("/api/v1/signals/pagerduty", ping);
+
+    expect(served.ledger.events()).toMatchObject([
+      { type: "signal.ignored", facts: { signal_source: "pagerduty", sender: "test", because: expect.any(String) } },
+    ]);
+  });
+
+  it("is to be sent again if the ledger could not keep its row", async () => {
+    const ledger = memoryLedger();
+    let isBroken = true;
+    const append = (event: LedgerEvent) =>
+      isBroken ? Promise.reject(new LedgerError("failed", "the disk failed")) : ledger.append(event);
+    served = await servedGateway({ ledger: { ...ledger, append } });
+
+    const first = await served.post("/api/v1/signals/pagerduty", ping);
+    isBroken = false;
+    const second = await served.post("/api/v1/signals/pagerduty", ping);
+
+    expect([first.status, second.status]).toEqual([503, 200]);
+    expect(ledger.events()).toHaveLength(1);
+  });
+
+  it.each(["signal.refused", "signal.ignored"])(
+    "as a signal (%s) leaves one ledger row for all of its repeats",
+    async (type) => {
+      served = await servedGateway({ settings: { ...settings, scope: "labels" } });
+      const status = type === "signal.ignored" ? "resolved" : "firing";
+
+      for (let i = 0; i < 5; i++)
+        await served.post("/api/v1/signals", { name: "DiskFull", target: "node/worker-1", status });
+
+      expect(served.ledger.events().map((event) => event.type)).toEqual([type]);
+    },
+  );
 });
 
 describe("a source with a mapping", () => {

@@ -247,7 +247,7 @@ async function take(request: FastifyRequest, reply: FastifyReply, desk: SignalDe
     return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
   if (isDryRun(request)) return answerDryRun(reply, attributed, reader.explain(request.body, receivedAt), desk);
-  return answer(reply, attributed, gateway, route);
+  return answer(reply, attributed, admitted, gateway);
 }
 
 function tooLarge(reply: FastifyReply, { gateway, limits }: SignalDesk) {
@@ -272,9 +272,16 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
   return problems.length > 0 ? { kind: "forbidden", problems } : { ...reading, readings };
 }
 
-async function answer(reply: FastifyReply, reading: Signals, gateway: Gateway, { reader, retries429 }: SignalRoute) {
+async function answer(
+  reply: FastifyReply,
+  reading: Signals,
+  { sender, route }: Extract<Authentication, { kind: "admitted" }>,
+  gateway: Gateway,
+) {
+  const { reader, retries429 } = route;
   if (reading.truncated > 0) gateway.truncated(reader.source, reading.truncated);
-  const results = await answersTo(gateway, reading.readings);
+  const recordIgnored = (because: string) => gateway.ignore({ source: reader.source, sender: sender.name, because });
+  const results = await answersTo(gateway, reading.readings, recordIgnored);
   const code = statusCodeOf(results, { retries429 });
   if (code === 422) {
     const problems = results.flatMap((result) => result.problems ?? []);
@@ -286,17 +293,25 @@ async function answer(reply: FastifyReply, reading: Signals, gateway: Gateway, {
   return reply.code(code).send({ results, ...(reading.truncated > 0 ? { truncatedAlerts: reading.truncated } : {}) });
 }
 
-async function answersTo(gateway: Gateway, readings: readonly SignalReading[]): Promise<readonly SignalAnswer[]> {
+async function answersTo(
+  gateway: Gateway,
+  readings: readonly SignalReading[],
+  recordIgnored: (because: string) => Promise<void>,
+): Promise<readonly SignalAnswer[]> {
   const signals = readings.flatMap((reading) => (reading.kind === "signal" ? [reading.signal] : []));
   const admissions = await gateway.admitAll(signals);
   let next = 0;
-  return readings.map((reading) => {
-    if (reading.kind === "problems") return unreadable(reading.problems);
-    if (reading.kind === "ignored") return notASignal(reading.because);
-    const admission = admissions[next++] as Admission | NotAdmitted;
-    if (admission.kind !== "failed") return answerTo(admission);
-    return answerToFailure(admission.error);
-  });
+  return Promise.all(
+    readings.map(async (reading) => {
+      if (reading.kind === "problems") return unreadable(reading.problems);
+      if (reading.kind === "ignored") {
+        const { because } = reading;
+        return recordIgnored(because).then(() => notASignal(because), answerToFailure);
+      }
+      const admission = admissions[next++] as Admission | NotAdmitted;
+      return admission.kind === "failed" ? answerToFailure(admission.error) : answerTo(admission);
+    }),
+  );
 }
 
 /** Says of each signal what would become of it, and changes nothing. */

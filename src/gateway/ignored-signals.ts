@@ -1,0 +1,89 @@
+export interface IgnoredSignalsOptions {
+  /** Repeats within this time share the row of the first. */
+  readonly windowMs: number;
+  /** Rows of one sender in one window. Further signals are counted, and share one row. */
+  readonly maxRowsPerSender: number;
+  /** Senders and rows that are kept in memory; the oldest is forgotten first, and recorded anew when it repeats. */
+  readonly maxEntries: number;
+}
+
+/** What makes two signals without effect the same. */
+export interface IgnoredSignal {
+  readonly source: string;
+  readonly sender: string | undefined;
+  /** Absent for a part of a payload that is no signal. */
+  readonly fingerprint?: string;
+  readonly because: string;
+}
+
+/** `collapsed`: how many signals since the last row are not recorded one by one, this one excluded. */
+export type RowDecision =
+  | { readonly do: "record"; readonly collapsed: number }
+  | { readonly do: "record-overflow" }
+  | { readonly do: "count" };
+
+interface Entry {
+  recordedAtMs: number;
+  collapsed: number;
+}
+
+interface SenderRows {
+  windowStartMs: number;
+  rows: number;
+}
+
+/**
+ * Decides which signals without effect get a ledger row, so that a flood of them does not flood the ledger: the first of
+ * each sender, reason and fingerprint in a window, and at most so many of one sender.
+ */
+export class IgnoredSignals {
+  readonly #options: IgnoredSignalsOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #senders = new Map<string, SenderRows>();
+
+  constructor(options: IgnoredSignalsOptions) {
+    this.#options = options;
+  }
+
+  decide(signal: IgnoredSignal, nowMs: number): RowDecision {
+    const { windowMs, maxRowsPerSender } = this.#options;
+    const key = keyOf(signal);
+    const entry = this.#entries.get(key);
+    if (entry && nowMs - entry.recordedAtMs < windowMs) {
+      entry.collapsed++;
+      return { do: "count" };
+    }
+    const sender = this.#rowsOf(`${signal.source}/${signal.sender ?? ""}`, nowMs);
+    if (sender.rows > maxRowsPerSender) return { do: "count" };
+    sender.rows++;
+    if (sender.rows > maxRowsPerSender) return { do: "record-overflow" };
+    this.#remember(this.#entries, key, { recordedAtMs: nowMs, collapsed: 0 });
+    return { do: "record", collapsed: entry?.collapsed ?? 0 };
+  }
+
+  /** Its row was not kept: the next one like it is recorded. */
+  forget(signal: IgnoredSignal): void {
+    this.#entries.delete(keyOf(signal));
+  }
+
+  #rowsOf(sender: string, nowMs: number): SenderRows {
+    const known = this.#senders.get(sender);
+    if (known && nowMs - known.windowStartMs < this.#options.windowMs) return known;
+    const rows = { windowStartMs: nowMs, rows: 0 };
+    this.#remember(this.#senders, sender, rows);
+    return rows;
+  }
+
+  #remember<T>(map: Map<string, T>, key: string, value: T): void {
+    map.delete(key);
+    map.set(key, value);
+    const [oldest] = map.keys();
+    if (map.size > this.#options.maxEntries && oldest !== undefined) map.delete(oldest);
+  }
+}
+
+/** Times in a reason differ from signal to signal; the reason is the same. */
+function keyOf({ source, sender = "", fingerprint = "", because }: IgnoredSignal): string {
+  const reason = because.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, "TIME");
+  return JSON.stringify([source, sender, fingerprint, reason]);
+}
