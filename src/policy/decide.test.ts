@@ -254,6 +254,15 @@ describe("an acknowledgement", () => {
   });
 });
 
+describe("an execution that holds its target", () => {
+  it("is reported as admitted, not as one that may run now", () => {
+    const decision = decide(request({ executionUid: holder().executionUid }), situation({ record: held() }));
+
+    const message = `was admitted at ${holder().since} and holds the target`;
+    expect(decision).toMatchObject({ verdict: "allow", message });
+  });
+});
+
 describe("what a block says", () => {
   it("carries the holder, when it changes and what to do", () => {
     expect(decide(request(), situation({ record: held() }))).toMatchObject({

@@ -37,6 +37,11 @@ export function decide(request: ActionRequest, situation: Situation): Decision {
     return { verdict: "block", message: `${evidence}; clears ${clears}`, ...rest, checks };
   }
   const observeOnly = situation.settings.observe || situation.workflow?.observe === true;
-  const message = observeOnly ? "would run; in observe mode nothing is started" : "may run now";
-  return { verdict: "allow", observeOnly, message, checks };
+  return { verdict: "allow", observeOnly, message: allowedMessage(request, situation, observeOnly), checks };
+}
+
+function allowedMessage({ executionUid }: ActionRequest, { record }: Situation, observeOnly: boolean): string {
+  const holder = record?.holder;
+  if (holder && holder.executionUid === executionUid) return `was admitted at ${holder.since} and holds the target`;
+  return observeOnly ? "would run; in observe mode nothing is started" : "may run now";
 }

@@ -5,7 +5,7 @@ import { customResourceDefinitions } from "../../resources/index.ts";
 export async function refuseRealTekton(client: KubeClient, signal?: AbortSignal): Promise<void> {
   if (await hasRealTekton(client, signal)) {
     throw new Error(
-      "The engine local cannot be used where Tekton is installed: it would run local runs too. Use the engine tekton.",
+      'The engine local cannot be used where Tekton is installed: Tekton would run local runs, too. Set EXECUTION_ENGINES (execution.engines) to "tekton, job".',
     );
   }
 }
