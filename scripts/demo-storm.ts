@@ -15,16 +15,16 @@ import {
 } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";
 
-// npm run demo:storm            a node runs out of disk, thirteen Pods are evicted, and one clean-up is run
+// npm run demo:storm            a node runs out of disk, thirteen Pods are evicted, and one clean-up is run: once with alerts of
+//                               Alertmanager, and once with Kubernetes Events
 // npm run demo:storm -- --json  the last line is one JSON object
 //
 // Plays at the Interlock of `npm start` if that runs, else at one of its own in a temporary directory.
 
 const places = ["prod", "staging", "dev", "payment", "search"];
 const evictions = 13;
-/** A node of its own for each storm: the one before may still cool down. */
-const node = `worker-node-${Date.now().toString(36)}`;
-const target = `node/${node}`;
+/** How a storm is reported. */
+type Path = "alertmanager" | "events";
 
 interface Stage {
   readonly url: string;
@@ -37,24 +37,32 @@ interface Stage {
 
 const stage = await openStage();
 try {
-  const { asPromised, ...figures } = await play(stage);
-  if (process.argv.includes("--json")) console.log(JSON.stringify(figures));
-  process.exitCode = asPromised ? 0 : 1;
+  const { asPromised: byAlerts, ...alertmanager } = await play(stage, "alertmanager");
+  const { asPromised: byEvents, ...events } = await play(stage, "events");
+  if (process.argv.includes("--json")) console.log(JSON.stringify({ alertmanager, events }));
+  process.exitCode = byAlerts && byEvents ? 0 : 1;
 } finally {
   await stage.close();
 }
 process.exit();
 
-async function play({ url, token, client, isLasting }: Stage) {
+async function play({ url, token, client, isLasting }: Stage, path: Path) {
   const startedAt = performance.now();
-  console.log(`\n${node} runs out of disk: ${evictions} Pods are evicted, and each is reported three times.\n`);
+  // A node of its own for each storm: the one before may still cool down.
+  const node = `worker-node-${path}-${Date.now().toString(36)}`;
+  const target = `node/${node}`;
+  const reporter = path === "events" ? "Kubernetes Events" : "Alertmanager";
+  console.log(`\n${node} runs out of disk: ${evictions} Pods are evicted, and ${reporter} report each three times.\n`);
   let signals = 0;
   for (let times = 1; times <= 3; times++) signals += await post("firing");
   await until("every incident has its answer", async () => (await incidents()).every(isAnswered));
-  signals += await post("resolved");
-  await until("every incident is closed", async () => (await incidents()).every(isClosed));
+  // Events never say that a problem is over: their incidents are watched for a while, and close by themselves.
+  if (path === "alertmanager") {
+    signals += await post("resolved");
+    await until("every incident is closed", async () => (await incidents()).every(isClosed));
+  }
   const notices = await until("people are told", async () => {
-    const told = await noticesAbout(client);
+    const told = await noticesAbout(client, target);
     return told.length >= 2 ? told : undefined;
   });
 
@@ -69,7 +77,7 @@ async function play({ url, token, client, isLasting }: Stage) {
     signals,
     incidents: all.length,
     runs: executions.filter(({ status }) => status?.phase !== "Skipped").length,
-    followers: all.filter(({ status }) => status?.follows && status.phase === "Completed").length,
+    followers: all.filter((incident) => incident.status?.follows && isFixed(incident)).length,
     skips,
     notices: notices.length,
     seconds: Math.round((performance.now() - startedAt) / 100) / 10,
@@ -92,21 +100,49 @@ async function play({ url, token, client, isLasting }: Stage) {
   return { ...figures, asPromised };
 
   async function post(status: "firing" | "resolved"): Promise<number> {
-    const alerts = Array.from({ length: evictions }, (_, i) => {
-      const namespace = places[i % places.length];
-      return { status, labels: { alertname: "KubePodEvicted", namespace, pod: `app-${i}-${node}`, node } };
+    const pods = Array.from({ length: evictions }, (_, i) => {
+      return { namespace: places[i % places.length] ?? "", pod: `app-${i}-${node}` };
     });
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const body = JSON.stringify({ version: "4", status, alerts });
-    const answer = await fetch(`${url}/api/v1/signals/alertmanager`, { method: "POST", headers, body });
-    if (!answer.ok) throw new Error(`the gateway answered ${answer.status}: ${await answer.text()}`);
+    if (path === "events") {
+      for (const { namespace, pod } of pods) await send("kubernetes-event", evictedEvent({ namespace, pod, node }));
+      return pods.length;
+    }
+    const alerts = pods.map((labels) => ({ status, labels: { alertname: "KubePodEvicted", ...labels, node } }));
+    await send("alertmanager", { version: "4", status, alerts });
     return alerts.length;
+  }
+
+  async function send(source: string, body: object): Promise<void> {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const request = { method: "POST", headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${url}/api/v1/signals/${source}`, request);
+    if (!answer.ok) throw new Error(`the gateway answered ${answer.status}: ${await answer.text()}`);
   }
 
   async function incidents(): Promise<readonly RemediationRequest[]> {
     const { items } = await client.list(remediationRequests);
     return items.filter(({ spec }) => spec.signalLabels?.["node"] === node);
   }
+}
+
+/** As a kubelet reports that it has evicted a Pod. */
+function evictedEvent({ namespace, pod, node }: Readonly<Record<"namespace" | "pod" | "node", string>>): object {
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${pod}.evicted`, namespace },
+    type: "Warning",
+    reason: "Evicted",
+    message: "The node was low on resource: ephemeral-storage.",
+    involvedObject: { apiVersion: "v1", kind: "Pod", namespace, name: pod },
+    source: { component: "kubelet", host: node },
+    lastTimestamp: new Date().toISOString(),
+  };
+}
+
+/** A run has succeeded for it, and it is closed or watched. */
+function isFixed({ status }: RemediationRequest): boolean {
+  return status?.phase === "Completed" || status?.phase === "Verifying";
 }
 
 /** Nothing more happens to it by itself for a while. */
@@ -118,7 +154,7 @@ function isClosed({ status }: RemediationRequest): boolean {
   return (closedIncidentPhases as readonly string[]).includes(status?.phase ?? "");
 }
 
-async function noticesAbout(client: KubeClient) {
+async function noticesAbout(client: KubeClient, target: string) {
   const { items } = await client.list(notificationRequests);
   return items.filter(({ spec }) => spec.context?.targetResource === target);
 }

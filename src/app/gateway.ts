@@ -204,7 +204,7 @@ async function follow(options: GatewayProcessOptions, { gateway, coordination, s
   const { loaded, client, clock, random, log } = options;
   const { kubernetes, eventReasons: reasons } = loaded.config.sources;
   const { overlapMs } = loaded.config.watermarks;
-  if (!kubernetes) return;
+  if (!(kubernetes ?? loaded.config.objects.server === "in-cluster")) return;
   const { locks, watermarks } = coordination;
   const sink = (signal: Signal) => gateway.admit(signal);
   const work: LeaderWork = ({ fence }, signal) =>

@@ -7,7 +7,8 @@ import { UpProcess } from "../services/up-process.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const script = join(root, "scripts/demo-storm.ts");
-const asPromised = { signals: 52, incidents: 13, runs: 1, followers: 12, skips: {}, notices: 2 };
+const outcome = { incidents: 13, runs: 1, followers: 12, skips: {}, notices: 2 };
+const asPromised = { alertmanager: { signals: 52, ...outcome }, events: { signals: 39, ...outcome } };
 
 describe("npm run demo:storm", { timeout: 120_000 }, () => {
   let up: UpProcess;
@@ -17,7 +18,7 @@ describe("npm run demo:storm", { timeout: 120_000 }, () => {
   });
   afterAll(() => up.stop());
 
-  it("starts an Interlock of its own where none runs: thirteen evictions are one run and two notices", async () => {
+  it("starts an Interlock of its own where none runs: thirteen evictions are one run and two notices, by alerts and by Events", async () => {
     const { status, out } = await storm(join(up.directory, "nowhere"));
 
     expect(JSON.parse(out.trim().split("\n").at(-1) ?? "")).toMatchObject(asPromised);

@@ -322,7 +322,17 @@ describe("the setting", () => {
   });
 
   it.each([
-    ["sources.kubernetes: what happens in Kubernetes is not followed unless it says so", [], []],
+    ["sources.kubernetes: outside a cluster Kubernetes is not watched unless it says so", [], []],
+    [
+      "sources.kubernetes: in a cluster nodes and Events are signals by default",
+      ["objects:", "  server: in-cluster"],
+      ["Evicted", "NodeDiskPressure"],
+    ],
+    [
+      "sources.kubernetes: in a cluster that can be turned off",
+      ["objects:", "  server: in-cluster", "sources:", "  kubernetes: false"],
+      [],
+    ],
     [
       "sources.kubernetes: with it, nodes and Events are signals",
       ["sources:", "  kubernetes: true"],

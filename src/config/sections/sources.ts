@@ -3,11 +3,11 @@ import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
 export const sources = {
-  kubernetes: setting({
+  kubernetes: optional<boolean>({
     kind: yesOrNo(),
-    default: "false",
     env: "SOURCES_KUBERNETES",
-    about: "Whether the gateway also follows Events and the conditions of nodes. One gateway at a time does.",
+    about:
+      "Whether the gateway also watches Events and the conditions of nodes; one gateway at a time does. Unless set, it does in a cluster (`objects.server` is `in-cluster`).",
   }),
   eventReasons: setting({
     kind: words(),

@@ -51,6 +51,7 @@ export function signalOfEvent(event: unknown, receivedAt: string): EventReading 
 
   const namespace = textOf(about["namespace"]);
   const apiVersion = textOf(about["apiVersion"]);
+  const node = nodeOf(event);
   return {
     kind: "signal",
     signal: {
@@ -60,12 +61,27 @@ export function signalOfEvent(event: unknown, receivedAt: string): EventReading 
       severity: "warning",
       subject: { kind, name, ...(namespace ? { namespace } : {}), ...(apiVersion ? { apiVersion } : {}) },
       series: [namespace, kind, name].join("/"),
-      labels: {},
+      labels: node === undefined ? {} : { node },
       annotations: textOf(event["message"]) ? { message: textOf(event["message"]).slice(0, 4_096) } : {},
       firingAt: eventTime(read) || receivedAt,
       payload: event,
     },
   };
+}
+
+/**
+ * The node that an Event is from. Events of the old API carry it in `source.host`; with the new one a kubelet reports under the
+ * name of its node, and any other component under a name of its own.
+ */
+function nodeOf({
+  source,
+  reportingComponent,
+  reportingInstance,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  const host = isObject(source) ? textOf(source["host"]) : "";
+  const instance = reportingComponent === "kubelet" ? textOf(reportingInstance) : "";
+  const node = host || instance;
+  return node.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(node) ? node : undefined;
 }
 
 function textOf(value: unknown): string {

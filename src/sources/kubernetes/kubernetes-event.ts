@@ -17,5 +17,6 @@ const fieldTable = [
   ["severity", "always warning"],
   ["status", "always firing"],
   ["subject", "involvedObject"],
+  ["labels", "node: source.host, or the reportingInstance of a kubelet"],
   ["firingAt", "series.lastObservedTime, lastTimestamp, eventTime, firstTimestamp, or metadata.creationTimestamp"],
 ] as const;

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { signalOfEvent } from "./event-signal.ts";
+
+describe("the node of an Event", () => {
+  it.each<[string, object, object]>([
+    ["source.host", { source: { component: "kubelet", host: "worker-1" } }, { node: "worker-1" }],
+    [
+      "the instance of a kubelet",
+      { reportingComponent: "kubelet", reportingInstance: "worker-2" },
+      { node: "worker-2" },
+    ],
+    [
+      "not the instance of another component",
+      { reportingComponent: "scheduler", reportingInstance: "scheduler-1" },
+      {},
+    ],
+    ["not what is no name of a node", { source: { host: "../etc" } }, {}],
+    ["nothing, if it says none", {}, {}],
+  ])("is %s", (_what, given, labels) => {
+    const involvedObject = { kind: "Pod", namespace: "payment", name: "api-1" };
+    const event = { type: "Warning", reason: "Evicted", involvedObject, metadata: {}, ...given };
+
+    const reading = signalOfEvent(event, "2026-11-15T12:00:00.000Z");
+
+    expect(reading.kind === "signal" && reading.signal.labels).toEqual(labels);
+  });
+});
