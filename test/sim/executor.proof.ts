@@ -1,6 +1,7 @@
-import { describe } from "vitest";
+import { describe, expect, it } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
 import { faultsOfAll, faultsOfServers } from "./faults.ts";
+import { simulate } from "./simulate.ts";
 
 const faults = [
   ...faultsOfAll,
@@ -22,4 +23,12 @@ const faults = [
 describe("the executor", () => {
   holdsInSimulation({ protocol: "executor", from: 1, seeds: 300 }, faults);
   mutantsAreCaught("executor", 300);
+
+  it("that reuses an approval breaks invariant E15", { timeout: 120_000 }, async () => {
+    const campaign = { protocol: "executor", from: 1, seeds: 300, mutant: "reuses-an-approval", untilFirst: true };
+
+    const { violations } = await simulate(campaign);
+
+    expect(violations).toEqual([expect.stringContaining("E15 approval")]);
+  });
 });

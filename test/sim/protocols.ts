@@ -99,6 +99,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "cooldown-is-the-run": executor(executors.cooldownIsTheRun),
       "trusts-the-execution": executor(executors.trustsTheExecution),
       "takes-any-answer": executor(executors.takesAnyAnswer),
+      "reuses-an-approval": executor(executors.reusesAnApproval),
     },
   },
   gateway: {
