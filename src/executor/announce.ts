@@ -31,6 +31,8 @@ function say(log: Logger, what: Announcement, seen: Seen) {
     targetResource,
   };
   switch (what.kind) {
+    case "pending":
+      return log.debug("execution pending", fields);
     case "admitted":
       return log.info("lock acquired", fields);
     case "skipped":

@@ -2,6 +2,7 @@ import type { FailureDetails, SkipReason } from "../resources/index.ts";
 
 /** Something that people should be able to see: in the log, as a Kubernetes Event, in a notice, in a metric. */
 export type Announcement =
+  | { readonly kind: "pending" }
   | { readonly kind: "admitted" }
   | { readonly kind: "skipped"; readonly reason: SkipReason; readonly message: string }
   | { readonly kind: "run-created"; readonly runName: string }

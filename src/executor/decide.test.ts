@@ -26,7 +26,7 @@ describe("a new execution", () => {
   });
 
   it("becomes Pending once it is marked", () => {
-    expect(steps(decide(seen({ execution: execution(undefined) })))).toEqual(["set-status Pending"]);
+    expect(steps(decide(seen({ execution: execution(undefined) })))).toEqual(["set-status Pending", "announce"]);
   });
 });
 

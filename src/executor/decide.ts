@@ -40,7 +40,7 @@ function decideNew(seen: Seen): Turn {
   if (seen.execution.metadata.deletionTimestamp) return settle(seen);
   // Found by its target's hash and kept by its finalizer, before anything is done for it.
   if (seen.plan.target && !isMarked(seen.execution, seen.plan.target)) return act({ do: "mark" });
-  return act({ do: "set-status", status: pending() });
+  return act({ do: "set-status", status: pending() }, { do: "announce", what: { kind: "pending" } });
 }
 
 function decidePending(seen: Seen): Turn {

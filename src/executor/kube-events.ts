@@ -68,6 +68,7 @@ function sentenceOf(what: Announcement): Pick<KubeEvent, "type" | "reason" | "me
       return { type: "Normal", reason: "TargetFreed", message: "the target can be acted on again" };
     case "cleanup-failed":
       return { type: "Warning", reason: "CleanupFailed", message: what.why.slice(0, 1_000) };
+    case "pending":
     case "admitted":
     case "started":
     case "run-removed":

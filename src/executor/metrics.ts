@@ -77,6 +77,8 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
   return {
     count(what, { plan }) {
       switch (what.kind) {
+        case "pending":
+          return transitions.with({ phase: "Pending" }).inc();
         case "skipped":
           transitions.with({ phase: "Skipped" }).inc();
           return skips.with({ reason: what.reason }).inc();

@@ -35,7 +35,7 @@ export function noticeOf({ execution, plan }: Seen): NotificationRequest | undef
       return notice(execution, {
         eventType: "WorkflowSkipped",
         severity: "info",
-        message: `Workflow execution skipped: ${skipSentence[status.skipDetails.reason]}`,
+        message: `Workflow execution skipped: ${describeSkip(status.skipDetails)}`,
         context: { ...contextOf(execution, plan.target?.text), ...skipContext(status.skipDetails) },
       });
     case "Pending":
@@ -43,6 +43,16 @@ export function noticeOf({ execution, plan }: Seen): NotificationRequest | undef
     case undefined:
       return undefined;
   }
+}
+
+/** After repeated failures nothing was remediated, although the wait has the same reason as the one after a success. */
+function describeSkip(details: SkipDetails): string {
+  if (isBackoff(details)) return "The same workflow failed here before it could act, and waits before the next attempt";
+  return skipSentence[details.reason];
+}
+
+function isBackoff(details: SkipDetails): boolean {
+  return details.reason === "RecentlyRemediated" && details.cause === "backoff";
 }
 
 const skipSentence: Record<SkipDetails["reason"], string> = {
@@ -57,7 +67,7 @@ function skipContext(details: SkipDetails): NoticeContext {
   return {
     skipReason: details.reason,
     ...("conflictingWorkflow" in details ? { conflictingWorkflow: details.conflictingWorkflow.name } : {}),
-    ...("recentRemediation" in details && details.recentRemediation
+    ...("recentRemediation" in details && details.recentRemediation && !isBackoff(details)
       ? { recentRemediation: details.recentRemediation.name }
       : {}),
   };

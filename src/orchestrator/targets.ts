@@ -1,4 +1,4 @@
-import { keyOf, type Lease, type Locks } from "../coordination/index.ts";
+import { CoordinationError, keyOf, type Lease, type Locks } from "../coordination/index.ts";
 import { byAge, refOf } from "../kube/index.ts";
 import {
   notificationRequests,
@@ -40,19 +40,40 @@ export async function reconcileTarget(
   if (turns.every(({ actions }) => actions.length === 0))
     return soonest(turns.map(({ lookAgainInMs }) => lookAgainInMs));
 
-  const options = { purpose: `decide about ${target}`, signal };
-  return locks.run(keyOf(target), (lease) => takeTurns(hash, target, hands, lease, signal), options);
+  await using lease = await acquireShortly(target, locks, signal);
+  // Awaited here, so that the lock is held until all is decided.
+  return await takeTurns(hash, target, hands, lease, signal);
 }
 
-async function takeTurns(hash: string, target: string, hands: TargetHands, lease: Lease, outer: AbortSignal) {
+/** The longest wait for a target's lock. Its holder may have died, and no outcome depends on the lock. */
+const maxLockWaitMs = 2_000;
+
+/** The lock of a target; undefined if it is not granted in time. */
+async function acquireShortly(target: string, locks: Locks, signal: AbortSignal): Promise<Lease | undefined> {
+  try {
+    const options = { purpose: `decide about ${target}`, signal, waitMs: maxLockWaitMs };
+    return await locks.acquire(keyOf(target), options);
+  } catch (error) {
+    if (error instanceof CoordinationError && error.code === "timeout") return undefined;
+    throw error;
+  }
+}
+
+async function takeTurns(
+  hash: string,
+  target: string,
+  hands: TargetHands,
+  lease: Lease | undefined,
+  outer: AbortSignal,
+) {
   const { sight } = hands;
-  const signal = AbortSignal.any([outer, lease.signal]);
+  const signal = lease ? AbortSignal.any([outer, lease.signal]) : outer;
   let view = await lookAt(hash, target, sight, signal);
   await tellOfFollowers(view, waitingFor(hash, sight), hands, signal);
   const looks: (number | undefined)[] = [];
   const failures: unknown[] = [];
   for (const incident of waitingFor(hash, sight)) {
-    lease.assertHeld();
+    lease?.assertHeld();
     try {
       const took = await takeTurn(incident, view, hands, signal);
       view = { ...view, executions: [...view.executions, ...took.created] };

@@ -225,6 +225,7 @@ export const remediationRequests = defineKind<RemediationRequest>({
     { name: "Outcome", type: "string", jsonPath: ".status.outcome" },
     { name: "Seen", type: "integer", jsonPath: ".status.deduplication.occurrenceCount", description: "Signals so far" },
     { name: "Severity", type: "string", jsonPath: ".status.deduplication.severity", priority: 1 },
+    { name: "Cause", type: "string", jsonPath: ".status.block.cause", priority: 1 },
     { name: "Until", type: "string", jsonPath: ".status.block.until", priority: 1 },
     { name: "Fingerprint", type: "string", jsonPath: ".spec.signalFingerprint", priority: 1 },
     stalledColumn,

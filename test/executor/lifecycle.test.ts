@@ -199,6 +199,7 @@ describe("an execution", () => {
 
     const text = await world.metrics.text();
 
+    expect(text).toContain('workflowexecution_transitions_total{phase="Pending"} 3');
     expect(text).toContain('workflowexecution_transitions_total{phase="Running"} 1');
     expect(text).toContain('workflowexecution_runs_created_total{engine="tekton"} 1');
     expect(text).toContain('workflowexecution_backoff_skip_total{reason="ResourceBusy"} 1');

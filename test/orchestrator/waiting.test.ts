@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { namesKnownSince } from "../../src/app/index.ts";
 import { ack, why } from "../../src/cli/index.ts";
+import { keyOf } from "../../src/coordination/index.ts";
 import { approvalIdentity, usualManifests } from "../../src/manifests/index.ts";
 import { workflowExecutions } from "../../src/resources/index.ts";
 import { defineAdmissionPolicies, putAdmissionPolicies } from "../doubles/admission-policies.ts";
@@ -333,6 +334,19 @@ describe("a second series of a waiting incident", () => {
 
     expect(world.rules.evaluations).toBe(before);
     expect(world.eventTypes(name).filter((type) => type === "incident.diagnosed")).toHaveLength(1);
+  });
+});
+
+describe("the lock of a target that another replica holds", () => {
+  it("is waited for 2 s at most: its holder may have died, and no outcome depends on it", async () => {
+    await world.orchestrator();
+    await world.locks.acquire(keyOf("node/worker-1"), { purpose: "hold it for ever" });
+    const name = await world.incident("disk");
+    expect(await world.executions()).toEqual([]);
+
+    await world.passTime(2_500);
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
   });
 });
 

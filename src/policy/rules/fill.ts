@@ -10,9 +10,10 @@ export type Filled =
 /** Replaces `{{ labels.node }}` and the like by what the incident says, and `{{ object.node }}` by what was read. */
 export function fill(template: string, incident: RemediationRequestSpec, facts: Facts): Filled {
   let problem: Exclude<Filled, { kind: "text" }> | undefined;
-  const text = template.replace(placeholder, (_, name: string) => {
+  const text = template.replace(placeholder, (_, inside: string) => {
+    const { name, filter } = parsePlaceholder(inside);
     const value = valueIn(name, incident, facts);
-    if (typeof value === "string") return value;
+    if (typeof value === "string") return filter ? filters[filter](value) : value;
     problem ??= value ?? { kind: "missing", what: name };
     return "";
   });
@@ -30,7 +31,7 @@ export function hasPlaceholder(template: string): boolean {
 
 /** The names that a template asks for. */
 export function placeholders(template: string): readonly string[] {
-  return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
+  return [...template.matchAll(placeholder)].map(([, inside = ""]) => parsePlaceholder(inside).name);
 }
 
 /** The names that a template asks for and that no incident can have. */
@@ -38,18 +39,39 @@ export function unknownNames(template: string): readonly string[] {
   return placeholders(template).filter((name) => !isKnown(name));
 }
 
+/** What can be made of a value: `{{ labels.instance | host }}`. */
+const filters = { host: hostOf } as const;
+
+interface Placeholder {
+  readonly name: string;
+  readonly filter?: keyof typeof filters;
+}
+
+/** Whatever is not a known filter belongs to the name, and no name has such characters. */
+function parsePlaceholder(inside: string): Placeholder {
+  const [, name = "", filter = ""] = /^(.*?)\s*\|\s*(\w+)$/.exec(inside) ?? [];
+  return Object.hasOwn(filters, filter) ? { name, filter: filter as keyof typeof filters } : { name: inside };
+}
+
+/** The host of `10.0.0.7:9100`, `[fd00::7]:9100`, `node-1.example.com:9100` or `https://example.com:8443/health`. */
+function hostOf(address: string): string {
+  const authority = address.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").replace(/[/?#].*$/s, "");
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(authority)?.[1];
+  return bracketed ?? authority.replace(/^([^:]*):\d+$/, "$1");
+}
+
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const fields = ["signalName", "severity", "source", "subject.kind", "subject.name", "subject.namespace"] as const;
 const keyed = /^(?:(object|owner)\.)?(labels|annotations)\.(.+)$/;
 
 /** For people: what may stand between the braces. */
-export const fillable = `${fields.join(", ")}, object.node, or labels.NAME and annotations.NAME, also with object. or owner. before them`;
+export const fillable = `${fields.join(", ")}, object.node, or labels.NAME and annotations.NAME, also with object. or owner. before them; | host takes the host of an address`;
 
 function isKnown(name: string): boolean {
   return (
     (fields as readonly string[]).includes(name) ||
     name === "object.node" ||
-    /\.[^\s.]/.test(keyed.exec(name)?.[0] ?? "")
+    /^[^|]*\.[^\s.|][^|]*$/.test(keyed.exec(name)?.[0] ?? "")
   );
 }
 
