@@ -5,7 +5,7 @@ import { startExecutor } from "../executor/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
 import type { PolicySettings } from "../policy/index.ts";
 import { kindsIn } from "../resources/index.ts";
-import { namesKnownSince } from "./names-known-since.ts";
+import { nameGuarantee } from "./names-known-since.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
 export interface ExecutorProcessOptions extends StageOptions {
@@ -38,8 +38,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
       runTtlMs: execution.runTtlMs,
       incidentsNamespace: config.gateway.namespace,
     },
-    acknowledgersKnownSince: (signal) =>
-      namesKnownSince({ client, log, policy: ackIdentity(placesIn(config)) }, signal),
+    acknowledgersKnownSince: (signal) => nameGuarantee(options, ackIdentity(placesIn(config)), signal),
     concurrency: execution.concurrency,
     clock,
     random,

@@ -1,5 +1,7 @@
 import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
+import type { NameGuarantee } from "../policy/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import type { StageOptions } from "./stage.ts";
 
 export interface NamesOptions {
   readonly client: KubeClient;
@@ -32,6 +34,15 @@ export async function namesKnownSince(
     since.push(lastChangeOf(found));
   }
   return Math.max(...since);
+}
+
+/** What the API server guarantees about names that users write where `policy` looks. */
+export async function nameGuarantee(
+  { client, log, onlyUser }: Pick<StageOptions, "client" | "log" | "onlyUser">,
+  policy: readonly KubeObject[],
+  signal: AbortSignal,
+): Promise<NameGuarantee | undefined> {
+  return onlyUser === undefined ? namesKnownSince({ client, log, policy }, signal) : { onlyUser };
 }
 
 async function lookUp({ kind, metadata }: KubeObject, client: KubeClient, log: Logger, signal?: AbortSignal) {

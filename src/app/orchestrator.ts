@@ -1,12 +1,12 @@
 import type { LoadedConfig } from "../config/index.ts";
-import { ackIdentity, approvalIdentity } from "../manifests/index.ts";
+import { ackIdentity, approvalIdentity, resumeIdentity } from "../manifests/index.ts";
 import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
 import { type Rule, ruleProblems } from "../policy/index.ts";
 import { currentEntry, type Kinds, kindsIn, remediationWorkflows } from "../resources/index.ts";
 import { openCoordination } from "./coordination.ts";
 import { placesIn, policySettings } from "./executor.ts";
 import { factsLimits, factsReader } from "./facts.ts";
-import { namesKnownSince } from "./names-known-since.ts";
+import { nameGuarantee } from "./names-known-since.ts";
 import { openRules } from "./rules.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
@@ -49,9 +49,10 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     namespace: config.execution.namespace,
     catalogNamespace: config.execution.catalogNamespace,
     settings: settingsOf(config),
-    answerersKnownSince: (signal) =>
-      namesKnownSince({ client, log, policy: approvalIdentity(placesIn(config)) }, signal),
-    cancellersKnownSince: (signal) => namesKnownSince({ client, log, policy: ackIdentity(placesIn(config)) }, signal),
+    answerersKnownSince: (signal) => nameGuarantee(options, approvalIdentity(placesIn(config)), signal),
+    cancellersKnownSince: (signal) => nameGuarantee(options, ackIdentity(placesIn(config)), signal),
+    resumersKnownSince: (signal) => nameGuarantee(options, resumeIdentity(), signal),
+    ...(options.onlyUser === undefined ? {} : { onlyUser: options.onlyUser }),
     clock,
     random,
     log,

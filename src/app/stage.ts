@@ -13,6 +13,8 @@ export interface StageOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** The only user whom the API server lets write, if there is one: the embedded server's. */
+  readonly onlyUser?: string;
 }
 
 /** A stage at work. */

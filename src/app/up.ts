@@ -1,4 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
+import { adminName } from "../kube/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { hasAgent, openAgent } from "./agent.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
@@ -63,9 +64,9 @@ export async function startUp(options: UpOptions): Promise<Up> {
       }),
     );
     const ledger = await opening(openLedger({ ...options, loaded }));
-    const executor = await opening(openExecutor({ ...options, loaded, client, ledger }));
+    const executor = await opening(openExecutor({ ...options, loaded, client, ledger, onlyUser: adminName }));
     await executor.ready;
-    const orchestrator = await opening(openOrchestrator({ ...options, loaded, client, ledger }));
+    const orchestrator = await opening(openOrchestrator({ ...options, loaded, client, ledger, onlyUser: adminName }));
     await orchestrator.ready;
     await opening(openNotify({ ...options, loaded, client, ledger }));
     if (hasAgent(loaded.config)) await opening(openAgent({ ...options, loaded, client, ledger }));

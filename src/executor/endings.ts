@@ -1,6 +1,6 @@
 import type { RunFailure } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
-import { foldEnd, historyOf, isVerifiedName } from "../policy/index.ts";
+import { foldEnd, historyOf, isVerifiedName, type NameGuarantee } from "../policy/index.ts";
 import {
   type Acknowledgement,
   annotationKeys,
@@ -208,7 +208,7 @@ export function acknowledgementOf(
   {
     nowMs = Date.parse(completedAt),
     knownSinceMs,
-  }: { readonly nowMs?: number; readonly knownSinceMs?: number | undefined },
+  }: { readonly nowMs?: number; readonly knownSinceMs?: NameGuarantee | undefined },
 ): Acknowledgement | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();

@@ -1,6 +1,6 @@
 import { type Engine, runOwner } from "../engines/index.ts";
 import type { Informer, KubeObject, OwnWrites } from "../kube/index.ts";
-import { lastingPauses } from "../policy/index.ts";
+import { lastingPauses, type NameGuarantee } from "../policy/index.ts";
 import {
   type AutomationPause,
   annotationKeys,
@@ -39,7 +39,7 @@ export interface Sight extends CatalogCaches {
   readonly acknowledgersKnownSince?: AcknowledgersKnownSince | undefined;
 }
 
-export type AcknowledgersKnownSince = (signal: AbortSignal) => Promise<number | undefined>;
+export type AcknowledgersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee | undefined>;
 
 /** Everything the next step of `execution` depends on. */
 export async function observe(

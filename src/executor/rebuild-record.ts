@@ -1,6 +1,6 @@
 import { runOwner } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
-import { foldAck, foldEnd, withHolder } from "../policy/index.ts";
+import { foldAck, foldEnd, type NameGuarantee, withHolder } from "../policy/index.ts";
 import {
   annotationKeys,
   labelKeys,
@@ -70,7 +70,7 @@ export async function runsOn(target: Target, sight: Sight, signal: AbortSignal):
 function historyIn(
   executions: readonly WorkflowExecution[],
   settings: Seen["settings"],
-  knownSinceMs: number | undefined,
+  knownSinceMs: NameGuarantee | undefined,
 ): RemediationTargetStatus {
   const { backoff } = settings;
   let status: RemediationTargetStatus = { workflows: [] };

@@ -1,6 +1,6 @@
 import type { RunFailure, RunState } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
-import type { Blocked, Pause, PolicySettings } from "../policy/index.ts";
+import type { Blocked, NameGuarantee, Pause, PolicySettings } from "../policy/index.ts";
 import type {
   FailureReason,
   RemediationApprovalRequest,
@@ -28,7 +28,7 @@ export interface Seen {
   /** Why it was skipped, a moment ago. After a crash only what its status says is known of that. */
   readonly decision?: Blocked;
   /** Since when no user can acknowledge or cancel in another's name, by the API server's clock. Read when one did. */
-  readonly acknowledgersKnownSinceMs?: number | undefined;
+  readonly acknowledgersKnownSinceMs?: NameGuarantee | undefined;
   readonly settings: ExecutorSettings;
 }
 

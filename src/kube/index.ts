@@ -17,6 +17,7 @@ export {
   type WriteCall,
 } from "./client.ts";
 export { embeddedClient } from "./embedded/embedded-client.ts";
+export { adminName } from "./embedded/http/authenticate.ts";
 export { frozenJson } from "./embedded/json/frozen-json.ts";
 export { kubeconfigFor } from "./embedded/kubeconfig.ts";
 export { openFileSpill } from "./embedded/log/file-spill.ts";

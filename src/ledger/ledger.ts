@@ -32,6 +32,8 @@ export const ledgerEventTypes = [
   "incident.deleted",
   "approval.requested",
   "approval.answered",
+  "pause.started",
+  "pause.ended",
   "signals.counted",
   "signals.truncated",
   "signal.resolved",

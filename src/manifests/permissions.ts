@@ -123,7 +123,9 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["remediationapprovalrequests"], verbs: [...follow, "create"], where: "anywhere" },
     { group: ours, resources: ["remediationapprovalrequests/status"], verbs: ["update"], where: "anywhere" },
     ...explain("anywhere"),
-    { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
+    // It marks pauses whose beginning and end it has recorded.
+    { group: ours, resources: ["automationpauses"], verbs: [...follow, "patch"], where: "anywhere" },
+    { group: ours, resources: ["remediationworkflows"], verbs: follow, where: "anywhere" },
     // What rules ask about the objects behind an incident.
     ...subjects,
     { group: "", resources: ["nodes"], verbs: ["get"], where: "anywhere" },

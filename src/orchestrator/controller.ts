@@ -42,6 +42,7 @@ import { NewestIncidents } from "./newest-incidents.ts";
 import type { AnswerersKnownSince, Sight } from "./observe.ts";
 import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 import { reconcile } from "./reconcile.ts";
+import { deletedPauseEvent, type PauseRecorder, recordPause } from "./record-pause.ts";
 import { hasTurn } from "./route.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import { reconcileTarget } from "./targets.ts";
@@ -61,6 +62,10 @@ export interface OrchestratorOptions {
   readonly answerersKnownSince?: AnswerersKnownSince;
   /** The same for cancelling an incident. */
   readonly cancellersKnownSince?: AnswerersKnownSince;
+  /** The same for ending a pause. */
+  readonly resumersKnownSince?: AnswerersKnownSince;
+  /** The only user whom the API server lets write, if there is one. */
+  readonly onlyUser?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -199,16 +204,42 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     }),
   });
 
+  const recorder: PauseRecorder = {
+    client,
+    ledger,
+    guarantees: async (signal) => ({
+      resumers: await options.resumersKnownSince?.(signal),
+      requesters: options.onlyUser === undefined ? undefined : { onlyUser: options.onlyUser },
+    }),
+  };
+  const recordPauses = new Controller({
+    name: "pauses",
+    clock,
+    random,
+    problem,
+    sources: [keysFrom(pauses, (pause) => [objectKey(pause)])],
+    async reconcile(key, signal) {
+      const pause = pauses.get(refOfKey(key));
+      if (pause) await recordPause(pause, recorder, signal);
+      return undefined;
+    },
+  });
+  pauses.subscribe((event, pause) => {
+    const ended = event === "DELETED" ? deletedPauseEvent(pause, client.serverNowMs()) : undefined;
+    if (ended)
+      ledger.append(ended).catch((error: unknown) => log.error("event not recorded", { type: ended.type, error }));
+  });
+
   return {
-    ready: Promise.all([drive.ready, takeTurns.ready]).then(() => {}),
+    ready: Promise.all([drive.ready, takeTurns.ready, recordPauses.ready]).then(() => {}),
     get isReady() {
-      return drive.isReady && takeTurns.isReady;
+      return drive.isReady && takeTurns.isReady && recordPauses.isReady;
     },
     get problem() {
       return stalls.problem;
     },
     async stop({ deadlineMs }) {
-      await Promise.all([drive.stop({ deadlineMs }), takeTurns.stop({ deadlineMs })]);
+      await Promise.all([drive, takeTurns, recordPauses].map((controller) => controller.stop({ deadlineMs })));
       await stalls.stop();
       stop.abort();
     },

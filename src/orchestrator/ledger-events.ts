@@ -1,5 +1,5 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import { type Decision, isVerifiedName, toldCheck } from "../policy/index.ts";
+import { type Decision, isVerifiedName, type NameGuarantee, toldCheck } from "../policy/index.ts";
 import {
   type CancelRequest,
   type Diagnosis,
@@ -85,7 +85,7 @@ export function answered(
   incident: RemediationRequest,
   { metadata }: RemediationApprovalRequest,
   status: RemediationApprovalRequestStatus,
-  knownSinceMs: number | undefined,
+  knownSinceMs: NameGuarantee | undefined,
 ): LedgerEvent {
   const { name = "", creationTimestamp = "" } = metadata;
   const { decision } = status;
@@ -108,7 +108,10 @@ export function answered(
 export function cancelled(
   incident: RemediationRequest,
   { by, reason, blocks }: CancelRequest,
-  { cancellersKnownSinceMs, nowMs }: { readonly cancellersKnownSinceMs?: number | undefined; readonly nowMs: number },
+  {
+    cancellersKnownSinceMs,
+    nowMs,
+  }: { readonly cancellersKnownSinceMs?: NameGuarantee | undefined; readonly nowMs: number },
 ): LedgerEvent {
   // The annotation may be there from the beginning.
   const signableSinceMs = Date.parse(incident.metadata.creationTimestamp ?? "");

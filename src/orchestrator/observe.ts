@@ -1,5 +1,5 @@
 import { type Informer, type KubeClient, type OwnWrites, objectKey, refOf } from "../kube/index.ts";
-import { lastingPauses, openCauses } from "../policy/index.ts";
+import { lastingPauses, type NameGuarantee, openCauses } from "../policy/index.ts";
 import {
   type AutomationPause,
   type Catalog,
@@ -55,7 +55,7 @@ export interface Sight {
   readonly cancellersKnownSince?: AnswerersKnownSince | undefined;
 }
 
-export type AnswerersKnownSince = (signal: AbortSignal) => Promise<number | undefined>;
+export type AnswerersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee | undefined>;
 
 /** Everything the next step of `incident` depends on. Undefined if it is found to be gone. */
 export async function observe(

@@ -1,4 +1,4 @@
-import type { Analysis } from "../policy/index.ts";
+import type { Analysis, NameGuarantee } from "../policy/index.ts";
 import type {
   RemediationApprovalRequest,
   RemediationRequest,
@@ -21,9 +21,9 @@ export interface Seen {
   /** The latest question that was asked for it. */
   readonly approval: RemediationApprovalRequest | undefined;
   /** Since when nobody can answer it in another's name, by the API server's clock. Asked when it was answered. */
-  readonly answerersKnownSinceMs?: number | undefined;
+  readonly answerersKnownSinceMs?: NameGuarantee | undefined;
   /** Since when no user can cancel it in another's name, likewise. Read when one did. */
-  readonly cancellersKnownSinceMs?: number | undefined;
+  readonly cancellersKnownSinceMs?: NameGuarantee | undefined;
   /** The catalog's entry for the workflow of its diagnosis, or of the analysis. */
   readonly workflow: RemediationWorkflow | undefined;
   /** Whether no later incident has the same fingerprint. */

@@ -24,5 +24,5 @@ export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
 export { type RuleContext, ruleProblems } from "./rules/rule-problems.ts";
 export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";
 export { pausableTask, pauseOver, taskPause } from "./task-pause.ts";
-export { isVerifiedName } from "./verified-name.ts";
+export { isVerifiedName, type NameGuarantee } from "./verified-name.ts";
 export { diagnosedWorkflow, workflowRules } from "./workflow-rules.ts";

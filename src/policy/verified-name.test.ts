@@ -16,3 +16,10 @@ it.each<[string, string | undefined, number | undefined, boolean]>([
 ])("a name %s", (_, name, knownSinceMs, isVerified) => {
   expect(isVerifiedName(name, { knownSinceMs, signableSinceMs })).toBe(isVerified);
 });
+
+it("the name of the only user who can write is verified, and no other", () => {
+  const guarantee = { knownSinceMs: { onlyUser: "interlock-admin" }, signableSinceMs: 0 };
+
+  expect(isVerifiedName("interlock-admin", guarantee)).toBe(true);
+  expect(isVerifiedName("kim", guarantee)).toBe(false);
+});

@@ -2,13 +2,24 @@
 const takesEffectMs = 60_000;
 
 /**
+ * Why a name on an object can be trusted: the time since which the API server compares names with its callers, by its own
+ * clock, or the only user whom it lets write.
+ */
+export type NameGuarantee = number | { readonly onlyUser: string };
+
+/**
  * Whoever may change an object may write any name on it, unless the API server compared it with who they are. It did if it
- * had begun to, at `knownSinceMs`, before there was anything to sign, at `signableSinceMs`; both by its own clock.
+ * had begun to, at `knownSinceMs`, before there was anything to sign, at `signableSinceMs`. Where a single user can write, that
+ * user's name is true.
  */
 export function isVerifiedName(
   name: string | undefined,
-  { knownSinceMs, signableSinceMs }: { readonly knownSinceMs: number | undefined; readonly signableSinceMs: number },
+  {
+    knownSinceMs,
+    signableSinceMs,
+  }: { readonly knownSinceMs: NameGuarantee | undefined; readonly signableSinceMs: number },
 ): boolean {
   if (!name || knownSinceMs === undefined) return false;
+  if (typeof knownSinceMs === "object") return name === knownSinceMs.onlyUser;
   return knownSinceMs + takesEffectMs <= signableSinceMs;
 }

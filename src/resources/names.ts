@@ -52,6 +52,8 @@ export const annotationKeys = {
   identityVersion: "kubernaut.ai/identity-version",
   /** On incidents: the labels that belong to its identity because its rule acts on them, with commas between them. */
   distinctBy: "kubernaut.ai/distinct-by",
+  /** On pauses, and approvals without an incident: what of them is in the ledger. */
+  recorded: "kubernaut.ai/recorded",
   /** On local runs: the folder of their workflow. */
   workflowFolder: "kubernaut.ai/workflow-folder",
   /** On target records: uid of the execution that is acknowledged there, because it is gone. */

@@ -67,7 +67,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "remediationapprovalrequests/status.kubernaut.ai everywhere": "update",
     "events everywhere": "create",
     "notificationrequests.kubernaut.ai everywhere": "create",
-    "automationpauses.kubernaut.ai everywhere": "get list watch",
+    "automationpauses.kubernaut.ai everywhere": "get list watch patch",
     "remediationworkflows.kubernaut.ai everywhere": "get list watch",
     "remediationtargets.kubernaut.ai in kubernaut-workflows": "get list watch patch",
     "validatingadmissionpolicies.admissionregistration.k8s.io everywhere": "get",

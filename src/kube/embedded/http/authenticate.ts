@@ -16,7 +16,10 @@ export interface Caller {
   readonly groups: readonly string[];
 }
 
-const admin: Caller = { name: "interlock-admin", role: "admin", groups: ["system:masters", "system:authenticated"] };
+/** The only user who can write. */
+export const adminName = "interlock-admin";
+
+const admin: Caller = { name: adminName, role: "admin", groups: ["system:masters", "system:authenticated"] };
 const reader: Caller = { name: "interlock-reader", role: "read-only", groups: ["system:authenticated"] };
 
 /** Tells callers apart by their bearer token. Compares hashes, so that time tells nothing about a token. */
