@@ -213,15 +213,24 @@ export function startGateway(options: GatewayOptions): Gateway {
     }
   }
 
+  /** Opens incidents, mostly: a few at a time, because each takes milliseconds in which no other request is answered. */
+  async function admitOthers(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]> {
+    const all: (Admission | NotAdmitted)[] = [];
+    const admitFew = async (few: readonly Signal[]) => {
+      all.push(...(await Promise.all(few.map((signal) => admit(signal).catch(failed)))));
+    };
+    await inSlices(signals, clock, admitFew, maxOpeningAtOnce);
+    return all;
+  }
+
   async function admitted(signals: readonly Signal[], { admissions, kept, others }: Slice) {
     const repeated = signals.filter((_, i) => admissions[i]);
     const failure = await kept.then(() => undefined, failed);
     if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
     // Whoever sends many at a time is one source.
     metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
-    return Promise.all(
-      admissions.map((admission, i) => (admission ? (failure ?? admission) : (others[i] as Promise<Admission>))),
-    );
+    const rest = (await others).values();
+    return admissions.map((admission) => (admission ? (failure ?? admission) : (rest.next().value as Admission)));
   }
 
   let isReady = false;
@@ -244,10 +253,10 @@ export function startGateway(options: GatewayOptions): Gateway {
       const slices: Promise<readonly (Admission | NotAdmitted)[]>[] = [];
       await inSlices(signals, clock, (slice) => {
         const { admissions, kept } = intake.repeats(slice);
-        const others = slice.map((signal, i) => (admissions[i] ? undefined : admit(signal).catch(failed)));
+        const others = admitOthers(slice.filter((_, i) => !admissions[i]));
         slices.push(admitted(slice, { admissions, kept, others }));
         // Counts are kept together with those of the next slices; what needs more work is done before the next slice.
-        return Promise.all(others);
+        return others;
       });
       return (await Promise.all(slices)).flat();
     },
@@ -272,9 +281,12 @@ export function startGateway(options: GatewayOptions): Gateway {
   };
 }
 
+/** Of the signals of one request. */
+const maxOpeningAtOnce = 8;
+
 interface Slice extends Repeats {
-  /** What becomes of those that are not repeated. */
-  readonly others: readonly (Promise<Admission | NotAdmitted> | undefined)[];
+  /** What becomes of those that are not repeated, in their order. */
+  readonly others: Promise<readonly (Admission | NotAdmitted)[]>;
 }
 
 function isLimit(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../time/index.ts";
 
-/** Small enough that one slice takes a few milliseconds, large enough that slices cost nothing. */
+/** Of signals that repeat what is known: small enough that one slice takes a few milliseconds. */
 const sliceSize = 32;
 
 /**
@@ -11,9 +11,10 @@ export async function inSlices<T>(
   items: readonly T[],
   clock: Clock,
   work: (slice: readonly T[]) => Promise<unknown>,
+  size = sliceSize,
 ): Promise<void> {
-  for (let at = 0; at < items.length; at += sliceSize) {
+  for (let at = 0; at < items.length; at += size) {
     if (at > 0) await sleep(clock, 0);
-    await work(items.length <= sliceSize ? items : items.slice(at, at + sliceSize));
+    await work(items.length <= size ? items : items.slice(at, at + size));
   }
 }
