@@ -30,7 +30,7 @@ export async function recordPause(pause: AutomationPause, recorder: PauseRecorde
 }
 
 /** What has happened to a pause so far. */
-export function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuarantees): readonly LedgerEvent[] {
+function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuarantees): readonly LedgerEvent[] {
   const { metadata, spec, status } = pause;
   const signableSinceMs = Date.parse(metadata.creationTimestamp ?? "");
   const isVerified = (by: string, knownSinceMs: NameGuarantee | undefined) =>

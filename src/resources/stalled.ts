@@ -16,7 +16,7 @@ export interface Stall {
 }
 
 /** A stall as a condition. `lastTransitionTime` says since when. */
-export function toCondition({ reason, error, sinceMs, nextAttemptMs }: Stall): Condition {
+function toCondition({ reason, error, sinceMs, nextAttemptMs }: Stall): Condition {
   const next = nextAttemptMs === undefined ? "" : `${nextAttempt}${new Date(nextAttemptMs).toISOString()}`;
   return {
     type: stalledCondition,

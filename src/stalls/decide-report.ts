@@ -1,7 +1,7 @@
 import type { Stall } from "../resources/index.ts";
 
 /** Failures for a shorter time are retries that work; reporting them would cost a write each. */
-export const reportAfterMs = 5_000;
+const reportAfterMs = 5_000;
 
 /** From then on people are notified. */
 export const notifyAfterMs = 120_000;
