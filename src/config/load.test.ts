@@ -76,7 +76,7 @@ describe("a configuration", () => {
         maxBodyBytes: 1_048_576,
         signalsPerSecond: 10_000,
       },
-      sources: { kubernetes: false, eventReasons: expect.arrayContaining(["Evicted", "OOMKilling"]) },
+      sources: { kubernetes: undefined, eventReasons: expect.arrayContaining(["Evicted", "OOMKilling"]) },
       ledger: { dir: undefined },
       gitlab: {
         url: undefined,
