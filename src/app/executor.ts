@@ -83,6 +83,7 @@ export function policySettings({ execution, ineffective }: Config): PolicySettin
     maxConsecutiveFailures: execution.maxConsecutiveFailures,
     ineffective,
     observe: execution.observe,
+    observeTargets: execution.observeTargets,
   };
 }
 

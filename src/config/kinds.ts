@@ -92,6 +92,25 @@ export function durations(): Kind<ReadonlyMap<string, number>> {
   };
 }
 
+/** Reasons by target, in canonical form, or by namespace as in `payment/*`. */
+export function reasons(): Kind<ReadonlyMap<string, string>> {
+  const expects = "targets with reasons, such as node/worker-1=hardware test; payment/*=launch week";
+  return {
+    expects,
+    limits: "`TARGET=REASON`, with semicolons between them; `payment/*` is every target in the namespace payment.",
+    read(text) {
+      const value = new Map<string, string>();
+      for (const part of text.split(";").filter((part) => part.trim() !== "")) {
+        const [, target = "", reason = ""] = /^\s*([^\s=]+)\s*=\s*(\S.*?)\s*$/.exec(part) ?? [];
+        if (target === "" || reason === "") return wrong(text, `is not ${expects}`, expects);
+        value.set(target, reason);
+      }
+      return { kind: "value", value };
+    },
+    print: (value) => [...value].map(([target, reason]) => `${target}=${reason}`).join("; "),
+  };
+}
+
 function toMs(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new TypeError(`the schema has a limit that is not a duration: ${text}`);

@@ -1,4 +1,4 @@
-import { type Blocked, decide as decidePolicy, remaining, withHolder } from "../policy/index.ts";
+import { type Allowed, type Blocked, decide as decidePolicy, remaining, withHolder } from "../policy/index.ts";
 import type { RecordHolder, SkipDetails, TargetHolder } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
 import { usedApproval } from "./approval.ts";
@@ -23,7 +23,7 @@ export function admitOrSkip(seen: Seen, plan: ValidPlan): Turn {
     },
   );
   if (decision.verdict === "block") return skip(seen, plan, decision);
-  if (decision.observeOnly) return skip(seen, plan, observing(decision.checks));
+  if (decision.observeOnly) return skip(seen, plan, observing(decision));
   return {
     actions: [
       { do: "write-record", status: withHolder(record?.status, holderOf(seen, plan)) },
@@ -57,13 +57,13 @@ function skip(seen: Seen, plan: ValidPlan, decision: Blocked): Turn {
   };
 }
 
-/** Watching is not a check of the policy; for an execution it works like a pause. */
-function observing(checks: Blocked["checks"]): Blocked {
+/** To observe is not a check of the policy: every check passes. */
+function observing({ message, checks }: Allowed): Blocked {
   return {
     verdict: "block",
-    reason: "Paused",
-    message: "every check passes, but in observe mode nothing is started",
-    nextStep: "turn observe mode off to let it act",
+    reason: "ObserveOnly",
+    message,
+    nextStep: "let it act: take it out of execution.observe, execution.observeTargets or the workflow's observe",
     requiresManualReview: false,
     checks,
   };
@@ -97,6 +97,7 @@ function skipDetailsOf(seen: Seen, plan: ValidPlan, decision: Blocked): SkipDeta
     case "ExhaustedRetries":
       return { reason, ...details, ...recent };
     case "Paused":
+    case "ObserveOnly":
       return { reason, ...details };
     case "NoMatchingRule":
     case "Ineffective":

@@ -61,6 +61,7 @@ const skipSentence: Record<SkipDetails["reason"], string> = {
   PreviousExecutionFailed: "The same workflow failed here after it had begun to act, and nobody has acknowledged that",
   ExhaustedRetries: "The same workflow failed here too often before it could act",
   Paused: "Automation is paused here",
+  ObserveOnly: "The resource or the workflow is only observed",
 };
 
 function skipContext(details: SkipDetails): NoticeContext {

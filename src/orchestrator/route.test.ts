@@ -142,7 +142,7 @@ describe("in its target's turn, an incident", () => {
     ],
     ["goes on when what it waited for is over", blocked("Paused", "x"), {}, "create rr-1-1"],
     [
-      "is only watched in observe mode",
+      "is only observed in observe mode",
       waiting(),
       { settings: { ...settings(), observe: true } },
       "Completed Observed",

@@ -36,12 +36,24 @@ export function decide(request: ActionRequest, situation: Situation): Decision {
     const { answer: _, asks: __, number: ___, evidence, clears, ...rest } = first;
     return { verdict: "block", message: `${evidence}; clears ${clears}`, ...rest, checks };
   }
-  const observeOnly = situation.settings.observe || situation.workflow?.observe === true;
-  return { verdict: "allow", observeOnly, message: allowedMessage(request, situation, observeOnly), checks };
+  const observed = observation(request, situation);
+  const message = allowedMessage(request, situation, observed);
+  return { verdict: "allow", observeOnly: observed !== undefined, message, checks };
 }
 
-function allowedMessage({ executionUid }: ActionRequest, { record }: Situation, observeOnly: boolean): string {
+/** Why it is only observed; undefined if it is not. */
+function observation({ target, workflowId }: ActionRequest, { settings, workflow }: Situation): string | undefined {
+  if (settings.observe) return "observe mode is on";
+  if (workflow?.observe) return `workflow ${workflowId} is only observed`;
+  for (const [observed, reason] of settings.observeTargets) {
+    const isInside = observed.endsWith("/*") && target.startsWith(observed.slice(0, -1));
+    if (observed === target || isInside) return `${observed} is only observed, because ${reason}`;
+  }
+  return undefined;
+}
+
+function allowedMessage({ executionUid }: ActionRequest, { record }: Situation, observed: string | undefined): string {
   const holder = record?.holder;
   if (holder && holder.executionUid === executionUid) return `was admitted at ${holder.since} and holds the target`;
-  return observeOnly ? "would run; in observe mode nothing is started" : "may run now";
+  return observed === undefined ? "may run now" : `would run, but nothing is started: ${observed}`;
 }

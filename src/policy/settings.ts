@@ -9,6 +9,8 @@ export interface PolicySettings {
   readonly ineffective: { readonly times: number; readonly withinMs: number };
   /** Decide and record everything, start nothing. */
   readonly observe: boolean;
+  /** The same for single targets, or for those of a namespace (`payment/*`), each with the reason. */
+  readonly observeTargets: ReadonlyMap<string, string>;
 }
 
 /** How long a workflow waits after its n-th failure in a row before acting: base × 2^(n−1), the exponent limited. */
@@ -26,4 +28,5 @@ export const defaultPolicy: PolicySettings = {
   maxConsecutiveFailures: 5,
   ineffective: { times: 3, withinMs: 4 * 3_600_000 },
   observe: false,
+  observeTargets: new Map(),
 };

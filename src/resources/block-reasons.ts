@@ -10,6 +10,7 @@ export const blockReasons = {
   ExhaustedRetries: { skips: true, clears: "when a person acknowledges the failures, or after a success" },
   RecentlyRemediated: { skips: true, clears: "at a known time" },
   Ineffective: { skips: false, clears: "when a person acknowledges that the fix does not hold" },
+  ObserveOnly: { skips: true, clears: "when it is no longer only observed" },
   CauseOpen: { skips: false, clears: "when the incidents of its cause are closed" },
 } as const satisfies Record<string, { readonly skips: boolean; readonly clears: string }>;
 

@@ -175,6 +175,7 @@ const skipDetails = z.discriminatedUnion("reason", [
     recentRemediation: blockedBy,
   }),
   z.strictObject({ reason: z.literal("Paused"), ...skipped }),
+  z.strictObject({ reason: z.literal("ObserveOnly"), ...skipped }),
 ]);
 
 const pipelineRun = pipelineRunRef.describe("The run that carries it out.");

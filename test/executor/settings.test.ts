@@ -200,6 +200,18 @@ describe("the setting", () => {
     expect((await world.status("first")).phase).not.toBe("Running");
   });
 
+  it("execution.observeTargets starts nothing on those targets, with the reason of each", async () => {
+    await open(["observeTargets: node/worker-1=hardware test"]);
+
+    await world.execution("first");
+    await world.execution("second", { targetResource: "node/worker-2" });
+
+    const { skipDetails } = (await world.status("first")) as { skipDetails?: { reason: string; message: string } };
+    expect(skipDetails?.reason).toBe("ObserveOnly");
+    expect(skipDetails?.message).toContain("node/worker-1 is only observed, because hardware test");
+    expect(await world.status("second")).toMatchObject({ phase: "Running" });
+  });
+
   it("execution.concurrency is how many are worked on at a time", async () => {
     let atOnce = 0;
     let most = 0;

@@ -40,6 +40,7 @@ export const policy: PolicySettings = {
   maxConsecutiveFailures: rules.mostFailures,
   ineffective: defaultPolicy.ineffective,
   observe: false,
+  observeTargets: defaultPolicy.observeTargets,
 };
 export const executorResources = [
   "workflowexecutions.kubernaut.ai",

@@ -1,4 +1,4 @@
-import { count, directory, duration, namespace, oneOf, share, someOf, yesOrNo } from "../kinds.ts";
+import { count, directory, duration, namespace, oneOf, reasons, share, someOf, yesOrNo } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const execution = {
@@ -99,6 +99,13 @@ export const execution = {
     kind: yesOrNo(),
     default: "false",
     about: "Decide and record everything, start nothing.",
+  }),
+  observeTargets: setting({
+    isPolicy: true,
+    kind: reasons(),
+    default: "",
+    about:
+      "Targets that are only observed, each with the reason: everything is decided and recorded, nothing is started.",
   }),
   concurrency: setting({
     kind: count(),
