@@ -63,6 +63,16 @@ const machineExporters =
 const healthAlerts =
   /^(TargetDown|(Prometheus)?(All)?Targets?(Missing|Down|Unreachable).*|InstanceDown|InstanceUnreachable|EndpointDown|ScrapeFailed|ExporterDown)$/i;
 
+/** Where exporters usually run. Without honorLabels, a rule that sums by `namespace` keeps this one instead of the sample's. */
+const monitoringNamespaces =
+  /^(monitoring|observability|metrics|prometheus|kube-prometheus(-stack)?|prometheus-operator|[a-z]+-monitoring(-system)?|monitoring-[a-z]+)$/;
+
+/** Labels that show that an alert is about one endpoint, or that give the sample's own namespace. */
+const endpointIdentity = ["instance", "pod", "service", "exported_namespace", "kubernetes_namespace"];
+
+/** Labels by which public rules for kube-state-metrics sum. */
+const workloadLabels = ["deployment", "statefulset", "daemonset", "cronjob", "job_name", "replicaset", "workload"];
+
 /** How labels are read: the first row that matches decides. Rows of the installation come before these. */
 export const builtInReporters: readonly Reporter[] = [
   {
@@ -99,6 +109,24 @@ export const builtInReporters: readonly Reporter[] = [
     scrape: [],
     subject: ["pod", "service", "namespace"],
     otherwise: "the scraped endpoint is not an object of the cluster",
+  },
+  {
+    name: "sums in a monitoring namespace",
+    match: [
+      {
+        exporter: /state-metrics|^ksm$|^kube-state$/,
+        labels: { namespace: monitoringNamespaces },
+        without: endpointIdentity,
+      },
+      ...workloadLabels.map((label) => ({
+        labels: { namespace: monitoringNamespaces, [label]: /./ },
+        without: ["job", ...endpointIdentity],
+      })),
+    ],
+    scrape: [],
+    subject: [],
+    otherwise:
+      "it is a sum without the labels of one endpoint, and its namespace is one in which exporters run: it may be that of the exporter",
   },
   {
     name: "API services",

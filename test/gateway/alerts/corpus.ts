@@ -26,7 +26,7 @@ export function casesOf(setup: Setup): readonly Case[] {
     if (!exporter) throw new Error(`the corpus has an unknown exporter: ${rule.exporter}`);
     const target = setup.target(rule.exporter, exporter);
     if (!target) return [];
-    const labels = { alertname: rule.name, severity: "warning", ...kept(rule, merge(rule, target, setup)) };
+    const labels = { alertname: rule.name, severity: "warning", ...kept(rule, merge(rule, target, setup), setup) };
     return [{ alert: rule.name, labels, ...truth(rule, exporter, labels) }];
   });
 }
@@ -37,12 +37,12 @@ function merge({ sample, exporter }: Rule, target: Labels, setup: Setup): Labels
   return { ...target, ...Object.fromEntries(renamed) };
 }
 
-/** Where discovery renames a label of the sample, a rule that works sums by the new name. */
-function kept({ keeps }: Rule, labels: Labels): Labels {
+/** Where discovery renames a label of the sample, a rule that works sums by the new name; a stock rule does not. */
+function kept({ keeps }: Rule, labels: Labels, { hasStockRules = false }: Setup): Labels {
   const [, how = "", list = ""] = /^(all|by|without|only) ?(.*)$/.exec(keeps) ?? [];
   if (how === "only") return labelsIn(list);
   const named = new Set(list.split(","));
-  const isNamed = (name: string) => named.has(name.replace(/^exported_/, ""));
+  const isNamed = (name: string) => named.has(hasStockRules ? name : name.replace(/^exported_/, ""));
   const left = Object.entries(labels).filter(([name]) => how === "all" || isNamed(name) === (how === "by"));
   const isRenamed = (name: string) => how === "by" && left.some(([other]) => other === `exported_${name}`);
   return Object.fromEntries(left.filter(([name]) => !isRenamed(name)));

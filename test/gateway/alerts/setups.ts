@@ -90,6 +90,8 @@ export interface Setup {
   target(name: string, exporter: Exporter): Labels | undefined;
   /** Whether the sample's label wins; otherwise it is renamed to `exported_…`. */
   honors(name: string): boolean;
+  /** True: rules sum by the names that they were published with, also where those are the exporter's labels here. */
+  readonly hasStockRules?: true;
 }
 
 /** The jobs of the rules' own selectors. */
@@ -138,6 +140,12 @@ const plainMonitors: Setup = {
   name: "ServiceMonitors without honorLabels",
   target: serviceMonitor,
   honors: () => false,
+};
+
+const stockRules: Setup = {
+  ...plainMonitors,
+  name: "the same with stock rules",
+  hasStockRules: true,
 };
 
 const podMonitors: Setup = {
@@ -235,6 +243,7 @@ export const setups: readonly Setup[] = [
   stack,
   prometheusChart,
   plainMonitors,
+  stockRules,
   podMonitors,
   annotations,
   outside,
