@@ -38,7 +38,7 @@ function merge({ sample, exporter }: Rule, target: Labels, setup: Setup): Labels
 }
 
 /** Where discovery renames a label of the sample, a rule that works sums by the new name; a stock rule does not. */
-function kept({ keeps }: Rule, labels: Labels, { hasStockRules = false }: Setup): Labels {
+function kept({ keeps }: Rule, labels: Labels, { hasStockRules }: Setup): Labels {
   const [, how = "", list = ""] = /^(all|by|without|only) ?(.*)$/.exec(keeps) ?? [];
   if (how === "only") return labelsIn(list);
   const named = new Set(list.split(","));
