@@ -52,6 +52,7 @@ export function highestSeverity(series: Deduplication["series"], first: FirstSig
   for (const one of Object.values(series ?? {})) {
     if (one.resolvedAt !== undefined) continue;
     const severity = one.severity ?? first.severity;
+    if (severity === highest) continue;
     if (highest === undefined || severityRank(severity) > severityRank(highest)) highest = severity;
   }
   return highest ?? first.severity;
@@ -110,10 +111,11 @@ export function seriesVersion(incident: Pick<RemediationRequest, "spec" | "statu
 
 /** The most severe first, then the oldest. */
 function firingSeries({ spec, status }: Pick<RemediationRequest, "spec" | "status">): readonly IncidentSeries[] {
-  const rankOf = ({ severity = spec.severity }: IncidentSeries) => severityRank(severity);
   return Object.values(status?.deduplication?.series ?? {})
     .filter(({ resolvedAt }) => resolvedAt === undefined)
-    .sort((one, other) => rankOf(other) - rankOf(one) || compareTexts(one.firingAt, other.firingAt));
+    .map((series) => ({ series, rank: severityRank(series.severity ?? spec.severity) }))
+    .sort((one, other) => other.rank - one.rank || compareTexts(one.series.firingAt, other.series.firingAt))
+    .map(({ series }) => series);
 }
 
 function compareTexts(one: string, other: string): number {
