@@ -157,7 +157,10 @@ function schemaOf(kind: Kind): StructuralSchema {
 
 function fieldAt(schema: StructuralSchema, path: string): StructuralSchema | undefined {
   let field: StructuralSchema | undefined = schema;
-  for (const name of path.slice(1).split(".")) field = field?.properties?.[name];
+  const filters = /\[\?\([^)]*\)\]/g;
+  for (const name of path.slice(1).replace(filters, ".*").split(".")) {
+    field = name === "*" ? field?.items : field?.properties?.[name];
+  }
   return field;
 }
 
