@@ -20,7 +20,8 @@ export interface NotifyProcessOptions extends StageOptions {
 /** Starts to deliver notices on the channels that the configuration names. */
 export async function openNotify(options: NotifyProcessOptions): Promise<Stage> {
   const { loaded, client, ledger, clock, random, log, metrics } = options;
-  const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs } = loaded.config.notify;
+  const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs, retentionMs } =
+    loaded.config.notify;
   const channels = await channelsOf(options);
   const known = new Set(["all", ...channels.map(({ name }) => name)]);
   for (const name of new Set(routes.flatMap((route) => route.channels))) {
@@ -33,7 +34,12 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
     ledger,
     channels,
     routes,
-    settings: { digestWindowMs, maxAttempts, backoff: { baseMs: backoffBaseMs, maxMs: backoffMaxMs, jitter: 0.2 } },
+    settings: {
+      digestWindowMs,
+      maxAttempts,
+      backoff: { baseMs: backoffBaseMs, maxMs: backoffMaxMs, jitter: 0.2 },
+      retentionMs,
+    },
     timeoutMs,
     clock,
     random,

@@ -1,5 +1,5 @@
 import type { Engine } from "../engines/index.ts";
-import { KubeError, type KubeObject, type Patch, refOf, type UpdateOutcome } from "../kube/index.ts";
+import { exactly, KubeError, type KubeObject, type Patch, refOf, type UpdateOutcome } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -231,11 +231,6 @@ async function deleteRun(
   const left = await sight.client.get(engine.runs, ref, { signal });
   if (left?.metadata.uid === run.uid) return { kind: "waiting" };
   return left ? { kind: "lost" } : { kind: "done", seen: withoutRun(seen) };
-}
-
-/** For a delete that must not hit what came or changed since. */
-export function exactly({ metadata: { uid = "", resourceVersion = "" } }: KubeObject) {
-  return { uid, resourceVersion };
 }
 
 function withoutRun({ run: _gone, ...rest }: Seen): Seen {

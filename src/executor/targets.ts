@@ -1,5 +1,5 @@
 import { type Engine, runOwner } from "../engines/index.ts";
-import type { KubeObject } from "../kube/index.ts";
+import { exactly, type KubeObject } from "../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered } from "../policy/index.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import { acknowledgementOf } from "./endings.ts";
 import { admissionFacts } from "./ledger-events.ts";
 import type { Sight } from "./observe.ts";
-import { exactly, type Hands } from "./perform.ts";
+import type { Hands } from "./perform.ts";
 import { runsOn } from "./rebuild-record.ts";
 
 /**

@@ -36,6 +36,7 @@ export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
 export { nameHash } from "./name-hash.ts";
 export { namespaces } from "./namespace.ts";
 export {
+  exactly,
   type KubeObject,
   type ObjectMeta,
   type ObjectRef,

@@ -46,6 +46,11 @@ export interface ObjectRef {
   readonly name: string;
 }
 
+/** For a delete that must not hit what came or changed since. */
+export function exactly({ metadata: { uid = "", resourceVersion = "" } }: KubeObject) {
+  return { uid, resourceVersion };
+}
+
 /** Where an object is. */
 export function refOf({ metadata: { name = "", namespace } }: KubeObject): ObjectRef {
   return namespace === undefined ? { name } : { name, namespace };

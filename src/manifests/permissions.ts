@@ -159,8 +159,8 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     ...look,
     // One of all replicas delivers: the one that holds the lock.
     locks,
-    // It makes digests itself, and deletes nothing: notices go with the incident that they belong to.
-    { group: ours, resources: ["notificationrequests"], verbs: [...follow, "create"], where: "anywhere" },
+    // It makes digests itself, and deletes notices after their retention.
+    { group: ours, resources: ["notificationrequests"], verbs: [...follow, "create", "delete"], where: "anywhere" },
     { group: ours, resources: ["notificationrequests/status"], verbs: ["update"], where: "anywhere" },
     { group: "", resources: ["events"], verbs: ["create"], where: "anywhere" },
   ],

@@ -21,10 +21,35 @@ describe("a notice", () => {
     });
   });
 
-  it.each(["Sent", "PartiallySent", "Failed"] as const)("that is %s is left alone", (phase) => {
-    const status = { phase, completionTime: iso(0) };
+  it.each<[NotificationRequestStatus["phase"], object]>([
+    ["Sent", {}],
+    ["PartiallySent", {}],
+    ["Failed", {}],
+    ["Digested", { digest: "digest-1" }],
+  ])("that is %s is not delivered again, and is removed after the retention", (phase, more) => {
+    const status = { phase, completionTime: iso(-20 * minute), ...more } as NotificationRequestStatus;
+    const at = (laterMs: number) => decide(seen({ notice: notice({ status }), nowMs: nowMs + laterMs }));
 
-    expect(decide(seen({ notice: notice({ status }) }))).toEqual({ do: "nothing" });
+    expect(at(0)).toEqual({ do: "wait", ms: 40 * minute });
+    expect(at(40 * minute - 1)).toEqual({ do: "wait", ms: 1 });
+    expect(at(40 * minute)).toEqual({ do: "remove" });
+  });
+
+  it.each<[string, NotificationRequestStatus | undefined]>([
+    ["new", undefined],
+    ["to be tried again", retrying(0)],
+  ])("that is %s is not removed, however old it is", (_, status) => {
+    const old = notice({ ...(status && { status }), createdAt: iso(-1_000 * minute) });
+
+    expect(decide(seen({ notice: old })).do).toBe("deliver");
+  });
+
+  it("that is being deleted already is left alone", () => {
+    const status = { phase: "Sent" as const, completionTime: iso(-100 * minute) };
+    const sent = notice({ status });
+    const deleted = { ...sent, metadata: { ...sent.metadata, deletionTimestamp: iso(0) } };
+
+    expect(decide(seen({ notice: deleted }))).toEqual({ do: "nothing" });
   });
 
   it("that is to be tried again waits until then", () => {
@@ -164,7 +189,12 @@ function seen(other: Partial<Seen> = {}): Seen {
     notice: notice(),
     skips: [],
     channels: ["slack", "webhook"],
-    settings: { digestWindowMs: 5 * minute, maxAttempts: 4, backoff: { baseMs: 10_000, maxMs: minute, jitter: 0.2 } },
+    settings: {
+      digestWindowMs: 5 * minute,
+      maxAttempts: 4,
+      backoff: { baseMs: 10_000, maxMs: minute, jitter: 0.2 },
+      retentionMs: 60 * minute,
+    },
     nowMs,
     ...other,
   };

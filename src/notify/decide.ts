@@ -8,6 +8,8 @@ export interface NotifySettings {
   /** Tries on one channel. */
   readonly maxAttempts: number;
   readonly backoff: Backoff;
+  /** How long a settled notice is kept. */
+  readonly retentionMs: number;
 }
 
 /** A notice, and what bears on it. */
@@ -26,7 +28,8 @@ export type Decision =
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "digest"; readonly members: readonly NotificationRequest[] }
   | { readonly do: "deliver"; readonly channels: readonly string[] }
-  | { readonly do: "settle"; readonly status: NotificationRequestStatus };
+  | { readonly do: "settle"; readonly status: NotificationRequestStatus }
+  | { readonly do: "remove" };
 
 /** More than people read. The rest is in the next digest. */
 const mostEntries = 100;
@@ -39,11 +42,13 @@ const peerWaitMs = 5_000;
  *      ├─ no channel ──▶ Sent
  *      └─ deliver ─┬─▶ Sent │ PartiallySent │ Failed
  *                  └─▶ Retrying ── nextAttemptTime ──▶ deliver
+ *
+ * Settled notices are removed after the retention.
  */
 export function decide(seen: Seen): Decision {
   const { notice, channels, nowMs } = seen;
   const { status } = notice;
-  if (isSettled(status)) return { do: "nothing" };
+  if (status && "completionTime" in status) return retain(status, seen);
   if (isSkip(notice) && !status) {
     const digest = decideSkip(seen);
     if (digest) return digest;
@@ -57,6 +62,14 @@ export function decide(seen: Seen): Decision {
   }
   return { do: "deliver", channels: openChannels(seen, attemptsOf(status)) };
 }
+
+function retain({ completionTime }: SettledStatus, { notice, settings, nowMs }: Seen): Decision {
+  if (notice.metadata.deletionTimestamp) return { do: "nothing" };
+  const leftMs = Date.parse(completionTime) + settings.retentionMs - nowMs;
+  return leftMs > 0 ? { do: "wait", ms: leftMs } : { do: "remove" };
+}
+
+type SettledStatus = Extract<NotificationRequestStatus, { completionTime: string }>;
 
 function decideSkip({ notice, skips, settings, nowMs }: Seen): Decision | undefined {
   const [oldest = notice] = skips;

@@ -1,3 +1,4 @@
+import { exactly, refOf } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -41,7 +42,14 @@ export async function perform(
       return digest(decision.members, hands, signal);
     case "deliver":
       return setStatus(seen.notice, await deliver(seen, decision.channels, hands, signal), hands, signal);
+    case "remove":
+      return remove(seen.notice, hands, signal);
   }
+}
+
+/** If it changed meanwhile it stays; the change is an event, after which everything is decided again. */
+async function remove(notice: NotificationRequest, { sight }: Hands, signal: AbortSignal): Promise<undefined> {
+  await sight.client.delete(notificationRequests, refOf(notice), { preconditions: exactly(notice) }, { signal });
 }
 
 async function deliver(

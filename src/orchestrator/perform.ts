@@ -1,4 +1,4 @@
-import { KubeError, refOf, type UpdateOutcome } from "../kube/index.ts";
+import { exactly, KubeError, refOf, type UpdateOutcome } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -52,8 +52,7 @@ export async function perform(
       return createExecution(action.execution, incident, sight, signal);
     case "delete-execution": {
       // Exactly as it was seen: one that has ended meanwhile stays, because deleting it would end its cooldown.
-      const { uid = "", resourceVersion = "" } = action.execution.metadata;
-      const preconditions = { uid, resourceVersion };
+      const preconditions = exactly(action.execution);
       const outcome = await client.delete(workflowExecutions, refOf(action.execution), { preconditions }, { signal });
       return outcome.kind === "conflict" ? { kind: "lost" } : done;
     }
@@ -83,8 +82,7 @@ export async function perform(
       return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
     }
     case "delete-incident": {
-      const { uid = "", resourceVersion = "" } = incident.metadata;
-      const options = { preconditions: { uid, resourceVersion }, propagation: "Background" } as const;
+      const options = { preconditions: exactly(incident), propagation: "Background" } as const;
       const outcome = await client.delete(remediationRequests, refOf(incident), options, { signal });
       if (outcome.kind === "conflict") return { kind: "lost" };
       ownWrites.noteGone(incident);

@@ -97,7 +97,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list",
     "namespaces everywhere": "get",
     "leases.coordination.k8s.io in kubernaut-system": "get list watch create update delete",
-    "notificationrequests.kubernaut.ai everywhere": "get list watch create",
+    "notificationrequests.kubernaut.ai everywhere": "get list watch create delete",
     "notificationrequests/status.kubernaut.ai everywhere": "update",
     "events everywhere": "create",
   },

@@ -258,6 +258,20 @@ describe("settings", () => {
     expect(await statuses()).toMatchObject([{ phase: "Failed", message: "given up on webhook" }]);
   });
 
+  it("notify.retention: a settled notice is removed after it, and its ledger row stays", async () => {
+    const longAgo = new Date(Date.now() - 2 * 60 * 60_000).toISOString();
+    await settledAt(longAgo, "Sent");
+    await settledAt(longAgo, "Failed");
+    const recent = await settledAt(new Date().toISOString(), "Sent");
+    await start({ ...webhook(), NOTIFY_RETENTION: "1h" });
+    const { uid } = await tell();
+    await ended();
+
+    await expect.poll(async () => (await uids()).sort()).toEqual([recent, uid].sort());
+    expect(receiver.letters).toHaveLength(1);
+    expect(ledger.events()).toMatchObject([{ id: `${uid}/notice.sent` }]);
+  });
+
   it.each([
     ["1h", "2h", 2_880_000, 4_320_000],
     ["1h", "10s", 8_000, 12_000],
@@ -328,7 +342,7 @@ async function tell(spec: Partial<NotificationRequest["spec"]> = {}, where = nam
     spec: { eventType: "WorkflowFailed", severity: "warning", message: "It failed", ...spec },
   });
   if (outcome.kind !== "created") throw new Error("it was there already");
-  return { uid: outcome.object.metadata.uid };
+  return outcome.object.metadata;
 }
 
 function skip(targetResource: string, skipReason: "ResourceBusy" | "Paused"): Partial<NotificationRequest["spec"]> {
@@ -338,6 +352,20 @@ function skip(targetResource: string, skipReason: "ResourceBusy" | "Paused"): Pa
     message: "Workflow execution skipped",
     context: { targetResource, skipReason },
   };
+}
+
+/** A notice that was settled at that time. Returns its uid. */
+async function settledAt(completionTime: string, phase: "Sent" | "Failed"): Promise<string> {
+  const notice = await tell();
+  const ref = { name: notice.name ?? "", namespace };
+  const found = await client.get(notificationRequests, ref);
+  if (!found) throw new Error("the notice is gone");
+  await client.update(notificationRequests, { ...found, status: { phase, completionTime } }, { subresource: "status" });
+  return notice.uid ?? "";
+}
+
+async function uids() {
+  return (await client.list(notificationRequests)).items.map(({ metadata }) => metadata.uid);
 }
 
 async function statuses() {

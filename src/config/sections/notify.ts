@@ -84,4 +84,10 @@ export const notify = {
     env: "NOTIFY_TIMEOUT",
     about: "How long one try on a channel may take.",
   }),
+  retentionMs: setting({
+    kind: duration({ atLeast: "1m" }),
+    default: "168h",
+    env: "NOTIFY_RETENTION",
+    about: "How long a notice is kept after it was delivered, digested or given up. The ledger keeps its row.",
+  }),
 };
