@@ -52,8 +52,8 @@ describe("a cursor at minute 10 with an overlap of one minute", () => {
   });
 });
 
-describe("the race of seed 002", () => {
-  it("finds at T3 the note that was created at T1, while the poll of T0 was under way until T2", () => {
+describe("an item created while a poll is under way", () => {
+  it("is found by the next poll: created at T1, during the poll from T0 to T2, and found at T3", () => {
     const [t0, t1, t2] = [20, 21, 22];
     const note = { ...item(`u${t1}`), id: "note" };
 

@@ -44,7 +44,7 @@ describe("a pending execution", () => {
     ["that holds the target has its run made", { record: heldBy("me") }, ["record", "create-run"]],
     ["whose run was refused fails", { record: heldBy("me"), refusal }, ["set-status Failed", "announce"]],
     [
-      "finds its own run, and does not skip itself for it",
+      "finds its own run after a crash, and never skips itself",
       { record: heldBy("me"), run: run({ kind: "suspended" }) },
       ["record", "set-status Running"],
     ],
@@ -183,7 +183,7 @@ describe("an execution that has ended", () => {
     ]);
   });
 
-  it("leaves the run of another execution alone, also when it is deleted itself", () => {
+  it("never deletes the run of another execution, even when it is deleted itself", () => {
     const others = run(working, { kind: "other", name: "wfe-b", settled: false });
 
     expect(steps(decide(seen({ execution: told, run: others })))).toEqual([]);

@@ -38,7 +38,7 @@ describe("facts about a target", () => {
     );
   });
 
-  it(`are kept for the latest ${keptEnds} ends; what blocks is kept for ever`, () => {
+  it("that block are never lost to retention, however many ends follow", () => {
     const blocking = failure("blocking", 0, true);
     const later = Array.from({ length: 50 }, (_, i) => success(`s${i}`, 1 + i));
 

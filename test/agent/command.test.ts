@@ -30,6 +30,25 @@ describe("a comment that asks for something", () => {
     expect(answer?.discussion).toBe(asked?.discussion);
   });
 
+  it("reaches the coding agent with the thread before it and the text of the merge request", async () => {
+    world = await AgentWorld.open({ script: (folder) => [{ do: "echo", file: join(folder, "echo") }] });
+    const mr = await world.openMergeRequest({ title: "Draft: the topic" });
+    const [question] = (await world.gitlab.discuss(mr, world.kim, "Is the limit 3 or 4?")).notes;
+    if (!question) throw new Error("a discussion has a first note");
+
+    await world.gitlab.replyTo(mr, question, world.kim, "/copilot make it 4");
+
+    await world.allEnded(1);
+    const [echo] = await world.witnessed("echo");
+    expect(echo).toMatchObject({
+      request: {
+        instruction: "make it 4",
+        thread: [{ author: "kim", text: "Is the limit 3 or 4?" }],
+        mergeRequest: { title: "Draft: the topic", sourceBranch: "topic" },
+      },
+    });
+  });
+
   it("is pushed once to a GitLab that takes no fences, though the reply to that is lost", async () => {
     world = await AgentWorld.open({ script: () => edits("fixed.txt") });
     world.gitlab.settings.acceptsCustomRefs = false;

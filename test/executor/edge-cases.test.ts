@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ack } from "../../src/cli/index.ts";
-import { taskRuns } from "../../src/engines/tekton/pipeline-run.ts";
+import { jobEngine, tektonEngine } from "../../src/engines/index.ts";
+import { jobs } from "../../src/engines/job/job.ts";
+import { pipelineRuns, taskRuns } from "../../src/engines/tekton/pipeline-run.ts";
+import type { KubeClient } from "../../src/kube/index.ts";
 import {
   automationPauses,
   executionNamespace,
@@ -12,6 +15,9 @@ import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
 const restart = { workflowRef: { workflowId: "restart", containerImage: "registry.invalid/restart:1" } };
+const inJob = {
+  workflowRef: { workflowId: "in-a-job", containerImage: "registry.invalid/job:1", engine: "job" },
+} as const;
 
 let world: ExecutorWorld;
 beforeEach(async () => {
@@ -20,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("two executions on one target", () => {
-  it("at the same moment on two replicas: one runs, one is skipped, never both skipped", async () => {
+  it("never skip each other at the same moment on two replicas: one runs, one is skipped", async () => {
     await world.executor();
     await world.executor();
 
@@ -30,7 +36,7 @@ describe("two executions on one target", () => {
     expect(phases).toEqual(["Running", "Skipped"]);
   });
 
-  it("that were Pending together before a start: the first admitted runs, and the other is skipped for it", async () => {
+  it("never skip each other when both are Pending before a start: one runs, the other is skipped for it", async () => {
     await world.execution("a");
     await world.execution("b", restart);
 
@@ -42,7 +48,7 @@ describe("two executions on one target", () => {
     expect(skipped?.skipDetails?.reason).toBe("ResourceBusy");
   });
 
-  it("with different workflows: the second is skipped while the first runs, and runs at once after it", async () => {
+  it("with different workflows: a finished run neither blocks the second one nor passes for its success", async () => {
     await world.executor();
     await world.execution("a");
     await world.execution("b", restart);
@@ -51,7 +57,6 @@ describe("two executions on one target", () => {
     await world.report("True");
     await world.execution("c", restart);
 
-    // The finished run had the name; it neither blocks nor lends its success.
     expect(await world.status("c")).toMatchObject({ phase: "Running" });
     expect((await world.status("c")).pipelineRunRef?.uid).not.toBe((await world.status("a")).pipelineRunRef?.uid);
   });
@@ -112,6 +117,23 @@ describe("two executions on one target", () => {
     expect(await world.status("b")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
   });
 
+  it.each([
+    ["PipelineRun", "Job", restart, inJob],
+    ["Job", "PipelineRun", inJob, restart],
+  ] as const)("with different engines: while a %s acts, no %s is created", async (acting, _other, first, second) => {
+    await world.workflow({ ...inJob.workflowRef });
+    await world.executor({ engines: [tektonEngine(world.client), jobEngine(world.client)] });
+    await world.execution("a", first);
+    expect(await world.status("a")).toMatchObject({ phase: "Running" });
+
+    await world.execution("b", second);
+
+    expect(await world.status("b")).toMatchObject({ phase: "Skipped", skipDetails: { reason: "ResourceBusy" } });
+    const inRuns = { namespace: executionNamespace };
+    const lists = [await world.client.list(pipelineRuns, inRuns), await world.client.list(jobs, inRuns)];
+    expect(lists.flatMap(({ items }) => items.map(({ kind }) => kind))).toEqual([acting]);
+  });
+
   it("on different targets both run", async () => {
     await world.executor();
     await world.execution("a");
@@ -133,6 +155,26 @@ describe("a restart", () => {
     await world.report("True");
 
     expect(await world.status("a")).toMatchObject({ phase: "Completed" });
+  });
+
+  it("after a crash between creating a run and recording it: the execution adopts its run, and never skips itself", async () => {
+    const stopsAfterCreatingRun: KubeClient = {
+      ...world.client,
+      async create(type, object, call) {
+        const created = await world.client.create(type, object, call);
+        return type.kind === pipelineRuns.kind ? new Promise<never>(() => {}) : created;
+      },
+    };
+    await world.executor({ client: stopsAfterCreatingRun });
+    await world.execution("a");
+    const run = await world.run();
+    expect(run).toBeDefined();
+    expect(await world.status("a")).toMatchObject({ phase: "Pending" });
+
+    await world.executor();
+    await world.settle();
+
+    expect(await world.status("a")).toMatchObject({ phase: "Running", pipelineRunRef: { uid: run?.metadata.uid } });
   });
 
   it("during the cooldown: the cooldown goes on from when the run ended", async () => {
@@ -181,7 +223,7 @@ describe("an execution that is deleted", () => {
     expect(await world.status("b")).toMatchObject({ phase: "Running" });
   });
 
-  it("after it failed while acting: the block stays", async () => {
+  it("after it failed while acting: the block is not lost", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("Unknown");
@@ -209,7 +251,7 @@ describe("an execution that is deleted", () => {
     expect(world.eventTypes("a")).toContain("failure.acknowledged");
   });
 
-  it("after a later one took the name of its run: that run stays", async () => {
+  it("never deletes the run of a later one that has the same name", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -224,7 +266,7 @@ describe("an execution that is deleted", () => {
 });
 
 describe("the target record", () => {
-  it("that cannot be read lets nobody run", async () => {
+  it("that cannot be read lets no execution run", async () => {
     await world.executor();
     world.cluster.forbid("get", "remediationtargets");
 

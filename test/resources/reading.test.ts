@@ -43,7 +43,7 @@ spec:
   });
 
   it.each(["payment/deployment/payment-api", "node/worker-node-1", "kube-system/configmap/coredns"])(
-    "may act on the seed's target %s",
+    "may act on the target %s",
     (targetResource) => {
       const { spec } = executionSample();
 

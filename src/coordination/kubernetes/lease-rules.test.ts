@@ -112,7 +112,7 @@ describe("the next move of a claimant", () => {
 });
 
 describe("a Lease that is taken", () => {
-  it("is written whole, whoever had it before (K7)", () => {
+  it("from another holder is written whole: new times, new duration and one more transition", () => {
     const before = lease({ holder: "b", waiters: "me,c", transitions: 7 });
 
     const { spec, metadata } = taken(before, me({ ttlMs: 20_000 }), wallMs);

@@ -21,7 +21,7 @@ describe("a branch of a repository", () => {
     "gitlab.example.com:group/project",
     "gitlab.example.com/group/project",
     "oauth2:glpat-secret@gitlab.example.com/group/project",
-  ])("is one target, also as %s", (url) => {
+  ])("is one target however its URL is written: %s", (url) => {
     const canonical = "git:gitlab.example.com/group/project@feature/x";
 
     expect(textOf(targetOfRepository({ url, branch: "feature/x" }))).toBe(canonical);

@@ -145,7 +145,7 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toContainEqual(`note:1:7:${id}`);
   });
 
-  it("has a comment seen that is made during a poll: T0 to T3 of the seed's example", async () => {
+  it("has a comment that is made during a poll found by the next poll", async () => {
     const item = gitlab.open(1, { iid: 7 }, gitlab.nowMs - 60 * minute);
     const port = gitlab.port();
     let duringPoll: (() => void) | undefined;
