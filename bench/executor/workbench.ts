@@ -21,6 +21,8 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { type Counted, countingCalls } from "./counting-calls.ts";
 import { InstantTekton } from "./instant-tekton.ts";
 
+const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
+
 export const clock = systemClock();
 
 /** An executor on a durable store and a durable ledger, with an engine whose runs end as soon as they begin. */
@@ -71,7 +73,7 @@ export async function openWorkbench(folder: string): Promise<Workbench> {
           allowOutsideCatalog: false,
         },
         catalogNamespace: "default",
-        settings: { ...defaultPolicy, cooldownMs: 0, runTtlMs: 3_600_000, incidentsNamespace: "default" },
+        settings: { ...defaultPolicy, cooldownMs: 0, runTtlMs: 3_600_000, ...retention, incidentsNamespace: "default" },
         clock,
         random,
         log: silentLogger,

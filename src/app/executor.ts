@@ -36,6 +36,8 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
     settings: {
       ...policySettings(options.loaded.config),
       runTtlMs: execution.runTtlMs,
+      retentionMs: execution.retentionMs,
+      targetRetentionMs: execution.targetRetentionMs,
       incidentsNamespace: config.gateway.namespace,
     },
     acknowledgersKnownSince: (signal) => nameGuarantee(options, ackIdentity(placesIn(config)), signal),

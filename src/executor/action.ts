@@ -20,6 +20,8 @@ export type Action =
   | { readonly do: "start-run"; readonly run: SeenRun }
   | { readonly do: "cancel-run"; readonly run: SeenRun; readonly because: CancelReason }
   | { readonly do: "delete-run"; readonly run: SeenRun }
+  /** Exactly as it was seen: its finalizer keeps it until its end is recorded. */
+  | { readonly do: "delete-execution" }
   /** Puts an event into the ledger; nothing after it happens if that fails. */
   | { readonly do: "record"; readonly event: LedgerEvent }
   /** The target is free by now: the moment of telling is never before that. */

@@ -8,12 +8,15 @@ import {
   type RemediationTarget,
   type WorkflowExecution,
   type WorkflowExecutionStatus,
+  type WorkflowHistory,
 } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
 import { decide } from "./decide.ts";
 import { marksOf } from "./marks.ts";
 import type { ValidPlan } from "./plan.ts";
 import type { RunOwner, Seen, SeenRun } from "./seen.ts";
+
+const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
 
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const minute = 60_000;
@@ -183,6 +186,36 @@ describe("an execution that has ended", () => {
     ]);
   });
 
+  const retained = retention.retentionMs - minute;
+
+  it.each<[string, Partial<Seen>, readonly string[]]>([
+    ["is kept until its retention is over", { nowMs: now + retained - 1 }, []],
+    ["is deleted then", { nowMs: now + retained }, ["delete-execution"]],
+    ["is deleted although its record is gone", { nowMs: now + retained, record: undefined }, ["delete-execution"]],
+    ["is kept while its workflow's cooldown lasts", { plan: { ...plan(), cooldownMs: 2 * retention.retentionMs } }, []],
+    [
+      "is kept while its workflow awaits an acknowledgement on the target",
+      { record: withHistory({ ineffective: { latestSuccess: foldedHistory().lastSuccess, foundAt: iso(now) } }) },
+      [],
+    ],
+    ["is left to its owner", { execution: owned(told) }, []],
+  ])("%s", (_what, world, expected) => {
+    expect(steps(decide(seen({ execution: told, nowMs: now + retained, ...world })))).toEqual(expected);
+  });
+
+  it("that failed while acting is kept if its record is gone, because the record is made again from it", () => {
+    const failureDetails = {
+      ...{ reason: "TaskRunFailed" as const, message: "exit 1", failedAt: iso(now), naturalLanguageSummary: "" },
+      ...{ wasExecutionFailure: true, requiresManualReview: true },
+    };
+    const status = { phase: "Failed", outcome: "Failed", completionTime: iso(now), failureDetails } as const;
+    const failed = execution({ ...status, conditions: [recorded()] });
+
+    const turn = decide(seen({ execution: failed, record: undefined, nowMs: now + 2 * retention.retentionMs }));
+
+    expect(turn.actions).toEqual([]);
+  });
+
   it("never deletes the run of another execution, even when it is deleted itself", () => {
     const others = run(working, { kind: "other", name: "wfe-b", settled: false });
 
@@ -210,7 +243,7 @@ function seen(world: Partial<Seen>): Seen {
     record: { ...heldBy("me"), status: { workflows: [] } },
     run: undefined,
     pauses: [],
-    settings: { ...defaultPolicy, runTtlMs: 60 * minute, incidentsNamespace: "ns" },
+    settings: { ...defaultPolicy, runTtlMs: 60 * minute, ...retention, incidentsNamespace: "ns" },
     ...world,
   };
 }
@@ -226,6 +259,16 @@ function execution(status: WorkflowExecutionStatus | undefined): WorkflowExecuti
 /** With its deletion asked for. */
 function being(deleted: WorkflowExecution): WorkflowExecution {
   return { ...deleted, metadata: { ...deleted.metadata, deletionTimestamp: iso(now) } };
+}
+
+function owned(execution: WorkflowExecution): WorkflowExecution {
+  const owner = { apiVersion: "kubernaut.ai/v1alpha1", kind: "RemediationRequest", name: "rr-1", uid: "rr" };
+  return { ...execution, metadata: { ...execution.metadata, ownerReferences: [owner] } };
+}
+
+/** A free target with more in the history of the execution's workflow. */
+function withHistory(more: Partial<WorkflowHistory>): RemediationTarget {
+  return { ...heldBy("me"), status: { workflows: [{ ...foldedHistory(), ...more }] } };
 }
 
 function plan(): ValidPlan {

@@ -20,6 +20,7 @@ import {
 import { approvalNameOf, requiresApproval } from "./approval.ts";
 import { type CatalogCaches, findEntry, isBeforeRun } from "./find-entry.ts";
 import { type Plan, type PlanDefaults, planOf, planTarget } from "./plan.ts";
+import { retentionEndMs } from "./retention.ts";
 import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
@@ -121,7 +122,7 @@ async function recordOf(
   if (!target) return undefined;
   const ref = { namespace: sight.namespace, name: targetHash(target) };
   const shown = sight.records.get(ref);
-  if (!concernsRecord(execution) && !mayHold(execution, shown, sight)) return undefined;
+  if (!concernsRecord(execution, sight) && !mayHold(execution, shown, sight)) return undefined;
   const cached = current(shown, sight);
   if (cached && !fresh && isGoodEnough(cached, execution)) return cached;
   return sight.client.get(remediationTargets, ref, { signal });
@@ -139,9 +140,11 @@ function holds({ metadata }: WorkflowExecution, record: RemediationTarget): bool
 }
 
 /** Most executions are long over: whoever starts with a hundred thousand of them does not read a record for each. */
-function concernsRecord(execution: WorkflowExecution): boolean {
+function concernsRecord(execution: WorkflowExecution, { client, settings }: Sight): boolean {
   const { metadata } = execution;
-  return !isRecorded(execution) || metadata.deletionTimestamp !== undefined || isAcknowledged(execution);
+  const endMs = retentionEndMs(execution, settings);
+  const isToRemove = endMs !== undefined && client.serverNowMs() >= endMs;
+  return !isRecorded(execution) || metadata.deletionTimestamp !== undefined || isAcknowledged(execution) || isToRemove;
 }
 
 /** One replica may have admitted it at the moment at which another skipped it, and told so: then it has to give back. */

@@ -79,6 +79,11 @@ export async function perform(action: Action, seen: Seen, hands: Hands, signal: 
       return cancelRun(seen, action.run, action.because, sight, signal);
     case "delete-run":
       return deleteRun(seen, action.run, hands, signal);
+    case "delete-execution": {
+      const options = { preconditions: exactly(execution) };
+      const outcome = await client.delete(workflowExecutions, refOf(execution), options, { signal });
+      return { kind: outcome.kind === "conflict" ? "lost" : "waiting" };
+    }
     case "record":
       await ledger.append(action.event);
       return { kind: "done", seen };

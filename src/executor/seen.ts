@@ -62,6 +62,10 @@ export type CancelReason = "Timeout" | "ExecutionDeleted" | "TargetLost" | "Requ
 export interface ExecutorSettings extends PolicySettings {
   /** How long the run of a failed execution is kept, for people to look at. */
   readonly runTtlMs: number;
+  /** How long an execution without an owner is kept after its end. */
+  readonly retentionMs: number;
+  /** How long the record of a target is kept after the last end on it. */
+  readonly targetRetentionMs: number;
   /** Where incidents and approvals are. Whoever may write there is trusted to speak for incidents. */
   readonly incidentsNamespace: string;
 }

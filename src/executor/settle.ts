@@ -12,6 +12,7 @@ import type { Action, Turn } from "./action.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { noticeOf } from "./notice.ts";
+import { executionKeptUntilMs, recheckMs } from "./retention.ts";
 import type { Seen, SeenRun } from "./seen.ts";
 
 /**
@@ -131,7 +132,7 @@ function cleanUp(seen: Seen, end: ExecutionEnd | undefined): Turn {
   const { execution, run } = seen;
   const isOurs = run?.owner.kind === "us";
   if (execution.metadata.deletionTimestamp) return isOurs ? remove(seen, run) : letGo(seen);
-  if (!isOurs || !end) return { actions: [] };
+  if (!isOurs || !end) return retain(seen, end);
 
   // A run that came late, after this execution had ended with another one, or with none.
   const named =
@@ -140,6 +141,14 @@ function cleanUp(seen: Seen, end: ExecutionEnd | undefined): Turn {
 
   const dueMs = keepUntilMs(seen, end);
   return seen.nowMs >= dueMs ? remove(seen, run) : { actions: [], lookAgainInMs: dueMs - seen.nowMs };
+}
+
+/** Deletes an execution that nobody else would delete, after its retention. */
+function retain(seen: Seen, end: ExecutionEnd | undefined): Turn {
+  const untilMs = executionKeptUntilMs(seen, end);
+  if (untilMs === undefined) return { actions: [] };
+  if (seen.nowMs >= untilMs) return act({ do: "delete-execution" });
+  return { actions: [], lookAgainInMs: Math.min(untilMs - seen.nowMs, recheckMs) };
 }
 
 /** A run that does not go, because something else wants to keep it, is reported and asked for again. */

@@ -1,7 +1,7 @@
 import { type Engine, runOwner } from "../engines/index.ts";
-import { exactly, type KubeObject } from "../kube/index.ts";
+import { exactly, type KubeObject, refOf } from "../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered } from "../policy/index.ts";
+import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered, workflowRules } from "../policy/index.ts";
 import {
   annotationKeys,
   type ExecutionEnd,
@@ -18,6 +18,7 @@ import { admissionFacts } from "./ledger-events.ts";
 import type { Sight } from "./observe.ts";
 import type { Hands } from "./perform.ts";
 import { runsOn } from "./rebuild-record.ts";
+import { recheckMs, recordKeptUntilMs } from "./retention.ts";
 
 /**
  * Looks after what has lost its execution, which would otherwise do so itself: a run that nobody watches is stopped and
@@ -34,7 +35,7 @@ export async function reconcileTarget(
   if (record) await tellOfLost(record, hands);
   if (record && (await acknowledge(record, hands, signal))) return waitMs;
   if (record && (await foldMarks(record, hands, signal))) return waitMs;
-  if (!mayHaveOrphans(record, named, sight)) return undefined;
+  if (!mayHaveOrphans(record, named, sight)) return record && retainRecord(record, sight, signal);
 
   const uids = await livingExecutions(name, sight, signal);
   // Somebody may have deleted the record: the runs know their target, too.
@@ -46,6 +47,28 @@ export async function reconcileTarget(
   const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
   return (await free(record, holder, hands, signal)) ? undefined : waitMs;
+}
+
+/**
+ * Deletes the record of a target on which nothing has happened for long. Exactly the record that was seen: an execution that
+ * takes the target meanwhile changes it. The next execution makes another.
+ */
+async function retainRecord(record: RemediationTarget, sight: Sight, signal: AbortSignal): Promise<number | undefined> {
+  const { client, settings, entries } = sight;
+  const cooldownMs = (workflowId: string) => {
+    const own = entries.byIndex("workflowId", workflowId).map((entry) => workflowRules(entry).cooldownMs ?? 0);
+    return Math.max(settings.cooldownMs, ...own);
+  };
+  const nowMs = client.serverNowMs();
+  const untilMs = recordKeptUntilMs(record, { settings, cooldownMs });
+  if (nowMs < untilMs) return Math.min(untilMs - nowMs, recheckMs);
+  const { targetResource } = record.spec;
+  const executions = await livingExecutions(record.metadata.name ?? "", sight, signal);
+  if (executions.size > 0 || (await foundRuns(targetResource, sight, signal)).length > 0) return recheckMs;
+  const options = { preconditions: exactly(record) };
+  const outcome = await client.delete(remediationTargets, refOf(record), options, { signal });
+  if (outcome.kind !== "conflict") sight.ownWrites.noteGone(record);
+  return undefined;
 }
 
 export interface TargetHands extends Hands {

@@ -135,13 +135,14 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   ],
   executor: [
     ...look,
-    { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "patch"], where: "anywhere" },
+    // It deletes executions that belong to no incident, and records of targets, after their retention.
+    { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "patch", "delete"], where: "anywhere" },
     { group: ours, resources: ["workflowexecutions/status"], verbs: ["update"], where: "anywhere" },
     ...explain("anywhere"),
     { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
     // The approval that an execution refers to. Only those where incidents are count.
     { group: ours, resources: ["remediationapprovalrequests"], verbs: ["get"], where: "incidents" },
-    { group: ours, resources: ["remediationtargets"], verbs: [...follow, "create"], where: "runs" },
+    { group: ours, resources: ["remediationtargets"], verbs: [...follow, "create", "delete"], where: "runs" },
     { group: ours, resources: ["remediationtargets/status"], verbs: ["update"], where: "runs" },
     {
       group: "tekton.dev",

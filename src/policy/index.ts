@@ -12,6 +12,7 @@ export type { Expectation } from "./expectations/expectation.ts";
 export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
 export { explain, explainChecks, type ToldCheck, toldCheck } from "./explanation.ts";
 export { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isCovered, isFolded, withHolder } from "./fold.ts";
+export { neededUntilMs } from "./needed-until.ts";
 export { isLasting, isOn, lastingPauses, type Pause, type Paused, pausedBy } from "./pauses.ts";
 export type { ActionRequest, AskingIncident, Situation, WorkflowRules } from "./request.ts";
 export { type OpenCause, openCauses } from "./rules/deferral.ts";

@@ -8,6 +8,8 @@ import { executionNamespace, remediationTargets, remediationWorkflows } from "..
 import { TestDesk } from "../doubles/test-desk.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
+const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
+
 const minute = 60_000;
 const cleanup = { workflowId: "cleanup", containerImage: "registry.invalid/cleanup:1" };
 const reboot = { workflowId: "reboot", version: "1", containerImage: "registry.invalid/cleanup:1" };
@@ -64,7 +66,7 @@ describe("an execution that differs from the catalog", () => {
 
   it("raises no count either if it claims an incident from another namespace than that of incidents", async () => {
     await world.executor({
-      settings: { ...defaultPolicy, runTtlMs: 60 * minute, incidentsNamespace: "kubernaut-system" },
+      settings: { ...defaultPolicy, runTtlMs: 60 * minute, ...retention, incidentsNamespace: "kubernaut-system" },
     });
 
     await world.forIncident("evil", { workflowRef: { ...cleanup, containerImage: "x" } });

@@ -30,6 +30,8 @@ import { type RecordingLogger, recordingLogger } from "../doubles/recording-logg
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 import { whyAgrees } from "../doubles/why-agrees.ts";
 
+const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
+
 /** An API server in memory, with what an executor needs in it, and time that moves when told. */
 export class ExecutorWorld {
   readonly clock = new ManualClock();
@@ -73,7 +75,7 @@ export class ExecutorWorld {
         cooldownMs: 5 * 60_000,
         allowOutsideCatalog: false,
       },
-      settings: { ...defaultPolicy, runTtlMs: 3_600_000, incidentsNamespace: "default" },
+      settings: { ...defaultPolicy, runTtlMs: 3_600_000, ...retention, incidentsNamespace: "default" },
       clock: this.clock,
       random: systemRandom(),
       log: this.log,

@@ -126,6 +126,83 @@ describe("the setting", () => {
     expect(await world.run()).toBeUndefined();
   });
 
+  it("execution.retention is how long an execution that a person made is kept, with its end in the ledger", async () => {
+    await open(["retention: 6h"]);
+    await world.execution("first");
+    await world.execution("skipped");
+    await world.forIncident("of-incident", { targetResource: "node/worker-2" });
+    await world.report("True");
+    await world.report("True", { target: "node/worker-2" });
+    expect(await world.status("skipped")).toMatchObject({ phase: "Skipped" });
+
+    await world.passTime(6 * 60 * minute - minute);
+    expect([await world.exists("first"), await world.exists("skipped")]).toEqual([true, true]);
+    await world.passTime(2 * minute);
+
+    expect([await world.exists("first"), await world.exists("skipped")]).toEqual([false, false]);
+    expect(await world.exists("of-incident")).toBe(true);
+    expect(world.eventTypes("first")).toContain("execution.deleted");
+    expect((await world.record()).status?.workflows?.[0]?.recentEnds).toHaveLength(1);
+  });
+
+  it("execution.retention never ends a cooldown", async () => {
+    await world.replaceWorkflow({ cooldown: "9h" });
+    await open(["retention: 1m"]);
+    await world.execution("first");
+    await world.report("True");
+
+    await world.passTime(9 * 60 * minute - minute);
+    expect(await world.exists("first")).toBe(true);
+    await world.execution("again");
+    expect(await world.status("again")).toMatchObject({ phase: "Skipped" });
+    await world.passTime(2 * minute);
+
+    expect(await world.exists("first")).toBe(false);
+  });
+
+  it("execution.retention keeps an execution that failed while acting until somebody has acknowledged that", async () => {
+    await open(["retention: 1h"]);
+    await world.execution("first");
+    await world.deleteRun();
+    expect(await world.status("first")).toMatchObject({ failureDetails: { wasExecutionFailure: true } });
+
+    await world.passTime(50 * 60 * minute);
+    expect(await world.exists("first")).toBe(true);
+    await world.annotate("first", {
+      "kubernaut.ai/acknowledge": "looked at it",
+      "kubernaut.ai/acknowledged-by": "kim",
+    });
+
+    expect(await world.exists("first")).toBe(false);
+    expect((await world.record()).status?.workflows?.[0]?.ack).toMatchObject({ by: "kim" });
+  });
+
+  it("execution.targetRetention is how long the record of an idle target is kept", async () => {
+    await open(["retention: 1h", "targetRetention: 30h"]);
+    await world.execution("first");
+    await world.report("True");
+
+    await world.passTime(29 * 60 * minute);
+    expect(await world.record()).toBeDefined();
+    await world.passTime(25 * 60 * minute);
+    await expect(world.record()).rejects.toThrow("there is no RemediationTarget");
+
+    await world.execution("second");
+    expect(await world.status("second")).toMatchObject({ phase: "Running" });
+    expect((await world.record()).status?.holder).toMatchObject({ executionName: "second" });
+  });
+
+  it("execution.targetRetention keeps a record while its target has executions", async () => {
+    await open(["targetRetention: 1h"]);
+    await world.execution("first");
+    await world.report("True");
+
+    await world.passTime(100 * 60 * minute);
+
+    expect(await world.exists("first")).toBe(true);
+    expect(await world.record()).toBeDefined();
+  });
+
   it("resource_locking.cooldown_period is how long the same is not done again", async () => {
     await open([], ["resource_locking:", "  cooldown_period: 9m"]);
     await world.execution("first");

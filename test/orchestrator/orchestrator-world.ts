@@ -41,6 +41,8 @@ import { type RecordingLogger, recordingLogger } from "../doubles/recording-logg
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 import { whyAgrees } from "../doubles/why-agrees.ts";
 
+const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
+
 export const minute = 60_000;
 const namespace = "kubernaut-system";
 
@@ -144,7 +146,7 @@ export class OrchestratorWorld {
         cooldownMs: 5 * minute,
         allowOutsideCatalog: false,
       },
-      settings: { ...defaultPolicy, runTtlMs: 60 * minute, incidentsNamespace: namespace },
+      settings: { ...defaultPolicy, runTtlMs: 60 * minute, ...retention, incidentsNamespace: namespace },
       clock: this.clock,
       random: this.random,
       log: this.log,

@@ -16,6 +16,8 @@ import { RunActors, runResources } from "./run-actors.ts";
 import { SimServer } from "./sim-server.ts";
 import { type Process, World } from "./world.ts";
 
+const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
+
 /** What a replica acts with; a mutant spoils it. */
 export interface Tools {
   readonly client: KubeClient;
@@ -118,7 +120,7 @@ export function executorOn(server: SimServer, mutate: (tools: Tools) => Tools = 
         ...{ engine: "tekton", serviceAccountName: undefined, timeoutMs: 15_000, cooldownMs: rules.cooldownMs },
         allowOutsideCatalog: false,
       },
-      settings: { ...policy, runTtlMs: 20_000, incidentsNamespace: "default" },
+      settings: { ...policy, runTtlMs: 20_000, ...retention, incidentsNamespace: "default" },
       clock: process.clock,
       random: server.world.chance,
       log: silentLogger,

@@ -48,6 +48,18 @@ export const execution = {
     default: "1h",
     about: "How long the run of a failed execution is kept, for people to look at. Never shortens a cooldown.",
   }),
+  retentionMs: setting({
+    kind: duration({ atLeast: "1m" }),
+    default: "168h",
+    about:
+      "How long a finished execution that belongs to no incident is kept. Longer while its cooldown runs, or while a person has to acknowledge what its workflow did to the target.",
+  }),
+  targetRetentionMs: setting({
+    kind: duration({ atLeast: "1m" }),
+    default: "720h",
+    about:
+      "How long the record of a target is kept after the last end on it. Longer while there are executions or runs on the target, while a check needs it, and if an approval was used.",
+  }),
   timeoutMs: setting({
     kind: duration({ atLeast: "1s" }),
     default: "30m",
