@@ -56,10 +56,15 @@ async function runVitest(
   }
 }
 
-function readReport(json: string, code: number): TestReport {
+/** The counts of a vitest report. Lists the tests that do not apply to the cluster of TEST_KUBECONFIG. */
+export function readReport(json: string, code: number, print: (line: string) => void = console.log): TestReport {
   const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(json) as VitestReport;
-  // A skipped test, or a file that did not load, is a failure: silence must not look like success.
-  const failed = numFailedTests + numPendingTests;
+  const inapplicable = testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status, meta }) => status === "skipped" && meta.notApplicable !== undefined),
+  );
+  for (const { fullName, meta } of inapplicable) print(`not applicable: ${fullName}: ${meta.notApplicable}`);
+  // Any other skipped test, or a file that did not load, is a failure: silence must not look like success.
+  const failed = numFailedTests + numPendingTests - inapplicable.length;
   const failedFiles = testResults.filter(({ status }) => status === "failed").map(({ name }) => relative(".", name));
   return { passed: numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed, failedFiles };
 }
@@ -68,5 +73,13 @@ interface VitestReport {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly numPendingTests: number;
-  readonly testResults: readonly { readonly name: string; readonly status: string }[];
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly meta: { readonly notApplicable?: string };
+    }[];
+  }[];
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasRealTekton } from "../../../src/engines/local/real-tekton.ts";
 import { kubeEvents } from "../../../src/kube/index.ts";
 import type { Engine, WorkflowExecution } from "../../../src/resources/index.ts";
+import { notApplicable } from "../../services/not-applicable.ts";
 import { clientOf } from "./place.ts";
 import { Stage } from "./stage.ts";
 import { until } from "./until.ts";
@@ -27,7 +28,7 @@ describe.each(["tekton", "job", "local"] as const)(`an execution on %s, in ${whe
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   it("runs, completes, frees its target, keeps its cooldown, and can run again", { timeout: 300_000 }, async (test) => {
-    if (!stage) return test.skip(missing);
+    if (!stage) return notApplicable(test, missing ?? "the stage did not open");
     const order = { engine, target: "node/lifecycle", does: "succeed", image: images[engine] } as const;
     const first = await ended(stage, await stage.create("first", order));
     const early = await ended(stage, await stage.create("early", order));
