@@ -15,6 +15,7 @@ import { parseDuration } from "../time/index.ts";
 import { type Archive, journalsOf, type Source, sources } from "./archive.ts";
 import { type Command, CommandError } from "./command.ts";
 import { MisuseError } from "./misuse.ts";
+import { unverified } from "./own-name.ts";
 import { isNamed, shortNames } from "./short-name.ts";
 import { verify } from "./verify-ledger.ts";
 
@@ -179,12 +180,23 @@ function canonical(target: string): string {
 }
 
 /** When, what, about what, by which, and why. */
+/** Who did it, and whether that name was authenticated, for what operators do. */
+function operatorIn({ by, verified }: LedgerEvent["facts"]): readonly string[] {
+  if (by === undefined) return [];
+  const name = String(by);
+  const isMarked = verified === true || name.endsWith(unverified);
+  return [`by ${name}${isMarked ? "" : ` ${unverified}`}`];
+}
+
 function shown({ at, type, facts }: LedgerEvent): string {
-  const about = [facts["target_resource"], facts["workflow_id"], facts["execution"] ?? facts["remediation_id"]];
+  const subject = facts["execution"] ?? facts["remediation_id"] ?? facts["approval"] ?? facts["pause"];
+  const about = [facts["target_resource"], facts["workflow_id"], subject];
   const why = [
-    facts["skip_reason"] ?? facts["failure_reason"] ?? facts["because"],
+    facts["skip_reason"] ?? facts["failure_reason"] ?? facts["because"] ?? facts["decision"],
     facts["message"] ?? facts["reason"],
   ];
-  const words = [about, why].map((parts) => parts.filter((part) => part !== undefined && part !== "").join("  "));
+  const words = [about, operatorIn(facts), why].map((parts) =>
+    parts.filter((part) => part !== undefined && part !== "").join("  "),
+  );
   return [at, type.padEnd(20), ...words].filter(Boolean).join("  ").trimEnd();
 }

@@ -1,6 +1,9 @@
 import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
 import type { Desk } from "./command.ts";
 
+/** After a name that no server has authenticated. */
+export const unverified = "(unverified)";
+
 interface SelfSubjectReview extends KubeObject {
   readonly status?: { readonly userInfo?: { readonly username?: string } };
 }
@@ -18,7 +21,7 @@ const selfSubjectReviews: ResourceType<SelfSubjectReview> = {
  * name; if it cannot say, whom the machine takes them for, marked as such.
  */
 export async function ownName({ client, terminal }: Pick<Desk, "client" | "terminal">): Promise<string> {
-  return (await nameAt(client)) ?? `${terminal.user} (unverified)`;
+  return (await nameAt(client)) ?? `${terminal.user} ${unverified}`;
 }
 
 async function nameAt(client: KubeClient): Promise<string | undefined> {

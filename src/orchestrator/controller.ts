@@ -42,6 +42,7 @@ import { NewestIncidents } from "./newest-incidents.ts";
 import type { AnswerersKnownSince, Sight } from "./observe.ts";
 import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 import { reconcile } from "./reconcile.ts";
+import { recordAnswer } from "./record-answer.ts";
 import { deletedPauseEvent, type PauseRecorder, recordPause } from "./record-pause.ts";
 import { hasTurn } from "./route.ts";
 import type { OrchestratorSettings } from "./settings.ts";
@@ -229,17 +230,30 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     if (ended)
       ledger.append(ended).catch((error: unknown) => log.error("event not recorded", { type: ended.type, error }));
   });
+  const recordAnswers = new Controller({
+    name: "approvals",
+    clock,
+    random,
+    problem,
+    sources: [keysFrom(approvals, (approval) => [objectKey(approval)])],
+    async reconcile(key, signal) {
+      const approval = approvals.get(refOfKey(key));
+      if (approval) await recordAnswer(approval, options, signal);
+      return undefined;
+    },
+  });
+  const controllers = [drive, takeTurns, recordPauses, recordAnswers];
 
   return {
-    ready: Promise.all([drive.ready, takeTurns.ready, recordPauses.ready]).then(() => {}),
+    ready: Promise.all(controllers.map(({ ready }) => ready)).then(() => {}),
     get isReady() {
-      return drive.isReady && takeTurns.isReady && recordPauses.isReady;
+      return controllers.every(({ isReady }) => isReady);
     },
     get problem() {
       return stalls.problem;
     },
     async stop({ deadlineMs }) {
-      await Promise.all([drive, takeTurns, recordPauses].map((controller) => controller.stop({ deadlineMs })));
+      await Promise.all(controllers.map((controller) => controller.stop({ deadlineMs })));
       await stalls.stop();
       stop.abort();
     },

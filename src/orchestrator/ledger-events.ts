@@ -83,25 +83,51 @@ export function requested(
 
 export function answered(
   incident: RemediationRequest,
-  { metadata }: RemediationApprovalRequest,
+  approval: RemediationApprovalRequest,
   status: RemediationApprovalRequestStatus,
   knownSinceMs: NameGuarantee | undefined,
 ): LedgerEvent {
+  return event(incident, "approval.answered", status.decidedAt, {
+    part: approval.metadata.name ?? "",
+    facts: answerFacts(approval, status, knownSinceMs),
+  });
+}
+
+/** The answer to an approval without an incident. */
+export function answeredByHand(
+  approval: RemediationApprovalRequest,
+  status: RemediationApprovalRequestStatus,
+  knownSinceMs: NameGuarantee | undefined,
+): LedgerEvent {
+  const { targetResource, recommendedWorkflow } = approval.spec;
+  return {
+    id: `${approval.metadata.uid}/approval.answered`,
+    type: "approval.answered",
+    at: iso(Date.parse(status.decidedAt)),
+    facts: {
+      target_resource: targetResource,
+      workflow_id: recommendedWorkflow.workflowId,
+      ...answerFacts(approval, status, knownSinceMs),
+    },
+  };
+}
+
+function answerFacts(
+  { metadata }: RemediationApprovalRequest,
+  status: RemediationApprovalRequestStatus,
+  knownSinceMs: NameGuarantee | undefined,
+): Readonly<Record<string, Fact>> {
   const { name = "", creationTimestamp = "" } = metadata;
   const { decision } = status;
+  if (status.decision === "Expired") return { approval: name, decision };
   const signableSinceMs = Date.parse(creationTimestamp);
-  const who =
-    status.decision === "Expired"
-      ? {}
-      : {
-          by: status.decidedBy,
-          reason: status.decisionMessage,
-          verified: isVerifiedName(status.decidedBy, { knownSinceMs, signableSinceMs }),
-        };
-  return event(incident, "approval.answered", status.decidedAt, {
-    part: name,
-    facts: { approval: name, decision, ...who },
-  });
+  return {
+    approval: name,
+    decision,
+    by: status.decidedBy,
+    reason: status.decisionMessage,
+    verified: isVerifiedName(status.decidedBy, { knownSinceMs, signableSinceMs }),
+  };
 }
 
 /** An operator cancelled it. */

@@ -138,17 +138,26 @@ function executed(name: string, completedAt: string): Condition {
 
 /** A closed incident whose end is in the ledger. */
 export function recorded(status: Status, nowMs: number): Status {
+  return withRecorded(status, status.phase, nowMs);
+}
+
+interface WithConditions {
+  readonly conditions?: readonly Condition[];
+}
+
+/** The status with the condition that its outcome is in the ledger. */
+export function withRecorded<S extends WithConditions>(status: S, reason: string, nowMs: number): S {
   const told: Condition = {
     type: "Recorded",
     status: "True",
-    reason: status.phase,
+    reason,
     message: "what became of it is in the ledger",
     lastTransitionTime: iso(nowMs),
   };
   return { ...status, conditions: [...(status.conditions ?? []).filter(({ type }) => type !== told.type), told] };
 }
 
-export function isRecorded({ status }: RemediationRequest): boolean {
+export function isRecorded({ status }: { readonly status?: WithConditions }): boolean {
   return status?.conditions?.some(({ type }) => type === "Recorded") ?? false;
 }
 

@@ -18,6 +18,7 @@ import { chain } from "../../src/ledger/database/ledger-database.contract.ts";
 import {
   type Ledger,
   type LedgerEvent,
+  type LedgerEventType,
   ledgerDatabase,
   openFileLedger,
   postgresStore,
@@ -134,6 +135,40 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect(lines[1]).toBe(
       "2026-11-15T10:00:03.000Z  execution.skipped     prod/deployment/api  restart  ns/wfe-2  ResourceBusy  held by wfe-1",
     );
+  });
+
+  it("show tells who paused, resumed, approved, rejected, acknowledged and cancelled, and why", async () => {
+    const pause = { pause: "kubernaut-system/release", scope: "everything" };
+    const onNode = { target_resource: "node/two", workflow_id: "reboot" };
+    const kim = { by: "kim", verified: true };
+    const ledger = await openPlace(place);
+    const rows: readonly [LedgerEventType, LedgerEvent["facts"]][] = [
+      ["pause.started", { ...pause, by: "kim", reason: "release 4", verified: false }],
+      ["pause.ended", { ...pause, ...kim, reason: "it is out" }],
+      ["approval.answered", { ...onNode, approval: "reboot-a", decision: "Approved", ...kim, reason: "looked" }],
+      ["approval.answered", { ...onNode, approval: "reboot-b", decision: "Rejected", ...kim, reason: "too early" }],
+      ["failure.acknowledged", { ...onNode, execution: "ns/wfe-7", ...kim, reason: "cleaned up" }],
+      [
+        "execution.cancelled",
+        { ...onNode, execution: "ns/wfe-8", by: "eve (unverified)", verified: false, reason: "no" },
+      ],
+      ["incident.cancelled", { remediation_id: "rr-7", ...kim, reason: "false alarm" }],
+    ];
+    for (const [i, [type, facts]] of rows.entries()) await ledger.append({ id: `op-${i}`, type, at: at(6), facts });
+    await ledger.close();
+
+    const { lines } = await interlock("ledger", place, "show", "--since", at(6));
+
+    expect(lines).toEqual([
+      `${at(6)}  pause.started         kubernaut-system/release  by kim (unverified)  release 4`,
+      `${at(6)}  pause.ended           kubernaut-system/release  by kim  it is out`,
+      `${at(6)}  approval.answered     node/two  reboot  reboot-a  by kim  Approved  looked`,
+      `${at(6)}  approval.answered     node/two  reboot  reboot-b  by kim  Rejected  too early`,
+      `${at(6)}  failure.acknowledged  node/two  reboot  ns/wfe-7  by kim  cleaned up`,
+      `${at(6)}  execution.cancelled   node/two  reboot  ns/wfe-8  by eve (unverified)  no`,
+      `${at(6)}  incident.cancelled    rr-7  by kim  false alarm`,
+    ]);
+    expect((await audit(place, "show", "--since", at(6))).lines).toEqual(lines);
   });
 
   it("show and export know names that are cut short, and show says when there is nothing", async () => {

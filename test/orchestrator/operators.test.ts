@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { resume } from "../../src/cli/index.ts";
-import { automationPauses } from "../../src/resources/index.ts";
+import { approve, reject, resume } from "../../src/cli/index.ts";
+import type { LedgerEvent } from "../../src/ledger/index.ts";
+import { automationPauses, remediationApprovalRequests } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { OrchestratorWorld } from "./orchestrator-world.ts";
 
@@ -68,10 +69,97 @@ describe("a pause", () => {
   });
 });
 
-function events() {
+describe("the answer to an approval that `interlock run` requested", () => {
+  it.each([
+    ["Approved", approve],
+    ["Rejected", reject],
+  ])("is in the ledger as %s, with who gave it and why, though no execution uses it", async (decision, command) => {
+    await world.orchestrator();
+    await request("reboot-a");
+
+    await answer(command, "reboot-a");
+
+    expect(events("approval.")).toEqual([
+      [
+        "approval.answered",
+        {
+          target_resource: "node/worker-1",
+          workflow_id: "reboot",
+          approval: "reboot-a",
+          decision,
+          by: "kim (unverified)",
+          reason: "looked at it",
+          verified: false,
+        },
+      ],
+    ]);
+  });
+
+  it("is recorded once, though several replicas and a later process see it", async () => {
+    const appended: string[] = [];
+    const append = world.ledger.append.bind(world.ledger);
+    const ledger = Object.assign(Object.create(world.ledger), {
+      append: (event: LedgerEvent) => {
+        appended.push(event.id);
+        return append(event);
+      },
+    });
+    await world.orchestrator({ ledger });
+    await request("reboot-a");
+    await answer(approve, "reboot-a");
+    expect(appended).toHaveLength(1);
+
+    await world.orchestrator({ ledger });
+    await world.passTime(60_000);
+
+    expect(appended).toHaveLength(1);
+    expect(events("approval.")).toHaveLength(1);
+  });
+
+  it("that was given while no orchestrator ran is recorded by the next one", async () => {
+    await request("reboot-a");
+    await answer(reject, "reboot-a");
+    expect(events("approval.")).toEqual([]);
+
+    await world.orchestrator();
+
+    expect(events("approval.").map(([, { decision }]) => decision)).toEqual(["Rejected"]);
+  });
+
+  it("has a verified name where the API server compares names", async () => {
+    await world.orchestrator({ answerersKnownSince: async () => ({ onlyUser: "kim (unverified)" }) });
+    await request("reboot-a");
+
+    await answer(approve, "reboot-a");
+
+    expect(events("approval.")).toMatchObject([["approval.answered", { verified: true }]]);
+  });
+});
+
+/** What `interlock run` creates for a workflow that requires an approval. */
+async function request(name: string): Promise<void> {
+  const { apiVersion, kind } = remediationApprovalRequests;
+  await world.client.create(remediationApprovalRequests, {
+    ...{ apiVersion, kind, metadata: { name, namespace: "kubernaut-system" } },
+    spec: {
+      targetResource: "node/worker-1",
+      recommendedWorkflow: { workflowId: "reboot", version: "1" },
+      whyApprovalRequired: "the workflow requires it",
+      requiredBy: new Date(world.clock.wallMs() + 3_600_000).toISOString(),
+    },
+  });
+  await world.settle();
+}
+
+async function answer(command: typeof approve, name: string): Promise<void> {
+  await command.perform([name, "--reason", "looked at it"], new TestDesk(world.client));
+  await world.passTime(1_000);
+}
+
+function events(prefix = "pause.") {
   return world.ledger
     .events()
-    .filter(({ type }) => type.startsWith("pause."))
+    .filter(({ type }) => type.startsWith(prefix))
     .map(({ type, facts }) => [type, facts] as const);
 }
 
