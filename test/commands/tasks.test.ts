@@ -43,7 +43,7 @@ describe("interlock up with a coding agent", { timeout: 60_000 }, () => {
 
     const { out } = await up.interlock("cancel", name, "--reason", "not needed");
 
-    expect(out).toContain("is told to stop");
+    expect(out).toContain("is being cancelled");
     const ended = /phase +Cancelled: cancelled: .+: not needed/;
     await expect.poll(async () => (await up.interlock("why", name)).out).toMatch(ended);
   });
