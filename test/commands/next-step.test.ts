@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
 import { UpProcess } from "../services/up-process.ts";
 import { nextStepWorks, whyOf } from "./next-step.ts";
 
@@ -23,7 +24,10 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
   it("tries again what failed too often before acting", async () => {
     const pipeline = join(up.directory, "workflows", "broken", "pipeline.yaml");
     const right = readFileSync(pipeline, "utf8");
-    writeFileSync(pipeline, "spec: 5\n");
+    // Valid as a document, so the workflow stays in the catalog; the engine refuses every run of it for this target.
+    const refusing = parse(right);
+    refusing.spec.params = [{ name: "TARGET_RESOURCE", type: "string", enum: ["node/other"] }];
+    writeFileSync(pipeline, stringify(refusing));
     const incident = await up.signal("broken", "node/a");
     const said = await why(incident, "Blocked: 1 failures in a row before acting");
 
