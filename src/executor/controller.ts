@@ -80,6 +80,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const problem = (problem: Problem) => log.warn("executor problem", problem);
   const follow = { client, clock, random, problem, signal: stop.signal };
   const ownWrites = new OwnWrites();
+  const admitted = new Set<string>();
 
   const executions = informer<WorkflowExecution, "uid">({
     ...follow,
@@ -106,6 +107,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   for (const followed of [executions, records, ...new Set(runs.values())]) {
     followed.subscribe((event: ChangeEvent, object: KubeObject) => event === "DELETED" && ownWrites.forget(object));
   }
+  executions.subscribe((event, { metadata }) => event === "DELETED" && admitted.delete(metadata.uid ?? ""));
   const engines = new Map(options.engines.map((engine) => [engine.name, engine]));
   const sight: Sight = {
     ...options,
@@ -114,6 +116,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     records,
     pauses,
     ownWrites,
+    admitted,
     entries,
     engines,
     runs,

@@ -29,6 +29,8 @@ export interface Sight extends CatalogCaches {
   readonly records: Informer<RemediationTarget>;
   readonly pauses: Informer<AutomationPause>;
   readonly ownWrites: OwnWrites;
+  /** Uids of the executions that this process has admitted, until they are deleted. */
+  readonly admitted: Set<string>;
   readonly engines: ReadonlyMap<EngineName, Engine>;
   /** The runs of each engine. */
   readonly runs: ReadonlyMap<EngineName, Informer<KubeObject, "target">>;

@@ -7,6 +7,7 @@ import {
   executionFinalizer,
   type FailureReason,
   notificationRequests,
+  type RemediationTargetStatus,
   remediationTargets,
   runName,
   targetHash,
@@ -65,6 +66,8 @@ export async function perform(action: Action, seen: Seen, hands: Hands, signal: 
     }
     case "write-record": {
       if (!seen.record) throw new TypeError("a record is written only after it was read");
+      const isAdmission = isHeldBy(execution, action.status) && !isHeldBy(execution, seen.record.status);
+      if (isAdmission && !(await mayAdmit(seen, sight, signal))) return { kind: "lost" };
       const next = { ...seen.record, status: action.status };
       const outcome = await client.update(remediationTargets, next, { subresource: "status", signal });
       return outcome.kind === "updated"
@@ -97,6 +100,24 @@ export async function perform(action: Action, seen: Seen, hands: Hands, signal: 
       hands.announce(action.what, seen);
       return { kind: "done", seen };
   }
+}
+
+function isHeldBy({ metadata }: WorkflowExecution, status: RemediationTargetStatus | undefined): boolean {
+  return status?.holder?.executionUid === metadata.uid;
+}
+
+/**
+ * An execution that this process admitted before may have ended since, with another replica: a cache that lags behind
+ * would admit it again each time the other replica frees the target. So a second admission requires a fresh read.
+ */
+async function mayAdmit({ execution }: Seen, { admitted, client }: Sight, signal: AbortSignal): Promise<boolean> {
+  const { uid = "", resourceVersion } = execution.metadata;
+  if (!admitted.has(uid)) {
+    admitted.add(uid);
+    return true;
+  }
+  const current = await client.get(workflowExecutions, refOf(execution), { signal });
+  return current?.metadata.resourceVersion === resourceVersion;
 }
 
 async function setStatus(
