@@ -41,8 +41,8 @@ export function needsPerson(
 }
 
 /**
- * An incident waits, and no person has to act. Created once for what it waits for, however many incidents wait for the
- * same; for each incident that no rule matches. The notifier collects these notices in digests.
+ * An incident waits, and no person has to act. Created once for the cause of the wait, however many incidents wait for the
+ * same: without a rule, the cause is the name of the signal. The notifier collects these notices in digests.
  */
 export function incidentBlocked(incident: RemediationRequest, decision: Blocked): NotificationRequest {
   const { reason, message, nextStep, clearsAtMs, holder, earlier } = decision;
@@ -50,7 +50,7 @@ export function incidentBlocked(incident: RemediationRequest, decision: Blocked)
   const cause = holder?.executionUid ?? earlier?.executionUid ?? message;
   const isAboutRules = reason === "NoMatchingRule" || target === undefined;
   const about = isAboutRules
-    ? `${incident.metadata.uid}/blocked/${reason}`
+    ? `${incident.spec.signalSource}/${incident.spec.signalName}/blocked/${reason}`
     : `${target}/${workflowId}/${reason}/${cause}`;
   return notice(incident, about, {
     eventType: "IncidentBlocked",
