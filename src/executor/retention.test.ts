@@ -46,7 +46,7 @@ describe("the record of a target", () => {
       forever,
     ],
     [
-      "is kept if an approval was used, so that nobody can use it again",
+      "is kept if an approval was used, so that it cannot be used again",
       { workflows: [history({ recentEnds: [end({ approvalUid: "approval" })] })] },
       forever,
     ],

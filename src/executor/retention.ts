@@ -25,7 +25,7 @@ export function retentionEndMs(
 }
 
 /**
- * Until when an execution that nobody else deletes is kept. Not before the record can do without it: deleting it ends its
+ * Until when an execution without an owner is kept. Not before the record can do without it: deleting it ends its
  * cooldown, a record that was lost is made again from executions, and an acknowledgement is given on one.
  */
 export function executionKeptUntilMs(
@@ -42,7 +42,7 @@ export function executionKeptUntilMs(
 }
 
 /**
- * Until when the record of a target is kept after the last change of its history. Infinite while somebody holds the target
+ * Until when the record of a target is kept after the last change of its history. Infinite while the target is held
  * or a person has to acknowledge something, and if an approval was used: without the record it would be good for another run.
  */
 export function recordKeptUntilMs(

@@ -143,7 +143,7 @@ function cleanUp(seen: Seen, end: ExecutionEnd | undefined): Turn {
   return seen.nowMs >= dueMs ? remove(seen, run) : { actions: [], lookAgainInMs: dueMs - seen.nowMs };
 }
 
-/** Deletes an execution that nobody else would delete, after its retention. */
+/** Deletes an execution without an owner after its retention. */
 function retain(seen: Seen, end: ExecutionEnd | undefined): Turn {
   const untilMs = executionKeptUntilMs(seen, end);
   if (untilMs === undefined) return { actions: [] };

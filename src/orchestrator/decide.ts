@@ -182,7 +182,11 @@ function answered(
           outcome: "ApprovalRejected",
           message: `${status.decidedBy} said no: ${status.decisionMessage}`,
         }
-      : { phase: "Failed", outcome: "ApprovalExpired", message: `nobody agreed before ${approval.spec.requiredBy}` },
+      : {
+          phase: "Failed",
+          outcome: "ApprovalExpired",
+          message: `it was not approved before ${approval.spec.requiredBy}`,
+        },
     nowMs,
   );
   const notices = isRejected ? [] : [{ do: "notify", notice: approvalExpired(incident, approval) } as const];

@@ -76,7 +76,7 @@ export function approvalExpired(
   return notice(incident, `${incident.metadata.uid}/${metadata.name}/expired`, {
     eventType: "ApprovalExpired",
     severity: "warning",
-    message: `${workflowId} did not act on ${target} because of ${incident.spec.signalName}: nobody agreed before ${spec.requiredBy}`,
+    message: `${workflowId} did not act on ${target} because of ${incident.spec.signalName}: it was not approved before ${spec.requiredBy}`,
     context: {
       workflowId,
       targetResource: target,
