@@ -8,7 +8,7 @@ import Fastify, {
 import { isJsonDeeper } from "../../kube/index.ts";
 import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { type Clock, Pacer } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
@@ -78,7 +78,7 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
     routerOptions: { ignoreTrailingSlash: true },
   } as FastifyServerOptions);
   const bodyChecks: BodyChecks = new WeakMap();
-  readJson(app, bodyChecks);
+  readJson(app, bodyChecks, new Pacer(options.clock));
   answerProblems(app, options);
   measure(app, options);
   serveInformation(app, options);
@@ -107,6 +107,9 @@ function followCertificate({ server }: FastifyInstance, certificate: Certificate
   return certificate.follow(use, signal);
 }
 
+/** Characters. Longer bodies take milliseconds to read and to work on, so they wait for their turn. */
+const pacedLength = 16 * 1_024;
+
 /** Deeper than any payload of the senders that are read here. */
 const maxBodyDepth = 100;
 
@@ -117,21 +120,21 @@ const contentTypes = ["application/json", "application/cloudevents+json", "appli
 type BodyChecks = WeakMap<FastifyRequest, BodyCheck>;
 
 /** JSON and nothing else, without a copy that makes it safe: nothing of it is ever merged into an object of ours. */
-function readJson(app: FastifyInstance, bodyChecks: BodyChecks) {
+function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(contentTypes, { parseAs: "string" }, (request, body, done) => {
+  app.addContentTypeParser(contentTypes, { parseAs: "string" }, async (request: FastifyRequest, body: string) => {
     const isAccepted = bodyChecks.get(request);
-    if (isAccepted && !isAccepted(body as string)) {
-      return done(Object.assign(new Error("the signature is wrong"), { statusCode: 401 }));
+    if (isAccepted && !isAccepted(body)) {
+      throw Object.assign(new Error("the signature is wrong"), { statusCode: 401 });
     }
     bodyChecks.delete(request);
-    const isTooDeep = isJsonDeeper(body as string, maxBodyDepth);
+    if (body.length > pacedLength) await pacer.turn();
     try {
-      if (isTooDeep) throw new SyntaxError("the body is nested too deeply");
-      done(null, JSON.parse(body as string));
+      if (!isJsonDeeper(body, maxBodyDepth)) return JSON.parse(body);
     } catch {
-      done(Object.assign(new Error("the body is not JSON"), { statusCode: 400 }));
+      // Answered like a body that is nested too deeply.
     }
+    throw Object.assign(new Error("the body is not JSON"), { statusCode: 400 });
   });
 }
 

@@ -7,11 +7,11 @@ import { openApi, type RunningApi } from "./api/open-api.ts";
 import { authenticator, type Tokens } from "./http/authenticate.ts";
 import { bothProtocols } from "./http/both-protocols.ts";
 import { isLoopback } from "./http/plain-tokens.ts";
+import { BodyReader } from "./http/read-body.ts";
 import { requestListener } from "./http/request-listener.ts";
 import { timedResponse } from "./http/timed-response.ts";
 import { Underway } from "./http/underway.ts";
 import { WatchStreams } from "./http/watch-streams.ts";
-import { YamlReader } from "./http/yaml-reader.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 export interface ServeOptions {
@@ -73,8 +73,8 @@ export async function serveApi({
   };
   const watches = new WatchStreams();
   const underway = new Underway();
-  const yaml = new YamlReader({ clock });
-  const answer = requestListener({ api, authenticate, watches, underway, yaml, log, acceptPlainTokens });
+  const bodies = new BodyReader(clock);
+  const answer = requestListener({ api, authenticate, watches, underway, bodies, log, acceptPlainTokens });
   const plain = createServer(options, answer);
   const secure =
     tls &&
@@ -102,7 +102,7 @@ export async function serveApi({
       front?.hangUpOnSilent();
       watches.endAll();
       await end;
-      await yaml.close();
+      await bodies.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Api } from "../api/api.ts";
 import type { Resource } from "../api/resource.ts";
 import type { WatchOptions } from "../api/watch.ts";
 import type { Caller } from "./authenticate.ts";
-import type { YamlReader } from "./yaml-reader.ts";
+import type { BodyReader } from "./read-body.ts";
 
 /** One request and its answer, with everything that handlers need. */
 export interface Exchange {
@@ -17,6 +17,6 @@ export interface Exchange {
   readonly caller: Caller;
   /** Where a watch is answered, with a stream of events. */
   readonly watches: { begin(exchange: Exchange, resource: Resource, options: WatchOptions): void };
-  readonly yaml: YamlReader;
+  readonly bodies: BodyReader;
   readonly log: Logger | undefined;
 }

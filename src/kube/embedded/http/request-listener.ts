@@ -9,16 +9,16 @@ import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
 import { answeredHealth } from "./health.ts";
 import { refusePlainCredentials } from "./plain-tokens.ts";
+import type { BodyReader } from "./read-body.ts";
 import type { Underway } from "./underway.ts";
 import type { WatchStreams } from "./watch-streams.ts";
-import type { YamlReader } from "./yaml-reader.ts";
 
 export interface ListenerOptions {
   readonly api: Api;
   readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
   readonly watches: WatchStreams;
   readonly underway: Underway;
-  readonly yaml: YamlReader;
+  readonly bodies: BodyReader;
   readonly log: Logger | undefined;
   /** Whether a token that comes over plain HTTP is accepted. */
   readonly acceptPlainTokens: boolean;
@@ -33,7 +33,7 @@ export function requestListener(options: ListenerOptions) {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
-  const { api, authenticate, watches, yaml, log, acceptPlainTokens } = options;
+  const { api, authenticate, watches, bodies, log, acceptPlainTokens } = options;
   const { segments, query } = location(request.url ?? "/");
   if (answeredHealth(response, segments, query)) return;
   if (!acceptPlainTokens) refusePlainCredentials(request);
@@ -47,7 +47,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     query,
     caller,
     watches,
-    yaml,
+    bodies,
     log,
   });
 }

@@ -22,7 +22,7 @@ import { serverSideApply } from "./apply.ts";
 import { authorize } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { deleteOptionsOf, dryRunOf, fieldValidationOf, flagOf, numberOf } from "./options.ts";
-import { contentType, parseBody, readText } from "./read-body.ts";
+import { contentType } from "./read-body.ts";
 import type { Route } from "./route.ts";
 import { sendList, sendObject } from "./write-object.ts";
 
@@ -182,10 +182,10 @@ const patchKinds: ReadonlyMap<string, PatchKind> = new Map([
 const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
 const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-async function decodedPatch({ request, yaml }: Exchange, type: "application/json" | "application/yaml") {
-  const text = await readText(request);
+async function decodedPatch({ request, bodies }: Exchange, type: "application/json" | "application/yaml") {
+  const text = await bodies.text(request);
   try {
-    return (await parseBody(text, type, yaml)).value;
+    return (await bodies.parse(text, type)).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`error decoding patch: ${error.message}`) : error;
   }
@@ -212,10 +212,10 @@ function written(exchange: Exchange, resource: Resource, { entry, warnings, crea
 }
 
 /** An object in the body. What cannot be read is reported as an object that cannot be recognised. */
-async function objectOf({ request, yaml }: Exchange, resource: Resource): Promise<Parsed> {
-  const text = await readText(request);
+async function objectOf({ request, bodies }: Exchange, resource: Resource): Promise<Parsed> {
+  const text = await bodies.text(request);
   try {
-    return await parseBody(text, contentType(request), yaml);
+    return await bodies.parse(text, contentType(request));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw unrecognized(resource, `couldn't get version/kind; json parse error: ${error.message}`);
@@ -223,11 +223,11 @@ async function objectOf({ request, yaml }: Exchange, resource: Resource): Promis
 }
 
 /** The options of a delete; an empty body is none. */
-async function bodyOf({ request, yaml }: Exchange): Promise<unknown> {
-  const text = await readText(request);
+async function bodyOf({ request, bodies }: Exchange): Promise<unknown> {
+  const text = await bodies.text(request);
   if (text.trim() === "") return undefined;
   try {
-    return (await parseBody(text, contentType(request), yaml)).value;
+    return (await bodies.parse(text, contentType(request))).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`the delete options cannot be read: ${error.message}`) : error;
   }

@@ -8,15 +8,14 @@ import { sendJson } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { isAllowed, objectVerbs } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
-import { contentType, parseBody, readText } from "./read-body.ts";
-import type { YamlReader } from "./yaml-reader.ts";
+import { type BodyReader, contentType } from "./read-body.ts";
 
 /** Answers questions about what the caller may do. There are two roles and no rules, so there is little to ask. */
 export async function handleReview(exchange: Exchange, plural: string): Promise<void> {
   const { request, response, caller, method, api } = exchange;
   if (method !== "POST")
     throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
-  const review = await reviewIn(exchange, plural, await readText(request));
+  const review = await reviewIn(exchange, plural, await exchange.bodies.text(request));
   const status = statusOf(plural, review, { caller, registry: api.registry });
   sendJson(response, 201, writeJson({ ...review, metadata: { creationTimestamp: null }, status }));
 }
@@ -28,14 +27,14 @@ const kinds: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The review in the body. Throws 4xx for one that cannot be read, or that is of another kind. */
-async function reviewIn({ request, segments, yaml }: Exchange, plural: string, text: string): Promise<object> {
+async function reviewIn({ request, segments, bodies }: Exchange, plural: string, text: string): Promise<object> {
   const type = contentType(request);
   const kind = kinds.get(plural);
   const apiVersion = `${segments[1]}/${segments[2]}`;
   // "Who am I?" contains nothing but its kind, so the protobuf that kubectl sends need not be read.
   const isEmpty = plural === "selfsubjectreviews" && type === "application/vnd.kubernetes.protobuf";
   if (isEmpty) return { kind, apiVersion };
-  const value = await parsed(text, type, yaml);
+  const value = await parsed(text, type, bodies);
   if (!isRecord(value)) throw badRequest("the review is not an object");
   if ((value.kind ?? kind) !== kind && kind !== undefined) throw badRequest(`the review is not of the kind ${kind}`);
   if ((value.apiVersion ?? apiVersion) !== apiVersion)
@@ -43,9 +42,9 @@ async function reviewIn({ request, segments, yaml }: Exchange, plural: string, t
   return value;
 }
 
-async function parsed(text: string, type: string, yaml: YamlReader): Promise<unknown> {
+async function parsed(text: string, type: string, bodies: BodyReader): Promise<unknown> {
   try {
-    return (await parseBody(text, type, yaml)).value;
+    return (await bodies.parse(text, type)).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(`the review cannot be read: ${error.message}`) : error;
   }

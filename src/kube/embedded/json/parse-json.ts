@@ -42,7 +42,7 @@ function plainlyWritten(text: string): unknown {
 }
 
 /** The engine may keep a long part of a string as a reference to the whole; this one stands alone. */
-export function standingAlone(part: string): string {
+function standingAlone(part: string): string {
   return part.length < shortestReference ? part : (JSON.parse(JSON.stringify(part)) as string);
 }
 
