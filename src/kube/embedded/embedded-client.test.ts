@@ -132,6 +132,51 @@ describe("the embedded client", () => {
     await expect(firstEvent(client, resourceVersion)).rejects.toMatchObject({ code: "gone" });
   });
 
+  it("keeps the parts that a merge patch does not change, instead of copying and checking them again", async () => {
+    const client = await fresh();
+    await installContractSamples(client);
+    await client.create(contractSamples, { metadata: at("a"), spec: { size: 1 } });
+    const before = await client.get(contractSamples, at("a"));
+
+    const patch = { merge: { metadata: { labels: { team: "sre" } } } };
+    const after = await client.patch(contractSamples, at("a"), patch);
+
+    expect(after).toMatchObject({ kind: "updated", object: { metadata: { labels: { team: "sre" } } } });
+    expect(after.kind === "updated" && after.object.spec).toBe(before?.spec);
+  });
+
+  it("prunes and checks an object anew that is patched after its definition has changed", async () => {
+    const client = await fresh();
+    await installContractSamples(client);
+    await client.create(contractSamples, { metadata: at("narrow"), spec: { size: 1 } });
+    await client.create(contractSamples, { metadata: at("large"), spec: { size: 20 } });
+    await define(client, { size: { type: "integer", maximum: 10 }, colour: { type: "string", default: "red" } });
+    const patch = { merge: { metadata: { labels: { team: "sre" } } } };
+
+    const narrow = await client.patch(contractSamples, at("narrow"), patch);
+    const large = client.patch(contractSamples, at("large"), patch);
+
+    expect(narrow).toMatchObject({ object: { spec: { size: 1, colour: "red" } } });
+    await expect(large).rejects.toMatchObject({ code: "invalid", message: expect.stringContaining("spec.size") });
+    await define(client, { colour: { type: "string" } });
+    expect(await client.patch(contractSamples, at("narrow"), { merge: { spec: { colour: "blue" } } })).toMatchObject({
+      object: { spec: { colour: "blue" } },
+    });
+    expect((await client.get(contractSamples, at("narrow")))?.spec).not.toHaveProperty("size");
+  });
+
+  async function define(client: KubeClient, properties: object) {
+    const name = "samples.contract.interlock.dev";
+    const type = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      plural: "customresourcedefinitions",
+      namespaced: false,
+    };
+    const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+    await client.patch(type, { name }, { json: [{ op: "replace", path, value: properties }] });
+  }
+
   it("answers within the turn of the event loop in which it was asked", async () => {
     const client = await fresh();
     let answered = false;

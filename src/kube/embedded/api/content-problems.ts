@@ -1,17 +1,20 @@
 import type { KubeObject } from "../../object.ts";
+import type { Entry } from "../object-store.ts";
 import { ruleProblems } from "../structural/rules.ts";
 import { schemaProblems } from "../structural/validate.ts";
 import { invalidValue, type Problem } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 
-/** What is wrong with an object apart from its metadata, given what it was before. */
-export function contentProblems(resource: Resource, object: KubeObject, old: KubeObject | undefined): Problem[] {
+/** What is wrong with an object apart from its metadata, given the entry that it replaces. */
+export function contentProblems(resource: Resource, object: KubeObject, replaced: Entry | undefined): Problem[] {
+  const old = replaced?.object;
   const own = resource.problems?.(object, old) ?? [];
   const { compiled, schema } = resource;
   if (!compiled) return own;
 
   const { metadata: _, ...content } = object;
-  const problems = [...own, ...schemaProblems(compiled, content, schema)];
+  const trustsFrozen = replaced !== undefined && resource.isCurrent(replaced);
+  const problems = [...own, ...schemaProblems(compiled, content, schema, { trustsFrozen })];
   if (!resource.hasRules) return problems;
   if (problems.length > 0) return [...problems, rulesNotRun()];
   return ruleProblems(compiled, { schema, value: content, old });

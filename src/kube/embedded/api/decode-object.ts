@@ -48,15 +48,14 @@ export function decodeObject(resource: Resource, sent: Sent): DecodedObject {
   return { draft: converted as DecodedObject["draft"], warnings };
 }
 
-/** The same for the outcome of a patch, whose mistakes are the patch's. */
-export function decodePatched(resource: Resource, sent: Sent): DecodedObject {
-  const text = writeJson(sent.value);
+/** The same for the outcome of a patch, whose mistakes are the patch's. `text` makes the JSON of that outcome. */
+export function decodePatched(resource: Resource, sent: Sent, text: () => string): DecodedObject {
   try {
     return decodeObject(resource, sent);
   } catch (error) {
     if (!(error instanceof StatusError) || !error.message.startsWith(asKind(resource))) throw error;
     const why = error.message.slice(asKind(resource).length + 2);
-    throw invalid({ group: "", kind: "" }, "", [invalidValue("patch", text, why)]);
+    throw invalid({ group: "", kind: "" }, "", [invalidValue("patch", text(), why)]);
   }
 }
 

@@ -1,4 +1,6 @@
 import { type Draft, draftOf, isRecord } from "../json/json.ts";
+import { writeJson } from "../json/write-json.ts";
+import type { Entry } from "../object-store.ts";
 import { jsonPatched } from "../patch/json-patch.ts";
 import { mergePatched } from "../patch/merge-patch.ts";
 import { strategicallyPatched } from "../patch/strategic-merge-patch.ts";
@@ -27,8 +29,9 @@ export function patchObject(
   return commit(api, resource, options, (current, revision) => {
     if (!current) throw notFound(resource, options.name);
     const before = resource.view(current).object;
-    const value = applied({ ...draftOf(before) }, patch);
-    const decoded = decodePatched(resource, { value, fieldValidation: options.fieldValidation ?? "Warn" });
+    const apply = () => applied(resource, current, patch);
+    const { fieldValidation = "Warn" } = options;
+    const decoded = decodePatched(resource, { value: apply(), fieldValidation }, () => writeJson(apply()));
     const { metadata } = decoded.draft;
     checkIdentity(resource, metadata, options);
     if (metadata.uid && metadata.uid !== before.metadata.uid) {
@@ -49,9 +52,12 @@ function checkShape({ kind, value }: { kind: PatchKind; value: unknown }) {
   throw badRequest(`error decoding patch: json: the patch is not ${wanted}`);
 }
 
-function applied(document: Draft, { kind, value }: { kind: PatchKind; value: unknown }): unknown {
+function applied(resource: Resource, entry: Entry, { kind, value }: { kind: PatchKind; value: unknown }): unknown {
+  const { object } = resource.view(entry);
   // A patch may be applied more than once, and what it adds becomes part of the object.
   const patch = draftOf(value);
-  if (kind === "json") return jsonPatched(document, patch as unknown[]);
-  return kind === "merge" ? mergePatched(document, patch) : strategicallyPatched(document, patch);
+  // A large object is not copied to change a few fields; one that was stored under another schema has to be read anew.
+  if (kind === "merge") return mergePatched(resource.isCurrent(entry) ? object : draftOf(object), patch);
+  const document: Draft = { ...draftOf(object) };
+  return kind === "json" ? jsonPatched(document, patch as unknown[]) : strategicallyPatched(document, patch);
 }

@@ -53,6 +53,8 @@ export interface Resource extends Subject {
   readonly dies?: (draft: Draft, nowText: string) => void;
   /** Between the stored form and this version. */
   readonly conversion?: Conversion;
+  /** Whether the stored entry was pruned and checked by this schema. What is taken over from it needs neither again. */
+  isCurrent(entry: Entry): boolean;
   /** The stored entry with the defaults that its schema got after it was written. */
   refreshed(entry: Entry): Entry;
   /** The stored entry as this resource shows it; the entry itself when there is nothing to convert. */

@@ -69,7 +69,7 @@ export function replacement(
   const old = current.object;
   const next = subresource === "status" ? withStatus(resource, old, draft) : withContent(resource, old, draft);
   const object = next as unknown as KubeObject;
-  const problems = [...metadataUpdateProblems(resource, object, old), ...contentProblems(resource, object, old)];
+  const problems = [...metadataUpdateProblems(resource, object, old), ...contentProblems(resource, object, current)];
   if (problems.length > 0) throw invalid(resource, old.metadata.name ?? "", problems);
   if (sameJson(next, old)) return { do: "nothing", result: { entry: resource.view(current), warnings } };
 

@@ -40,6 +40,7 @@ export function builtIn({ kind, plural, fields, ...special }: KindDescription): 
     fieldsByConversion: false,
     columns: [nameColumn, ageColumn("string")],
     nameProblem: subdomainProblem,
+    isCurrent: () => false,
     refreshed: (entry: Entry) => entry,
     view: (entry: Entry) => entry,
     ...special,

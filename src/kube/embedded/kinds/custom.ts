@@ -15,14 +15,20 @@ import { objectMeta } from "./object-meta.ts";
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/** The resources that a definition makes, one for each version it serves. Objects older than `since` miss its defaults. */
+/**
+ * The resources that a definition makes, one for each version it serves. Objects older than `since` miss its defaults, and
+ * may not fit its schema.
+ */
 export function customResources(definition: Definition, since: number): Resource[] {
   const { versions } = definition.spec;
   const storage = versions.find((version) => version.storage) ?? (versions[0] as DefinitionVersion);
   const refreshed = refresher(rootSchema(storage), since);
   return versions
     .filter(({ served }) => served)
-    .map((version) => customResource(definition, version, storage, refreshed));
+    .map((version) => {
+      const isCurrent = (entry: Entry) => version === storage && entry.revision > since;
+      return { ...customResource(definition, version, storage, refreshed), isCurrent };
+    });
 }
 
 function customResource(
@@ -30,7 +36,7 @@ function customResource(
   version: DefinitionVersion,
   storage: DefinitionVersion,
   refreshed: (entry: Entry) => Entry,
-): Resource {
+): Omit<Resource, "isCurrent"> {
   const { group, names } = spec;
   const schema = rootSchema(version);
   const namespaced = spec.scope !== "Cluster";

@@ -43,6 +43,15 @@ describe("a merge patch", () => {
 
     expect(patched).toEqual({ a: { y: 2, z: 3 }, l: [3], k: 1 });
   });
+
+  it("leaves the target as it is, and shares with it what the patch does not mention", () => {
+    const target = { a: { x: 1 }, b: { y: 2 } };
+
+    const patched = mergePatched(target, { a: { x: 3 } }) as typeof target;
+
+    expect(target).toEqual({ a: { x: 1 }, b: { y: 2 } });
+    expect(patched.b).toBe(target.b);
+  });
 });
 
 describe("a strategic merge patch", () => {

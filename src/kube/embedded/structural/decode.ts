@@ -3,8 +3,12 @@ import { decodedScalar } from "./decode-scalar.ts";
 import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
 import { WrongTypeError } from "./wrong-type-error.ts";
 
-/** Removes the fields that `schema` does not know from `value`, in place, and adds their paths to `unknown`. */
+/**
+ * Removes the fields that `schema` does not know from `value`, in place, and adds their paths to `unknown`. What is frozen is
+ * stored, and has no such fields.
+ */
 export function prune(value: unknown, schema: Schema, path: string, unknown: string[]): void {
+  if (Object.isFrozen(value)) return;
   if (Array.isArray(value)) {
     if (schema.items) for (const [i, item] of value.entries()) prune(item, schema.items, `${path}[${i}]`, unknown);
     return;
@@ -35,9 +39,10 @@ function describesFields({ type, properties, additionalProperties }: Schema): bo
 
 /**
  * Reads `value` as Go reads JSON into a struct: unknown fields and nulls are dropped, a wrong type is refused, times are
- * normalised. Changes `value` in place and returns what takes its place.
+ * normalised. Changes `value` in place and returns what takes its place. What is frozen is stored, and was read so before.
  */
 export function decoded(value: unknown, schema: Schema, path: string, unknown: string[]): unknown {
+  if (typeof value === "object" && value !== null && Object.isFrozen(value)) return value;
   if (value === null && !schema.nullable) return undefined;
   if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties) return value;
   if (schema.type === "object") return decodedRecord(value, schema, path, unknown);

@@ -2,10 +2,11 @@ import { type Draft, draftOf, isRecord } from "../json/json.ts";
 import { fieldSchema, type Schema } from "./schema.ts";
 
 /**
- * Fills in the defaults of `schema`, in place. A null where none is allowed counts as absent, as on the real server: it
+ * Fills in the defaults of `schema`, in place; what is frozen is stored, and has them. A null where none is allowed counts as absent, as on the real server: it
  * gives way to the default, or goes.
  */
 export function applyDefaults(value: unknown, schema: Schema): void {
+  if (Object.isFrozen(value)) return;
   if (Array.isArray(value)) {
     if (schema.items) for (const item of value) applyDefaults(item, schema.items);
     return;

@@ -94,7 +94,7 @@ describe("validation", () => {
     [{ anyOf: [{ type: "string" }, { type: "integer" }] }, "a", undefined],
     [{ not: { type: "string" } }, "a", 'Invalid value: "a": x in body must not validate the schema (not)'],
   ])("of %j finds with %j: %s", (one, value, message) => {
-    expect(schemaProblems(new Compiled(), value, one, "x")[0]?.message).toBe(message);
+    expect(schemaProblems(new Compiled(), value, one, { path: "x" })[0]?.message).toBe(message);
   });
 });
 

@@ -14,19 +14,32 @@ import { formatProblem } from "./formats.ts";
 import { goMap } from "./go-map.ts";
 import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
 
+interface SchemaCheck {
+  readonly path?: string;
+  /** Whether parts that are frozen were checked by this schema before. */
+  readonly trustsFrozen?: boolean;
+}
+
 /** What is wrong with `value` by `schema`. Worded and classified like the real server. */
-export function schemaProblems(compiled: Compiled, value: unknown, schema: Schema, path = ""): Problem[] {
+export function schemaProblems(
+  compiled: Compiled,
+  value: unknown,
+  schema: Schema,
+  { path = "", trustsFrozen = false }: SchemaCheck = {},
+): Problem[] {
   const problems: Problem[] = [];
-  check(value, schema, path, { problems, compiled });
+  check(value, schema, path, { problems, compiled, trustsFrozen });
   return problems;
 }
 
 interface Findings {
   readonly problems: Problem[];
   readonly compiled: Compiled;
+  readonly trustsFrozen: boolean;
 }
 
 function check(value: unknown, schema: Schema, path: string, found: Findings): void {
+  if (found.trustsFrozen && typeof value === "object" && value !== null && Object.isFrozen(value)) return;
   const mismatch = typeProblem(value, schema, path);
   if (mismatch) {
     found.problems.push(mismatch);
@@ -146,7 +159,8 @@ function checkRecord(value: Record<string, unknown>, schema: Schema, path: strin
 }
 
 function checkCombinations(value: unknown, { allOf, anyOf, oneOf, not }: Schema, path: string, found: Findings) {
-  const fits = (one: Schema) => schemaProblems(found.compiled, value, one, path).length === 0;
+  // What fits the whole schema need not fit each of these.
+  const fits = (one: Schema) => schemaProblems(found.compiled, value, one, { path }).length === 0;
   const name = path || "object";
   for (const one of allOf ?? []) check(value, one, path, found);
   if (anyOf && !anyOf.some(fits)) {
