@@ -32,6 +32,21 @@ describe("the next step of an incident", () => {
     ],
     ["that was reported again is to go on", { incident: incident(undefined, seenAgain(-14), at(-60)) }, "Analyzing"],
     ["that no rule fitted is nothing", { incident: unmatched(), analysis: noMatch() }, "look again in 14m"],
+    [
+      "that no rule fitted, and that was not analyzed again, is nothing until it is stale",
+      { incident: unmatched(), analysis: undefined },
+      "look again in 14m",
+    ],
+    [
+      "that no rule fitted, and that depends on facts, is nothing until they are read again",
+      { incident: unmatched(), analysis: undefined, recheckAtMs: now + minute },
+      "look again in 1m",
+    ],
+    [
+      "that no rule fitted, and that was not analyzed again, is to close it when it is stale",
+      { incident: incident("Blocked", { ...unmatched().status }, at(-15)), analysis: undefined },
+      "Withdrawn Stale",
+    ],
     ["that a rule fits by now is to go on", { incident: unmatched() }, "Analyzing"],
     [
       "that no rule fitted, and that is over, is to close it",
@@ -311,6 +326,7 @@ function seen(world: Partial<Seen>): Seen {
     nowMs: now,
     incident: incident(),
     analysis: { kind: "diagnosed", diagnosis: diagnosis(), rule: "disk" },
+    analysisVersion: "",
     execution: undefined,
     unfinished: [],
     approval: undefined,

@@ -46,8 +46,9 @@ export function decide(seen: Seen): Turn {
     case "Pending":
       return analyze(seen);
     case "Analyzing":
-    case "Blocked":
       return status.diagnosis ? nothing : analyze(seen);
+    case "Blocked":
+      return status.diagnosis ? nothing : waitForRule(seen);
     case "AwaitingApproval":
       return decideApproval(seen);
     case "Executing":
@@ -73,6 +74,12 @@ function analyze(seen: Seen): Turn {
     { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
     { do: "announce", what: { kind: "diagnosed", rule: analysis.rule } },
   );
+}
+
+/** No rule applied when it was analyzed last: nothing is read or evaluated again before that may come out otherwise. */
+function waitForRule(seen: Seen): Turn {
+  if (seen.analysis) return analyze(seen);
+  return withdraw(seen) ?? waitUntil(Math.min(staleAtMs(seen), nextRecheckMs(seen) ?? Infinity), seen.nowMs);
 }
 
 /** An execution that was made by the diagnosis before the present one: its target's turn does not find it. */
@@ -114,14 +121,19 @@ function noMatch(seen: Seen, { tried, dependsOnFacts }: Extract<Analysis, { kind
   const { incident, nowMs } = seen;
   const { status } = incident;
   if (status?.phase !== "Blocked") return act(...blockWithoutRule(seen, tried));
-  const staleMs = staleAtMs(seen);
-  if (!dependsOnFacts) return waitUntil(staleMs, nowMs);
-  const isNews = !status.block.message.startsWith(noRuleApplies(seen, tried).message);
-  return isNews ? act(...blockWithoutRule(seen, tried)) : waitUntil(Math.min(staleMs, nowMs + factsRecheckMs), nowMs);
+  const isNews = dependsOnFacts && !status.block.message.startsWith(noRuleApplies(seen, tried).message);
+  if (isNews) return act(...blockWithoutRule(seen, tried));
+  return waitUntil(Math.min(staleAtMs(seen), nextRecheckMs(seen) ?? Infinity), nowMs);
 }
 
 /** How often objects are read again for an incident that waits for their facts. */
 export const factsRecheckMs = 30_000;
+
+/** When an incident that waits is to be analyzed again although nothing is reported; undefined if facts do not matter. */
+export function nextRecheckMs({ analysis, recheckAtMs, nowMs }: Seen): number | undefined {
+  if (!analysis) return recheckAtMs;
+  return analysis.kind === "no-match" && analysis.dependsOnFacts ? nowMs + factsRecheckMs : undefined;
+}
 
 function blockWithoutRule(seen: Seen, tried: readonly string[]): readonly Action[] {
   const { incident, nowMs } = seen;
@@ -273,15 +285,16 @@ function keptUntilMs({ incident, workflow, settings }: Seen): number {
   return completedMs + Math.max(settings.retentionMs, settings.ineffective.withinMs, cooldownMs);
 }
 
-/** Whether an incident waits with a diagnosis that new rules may replace. */
+/** Whether an incident waits with what an analysis found, a diagnosis or that no rule applies, and new rules may replace it. */
 export function isWaiting({ status, metadata }: Seen["incident"]): boolean {
-  if (metadata.deletionTimestamp || status?.resolvedAt !== undefined || !status?.diagnosis) return false;
-  return status.phase === "Analyzing" || status.phase === "Blocked" || status.phase === "AwaitingApproval";
+  if (metadata.deletionTimestamp || status?.resolvedAt !== undefined) return false;
+  if (status?.phase === "Blocked") return true;
+  return (status?.phase === "Analyzing" || status?.phase === "AwaitingApproval") && status.diagnosis !== undefined;
 }
 
 /** Whether an incident has to be analyzed before anything can be decided about it. */
 export function needsAnalysis({ status, metadata }: Seen["incident"]): boolean {
   if (metadata.deletionTimestamp || status?.resolvedAt !== undefined) return false;
   const phase = status?.phase ?? "Pending";
-  return phase === "Pending" || ((phase === "Analyzing" || phase === "Blocked") && !status?.diagnosis);
+  return phase === "Pending" || (phase === "Analyzing" && !status?.diagnosis);
 }

@@ -13,10 +13,10 @@ import {
   remediationApprovalRequests,
   remediationRequests,
   remediationTargets,
-  seriesVersion,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
+import { analysisVersion } from "./analysis-version.ts";
 import { analyzeSeries } from "./analyze-series.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { openCancelRequest } from "./cancel.ts";
@@ -67,7 +67,9 @@ export async function observe(
   const nowMs = client.serverNowMs();
   const { status, metadata } = incident;
   const approval = await approvalOf(incident, sight, signal);
-  const isOutdated = isWaiting(incident) && sight.outdated.isOutdated(objectKey(incident), seriesVersion(incident));
+  const key = objectKey(incident);
+  const version = analysisVersion(incident);
+  const isOutdated = isWaiting(incident) && sight.outdated.isOutdated(key, version, nowMs);
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   const needed = needsAnalysis(incident) || isOutdated;
   // Caches keep no labels and annotations. A spec never changes, so its version does not matter.
@@ -79,6 +81,8 @@ export async function observe(
     nowMs,
     incident,
     analysis,
+    analysisVersion: version,
+    recheckAtMs: sight.outdated.recheckAtMs(key),
     execution: await executionOf(incident, sight, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
     approval,

@@ -1,12 +1,24 @@
+/** What is known of the latest analysis of an incident. */
+export interface Analyzed {
+  /** The change since which the diagnosis was outdated, when the analysis began; undefined if it was not. */
+  readonly change: number | undefined;
+  /** The version of the incident that was analyzed: see `analysisVersion`. */
+  readonly version: string;
+  /** When it has to be repeated because facts of objects may be others by then. */
+  readonly recheckAtMs?: number | undefined;
+}
+
 /**
- * The incidents whose diagnosis may be outdated: because rules or catalog changed, because this process has just started, or
- * because their series are others than when they were diagnosed. Each is diagnosed again once per change: replicas that
- * have different rules for a while do not overwrite each other's diagnoses again and again.
+ * The incidents whose diagnosis, or lack of one, may be outdated: because rules or catalog changed, because this process has
+ * not analyzed them yet, because their series are others than when they were analyzed, or because facts are to be read again.
+ * Each is analyzed again once per change: replicas that have different rules for a while do not overwrite each other's
+ * diagnoses again and again.
  */
 export class OutdatedDiagnoses {
   readonly #changes = new Map<string, number>();
-  /** The version of the series with which an incident was diagnosed; an incident of one series needs no entry. */
-  readonly #series = new Map<string, string>();
+  /** The version that was analyzed; the empty one, which most incidents with a diagnosis have, needs no entry. */
+  readonly #versions = new Map<string, string>();
+  readonly #recheckAtMs = new Map<string, number>();
   #latest = 0;
 
   add(keys: readonly string[]): void {
@@ -19,21 +31,30 @@ export class OutdatedDiagnoses {
     return this.#changes.get(key);
   }
 
-  /** Whether the incident, whose series have version `series` now, has to be diagnosed again. */
-  isOutdated(key: string, series: string): boolean {
-    return this.#changes.has(key) || (this.#series.get(key) ?? "") !== series;
+  /** When the latest analysis has to be repeated; undefined if it does not depend on facts. */
+  recheckAtMs(key: string): number | undefined {
+    return this.#recheckAtMs.get(key);
+  }
+
+  /** Whether the incident, which has `version` now, has to be analyzed again. */
+  isOutdated(key: string, version: string, nowMs: number): boolean {
+    const isDue = nowMs >= (this.#recheckAtMs.get(key) ?? Infinity);
+    return isDue || this.#changes.has(key) || (this.#versions.get(key) ?? "") !== version;
   }
 
   /** The incident is gone. */
   forget(key: string): void {
     this.#changes.delete(key);
-    this.#series.delete(key);
+    this.#versions.delete(key);
+    this.#recheckAtMs.delete(key);
   }
 
-  /** Diagnosed again as of `change`, with version `series` of its series. A later change keeps it outdated. */
-  settle(key: string, change: number | undefined, series: string): void {
+  /** Nothing is left to do after the latest analysis. A later change keeps the incident outdated. */
+  settle(key: string, { change, version, recheckAtMs }: Analyzed): void {
     if (this.#changes.get(key) === change) this.#changes.delete(key);
-    if (series === "") this.#series.delete(key);
-    else this.#series.set(key, series);
+    if (version === "") this.#versions.delete(key);
+    else this.#versions.set(key, version);
+    if (recheckAtMs === undefined) this.#recheckAtMs.delete(key);
+    else this.#recheckAtMs.set(key, recheckAtMs);
   }
 }

@@ -1,7 +1,7 @@
 import { objectKey } from "../kube/index.ts";
-import { type RemediationRequest, seriesVersion } from "../resources/index.ts";
+import type { RemediationRequest } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
-import { decide, factsRecheckMs, isWaiting } from "./decide.ts";
+import { decide, factsRecheckMs, nextRecheckMs } from "./decide.ts";
 import { observe } from "./observe.ts";
 import { type Hands, type Performed, perform } from "./perform.ts";
 
@@ -32,7 +32,8 @@ export async function reconcile(
     if (turn.actions.length === 0) {
       // It stays outdated until the facts that its rules ask for can be read.
       if (seen.analysis?.kind === "no-match" && seen.analysis.unreadable) return soonest(turn, factsRecheckMs);
-      sight.outdated.settle(objectKey(incident), change, isWaiting(incident) ? seriesVersion(incident) : "");
+      const analyzed = { change, version: seen.analysisVersion, recheckAtMs: nextRecheckMs(seen) };
+      sight.outdated.settle(objectKey(incident), analyzed);
       return turn.lookAgainInMs;
     }
     const outcome = await performAll(turn, incident, hands, signal);

@@ -12,8 +12,12 @@ export interface Seen {
   /** The API server's clock, read before anything else was. */
   readonly nowMs: number;
   readonly incident: RemediationRequest;
-  /** For an incident without diagnosis, or one that waits with an outdated diagnosis: what the analyzer says. */
+  /** For an incident that was not analyzed yet, or one that waits with an outdated analysis: what the analyzer says. */
   readonly analysis: Analysis | undefined;
+  /** The version of the incident that an analysis is made for: see `analysisVersion`. */
+  readonly analysisVersion: string;
+  /** When the latest analysis before has to be repeated, because it depends on facts of objects. */
+  readonly recheckAtMs?: number | undefined;
   /** The latest execution that was made for it; undefined if that is gone, by the server's word. */
   readonly execution: WorkflowExecution | undefined;
   /** Executions of ours that may still act. */

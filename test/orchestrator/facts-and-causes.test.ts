@@ -15,9 +15,13 @@ afterEach(() => world.close());
 describe("an incident whose rule asks about its objects", () => {
   const labelled: Rule = { ...diskRule, match: { signalName: "/Disk.*/", owner: { labels: { pool: "batch" } } } };
   let owner: FactsReading;
+  let reads = 0;
 
   async function orchestrator(...rules: readonly Rule[]) {
-    const facts = async (): Promise<Facts> => ({ object: owner, owner });
+    const facts = async (): Promise<Facts> => {
+      reads++;
+      return { object: owner, owner };
+    };
     await world.orchestrator({
       analyzer: { analyze: (spec) => diagnoseWithFacts(spec, rules, builtInKinds, facts), subscribe: () => () => {} },
     });
@@ -57,6 +61,19 @@ describe("an incident whose rule asks about its objects", () => {
     await world.passTime(minute);
 
     expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "general" } });
+  });
+
+  it("has its objects read again when that is due, and not for each signal that is counted", async () => {
+    owner = labels({ pool: "web" });
+    await orchestrator(labelled);
+    const name = await world.incident("disk");
+    const before = reads;
+
+    for (let i = 0; i < 5; i++) await world.report(name);
+    expect(reads).toBe(before);
+    await world.passTime(minute);
+
+    expect(reads).toBeGreaterThan(before);
   });
 
   it("says what stands in the way now when that has changed", async () => {

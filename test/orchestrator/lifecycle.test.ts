@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { annotationKeys } from "../../src/resources/index.ts";
+import { annotationKeys, type RemediationRequest, remediationRequests } from "../../src/resources/index.ts";
 import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 describe("an incident", () => {
@@ -91,6 +91,41 @@ describe("an incident", () => {
       await world.settle();
 
       expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    });
+
+    it("is neither read nor analyzed again when the gateway only counts", async () => {
+      const name = await world.incident("memory", { signalName: "MemoryFull" });
+      const before = world.rules.evaluations;
+
+      for (let i = 0; i < 5; i++) await world.report(name);
+
+      expect(world.rules.evaluations).toBe(before);
+    });
+
+    it("is analyzed again when a series with other labels joins", async () => {
+      world.rules.set({ ...diskRule, match: { labels: { condition: "DiskPressure" } } });
+      const name = await world.incident("pressure", { signalName: "NodePressure" });
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked" });
+
+      const at = world.nowAt();
+      const series = { a: { firingAt: at }, b: { firingAt: at, labels: { condition: "DiskPressure" } } };
+      await world.reportSeries(name, series, "critical");
+
+      expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    });
+
+    it("is analyzed again when another replica, with old rules, has blocked it", async () => {
+      await world.pause("freeze");
+      const name = await world.incident("disk");
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { rule: "disk" } });
+
+      const { diagnosis: _, ...status } = (await world.seen(name)).status ?? {};
+      const block = { reason: "NoMatchingRule", message: "no rule of the other replica applies" };
+      const next = { ...(await world.seen(name)), status: { ...status, block } } as RemediationRequest;
+      await world.client.update(remediationRequests, next, { subresource: "status" });
+      await world.settle();
+
+      expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { rule: "disk" } });
     });
 
     it("waits for its workflow, too", async () => {
