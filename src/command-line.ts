@@ -53,11 +53,13 @@ async function perform(name: string, args: readonly string[]): Promise<number> {
 }
 
 /** Ctrl-C and Ctrl-D are no answer. */
-async function askAtTerminal(question: string): Promise<string | undefined> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
+async function askAtTerminal(question: string, signal: AbortSignal): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout, signal });
+  // While the question is open, the terminal sends Ctrl-C as a key, not as SIGINT.
   lines.once("SIGINT", () => lines.close());
+  const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
   const answer = await Promise.race([lines.question(question), closed]);
+  if (answer === undefined) process.stdout.write("\n");
   lines.close();
   return answer;
 }

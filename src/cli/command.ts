@@ -23,7 +23,7 @@ export interface Desk {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly random: Random;
-  /** Aborts when somebody ends the command, with Ctrl-C. Only a command that asks outlives that. */
+  /** Aborts at the next Ctrl-C or SIGTERM. One that the command does not wait for ends the process. */
   interrupted(): AbortSignal;
   /** Where `up` keeps its things. */
   readonly directory: string;

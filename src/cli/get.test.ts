@@ -79,7 +79,7 @@ describe("interlock get", () => {
     await settle();
 
     expect(desk.read()).toMatch(/^other +All +kim.*\nfreeze .* \(deleted\)$/);
-    desk.stop.abort();
+    desk.interrupt();
     expect(await watching).toBe(0);
   });
 

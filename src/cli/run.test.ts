@@ -135,11 +135,11 @@ describe("Ctrl-C on interlock run", () => {
   const args = ["cleanup", "--target", "node/worker-1"];
 
   it("asks, and cancels the execution in the caller's name", async () => {
-    const asked = new TestDesk(desk.client, { clock, answer: "c" });
+    const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
     const running = run.perform(args, asked);
     await settle();
 
-    asked.stop.abort();
+    asked.interrupt();
     await settle();
 
     const [execution] = await executions();
@@ -152,11 +152,11 @@ describe("Ctrl-C on interlock run", () => {
   });
 
   it.each([["d"], [""]])("asks, and detaches when the answer is %o", async (answer) => {
-    const asked = new TestDesk(desk.client, { clock, answer });
+    const asked = new TestDesk(desk.client, { clock, ask: async () => answer });
     const running = run.perform(args, asked);
     await settle();
 
-    asked.stop.abort();
+    asked.interrupt();
 
     expect(await running).toBe(130);
     expect(asked.read()).toMatch(/detached: .* goes on; to stop it: interlock cancel cleanup-\w+ --reason/);
@@ -167,13 +167,57 @@ describe("Ctrl-C on interlock run", () => {
     const running = run.perform(args, desk);
     await settle();
 
-    desk.stop.abort();
+    desk.interrupt();
 
     expect(await running).toBe(130);
     expect(desk.read()).toContain("to stop it: interlock cancel cleanup-");
     expect((await executions())[0]?.metadata.annotations).toBeUndefined();
   });
+
+  it("detaches at once at a second Ctrl-C while the question is open, and prints how to cancel", async () => {
+    const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
+    const running = run.perform(args, asked);
+    await settle();
+    asked.interrupt();
+    await settle();
+
+    asked.interrupt();
+
+    expect(await running).toBe(130);
+    expect(asked.read()).toMatch(/detached: .* goes on; to stop it: interlock cancel cleanup-\w+ --reason/);
+    expect((await executions())[0]?.metadata.annotations).toBeUndefined();
+  });
+
+  it("returns the result of an execution that ends while the question is open", async () => {
+    const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
+    const running = run.perform(args, asked);
+    await settle();
+    asked.interrupt();
+    await settle();
+
+    await skip((await executions())[0]?.metadata.name ?? "");
+
+    expect(await running).toBe(3);
+  });
+
+  it("after the answer to cancel stops waiting for the end at a second Ctrl-C", async () => {
+    const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
+    const running = run.perform(args, asked);
+    await settle();
+    asked.interrupt();
+    await settle();
+
+    asked.interrupt();
+
+    expect(await running).toBe(130);
+    expect(asked.read()).toMatch(/detached: cleanup-\w+ is still being cancelled/);
+  });
 });
+
+/** A person who does not answer. */
+function neverAnswered(_question: string, signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+}
 
 async function end(name: string): Promise<void> {
   const at = new Date(desk.client.serverNowMs()).toISOString();

@@ -29,7 +29,7 @@ export const run: Command<Desk> = {
 
 Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
 status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed. Ctrl-C asks whether to cancel the
-execution or to detach from it, which goes on then (exit status 130); without a terminal it detaches.
+execution or to detach from it, which goes on then (exit status 130); without a terminal, or at a second Ctrl-C, it detaches.
 
 If the workflow requires an approval, one is requested first and waited for. With --no-wait it is only requested: run the
 same command with --approval NAME once it is answered.`,
@@ -84,15 +84,26 @@ async function followOrCancel(execution: WorkflowExecution, desk: Desk): Promise
   const ended = follow(execution, desk);
   const first = await Promise.race([ended, whenAborted(interrupted)]);
   if (first !== "interrupted") return first;
+
+  const interruptedAgain = desk.interrupted();
   const { name = "" } = execution.metadata;
-  const answer = await desk.terminal.ask?.(`cancel ${name}, or detach and let it run? [c/D] `);
-  if (/^c/i.test(answer?.trim() ?? "")) {
-    const by = await ownName(desk);
-    await cancelExecution(execution, { by, reason: "Ctrl-C on interlock run", blocks: false }, desk);
-    return ended;
+  const question = `cancel ${name}, or detach and let it run? [c/D] `;
+  const answer = await Promise.race([ended, desk.terminal.ask?.(question, interruptedAgain)]);
+  if (typeof answer === "number") return answer;
+  if (!/^c/i.test(answer?.trim() ?? "")) {
+    return detach(ended, `${name} goes on; to stop it: interlock cancel ${name} --reason "…"`, desk);
   }
+
+  const by = await ownName(desk);
+  await cancelExecution(execution, { by, reason: "Ctrl-C on interlock run", blocks: false }, desk);
+  const last = await Promise.race([ended, whenAborted(interruptedAgain)]);
+  return last === "interrupted" ? detach(ended, `${name} is still being cancelled`, desk) : last;
+}
+
+function detach(ended: Promise<number>, message: string, { terminal }: Desk): number {
+  // The caller no longer waits for the end, so a failure to observe it is no failure of the command.
   ended.catch(() => {});
-  desk.terminal.print(`detached: ${name} goes on; to stop it: interlock cancel ${name} --reason "…"`);
+  terminal.print(`detached: ${message}`);
   return detachedStatus;
 }
 

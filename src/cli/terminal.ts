@@ -9,8 +9,8 @@ export interface Terminal {
   print(line: string): void;
   /** Prints the output of a program: exactly as it is to a file or pipe, without escapes on a terminal. */
   printOutput(text: string): void;
-  /** Asks the person at the terminal; undefined if there is no answer. Absent without a terminal. */
-  readonly ask?: (question: string) => Promise<string | undefined>;
+  /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
+  readonly ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Letters and digits for a name that nobody else has. */
   id(): string;
   /** Who is at the keyboard, as far as the machine knows. */

@@ -1,4 +1,4 @@
-import { type Desk, printTo } from "../../src/cli/index.ts";
+import { type Desk, printTo, type Terminal } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type Rule } from "../../src/policy/index.ts";
@@ -15,8 +15,8 @@ interface TestDeskOptions {
   readonly clock?: Clock;
   /** Whether a person looks at what is printed. */
   readonly isTerminal?: boolean;
-  /** What a person answers at the terminal, if there is one. */
-  readonly answer?: string;
+  /** The person at the terminal, if there is one. */
+  readonly ask?: NonNullable<Terminal["ask"]>;
   /** The ledger, if it can be read. */
   readonly events?: () => readonly LedgerEvent[];
 }
@@ -48,7 +48,7 @@ export class TestDesk implements Desk {
       clock = systemClock(),
       events,
       isTerminal = true,
-      answer,
+      ask,
     }: TestDeskOptions = {},
   ) {
     this.#events = events;
@@ -62,18 +62,24 @@ export class TestDesk implements Desk {
       ...printTo({ write: (text) => void this.lines.push(...text.replace(/\n$/, "").split("\n")), isTerminal }),
       id: () => `id${++this.#ids}`,
       user: "kim",
-      ...(answer === undefined ? {} : { ask: async () => answer }),
+      ...(ask && { ask }),
     };
   }
 
   readonly random = systemRandom();
   /** What is found about the objects behind an incident. */
   facts: Facts = { object: noFacts, owner: noFacts };
-  /** Ends a command that goes on until somebody does. */
-  readonly stop = new AbortController();
+  #interruption = new AbortController();
 
   interrupted(): ReturnType<Desk["interrupted"]> {
-    return this.stop.signal;
+    return this.#interruption.signal;
+  }
+
+  /** Presses Ctrl-C. */
+  interrupt(): void {
+    const pressed = this.#interruption;
+    this.#interruption = new AbortController();
+    pressed.abort();
   }
 
   readonly verification = { graceMs: 120_000, windowMs: 900_000 };

@@ -11,6 +11,7 @@ import { until } from "../executor/processes/until.ts";
 import { bundle, interlockEntry } from "./bundle.ts";
 import { dieWithUs, end, heard } from "./child.ts";
 import { interlock, plainEnv, type Said } from "./interlock.ts";
+import { TerminalSession } from "./terminal-session.ts";
 
 /** A workflow with one step. */
 export interface SmallWorkflow {
@@ -75,8 +76,16 @@ export class UpProcess {
 
   /** A command at this `up`. */
   interlock(...words: readonly string[]): Promise<Said> {
-    const [command = "", ...args] = words;
-    return this.bare(command, "--data", this.dataDir, "--config", join(this.directory, "config.yaml"), ...args);
+    return this.bare(...this.#addressed(words));
+  }
+
+  /** A command at this `up`, on a terminal of its own. */
+  atTerminal(...words: readonly string[]): TerminalSession {
+    return new TerminalSession(this.#program, this.#addressed(words));
+  }
+
+  #addressed([command = "", ...args]: readonly string[]): readonly string[] {
+    return [command, "--data", this.dataDir, "--config", join(this.directory, "config.yaml"), ...args];
   }
 
   /** A command with nothing but these words. */

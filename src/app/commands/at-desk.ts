@@ -47,7 +47,7 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
           terminal,
           clock,
           random,
-          interrupted: () => interruptedBy(clock),
+          interrupted: interruptions(clock),
           directory,
           settings: policySettings(config),
           incidentsIn: config.gateway.namespace,
@@ -84,12 +84,26 @@ async function answered<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Aborts with the first SIGINT or SIGTERM. A later second one ends the process. */
-function interruptedBy(clock: Clock): AbortSignal {
-  const stop = new AbortController();
-  onRequestToEnd(clock, { first: () => stop.abort(), second: () => process.exit(130) });
-  return stop.signal;
+/** Each call returns a signal for the next request to end. Signals are handled from the first call on. */
+function interruptions(clock: Clock): () => AbortSignal {
+  let next: AbortController | undefined;
+  let isListening = false;
+  return () => {
+    next ??= new AbortController();
+    if (!isListening) onRequestToEnd(clock, handle);
+    isListening = true;
+    return next.signal;
+  };
+
+  function handle() {
+    if (!next) process.exit(interruptedStatus);
+    next.abort();
+    next = undefined;
+  }
 }
+
+/** As a shell reports a command that was ended by Ctrl-C. */
+const interruptedStatus = 130;
 
 async function rulesIn(directory: string) {
   const { rules, problems } = await readRulesFolder(directory);

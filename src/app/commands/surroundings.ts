@@ -39,19 +39,21 @@ const oneRequestMs = 500;
 
 /** Ends the process on SIGINT or SIGTERM, after `close`. A later second request does not wait for `close`. */
 export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
-  onRequestToEnd(clock, { first: () => void close().then(() => process.exit(0)), second: () => process.exit(1) });
+  let isClosing = false;
+  onRequestToEnd(clock, () => {
+    if (isClosing) process.exit(1);
+    isClosing = true;
+    void close().then(() => process.exit(0));
+  });
 }
 
-/** Calls `first` at the first SIGINT or SIGTERM, and `second` at one that is another request. */
-export function onRequestToEnd(clock: Clock, { first, second }: { first(): void; second(): void }): void {
-  let requestedAt: number | undefined;
+/** Calls `handle` at each SIGINT or SIGTERM that is a request of its own. */
+export function onRequestToEnd(clock: Clock, handle: () => void): void {
+  let requestedAt = Number.NEGATIVE_INFINITY;
   const request = () => {
-    if (requestedAt === undefined) {
-      requestedAt = clock.now();
-      first();
-    } else if (clock.now() - requestedAt > oneRequestMs) {
-      second();
-    }
+    if (clock.now() - requestedAt <= oneRequestMs) return;
+    requestedAt = clock.now();
+    handle();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);
 }
