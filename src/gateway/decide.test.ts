@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type FiringSeries, incidentName, type RemediationRequest, type Signal } from "../resources/index.ts";
+import {
+  type FiringSeries,
+  type FirstSignal,
+  incidentName,
+  type RemediationRequest,
+  type Signal,
+} from "../resources/index.ts";
 import { type Count, decideFiring, mostSeries, seriesKey, withCount, withEnd } from "./decide.ts";
 import type { Report } from "./report.ts";
 
@@ -10,7 +16,7 @@ const [six, seven, eight] = [
 ] as const;
 const a = seriesKey({ series: "a" });
 const b = seriesKey({ series: "b" });
-const first = { severity: "warning", signalLabels: { node: "n1" } } as unknown as RemediationRequest["spec"];
+const first: FirstSignal = { severity: "warning", signalLabels: { node: "n1" }, subject: "payment/pod/api-1" };
 
 describe("a signal that fires", () => {
   it.each<[string, RemediationRequest | undefined, object]>([
@@ -153,6 +159,18 @@ describe("the series in a status", () => {
     expect(worse.series).toHaveProperty(b);
   });
 
+  it("name the object that they are about if it is another than the first signal's", () => {
+    const firing = [
+      [a, six, { subject: "payment/pod/api-1" }],
+      [b, six, { subject: "payment/pod/api-2" }],
+    ] as const;
+
+    expect(afterCount(undefined, count({ firing })).deduplication.series).toEqual({
+      [a]: { firingAt: six },
+      [b]: { firingAt: six, subject: "payment/pod/api-2" },
+    });
+  });
+
   it("omit labels that are too large to be stored 64 times", () => {
     const large = { labels: { node: "n1", text: "x".repeat(5_000) } };
 
@@ -231,7 +249,7 @@ function toFiring(firing: readonly Firing[]): Count["firing"] {
   return new Map(
     firing.map(([key, firingAt, described]) => [
       key,
-      { firingAt, severity, labels, annotations: {}, ...described } as FiringSeries,
+      { firingAt, severity, subject: first.subject, labels, annotations: {}, ...described } as FiringSeries,
     ]),
   );
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type Deduplication,
   type FiringSeries,
+  type FirstSignal,
   highestSeverity,
   type IncidentSeries,
   incidentNumber,
@@ -73,12 +74,9 @@ export interface CountedStatus {
   readonly resolvedAt?: string;
 }
 
-/** The signal that the incident was opened with: series are stored as what differs from it. */
-type FirstSignal = RemediationRequest["spec"];
-
 type Before = { readonly deduplication?: Deduplication; readonly resolvedAt?: string } | undefined;
 
-/** Adds what `counted` says. Saying it twice changes nothing, and neither does the order in which gateways say theirs. */
+/** Adds what `counted` says; series are stored as what differs from the `first` signal. Saying it twice changes nothing, and neither does the order in which gateways say theirs. */
 export function withCount(before: Before, counted: Count, first: FirstSignal): CountedStatus {
   const known = before?.deduplication;
   const earlier = known?.occurrencesByWriter ?? {};
@@ -108,7 +106,12 @@ export function withCount(before: Before, counted: Count, first: FirstSignal): C
 }
 
 /** The status after the end of one series: over, unless another one still fires. */
-export function withEnd(before: Before, signal: Signal, nowAt: string, first: FirstSignal): CountedStatus {
+export function withEnd(
+  before: Before,
+  signal: Signal,
+  nowAt: string,
+  first: Pick<FirstSignal, "severity">,
+): CountedStatus {
   const known = before?.deduplication;
   const series: Series = { ...known?.series };
   const key = seriesKey(signal);

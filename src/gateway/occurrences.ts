@@ -1,5 +1,5 @@
 import type { StallWatch } from "../kube/index.ts";
-import { hasSignalTexts, type RemediationRequest, type Signal } from "../resources/index.ts";
+import { firstSignal, hasSignalTexts, type RemediationRequest, type Signal } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Timer } from "../time/index.ts";
 import { changeStatus, type Known, type StatusWriter } from "./change-status.ts";
@@ -87,7 +87,7 @@ export class Occurrences {
     return changeStatus(this.#options, knownFor(tally, incident), (live) => {
       // What we counted before is said with it; otherwise our next write would say that the series fires.
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
-      const before = counted ? withCount(live.status, counted, live.spec) : live.status;
+      const before = counted ? withCount(live.status, counted, firstSignal(live)) : live.status;
       const next = withEnd(before, signal, nowAt, live.spec);
       return { next, done: () => counted && tally && this.#settle(tally, counted) };
     });
@@ -206,7 +206,7 @@ export class Occurrences {
       const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
       const more = counted.count - tally.written;
       return {
-        next: withCount(live.status, counted, live.spec),
+        next: withCount(live.status, counted, firstSignal(live)),
         done: (object) => {
           this.#settle(tally, counted);
           wrote(object, more, object.status?.deduplication?.occurrenceCount ?? 0);
@@ -255,7 +255,7 @@ export class Occurrences {
       next: withCount(
         live.status,
         { ...late, count: countIn(live, writer) + late.count, firing: new Map() },
-        live.spec,
+        firstSignal(live),
       ),
       done: (object) => wrote(object, late.count, object.status?.deduplication?.occurrenceCount ?? 0),
     }));

@@ -145,7 +145,7 @@ export class Tally {
     if (!this.#hasRoomFor(key, signal)) return;
     this.#told.delete(signal.series);
     this.#told.set(signal.series, report);
-    this.#firing.set(key, toFiringSeries(signal));
+    this.#firing.set(key, toFiringSeries(report));
     this.#report = report;
     this.#edition++;
   }
@@ -222,15 +222,15 @@ function hasSameTexts(one: Signal["labels"], other: Signal["labels"]): boolean {
   return names === Object.keys(other).length;
 }
 
-function toFiringSeries({ firingAt, severity, labels, annotations }: Signal): FiringSeries {
-  return { firingAt, severity, labels, annotations };
+function toFiringSeries({ subject, signal: { firingAt, severity, labels, annotations } }: Report): FiringSeries {
+  return { firingAt, severity, subject, labels, annotations };
 }
 
 /** What a journal keeps of series, described by the `reports` that it keeps. The others wait for their next signal. */
 function restoredFiring(firing: KeptTally["firing"], reports: readonly Report[]) {
-  const described = new Map(reports.map(({ signal }) => [seriesKey(signal), signal]));
+  const described = new Map(reports.map((report) => [seriesKey(report.signal), report]));
   return firing.map(([key, firingAt]) => {
-    const signal = described.get(key);
-    return [key, signal ? { ...toFiringSeries(signal), firingAt } : { firingAt }] as const;
+    const report = described.get(key);
+    return [key, report ? { ...toFiringSeries(report), firingAt } : { firingAt }] as const;
   });
 }

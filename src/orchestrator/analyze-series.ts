@@ -1,5 +1,5 @@
 import type { Analysis } from "../policy/index.ts";
-import { annotationKeys, type RemediationRequest, specsBySeries } from "../resources/index.ts";
+import { type RemediationRequest, viewsBySeries } from "../resources/index.ts";
 import type { Analyzer } from "./analyzer.ts";
 
 /** Of several series, no more reasons than this are listed: many differ only in the name of a Pod. */
@@ -12,9 +12,8 @@ export async function analyzeSeries(
   signal: AbortSignal,
 ): Promise<Analysis> {
   const tried = new Set<string>();
-  const subject = incident.metadata.annotations?.[annotationKeys.subject];
   let dependsOnFacts = false;
-  for (const spec of specsBySeries(incident)) {
+  for (const { spec, subject } of viewsBySeries(incident)) {
     const analysis = await analyzer.analyze(spec, signal, subject);
     // A less severe series may be just what a rule that could not be judged is an exception from.
     if (analysis.kind === "diagnosed" || analysis.unreadable) return analysis;

@@ -124,12 +124,14 @@ export type { CelRule } from "./schema/rules.ts";
 export type { StructuralSchema } from "./schema/structural.ts";
 export {
   type FiringSeries,
+  type FirstSignal,
+  firstSignal,
   highestSeverity,
   incidentSeverity,
   seriesLabels,
   seriesVersion,
-  specsBySeries,
   toIncidentSeries,
+  viewsBySeries,
 } from "./series.ts";
 export { severityRank } from "./severity.ts";
 export {

@@ -108,6 +108,9 @@ const series = z.strictObject({
     .describe("When it ended, by the same clock. Until it fires later than that, it is over.")
     .optional(),
   severity: severity.describe("Its severity, if that differs from the first signal's.").optional(),
+  subject: targetText
+    .describe("The object that it names, in canonical form, if the first signal named another.")
+    .optional(),
   labels: stringMap.describe("Its labels that differ from the first signal's.").optional(),
   withoutLabels: z.array(z.string()).describe("Labels of the first signal that it does not have.").optional(),
   annotations: stringMap.describe("Its annotations that differ from the first signal's.").optional(),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { annotationKeys } from "./names.ts";
 import type {
   Deduplication,
   IncidentSeries,
@@ -10,10 +11,23 @@ import type { Signal } from "./signal.ts";
 
 /** A series that fires, as its latest signal describes it. Without a description it counts as described by the first signal. */
 export type FiringSeries = Pick<Signal, "firingAt"> &
-  (Pick<Signal, "severity" | "labels" | "annotations"> | { readonly severity?: never });
+  (
+    | (Pick<Signal, "severity" | "labels" | "annotations"> & {
+        /** The object that it names, in canonical form. */
+        readonly subject: string;
+      })
+    | { readonly severity?: never }
+  );
 
 /** The signal that an incident was opened with. */
-type FirstSignal = Pick<RemediationRequestSpec, "severity" | "signalLabels" | "signalAnnotations">;
+export type FirstSignal = Pick<RemediationRequestSpec, "severity" | "signalLabels" | "signalAnnotations"> & {
+  /** The object that it named, in canonical form. */
+  readonly subject: string | undefined;
+};
+
+export function firstSignal({ spec, metadata }: Pick<RemediationRequest, "spec" | "metadata">): FirstSignal {
+  return { ...spec, subject: metadata.annotations?.[annotationKeys.subject] };
+}
 
 /** In characters of JSON, for one series: an incident has up to 64 of them, and one object on the server is limited. */
 const maxSeriesLength = 4_096;
@@ -24,9 +38,11 @@ export function toIncidentSeries(reported: FiringSeries, first: FirstSignal): In
   if (severity === undefined) return { firingAt };
   const labels = differences(reported.labels, first.signalLabels ?? {});
   const annotations = differences(reported.annotations, first.signalAnnotations ?? {});
+  const { subject } = reported;
   const common = { firingAt, ...(severity === first.severity ? {} : { severity }) };
   const described = {
     ...common,
+    ...(subject === first.subject ? {} : { subject }),
     ...(labels.changed && { labels: labels.changed }),
     ...(labels.missing && { withoutLabels: labels.missing }),
     ...(annotations.changed && { annotations: annotations.changed }),
@@ -47,7 +63,7 @@ function differences(texts: Texts, first: Texts): { changed?: Texts; missing?: r
 }
 
 /** The highest severity among the series that fire; that of the first signal if no series is known. */
-export function highestSeverity(series: Deduplication["series"], first: FirstSignal): string {
+export function highestSeverity(series: Deduplication["series"], first: Pick<FirstSignal, "severity">): string {
   let highest: string | undefined;
   for (const one of Object.values(series ?? {})) {
     if (one.resolvedAt !== undefined) continue;
@@ -63,19 +79,27 @@ export function incidentSeverity({ spec, status }: Pick<RemediationRequest, "spe
   return status?.deduplication?.severity ?? spec.severity;
 }
 
+/** An incident as one of its series describes it. */
+export interface SeriesView {
+  readonly spec: RemediationRequestSpec;
+  /** The object that the series names, in canonical form. */
+  readonly subject: string | undefined;
+}
+
 /**
  * The incident as each series that fires describes it, for the rules: the most severe first, then the oldest. All have the
  * highest severity. Series that are too large to be stored cannot be matched, and are left out.
  */
-export function* specsBySeries(
-  incident: Pick<RemediationRequest, "spec" | "status">,
-): Generator<RemediationRequestSpec> {
+export function* viewsBySeries(
+  incident: Pick<RemediationRequest, "spec" | "status" | "metadata">,
+): Generator<SeriesView> {
   const { spec } = incident;
+  const { subject } = firstSignal(incident);
   const severity = incidentSeverity(incident);
   const firing = firingSeries(incident).filter(({ isTooLarge }) => !isTooLarge);
-  if (firing.length === 0) yield { ...spec, severity };
+  if (firing.length === 0) yield { spec: { ...spec, severity }, subject };
   for (const one of firing) {
-    yield {
+    const described = {
       ...spec,
       severity,
       ...((spec.signalLabels || one.labels) && { signalLabels: seriesLabels(one, spec) }),
@@ -83,11 +107,15 @@ export function* specsBySeries(
         signalAnnotations: applied(spec.signalAnnotations, one.annotations, one.withoutAnnotations),
       }),
     };
+    yield { spec: described, subject: one.subject ?? subject };
   }
 }
 
 /** The labels that a stored series has. */
-export function seriesLabels({ labels, withoutLabels }: IncidentSeries, { signalLabels }: FirstSignal): Texts {
+export function seriesLabels(
+  { labels, withoutLabels }: IncidentSeries,
+  { signalLabels }: Pick<FirstSignal, "signalLabels">,
+): Texts {
   return applied(signalLabels, labels, withoutLabels);
 }
 
@@ -98,7 +126,7 @@ function applied(first: Texts = {}, changed: Texts = {}, missing: readonly strin
 }
 
 /**
- * Changes whenever `specsBySeries` does; empty if that is the first signal alone. An evaluation of the rules is outdated when
+ * Changes whenever `viewsBySeries` does; empty if that is the first signal alone. An evaluation of the rules is outdated when
  * it has changed since.
  */
 export function seriesVersion(incident: Pick<RemediationRequest, "spec" | "status">): string {

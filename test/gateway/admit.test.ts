@@ -241,6 +241,8 @@ describe("a gateway", () => {
       });
       expect(status?.deduplication?.occurrenceCount).toBe(2);
       expect(metadata.annotations).toMatchObject({ "kubernaut.ai/subject": "payment/pod/api-7d-1" });
+      const subjects = Object.values(status?.deduplication?.series ?? {}).map(({ subject }) => subject);
+      expect(subjects).toEqual([undefined, "payment/pod/api-7d-2"]);
     });
 
     it("climbs from a Job to its CronJob", async () => {

@@ -76,6 +76,33 @@ describe("an incident whose rule asks about its objects", () => {
     expect(reads).toBeGreaterThan(before);
   });
 
+  it("is judged by the object that each of its series names", async () => {
+    const read: (string | undefined)[] = [];
+    const oomKilled: Rule = { ...diskRule, match: { object: { labels: { pool: "batch" } } } };
+    await world.orchestrator({
+      analyzer: {
+        analyze(spec, _signal, subject) {
+          return diagnoseWithFacts(spec, [oomKilled], builtInKinds, async () => {
+            read.push(subject);
+            const object = labels(subject === "payment/pod/api-2" ? { pool: "batch" } : {});
+            return { object, owner: object };
+          });
+        },
+        subscribe: () => () => {},
+      },
+    });
+    const name = await world.incident("crash");
+    await world.annotate(name, { "kubernaut.ai/subject": "payment/pod/api-1" });
+    const at = world.nowAt();
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked" });
+
+    const second = { firingAt: at, subject: "payment/pod/api-2", labels: { pod: "api-2" } };
+    await world.reportSeries(name, { a: { firingAt: at }, b: second }, "critical");
+
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    expect(read).toEqual(expect.arrayContaining(["payment/pod/api-1", "payment/pod/api-2"]));
+  });
+
   it("says what stands in the way now when that has changed", async () => {
     owner = { kind: "unreadable", problem: "(node/worker-1) does not exist" };
     await orchestrator(labelled);
