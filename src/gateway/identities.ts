@@ -14,9 +14,9 @@ import type { Incidents } from "./incidents.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Owner, Owners } from "./owners.ts";
 import {
-  hasFormerIdentity,
   type Identity,
   identityVersion,
+  identityVersionOf,
   isOpen,
   type NamelessReport,
   type NoIdentity,
@@ -60,9 +60,11 @@ export class Identities {
     const subject = this.#subjectOf(signal, node);
     if (subject.kind === "invalid") return subject;
     const owner = subject.kind === "object" ? await owners.ownerOf(subject.target, subject.reference) : undefined;
-    const formerSubject = this.#formerSubject(signal);
-    const former = formerSubject && (await owners.ownerOf(formerSubject.target, formerSubject.reference));
-    return this.#resultOf({ signal, receivedAt, subject, owner, formerSubject, former });
+    const former: Former[] = [];
+    for (const one of this.#formerSubjects(signal)) {
+      former.push({ ...one, owner: await owners.ownerOf(one.subject.target, one.subject.reference) });
+    }
+    return this.#resultOf({ signal, receivedAt, subject, owner, former });
   }
 
   /** The result of `find`, if the caches have all that it needs; undefined if the API server has to be asked. */
@@ -74,10 +76,13 @@ export class Identities {
     if (subject.kind === "invalid") return undefined;
     const owner = subject.kind === "object" ? owners.known(subject.target, subject.reference) : undefined;
     if (subject.kind === "object" && !owner) return undefined;
-    const formerSubject = this.#formerSubject(signal);
-    const former = formerSubject && owners.known(formerSubject.target, formerSubject.reference);
-    if (formerSubject && !former) return undefined;
-    return this.#resultOf({ signal, receivedAt, subject, owner, formerSubject, former });
+    const former: Former[] = [];
+    for (const one of this.#formerSubjects(signal)) {
+      const formerOwner = owners.known(one.subject.target, one.subject.reference);
+      if (!formerOwner) return undefined;
+      former.push({ ...one, owner: formerOwner });
+    }
+    return this.#resultOf({ signal, receivedAt, subject, owner, former });
   }
 
   /** A record of a signal whose object cannot be read. Its fingerprint, without an object, is for the ledger only. */
@@ -114,12 +119,28 @@ export class Identities {
     return { kind: "invalid", problems: [`the subject ${problem}`] };
   }
 
-  /** The subject by the rules of the first version, if that matters: incidents that were opened by them are still there. */
-  #formerSubject({ formerSubject }: Signal): SubjectObject | undefined {
+  /** The subjects by the rules of earlier versions, if they matter: incidents that were opened by them are still there. */
+  #formerSubjects({ formerIdentities = [] }: Signal): readonly Omit<Former, "owner">[] {
     const { incidents, kinds } = this.#options;
-    if (!formerSubject || !incidents.hasFormer) return undefined;
-    const reading = targetOfObject(formerSubject, kinds);
-    return reading.kind === "target" ? { kind: "object", target: reading.target, reference: formerSubject } : undefined;
+    if (!incidents.hasFormer) return [];
+    return formerIdentities.flatMap(({ version, subject: reference, distinctBy = [] }) => {
+      const reading = targetOfObject(reference, kinds);
+      return reading.kind === "target"
+        ? [{ subject: { kind: "object", target: reading.target, reference }, distinctBy, version }]
+        : [];
+    });
+  }
+
+  /** Under which identities of earlier versions there are incidents, open or closed, that the signal may belong to. */
+  *#formerIdentities({ signal, former }: Facts): Generator<{ readonly identity: Identity; readonly version: string }> {
+    const { fingerprintOf, incidents } = this.#options;
+    for (const { subject, owner, distinctBy, version } of former) {
+      // Rules could tell signals apart then, too.
+      for (const labels of incidents.distinctLabels) {
+        const fingerprint = fingerprintOf({ ...signal, distinctBy: [...distinctBy, ...labels] }, owner.target);
+        if (incidents.isFormer(fingerprint)) yield { identity: identityOf(fingerprint, subject, owner), version };
+      }
+    }
   }
 
   #identity(signal: Signal, subject: SubjectObject, owner: Owner): Identity {
@@ -147,22 +168,22 @@ export class Identities {
     return undefined;
   }
 
-  #resultOf({ signal, receivedAt, subject, owner, formerSubject, former }: Facts): Found {
+  #resultOf(facts: Facts): Found {
+    const { signal, receivedAt, subject, owner } = facts;
     const { fingerprintOf, incidents } = this.#options;
     const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;
     const none: NoIdentity = {
       fingerprint: fingerprintOf(signal, undefined),
       because: subject.kind === "none" ? subject.because : "",
     };
-    const { distinctBy: _, ...asBefore } = signal;
-    const formerFingerprint = former && fingerprintOf(asBefore, former.target);
-    const isKnown = formerFingerprint !== undefined && incidents.isFormer(formerFingerprint);
-    if (isKnown && formerSubject && former && formerFingerprint !== identity?.fingerprint) {
-      const open = incidents.newest(formerFingerprint);
-      if (open && isOpen(open) && hasFormerIdentity(open)) {
-        const before = identityOf(formerFingerprint, formerSubject, former);
+    let formerFingerprint: string | undefined;
+    for (const { identity: before, version } of this.#formerIdentities(facts)) {
+      if (before.fingerprint === identity?.fingerprint) continue;
+      const open = incidents.newest(before.fingerprint);
+      if (open && isOpen(open) && identityVersionOf(open) === version) {
         return { kind: "report", report: { ...before, signal, receivedAt, successor: identity ?? none } };
       }
+      formerFingerprint ??= before.fingerprint;
     }
     if (!identity) {
       return {
@@ -176,7 +197,7 @@ export class Identities {
     if (other) {
       return { kind: "report", report: { ...other, signal, receivedAt, identityVersion, successor: identity } };
     }
-    const memory = isKnown && formerFingerprint !== identity.fingerprint ? { formerFingerprint } : {};
+    const memory = formerFingerprint === undefined ? {} : { formerFingerprint };
     return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, ...memory } };
   }
 }
@@ -208,8 +229,15 @@ interface Facts {
   readonly receivedAt: string;
   readonly subject: Exclude<Subject, { kind: "invalid" }>;
   readonly owner: Owner | undefined;
-  readonly formerSubject: SubjectObject | undefined;
-  readonly former: Owner | undefined;
+  readonly former: readonly Former[];
+}
+
+/** What an earlier version made the identity of. */
+interface Former {
+  readonly subject: SubjectObject;
+  readonly owner: Owner;
+  readonly distinctBy: readonly string[];
+  readonly version: string;
 }
 
 function identityOf(fingerprint: string, { target }: SubjectObject, owner: Owner): Identity {

@@ -11,7 +11,7 @@ import {
   withoutSignalTexts,
 } from "../resources/index.ts";
 import type { OpenIncidents } from "./open-incidents.ts";
-import { hasFormerIdentity } from "./report.ts";
+import { identityVersion, identityVersionOf } from "./report.ts";
 import { SeriesEnds } from "./series-ends.ts";
 
 export interface IncidentsOptions {
@@ -42,7 +42,7 @@ export class Incidents {
   readonly #newest = new Map<string, RemediationRequest>();
   /** The number of the newest of a fingerprint, if that is known to be over: none before it is open, either. */
   readonly #over = new Map<string, number>();
-  /** Names of the incidents, by fingerprint, whose identity is of the first version. */
+  /** Names of the incidents, by fingerprint, whose identity is of an earlier version. */
   readonly #former = new Map<string, Set<string>>();
   /** Which series have ended in incidents of a fingerprint. */
   readonly #ends = new SeriesEnds();
@@ -65,7 +65,7 @@ export class Incidents {
     return this.#newest.get(fingerprint);
   }
 
-  /** Whether there may be incidents whose identity is of the first version. */
+  /** Whether there may be incidents whose identity is of an earlier version. */
   get hasFormer(): boolean {
     return this.#former.size > 0;
   }
@@ -152,7 +152,7 @@ export class Incidents {
   /** Takes in what an answer or a watch brought, unless something newer is known. */
   learn(incident: RemediationRequest): void {
     const { signalFingerprint } = incident.spec;
-    if (hasFormerIdentity(incident)) this.#noteFormer(incident);
+    if (identityVersionOf(incident) !== identityVersion) this.#noteFormer(incident);
     this.#noteDistinct(incident);
     this.#ends.note(signalFingerprint, seriesIn(incident));
     const known = this.#newest.get(signalFingerprint);

@@ -17,11 +17,11 @@ export interface Report extends Identity {
   readonly signal: Signal;
   /** When it came, by the API server's clock. */
   readonly receivedAt: string;
-  /** The version of the rules for identity that were used; absent if they are those of the first version. */
+  /** The version of the rules for identity that were used; absent if they are those of an earlier version. */
   readonly identityVersion?: string;
-  /** Only for an identity of the first version: what the signal is once the incident that is open under that is closed. */
+  /** Only for an identity of an earlier version: what the signal is once the incident that is open under that is closed. */
   readonly successor?: Identity | NoIdentity;
-  /** The fingerprint of the first version, if incidents with it are known: they remember which series have ended. */
+  /** The fingerprint of an earlier version, if incidents with it are known: they remember which series have ended. */
   readonly formerFingerprint?: string;
 }
 
@@ -36,13 +36,13 @@ export type NamelessReport = Pick<Report, "signal" | "fingerprint" | "receivedAt
 
 /**
  * Goes up when the same signal may get another subject, or other fields of its fingerprint. Incidents keep the version
- * that they were opened with, so that those of the one before are found until they are closed.
+ * that they were opened with (those of the first have none), so that they are found until they are closed.
  */
-export const identityVersion = "2";
+export const identityVersion = "3";
 
-/** Whether the identity of `incident` was found by the rules of the first version. */
-export function hasFormerIdentity({ metadata }: RemediationRequest): boolean {
-  return metadata.annotations?.[annotationKeys.identityVersion] === undefined;
+/** The version of the rules by which the identity of `incident` was found. */
+export function identityVersionOf({ metadata }: RemediationRequest): string {
+  return metadata.annotations?.[annotationKeys.identityVersion] ?? "1";
 }
 
 /** Whether signals still belong to it. */

@@ -139,6 +139,7 @@ export {
   explainReadings,
   type FieldTrace,
   type FingerprintField,
+  type FormerIdentity,
   fingerprinter,
   fingerprintOf,
   type NodeHint,

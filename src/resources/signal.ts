@@ -22,8 +22,8 @@ export interface Signal {
   readonly noSubject?: string;
   /** Labels that belong to its identity, because `subject` is coarser than what it is about, or absent. */
   readonly distinctBy?: readonly string[];
-  /** The subject that an earlier version found, if it differs: incidents that are open under it are still this one's. */
-  readonly formerSubject?: ObjectReference;
+  /** The identities that earlier versions gave it, the latest first: incidents that are open under them are still this one's. */
+  readonly formerIdentities?: readonly FormerIdentity[];
   /**
    * Which of the sender's alerts this is. Several of them may be one incident: it is over when all of them are, and the
    * times below are compared only among signals of one series, which have one clock.
@@ -39,6 +39,14 @@ export interface Signal {
   readonly sender?: string;
   /** The signal as it arrived. */
   readonly payload: unknown;
+}
+
+/** What an earlier version made the identity of a signal's incident of. */
+export interface FormerIdentity {
+  /** The version of the rules for identity, as incidents have it. */
+  readonly version: string;
+  readonly subject: ObjectReference;
+  readonly distinctBy?: readonly string[];
 }
 
 /** By what a Node can be found. */

@@ -218,15 +218,8 @@ describe("an incident that was opened under another identity", () => {
     world = await GatewayWorld.open();
     const gateway = await world.gateway();
     const signal = read(alert);
-    await gateway.admit({ ...plain(signal), subject: signal.formerSubject as NonNullable<Signal["formerSubject"]> });
-    const { name = "" } = (await world.only()).metadata;
-    const annotations = { "kubernaut.ai/identity-version": null };
-    await world.client.patch(
-      remediationRequests,
-      { namespace: settings.namespace, name },
-      { merge: { metadata: { annotations } } },
-    );
-    former = await world.only();
+    await gateway.admit(asOfVersion("1", signal));
+    former = await withIdentityVersion(null, world);
     expect(former.spec.targetResource).toEqual({ kind: "Node", name: "infra-1" });
     await gateway.stop();
   });
@@ -271,7 +264,7 @@ describe("an incident that was opened under another identity", () => {
     expect([next.kind, again.kind]).toEqual(["created", "counted"]);
     const opened = (await world.incidents()).find(({ metadata }) => metadata.uid !== former.metadata.uid);
     expect(opened?.spec.targetResource).toEqual({ kind: "Service", name: "api", namespace: "payment" });
-    expect(opened?.metadata.annotations).toMatchObject({ "kubernaut.ai/identity-version": "2" });
+    expect(opened?.metadata.annotations).toMatchObject({ "kubernaut.ai/identity-version": "3" });
   });
 
   it("is followed by one of the present identity also if it is closed while a count is on its way", async () => {
@@ -319,11 +312,68 @@ describe("an incident that was opened under another identity", () => {
     expect((await gateway.admit(read(ruleless))).kind).toBe("ignored");
     expect(await world.incidents()).toHaveLength(1);
   });
-
-  function plain({ formerSubject: _, distinctBy: __, ...signal }: Signal): Signal {
-    return signal;
-  }
 });
+
+describe.each([
+  ["its namespace", { job: "kube-state-metrics" }],
+  ["a workload in it", { deployment: "api" }],
+])("an incident that the second version opened for a sum in a monitoring namespace, about %s", (_what, more) => {
+  const alert = { alertname: "KubeDeploymentReplicasMismatch", namespace: "monitoring", ...more };
+  let world: GatewayWorld;
+  let former: RemediationRequest;
+
+  beforeEach(async () => {
+    world = await GatewayWorld.open();
+    const gateway = await world.gateway();
+    await gateway.admit(asOfVersion("2", read(alert)));
+    former = await withIdentityVersion("2", world);
+    await gateway.stop();
+  });
+
+  it("is counted on, and none is opened or closed, though the alert names no object any more", async () => {
+    const gateway = await world.gateway();
+
+    expect((await gateway.admit(read(alert))).kind).toBe("counted");
+
+    const { metadata, status } = await world.only();
+    expect(metadata.uid).toBe(former.metadata.uid);
+    expect(status).toMatchObject({ phase: "Pending", deduplication: { occurrenceCount: 2 } });
+  });
+
+  it("is ended by its alert, which is ignored once it is closed", async () => {
+    const gateway = await world.gateway();
+
+    expect((await gateway.admit(read(alert, "resolved"))).kind).toBe("resolved");
+    await world.close(former);
+    await world.settle();
+
+    expect((await gateway.admit(read(alert))).kind).toBe("ignored");
+    expect(await world.incidents()).toHaveLength(1);
+  });
+
+  it("takes no signal whose identity only the first version would have found here", async () => {
+    await withIdentityVersion("3", world);
+    const gateway = await world.gateway();
+
+    expect((await gateway.admit(read(alert))).kind).toBe("ignored");
+  });
+});
+
+/** The signal as a gateway of an earlier version reads it. */
+function asOfVersion(version: string, { formerIdentities, distinctBy: _, noSubject: __, ...signal }: Signal): Signal {
+  const former = formerIdentities?.find((one) => one.version === version);
+  if (!former) throw new Error(`version ${version} found the same`);
+  const { subject, distinctBy } = former;
+  return { ...signal, subject, ...(distinctBy && { distinctBy }) };
+}
+
+/** The only incident, as a gateway of that version would have opened it. */
+async function withIdentityVersion(version: string | null, world: GatewayWorld): Promise<RemediationRequest> {
+  const { name = "" } = (await world.only()).metadata;
+  const merge = { metadata: { annotations: { "kubernaut.ai/identity-version": version } } };
+  await world.client.patch(remediationRequests, { namespace: settings.namespace, name }, { merge });
+  return world.only();
+}
 
 describe("an incident whose identity is the same", () => {
   it("is counted on as before", async () => {

@@ -9,7 +9,7 @@ import {
   signalTime,
 } from "../../resources/index.ts";
 import { isObject, type Json, Problems } from "../json.ts";
-import { formerSubject } from "./former-subject.ts";
+import { formerIdentities } from "./former-identities.ts";
 import { builtInReporters, type Labels, type Reporter } from "./reporters.ts";
 import { distinguishing, findSubject, type SubjectFinding, subjectOrigin } from "./subject.ts";
 
@@ -100,6 +100,8 @@ export function readAlert(alert: unknown, surroundings: Surroundings): SignalRea
   const endsAt = timeOf(alert["endsAt"], `${field}.endsAt`, { found, times });
   if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
+  const finding = findSubject(labels, annotations, rows);
+  const former = formerIdentities(finding, labels, { annotations, rows, isFormer });
   return {
     kind: "signal",
     signal: {
@@ -107,10 +109,8 @@ export function readAlert(alert: unknown, surroundings: Surroundings): SignalRea
       source,
       name,
       severity: labels["severity"]?.slice(0, 50) || "unknown",
-      ...subjectFields(findSubject(labels, annotations, rows), {
-        labels,
-        former: isFormer ? formerSubject(labels, annotations) : undefined,
-      }),
+      ...subjectFields(finding, labels),
+      ...(former.length > 0 && { formerIdentities: former }),
       series: seriesOf(alert, labels),
       labels,
       annotations,
@@ -121,37 +121,25 @@ export function readAlert(alert: unknown, surroundings: Surroundings): SignalRea
   };
 }
 
-type SubjectFields = Pick<Signal, "subject" | "coarserSubject" | "node" | "noSubject" | "distinctBy" | "formerSubject">;
+type SubjectFields = Pick<Signal, "subject" | "coarserSubject" | "node" | "noSubject" | "distinctBy">;
 
-interface AlertIdentity {
-  readonly labels: Labels;
-  /** The subject that an earlier release found. */
-  readonly former: Signal["formerSubject"];
-}
-
-function subjectFields(finding: SubjectFinding, { labels, former }: AlertIdentity): SubjectFields {
+function subjectFields(finding: SubjectFinding, labels: Labels): SubjectFields {
   switch (finding.kind) {
     case "object": {
       const { subject, coarser, distinctBy } = finding;
-      const isDistinguished = distinctBy?.some((label) => labels[label]);
       return {
         subject,
         ...(coarser ? { coarserSubject: coarser } : {}),
         ...(subject.apiVersion
           ? { noSubject: `the kind ${subject.kind} of ${subject.apiVersion} is not known here` }
           : {}),
-        ...(isDistinguished ? { distinctBy } : {}),
-        ...(former && (isDistinguished || !isSame(former, subject)) ? { formerSubject: former } : {}),
+        ...(distinctBy?.some((label) => labels[label]) ? { distinctBy } : {}),
       };
     }
     case "node":
-      return { node: finding.hint, ...(former ? { formerSubject: former } : {}) };
+      return { node: finding.hint };
     case "none":
-      return {
-        noSubject: finding.because,
-        distinctBy: distinguishing,
-        ...(former ? { formerSubject: former } : {}),
-      };
+      return { noSubject: finding.because, distinctBy: distinguishing };
   }
 }
 
@@ -180,10 +168,6 @@ export function explainAlerts(reading: PayloadReading, rows: readonly Reporter[]
         : { field: "subject", from, problem: noSubject },
     ];
   });
-}
-
-function isSame(one: NonNullable<Signal["subject"]>, other: NonNullable<Signal["subject"]>): boolean {
-  return one.kind === other.kind && one.name === other.name && one.namespace === other.namespace;
 }
 
 /** Go writes a time that is not set as the first moment of the year 1. */
