@@ -19,11 +19,11 @@ import type { Terminal } from "./terminal.ts";
 /** `interlock ack` */
 export const ack: Command<Desk> = {
   name: "ack",
-  about: "say that trying again is safe after a failure",
+  about: "acknowledge a failure, so that it may be retried",
   usage: `interlock ack EXECUTION|INCIDENT --reason TEXT [--namespace NS]
 
-Says that somebody has looked at what a failed execution left behind, and that trying again is safe. Of an incident, it is
-what the incident waits for: an execution that failed, or a fix that did not hold.`,
+Acknowledge that you checked what a failed execution left behind and that a retry is safe. For an incident, this
+acknowledges the failed execution, or the fix that did not last, for which the incident waits.`,
   example: 'interlock ack rr-s3rd7pvp-1 --reason "replaced the disk"',
   perform: performAck,
 };

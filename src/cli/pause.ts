@@ -36,9 +36,7 @@ async function performPause(args: readonly string[], { client, terminal, inciden
   const spec = { ...scope, reason, requestedBy: await ownName({ client, terminal }), ...(until ? { until } : {}) };
   const created = await client.create(automationPauses, draft(name, incidentsIn, spec));
   if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
-  terminal.print(
-    `${name}: ${pauseScopeText(scope)} stands still ${until ? `until ${until}` : "until somebody ends it"}`,
-  );
+  terminal.print(`${name}: ${pauseScopeText(scope)} stands still ${until ? `until ${until}` : "until it is resumed"}`);
   terminal.print(`To end it: interlock resume ${name} --reason "…"`);
   return 0;
 }

@@ -9,7 +9,7 @@ interface Wanted {
   readonly pick: (objects: readonly KubeObject[]) => readonly KubeObject[];
 }
 
-/** Prints a table, and then each row that changes, until somebody ends it. A server that restarts is waited for. */
+/** Prints a table, and then each row that changes, until the user interrupts it. It reconnects to a server that restarts. */
 export async function watchTable(kind: Kind, table: Table, { query, pick }: Wanted, desk: Desk): Promise<void> {
   const { client, clock, random, terminal } = desk;
   const signal = desk.interrupted();

@@ -218,7 +218,7 @@ describe("a lock table", () => {
     expect(store.calls.filter((call) => call === "ask")).toHaveLength(2);
   });
 
-  it("remembers nothing of a key that nobody holds or waits for", async () => {
+  it("removes a key without holder or waiter", async () => {
     const { locks, store } = table();
     for (let i = 0; i < 100; i++) {
       const lease = locks.acquire(keyOf("k", i));

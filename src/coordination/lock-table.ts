@@ -78,7 +78,7 @@ class LockTable implements Locks {
   async #acquireNow(key: Key, options: AcquireOptions | undefined): Promise<Lease> {
     const lease = await this.#ask(key, options, false);
     if (lease) return lease;
-    throw new CoordinationError("timeout", `${key}: somebody holds it or waits for it, and waitMs is 0`);
+    throw new CoordinationError("timeout", `${key}: it is held or waited for, and waitMs is 0`);
   }
 
   async run<T>(key: Key, work: (lease: Lease) => Promise<T>, options?: AcquireOptions): Promise<T> {

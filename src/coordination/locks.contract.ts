@@ -956,7 +956,7 @@ const fences: readonly LockCase[] = [
 
 const trouble: readonly LockCase[] = [
   {
-    name: "an outage is an error `unavailable`, not a hang, and grants nobody anything",
+    name: "an outage is an error `unavailable`, not a hang, and grants nothing",
     needs: ["network"],
     async run({ bench, ttlMs, a }) {
       await bench.refuse(a);

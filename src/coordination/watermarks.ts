@@ -106,7 +106,10 @@ async function begin(store: WatermarkStore, key: Key, first: WatermarkEntry): Pr
       throw superseded(key, outcome.fence);
     case "conflict":
       if (outcome.current) return outcome.current;
-      throw new CoordinationError("unavailable", `${key}: the watermark comes and goes; is somebody resetting it?`);
+      throw new CoordinationError(
+        "unavailable",
+        `${key}: the watermark is created and removed repeatedly; is another process resetting it?`,
+      );
   }
 }
 
@@ -141,7 +144,7 @@ function watermarkAt(opened: WatermarkRecord, { store, key, overlapMs, fence }: 
         case "stale":
           return outcome;
         case "conflict":
-          if (!outcome.current) throw new CoordinationError("lost", `${key}: somebody removed the watermark`);
+          if (!outcome.current) throw new CoordinationError("lost", `${key}: the watermark was removed`);
           // Another poll, or our own write whose answer got lost. What we saw finished is finished from there, too.
           record = outcome.current;
       }
@@ -168,7 +171,7 @@ function mistakeIn(overlapMs: number, from: Beginning): string | undefined {
 }
 
 function superseded(key: Key, fence: bigint): CoordinationError {
-  return new CoordinationError("lost", `${key}: polled by somebody with the larger fence ${fence} by now`);
+  return new CoordinationError("lost", `${key}: another poller has the larger fence ${fence}`);
 }
 
 export interface ReplayTimes {

@@ -44,7 +44,7 @@ export const alerts: readonly Alert[] = [
     when: 'max(ro_open_incidents{phase="AwaitingApproval"}) > 0',
     for: "15m",
     severity: "warning",
-    summary: "An incident waits for somebody to approve or reject a workflow.",
+    summary: "An incident waits for an operator to approve or reject a workflow.",
     runbook: "blocked-until-a-person-acknowledges",
   },
   {
@@ -120,7 +120,7 @@ export const alerts: readonly Alert[] = [
     when: 'sum(increase(notify_notices_total{phase=~"Failed|PartiallySent"}[1h])) > 0',
     for: "0m",
     severity: "warning",
-    summary: "Notices were given up: nobody, or not everybody, was told.",
+    summary: "Notifications were given up; at least one recipient was not notified.",
     runbook: "notifications-fail",
   },
   {

@@ -57,7 +57,7 @@ export function decide(seen: Seen): Decision {
     return { do: "wait", ms: Date.parse(status.nextAttemptTime) - nowMs };
   }
   if (channels.length === 0) {
-    const message = "nobody is told: no route leads to a channel";
+    const message = "not delivered: no route leads to a channel";
     return { do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } };
   }
   return { do: "deliver", channels: openChannels(seen, attemptsOf(status)) };

@@ -161,7 +161,7 @@ function decideApproval(seen: Seen): Turn {
   const { incident, approval, nowMs } = seen;
   const { resolvedAt } = incident.status ?? {};
   if (resolvedAt !== undefined) {
-    const message = `its sender said at ${resolvedAt} that it is over, before anybody had agreed`;
+    const message = `its sender resolved it at ${resolvedAt}, before it was approved`;
     return close(incident, { phase: "Withdrawn", outcome: "ResolvedDuringApproval", message }, nowMs);
   }
   // Somebody deleted the question: it is asked again, if it is still to be asked.

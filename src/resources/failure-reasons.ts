@@ -14,8 +14,8 @@ export const failureReasons = {
   Timeout: { when: "during", meaning: "the run took longer than it may" },
   OOMKilled: { when: "during", meaning: "a step used more memory than it may" },
   Evicted: { when: "during", meaning: "the node put the run's pod out" },
-  PipelineRunDeleted: { when: "during", meaning: "somebody deleted the run" },
-  Cancelled: { when: "during", meaning: "somebody cancelled the run" },
+  PipelineRunDeleted: { when: "during", meaning: "the run was deleted from outside" },
+  Cancelled: { when: "during", meaning: "the run was cancelled" },
   Unknown: { when: "during", meaning: "the engine gave no reason that is known" },
 } as const satisfies Record<string, { readonly when: "before" | "during"; readonly meaning: string }>;
 

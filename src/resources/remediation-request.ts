@@ -214,7 +214,7 @@ const status = z
 export const remediationRequests = defineKind<RemediationRequest>({
   kind: "RemediationRequest",
   shortName: "rr",
-  description: "RemediationRequest is an incident: one open problem, whoever reports it and however often.",
+  description: "RemediationRequest is an incident: one open problem, for all its reports and reporters.",
   spec,
   status,
   rules: [keepsTextsWhileOpen],

@@ -54,7 +54,7 @@ const executionEnd = z.strictObject({
   approvalUid: uid.describe("Uid of the approval that it used; an approval is good for one run.").optional(),
   cooldownEnded: z
     .literal(true)
-    .describe("Somebody deleted the execution, and so ended the cooldown after its success.")
+    .describe("The execution was deleted, which ended the cooldown after its success.")
     .optional(),
 });
 

@@ -205,7 +205,7 @@ describe("settings", () => {
     expect((await statuses()).map((status) => status?.message).sort()).toEqual([
       "delivered to console",
       "delivered to webhook",
-      "nobody is told: no route leads to a channel",
+      "not delivered: no route leads to a channel",
     ]);
     expect(log.events).toContainEqual(
       expect.objectContaining({ event: "route to a channel that is not set up", fields: { channel: "file" } }),

@@ -113,7 +113,7 @@ async function commitAndPush(
     case "moved":
       return { kind: "again", because: "moved" };
     case "stale":
-      return failed("LockLost", "somebody else pushed under a later lock; it is looked at again", true);
+      return failed("LockLost", "another replica pushed under a later lock; will retry", true);
   }
 }
 

@@ -141,8 +141,8 @@ function endOfInterruption(interruption: Interruption): End | "stopping" {
 function endOfError({ log, journal }: Attempt, error: unknown): Failed {
   if (error instanceof KubeError || error instanceof CoordinationError) throw error;
   if (isRemoteError(error)) return endOfRemoteError(error);
-  log.error("a task failed for a reason nobody thought of", { task: journal.task.metadata.name, error });
-  return failed("Unexpected", "something went wrong that nobody thought of; the log of the agent says what", true);
+  log.error("unexpected task error", { task: journal.task.metadata.name, error });
+  return failed("Unexpected", "unexpected error; the log of the agent has the details", true);
 }
 
 function mayTryAgain(attempt: Attempt, { retry, isOutage = false }: Failed): boolean {
@@ -181,7 +181,7 @@ async function close(attempt: Attempt, end: End, { announce }: AttemptTools): Pr
       if (!isRemoteError(error)) throw error;
       const untold = endOfRemoteError(error);
       if (mayTryAgain(attempt, untold)) return again(attempt, untold, attemptsOf(journal));
-      log.warn("nobody could be told how a task ended", { task: journal.task.metadata.name, error });
+      log.warn("task result note failed", { task: journal.task.metadata.name, error });
     }
   }
   const status = ended(journal.task, end, client.serverNowMs());

@@ -12,7 +12,7 @@ export const coder: Command<Surroundings> = {
   name: "coder",
   about: "in the Job of a coding agent: fetch its files, collect its result",
   usage:
-    "interlock coder fetch|collect\n\nRun by Jobs that the agent makes (agent.executor: job). Nobody has to type it.",
+    "interlock coder fetch|collect\n\nRun by the Jobs that the agent creates (agent.executor: job). Not for use by hand.",
   example: "interlock coder fetch",
   async perform([what], around) {
     const { clock, random, env } = around;

@@ -5,7 +5,7 @@ export const claims = {
   leaseMs: setting({
     kind: duration({ atLeast: "500ms" }),
     default: "1m",
-    about: "How long claimed work may take without a sign of life before somebody else may claim it.",
+    about: "How long claimed work may take without a renewal before another replica may claim it.",
   }),
   doneTtlMs: setting({
     kind: duration({ atLeast: "1s" }),

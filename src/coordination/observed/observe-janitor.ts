@@ -5,7 +5,7 @@ import type { Observer } from "./observer.ts";
 export function observeJanitor({ stage, metrics, log }: Pick<Observer, "stage" | "metrics" | "log">): JanitorEvents {
   const removals = metrics.counter({
     name: `${stage}_leases_removed_total`,
-    help: "Leases that nobody needed any more: of locks without holder or waiter, and of claims no longer remembered.",
+    help: "Unused leases: of locks without holder or waiter, and of claims no longer remembered.",
     labels: { kind: ["lock", "claim"] },
   });
   const failures = metrics.counter({

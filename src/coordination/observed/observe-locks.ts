@@ -107,7 +107,7 @@ function lockMetrics(stage: Stage, metrics: Metrics) {
     }),
     contentions: metrics.counter({
       name: `${stage}_lock_contentions_total`,
-      help: "Times somebody who asked for a lock met another holder, and waited or went without.",
+      help: "Times a caller that asked for a lock met another holder, and waited or gave up.",
     }),
     losses: metrics.counter({
       name: `${stage}_locks_lost_total`,

@@ -1,7 +1,7 @@
 /**
  * A claim is one string that expires by itself. Its first letter is its state, and what may contain any character
  * comes last:
- *   C|holder|fence|since|payload|who   somebody works on it, until the key expires
+ *   C|holder|fence|since|payload|who   a holder works on it, until the key expires
  *   R|fence|since|payload|             its last try failed, and the next may start when the key has expired
  *   D|fence|since|payload|result       done
  *   X|fence|since|payload|error        failed for good

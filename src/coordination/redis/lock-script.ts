@@ -65,7 +65,7 @@ local function record(holder, fence, tail)
   return holder .. '|' .. string.format('%.0f', fence) .. '|' .. tail
 end
 
--- Hands the lock to the first bid whose client still listens. The push tells it; no listener means it is gone.
+-- Hands the lock to the first bid whose client still listens. The push informs it; without a listener it is gone.
 local function handOver(L)
   local Q = L .. ':q'
   for _ = 1, 64 do
@@ -147,7 +147,7 @@ for i = 2, #KEYS do
         redis.call('PEXPIRE', L, ttl)
         reply = 1
       elseif not value and redis.call('GET', F) == 'quarantine' then
-        -- The server forgot. Nobody was granted anything since, so whoever still holds may say so.
+        -- The server lost its data and has granted nothing since, so a holder may restore its lock.
         redis.call('SET', L, record(holder, number, tail), 'PX', ttl)
         reply = 1
       else
@@ -161,7 +161,7 @@ for i = 2, #KEYS do
 
     else
       local ahead, value = redis.call('LLEN', L .. ':q'), nil
-      -- Nobody holds it although somebody waits: a holder died. The first in line gets it now, whoever asked.
+      -- It has waiters and no holder: the holder died. The first waiter gets it, whichever client asked.
       if ahead > 0 and redis.call('EXISTS', L) == 0 then
         handOver(L)
         ahead = redis.call('LLEN', L .. ':q')

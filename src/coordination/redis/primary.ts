@@ -105,7 +105,7 @@ async function ownerOf(prefix: string, io: Redis, asked: RedisNode): Promise<Red
   const slot = Number(await io.call("CLUSTER", "KEYSLOT", prefix));
   const ranges = (await io.call("CLUSTER", "SLOTS")) as readonly SlotRange[];
   const owner = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2];
-  if (!owner) throw new Error(`nobody has slot ${slot}`);
+  if (!owner) throw new Error(`no node owns slot ${slot}`);
   // A node that does not know its own address leaves it out.
   return { host: owner[0] || asked.host, port: owner[1] };
 }

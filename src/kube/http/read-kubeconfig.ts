@@ -21,7 +21,7 @@ export function readKubeconfig(source: string, context?: string): ChosenContext 
     name,
     namespace: chosen.text("namespace"),
     cluster: file.named("cluster", chosen.text("cluster") ?? ""),
-    user: user ? file.named("user", user) : new Section({}, "nobody"),
+    user: user ? file.named("user", user) : new Section({}, "no user"),
   };
 }
 

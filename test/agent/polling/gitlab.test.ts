@@ -227,7 +227,7 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toEqual([`review:1:51:${missed.headSha}`]);
   });
 
-  it("misses nothing of what happened while nobody polled", async () => {
+  it("misses nothing that happened while no replica polled", async () => {
     const item = gitlab.open(1, { iid: 7 }, gitlab.nowMs - 60 * minute);
     const first = world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);

@@ -27,7 +27,7 @@ export function whyKilled(pod: Pod | undefined, limits: PodLimits): PodEnd {
     return { reason: "Timeout", message: `was ended: it was not done within ${seconds} s, see agent.timeout` };
   }
   if (Number.isNaN(ranSeconds)) {
-    const doubt = `for its memory (agent.jobMemory, ${memory}), its time (agent.timeout, ${seconds} s) or by somebody else`;
+    const doubt = `for its memory (agent.jobMemory, ${memory}), its time (agent.timeout, ${seconds} s) or by another process`;
     return { reason: "Killed", message: `was killed, and its pod cannot tell any more whether ${doubt}` };
   }
   const notUs = `before its time (agent.timeout, ${seconds} s) was up, and not for more memory than agent.jobMemory, ${memory}`;

@@ -39,7 +39,7 @@ export function inlineTextOf(node: unknown): string | undefined {
     case "hardBreak":
       return "\n";
     case "mention":
-      return `@${String(attributeOf(node, "text") ?? attributeOf(node, "id") ?? "somebody").replace(/^@/, "")}`;
+      return `@${String(attributeOf(node, "text") ?? attributeOf(node, "id") ?? "unknown").replace(/^@/, "")}`;
     case "emoji":
       return String(attributeOf(node, "text") ?? attributeOf(node, "shortName") ?? "");
     case "status":

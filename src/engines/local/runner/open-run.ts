@@ -87,7 +87,7 @@ export class OpenRun {
     const end = await supervise({ ...this.#tools, folder, launch, stop, stubborn, adopted });
     const output = secrets
       ? await shownOutput(folder, secrets)
-      : "(not kept: the run was deleted while nobody looked after it)\n";
+      : "(not kept: the run was deleted while the engine was stopped)\n";
     // The output first: a step with an end is not looked at again. And what it was made from last.
     await files.write(join(folder, "output"), output);
     await files.write(join(folder, "end.json"), JSON.stringify(end));

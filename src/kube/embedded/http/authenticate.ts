@@ -24,7 +24,7 @@ const reader: Caller = { name: "interlock-reader", role: "read-only", groups: ["
 
 /** Tells callers apart by their bearer token. Compares hashes, so that time tells nothing about a token. */
 export function authenticator(tokens: Tokens): (headers: IncomingHttpHeaders) => Caller {
-  if (!tokens.admin) throw new TypeError("an admin token is missing: without one, nobody could write");
+  if (!tokens.admin) throw new TypeError("an admin token is missing; without one no client can write");
   const known = [
     { digest: digest(tokens.admin), caller: admin },
     ...(tokens.readOnly ? [{ digest: digest(tokens.readOnly), caller: reader }] : []),
