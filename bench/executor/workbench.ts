@@ -11,6 +11,7 @@ import { defaultPolicy } from "../../src/policy/index.ts";
 import {
   builtInKinds,
   executionNamespace,
+  fixedKinds,
   installCrds,
   remediationWorkflows,
   type WorkflowExecution,
@@ -65,7 +66,7 @@ export async function openWorkbench(folder: string): Promise<Workbench> {
         client: calls.client,
         engines: [tektonEngine(calls.client)],
         ledger,
-        kinds: builtInKinds,
+        kinds: fixedKinds(builtInKinds),
         namespace: executionNamespace,
         // Without a cooldown the same target can be used again at once.
         defaults: {

@@ -11,6 +11,7 @@ import {
   builtInKinds,
   closedIncidentPhases,
   executionNamespace,
+  fixedKinds,
   installCrds,
   remediationRequests,
   type Signal,
@@ -111,7 +112,7 @@ async function withStages<T>(folder: string, measure: (stages: Stages) => Promis
   await installCrds(client);
   const ledger: Ledger = { ...memoryLedger(), append: async () => {} };
   const locks = memoryLocks({ clock, random, who: "bench" });
-  const common = { client, locks, ledger, kinds: builtInKinds, clock, random, log: silentLogger };
+  const common = { client, locks, ledger, kinds: fixedKinds(builtInKinds), clock, random, log: silentLogger };
   const gateway = startGateway({
     ...common,
     journal: await openFileJournal({ directory: folder, clock, log: silentLogger }),

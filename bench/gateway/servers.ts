@@ -6,7 +6,7 @@ import { openApi } from "../../src/kube/embedded/api/open-api.ts";
 import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
 import { type Ledger, memoryLedger } from "../../src/ledger/index.ts";
-import { builtInKinds, defaultFingerprintFields, installCrds } from "../../src/resources/index.ts";
+import { builtInKinds, defaultFingerprintFields, fixedKinds, installCrds } from "../../src/resources/index.ts";
 import { alertmanager } from "../../src/sources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
@@ -51,7 +51,7 @@ export async function gatewayOn({ client, locks, ledger, folder }: Grounds) {
     client,
     locks,
     ledger,
-    kinds: builtInKinds,
+    kinds: fixedKinds(builtInKinds),
     journal: await openFileJournal({ directory: join(folder, "journal"), clock, log }),
     writer: "bench",
     settings: gatewaySettings,

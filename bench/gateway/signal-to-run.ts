@@ -3,7 +3,7 @@ import { kubernetesLocks } from "../../src/coordination/index.ts";
 import { type KubeClient, namespaces } from "../../src/kube/index.ts";
 import { startOrchestrator } from "../../src/orchestrator/index.ts";
 import { defaultPolicy, diagnose, type Rule } from "../../src/policy/index.ts";
-import { builtInKinds, executionNamespace, remediationWorkflows } from "../../src/resources/index.ts";
+import { builtInKinds, executionNamespace, fixedKinds, remediationWorkflows } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { sleep, systemRandom } from "../../src/time/index.ts";
 import { clock, openWorkbench } from "../executor/workbench.ts";
@@ -28,7 +28,7 @@ export async function signalToRunMs(folder: string, signals: number): Promise<nu
     analyzer: { analyze: async (spec) => diagnose(spec, [rule], builtInKinds), subscribe: () => () => {} },
     locks: locks[1],
     ledger,
-    kinds: builtInKinds,
+    kinds: fixedKinds(builtInKinds),
     namespace: executionNamespace,
     catalogNamespace: namespace,
     settings: { ...defaultPolicy, ...patient },

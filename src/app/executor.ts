@@ -4,7 +4,7 @@ import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } f
 import { startExecutor } from "../executor/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
 import type { PolicySettings } from "../policy/index.ts";
-import { kindsIn } from "../resources/index.ts";
+import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
@@ -19,11 +19,12 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
   const { config } = options.loaded;
   const { execution } = config;
   const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
+  const { kinds, close: closeKinds } = openKinds(options);
   const executor = startExecutor({
     client,
     engines: enginesOf(options),
     ledger,
-    kinds: await kindsIn(client),
+    kinds,
     namespace: execution.namespace,
     defaults: {
       engine: execution.engine,
@@ -57,6 +58,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
     ready: executor.ready,
     async close() {
       await executor.stop({ deadlineMs: 5_000 });
+      closeKinds();
       await runner?.stop();
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
 import { type KubeClient, KubeError, type KubeObject, type ObjectRef, type ResourceType } from "../kube/index.ts";
-import { builtInKinds } from "../resources/index.ts";
+import { builtInKinds, fixedKinds } from "../resources/index.ts";
 import { factsReader } from "./facts.ts";
 
 const deployment = { targetResource: { kind: "Deployment", name: "api", namespace: "payment" } };
@@ -89,7 +89,7 @@ type Get = (type: ResourceType, ref: ObjectRef, call?: { signal?: AbortSignal })
 
 function reader(get: Get, { clock = new ManualClock(), readsPerMinute = 10 } = {}) {
   const client = { get } as unknown as KubeClient;
-  const read = factsReader({ client, kinds: builtInKinds, clock, timeoutMs: 2_000, readsPerMinute });
+  const read = factsReader({ client, kinds: fixedKinds(builtInKinds), clock, timeoutMs: 2_000, readsPerMinute });
   const { signal } = new AbortController();
   return (incident: typeof deployment, subject: string | undefined) => read(incident, subject, signal);
 }

@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { type KubeClient, KubeError } from "../kube/index.ts";
 import type { Facts, FactsReading } from "../policy/index.ts";
 import {
-  type Kinds,
+  type KindsCache,
   type ObjectTarget,
   objectFacts,
   parseTarget,
@@ -14,7 +14,7 @@ import { type Clock, formatDuration } from "../time/index.ts";
 
 export interface FactsOptions {
   readonly client: KubeClient;
-  readonly kinds: Kinds;
+  readonly kinds: Pick<KindsCache, "current">;
   readonly clock: Clock;
   /** How long one object may take to be read. */
   readonly timeoutMs: number;
@@ -57,13 +57,13 @@ export function factsReader(options: FactsOptions): ReadFacts {
   }
 
   return async ({ targetResource }, subject, signal) => {
-    const owner = targetOfObject(targetResource, kinds);
+    const owner = targetOfObject(targetResource, kinds.current);
     if (owner.kind === "problem") {
       const nothing = unreadable(`cannot be found: the subject ${owner.problem}`);
       return { object: nothing, owner: nothing };
     }
     const ownerFacts = await read(owner.target, targetResource.apiVersion, signal);
-    const object = subject === undefined ? owner : parseTarget(subject, kinds);
+    const object = subject === undefined ? owner : parseTarget(subject, kinds.current);
     if (object.kind === "problem" || object.target.type !== "object" || object.target.text === owner.target.text) {
       return { object: ownerFacts, owner: ownerFacts };
     }
@@ -77,7 +77,7 @@ async function readObject(
   { client, kinds, clock, timeoutMs }: FactsOptions,
   outer: AbortSignal,
 ): Promise<FactsReading> {
-  const type = resourceTypeOf(target, apiVersion, kinds);
+  const type = resourceTypeOf(target, apiVersion, kinds.current);
   if (!type) return unreadable(`(${target.text}) is of a kind whose version is not known`);
   const { namespace, name } = target;
   const stop = new AbortController();

@@ -17,11 +17,12 @@ import {
   taskDesk,
 } from "../gateway/index.ts";
 import { ledgerWriter } from "../ledger/index.ts";
-import { type FingerprintField, kindsIn, type Signal } from "../resources/index.ts";
+import type { FingerprintField, Signal } from "../resources/index.ts";
 import { followKubernetes, gitlabWebhooks } from "../sources/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
 import { makeDataDirectory } from "./data-directory.ts";
+import { openKinds } from "./kinds.ts";
 import { listening } from "./listening.ts";
 import { openRuleTargets } from "./rule-targets.ts";
 import { secretFile } from "./secret-file.ts";
@@ -55,7 +56,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   const certificate = await certificateOf(options);
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
   const journal = await openJournal(options);
-  const kinds = await kindsIn(client);
+  const { kinds, close: closeKinds } = openKinds(options);
   const ruleTargets = await openRuleTargets({ directory: loaded.config.rules.dir, kinds, clock, log });
   const gateway = startGateway({
     client,
@@ -119,6 +120,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
       await following;
       await gateway.stop();
       ruleTargets.close();
+      closeKinds();
       await coordination.close();
     },
   };

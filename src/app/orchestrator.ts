@@ -2,10 +2,11 @@ import type { LoadedConfig } from "../config/index.ts";
 import { ackIdentity, approvalIdentity, resumeIdentity } from "../manifests/index.ts";
 import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
 import { type Rule, ruleProblems } from "../policy/index.ts";
-import { currentEntry, type Kinds, kindsIn, remediationWorkflows } from "../resources/index.ts";
+import { currentEntry, type Kinds, remediationWorkflows } from "../resources/index.ts";
 import { openCoordination } from "./coordination.ts";
 import { placesIn, policySettings } from "./executor.ts";
 import { factsLimits, factsReader } from "./facts.ts";
+import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { openRules } from "./rules.ts";
 import type { Stage, StageOptions } from "./stage.ts";
@@ -19,7 +20,7 @@ export interface RunningOrchestrator extends Stage {
 export async function openOrchestrator(options: StageOptions): Promise<RunningOrchestrator> {
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { config } = loaded;
-  const kinds = await kindsIn(client);
+  const { kinds, close: closeKinds } = openKinds(options);
   const analyzer = await openRules({
     directory: config.rules.dir,
     ifWrong: "throw",
@@ -28,15 +29,22 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     clock,
     log,
   });
-  const unsubscribe = analyzer.subscribe(() => {
-    reportRuleProblems(options, analyzer.rules, kinds).catch((error: unknown) => {
-      log.warn("rules not compared with the catalog", { error });
-    });
-  });
-  await reportRuleProblems(options, analyzer.rules, kinds);
+  const reporter = new RuleProblems(options);
+  const report = () => {
+    kinds.synced
+      .then(() => reporter.report(analyzer.rules, kinds.current))
+      .catch((error: unknown) => log.warn("rules not compared with the catalog", { error }));
+  };
+  const unsubscribe = [analyzer.subscribe(report), kinds.subscribe(report)];
+  report();
+  const closeAll = () => {
+    for (const end of unsubscribe) end();
+    analyzer.close();
+    closeKinds();
+  };
   const coordination = await openCoordination({ loaded, stage: "ro", clock, random, log, metrics, kube: client }).catch(
     (error: unknown) => {
-      analyzer.close();
+      closeAll();
       throw error;
     },
   );
@@ -69,34 +77,44 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     rules: analyzer.rules.map(({ name }) => name),
     async close() {
       await orchestrator.stop({ deadlineMs: 5_000 });
-      unsubscribe();
-      analyzer.close();
+      closeAll();
       await coordination.close();
     },
   };
 }
 
-/** Logs the rules that can never be carried out: their incidents would be blocked. */
-async function reportRuleProblems(
-  { client, loaded, log }: StageOptions,
-  rules: readonly Rule[],
-  kinds: Kinds,
-): Promise<void> {
-  const { catalogNamespace: namespace } = loaded.config.execution;
-  const { items } = await client.list(remediationWorkflows, { namespace });
-  const workflow = (id: string) =>
-    currentEntry(
-      items.filter(({ spec }) => spec.workflowId === id),
-      kinds,
-    );
-  for (const rule of rules) {
-    const problems = ruleProblems(rule, { workflow, kinds });
-    if (problems.length === 0) continue;
-    log.error("rule cannot be carried out", {
-      rule: rule.name,
-      problems,
-      next: "its incidents wait until it is corrected",
-    });
+/** Logs the rules that can never be carried out, each once until its problems change: their incidents would be blocked. */
+class RuleProblems {
+  readonly #options: StageOptions;
+  #reported: ReadonlySet<string> = new Set();
+
+  constructor(options: StageOptions) {
+    this.#options = options;
+  }
+
+  async report(rules: readonly Rule[], kinds: Kinds): Promise<void> {
+    const { client, loaded, log } = this.#options;
+    const { catalogNamespace: namespace } = loaded.config.execution;
+    const { items } = await client.list(remediationWorkflows, { namespace });
+    const workflow = (id: string) =>
+      currentEntry(
+        items.filter(({ spec }) => spec.workflowId === id),
+        kinds,
+      );
+    const found = new Set<string>();
+    for (const rule of rules) {
+      const problems = ruleProblems(rule, { workflow, kinds });
+      if (problems.length === 0) continue;
+      const key = JSON.stringify([rule.name, problems]);
+      found.add(key);
+      if (this.#reported.has(key)) continue;
+      log.error("rule cannot be carried out", {
+        rule: rule.name,
+        problems,
+        next: "its incidents wait until it is corrected",
+      });
+    }
+    this.#reported = found;
   }
 }
 

@@ -15,8 +15,8 @@ export interface RuleTargets {
 export async function openRuleTargets(options: Omit<RulesOptions, "ifWrong" | "readFacts">): Promise<RuleTargets> {
   const analyzer = await openRules({ ...options, ifWrong: "start-without", readFacts: noObject });
   return {
-    targetOf: (signal) => ruleTarget(signal, analyzer.rules, options.kinds),
-    labelsOf: (signal, owner) => distinctLabels(asSpec(signal, owner), analyzer.rules, options.kinds),
+    targetOf: (signal) => ruleTarget(signal, analyzer.rules, options.kinds.current),
+    labelsOf: (signal, owner) => distinctLabels(asSpec(signal, owner), analyzer.rules, options.kinds.current),
     close: () => analyzer.close(),
   };
 }

@@ -1,6 +1,6 @@
 import type { Analyzer } from "../orchestrator/index.ts";
 import { diagnoseWithFacts, type Rule } from "../policy/index.ts";
-import type { Kinds } from "../resources/index.ts";
+import type { KindsCache } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ReadFacts } from "./facts.ts";
@@ -12,7 +12,7 @@ export interface RulesOptions {
   readonly directory: string;
   /** What happens at the start if the rules are wrong: the process does not start, or starts without rules. */
   readonly ifWrong: "throw" | "start-without";
-  readonly kinds: Kinds;
+  readonly kinds: Pick<KindsCache, "current">;
   readonly readFacts: ReadFacts;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,7 +56,7 @@ export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
       return rules;
     },
     analyze: (incident, signal, subject) =>
-      diagnoseWithFacts(incident, rules, kinds, () => readFacts(incident, subject, signal)),
+      diagnoseWithFacts(incident, rules, kinds.current, () => readFacts(incident, subject, signal)),
     subscribe(changed) {
       listeners.add(changed);
       return () => listeners.delete(changed);

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../config/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
+import type { KindsCache } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 
@@ -15,6 +16,8 @@ export interface StageOptions {
   readonly metrics: Metrics;
   /** The only user whom the API server lets write, if there is one: the embedded server's. */
   readonly onlyUser?: string;
+  /** The kinds that several stages of the process share; without them, a stage that needs kinds watches them itself. */
+  readonly kinds?: KindsCache;
 }
 
 /** A stage at work. */

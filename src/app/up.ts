@@ -5,6 +5,7 @@ import { hasAgent, openAgent } from "./agent.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 import { openExecutor } from "./executor.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
+import { openKinds } from "./kinds.ts";
 import { openLedger } from "./ledger.ts";
 import { openNotify } from "./notify.ts";
 import { openOrchestrator } from "./orchestrator.ts";
@@ -54,9 +55,11 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const { namespace: runs, catalogNamespace: catalog } = execution;
     const namespaces = [...agentNamespaces(agent), ...watermarkNamespaces(loaded.config)];
     await prepare(client, [...new Set([intake.namespace, runs, catalog, ...namespaces])], log);
+    const { kinds } = await opening(Promise.resolve(openKinds({ ...options, loaded, client })));
     const workflows = await opening(
       openWorkflows({
         ...options,
+        kinds,
         directory: execution.workflowsDir,
         namespace: catalog,
         defaultEngine: execution.engine,
@@ -64,13 +67,14 @@ export async function startUp(options: UpOptions): Promise<Up> {
       }),
     );
     const ledger = await opening(openLedger({ ...options, loaded }));
-    const executor = await opening(openExecutor({ ...options, loaded, client, ledger, onlyUser: adminName }));
+    const stage = { ...options, loaded, client, ledger, kinds };
+    const executor = await opening(openExecutor({ ...stage, onlyUser: adminName }));
     await executor.ready;
-    const orchestrator = await opening(openOrchestrator({ ...options, loaded, client, ledger, onlyUser: adminName }));
+    const orchestrator = await opening(openOrchestrator({ ...stage, onlyUser: adminName }));
     await orchestrator.ready;
-    await opening(openNotify({ ...options, loaded, client, ledger }));
-    if (hasAgent(loaded.config)) await opening(openAgent({ ...options, loaded, client, ledger }));
-    const gateway = await opening(openGateway({ ...options, loaded, client, ledger }));
+    await opening(openNotify(stage));
+    if (hasAgent(loaded.config)) await opening(openAgent(stage));
+    const gateway = await opening(openGateway(stage));
     return { api, gateway, workflows: workflows.ids, rules: orchestrator.rules, close };
   } catch (error) {
     await close();

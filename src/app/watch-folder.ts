@@ -14,6 +14,8 @@ export interface FolderWatchOptions {
 }
 
 export interface FolderWatch {
+  /** Reads the folder again soon, although nothing in it has changed. */
+  reloadSoon(): void;
   close(): void;
 }
 
@@ -91,6 +93,10 @@ class Watching implements FolderWatch {
     } catch (error) {
       failed(error);
     }
+  }
+
+  reloadSoon(): void {
+    this.#reloadIn(settleMs);
   }
 
   #reloadIn(ms: number): void {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RecordingLogger, recordingLogger } from "../../test/doubles/recording-logger.ts";
 import { testCluster } from "../../test/doubles/test-cluster.ts";
 import type { KubeClient } from "../kube/index.ts";
-import { installCrds, remediationWorkflows } from "../resources/index.ts";
+import { builtInKinds, fixedKinds, installCrds, remediationWorkflows } from "../resources/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
 import { openWorkflows, type Workflows } from "./workflows.ts";
 
@@ -160,6 +160,7 @@ describe("a folder of workflows, while Interlock runs", () => {
       namespace: "kubernaut-system",
       defaultEngine: "tekton",
       client,
+      kinds: fixedKinds(builtInKinds),
       clock: systemClock(),
       log,
     });

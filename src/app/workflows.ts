@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { markUnreadable, readCatalog, storeCatalog } from "../engines/index.ts";
 import type { KubeClient } from "../kube/index.ts";
-import { builtInKinds, type Engine } from "../resources/index.ts";
+import type { Engine, KindsCache } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 import { watchFolder } from "./watch-folder.ts";
@@ -14,6 +14,8 @@ export interface WorkflowsOptions {
   /** The engine of a workflow that names none. */
   readonly defaultEngine: Engine;
   readonly client: KubeClient;
+  /** A workflow that names a kind which becomes known later is stored then. */
+  readonly kinds: KindsCache;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -32,7 +34,8 @@ export interface Workflows {
  * executions may refer to it: a removed file is logged, with the command that removes the entry.
  */
 export async function openWorkflows(options: WorkflowsOptions): Promise<Workflows> {
-  const { directory, clock, log } = options;
+  const { directory, kinds, clock, log } = options;
+  await kinds.synced;
   let folder = emptyFolder;
   const watch = await watchFolder(directory, {
     clock,
@@ -42,11 +45,15 @@ export async function openWorkflows(options: WorkflowsOptions): Promise<Workflow
       folder = await load(options, folder);
     },
   });
+  const unsubscribe = kinds.subscribe(() => watch.reloadSoon());
   return {
     get ids() {
       return [...new Set([...folder.stored.values()].map(({ workflowId }) => workflowId))];
     },
-    close: () => watch.close(),
+    close() {
+      unsubscribe();
+      watch.close();
+    },
   };
 }
 
@@ -61,10 +68,10 @@ interface Folder {
 const emptyFolder: Folder = { stored: new Map(), problems: new Set() };
 
 async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> {
-  const { directory, namespace, defaultEngine, client, log } = options;
+  const { directory, namespace, defaultEngine, client, kinds, log } = options;
   const isThere = (await stat(directory).catch(() => undefined))?.isDirectory() ?? false;
   const { workflows, problems } = isThere
-    ? await readCatalog(directory, builtInKinds, { defaultEngine })
+    ? await readCatalog(directory, kinds.current, { defaultEngine })
     : { workflows: [], problems: [] };
   const found = new Set(problems);
   for (const problem of problems) {

@@ -1,7 +1,7 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { Facts, PolicySettings, Rule } from "../policy/index.ts";
-import type { CatalogDefaults, RemediationRequestSpec } from "../resources/index.ts";
+import type { CatalogDefaults, Kinds, RemediationRequestSpec } from "../resources/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -40,6 +40,8 @@ export interface Desk {
   readonly recordsIn: string;
   /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */
   rules(): Promise<readonly Rule[]>;
+  /** The kinds that targets may be of: those of the API server at this moment, and those that the configuration declares. */
+  kinds(): Promise<Kinds>;
   /** Reads what rules ask about the objects behind an incident. */
   readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
   /** How long a fix is watched after a run, and how soon after it signals do not count. */

@@ -1,6 +1,6 @@
 import type { KubeClient } from "../kube/index.ts";
-import { type AutomationPauseSpec, kindsIn, parsePauseTarget, remediationWorkflows } from "../resources/index.ts";
-import { CommandError } from "./command.ts";
+import { type AutomationPauseSpec, parsePauseTarget, remediationWorkflows } from "../resources/index.ts";
+import { CommandError, type Desk } from "./command.ts";
 import { MisuseError } from "./misuse.ts";
 
 /** What a pause covers. */
@@ -13,7 +13,10 @@ export type PauseScope =
 export const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
 /** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. A mistake must not pause nothing. */
-export async function readPauseScope(words: readonly string[], client: KubeClient): Promise<PauseScope> {
+export async function readPauseScope(
+  words: readonly string[],
+  desk: Pick<Desk, "client" | "kinds">,
+): Promise<PauseScope> {
   const [scope, what, ...more] = words;
   if (scope === "all" && what === undefined) return { scope: "All" };
   if (what === undefined || what === "" || more.length > 0) throw new MisuseError(`say what: ${pauseScopes}`);
@@ -21,9 +24,9 @@ export async function readPauseScope(words: readonly string[], client: KubeClien
     case "namespace":
       return { scope: "Namespace", targetNamespace: what };
     case "target":
-      return { scope: "Target", targetResource: await canonicalTarget(what, client) };
+      return { scope: "Target", targetResource: await canonicalTarget(what, desk) };
     case "workflow":
-      return { scope: "Workflow", workflowId: await knownWorkflow(what, client) };
+      return { scope: "Workflow", workflowId: await knownWorkflow(what, desk.client) };
     default:
       throw new MisuseError(`"${scope}" cannot be paused: ${pauseScopes}`);
   }
@@ -43,8 +46,8 @@ export function pauseScopeText(spec: PauseScope | AutomationPauseSpec): string {
   }
 }
 
-async function canonicalTarget(text: string, client: KubeClient): Promise<string> {
-  const read = parsePauseTarget(text, await kindsIn(client));
+async function canonicalTarget(text: string, desk: Pick<Desk, "kinds">): Promise<string> {
+  const read = parsePauseTarget(text, await desk.kinds());
   if (read.kind === "problem") throw new CommandError(`the target "${text}" ${read.problem}`);
   // Nothing goes by a repository's path: its project may be renamed.
   if (!read.text.startsWith("git:") || /^git:[^/]+\/\d+(@|$)/.test(read.text)) return read.text;

@@ -21,13 +21,14 @@ branch of project 42, or git:host/42@branch. They are taken in, and begun afterw
   perform: performPause,
 };
 
-async function performPause(args: readonly string[], { client, terminal, incidentsIn }: Desk): Promise<number> {
+async function performPause(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal, incidentsIn } = desk;
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: { reason: { type: "string" }, for: { type: "string" } },
   });
-  const scope = await readPauseScope(positionals, client);
+  const scope = await readPauseScope(positionals, desk);
   const reason = givenReason(values);
   const lengthMs = values.for === undefined ? undefined : readLength(values.for);
   const until = lengthMs === undefined ? undefined : new Date(client.serverNowMs() + lengthMs).toISOString();

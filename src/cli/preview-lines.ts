@@ -1,5 +1,5 @@
 import { type Decision, diagnoseWithFacts } from "../policy/index.ts";
-import { type Diagnosis, type FieldTrace, kindsIn, type RemediationRequestSpec } from "../resources/index.ts";
+import type { Diagnosis, FieldTrace, RemediationRequestSpec } from "../resources/index.ts";
 import { askPolicy, readObjectTarget } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
 import { shortNames } from "./short-name.ts";
@@ -21,7 +21,7 @@ export interface SignalResult {
 /** What would become of each signal: at the gateway, by the rules, by the policy. */
 export async function previewLines(results: readonly SignalResult[], desk: Desk): Promise<readonly string[]> {
   const rules = await desk.rules();
-  const kinds = await kindsIn(desk.client);
+  const kinds = await desk.kinds();
   const lines: string[] = [];
   for (const result of results) {
     const { status, subject, target, fingerprint, message, incident, fix, problems = [], spec, mapping = [] } = result;

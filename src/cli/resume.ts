@@ -18,7 +18,8 @@ Ends the pause of that name, or every pause of exactly that scope. What waited f
   perform: performResume,
 };
 
-async function performResume(args: readonly string[], { client, terminal }: Desk): Promise<number> {
+async function performResume(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal } = desk;
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -30,7 +31,7 @@ async function performResume(args: readonly string[], { client, terminal }: Desk
   const { items } = await client.list(automationPauses);
   const lasting = items.filter((pause) => isLasting(pause, nowMs));
 
-  const found = await wanted(positionals, lasting, client);
+  const found = await wanted(positionals, lasting, desk);
   const endedBy = await ownName({ client, terminal });
   for (const pause of found) {
     await end(pause, { endedAt: new Date(nowMs).toISOString(), endedBy, endReason: reason }, client);
@@ -39,14 +40,14 @@ async function performResume(args: readonly string[], { client, terminal }: Desk
   return 0;
 }
 
-async function wanted(words: readonly string[], lasting: readonly AutomationPause[], client: KubeClient) {
+async function wanted(words: readonly string[], lasting: readonly AutomationPause[], desk: Desk) {
   const [first = "", ...more] = words;
   const named = more.length === 0 ? lasting.filter(({ metadata }) => metadata.name === first) : [];
   if (named.length > 0) return named;
   const names = lasting.map(({ metadata, spec }) => `${metadata.name} (${pauseScopeText(spec)})`);
   const lasts = names.length > 0 ? `what lasts: ${names.join(", ")}` : "nothing is paused";
   if (more.length === 0 && first !== "all") throw new CommandError(`there is no pause ${first} that lasts; ${lasts}`);
-  const scope = await readPauseScope(words, client);
+  const scope = await readPauseScope(words, desk);
   const found = lasting.filter(({ spec }) => isSame(scope, spec));
   if (found.length > 0) return found;
   throw new CommandError(`${pauseScopeText(scope)} is not paused by itself; ${lasts}`);

@@ -1,10 +1,11 @@
 import { parseArgs } from "node:util";
-import { type KubeClient, KubeError } from "../kube/index.ts";
+import { KubeError } from "../kube/index.ts";
 import {
   annotationKeys,
+  builtInKinds,
   checkParameters,
   currentEntry,
-  kindsIn,
+  type Kinds,
   labelKeys,
   type ParameterValue,
   type RemediationWorkflow,
@@ -52,12 +53,13 @@ async function performRun(args: readonly string[], desk: Desk): Promise<number> 
   });
   const workflowId = onlyWord(positionals, "which workflow to run; see: interlock get workflows");
   if (!values.target) throw new MisuseError("--target is missing: what it is to act on");
-  const entry = await findEntry(desk, workflowId);
+  const kinds = await kindsIfReadable(desk);
+  const entry = await findEntry(desk, workflowId, kinds ?? builtInKinds);
   const name = `${workflowId}-${terminal.id().toLowerCase()}`;
   const draft = {
     name,
     entry,
-    target: await readTarget(values.target, entry, client),
+    target: readTarget(values.target, entry, kinds),
     parameters: readParameters(values.param, entry),
   };
   let { approval } = values;
@@ -117,20 +119,27 @@ function whenAborted(signal: AbortSignal): Promise<"interrupted"> {
   });
 }
 
-async function findEntry({ client, catalogIn }: Desk, workflowId: string): Promise<RemediationWorkflow> {
+async function findEntry({ client, catalogIn }: Desk, workflowId: string, kinds: Kinds): Promise<RemediationWorkflow> {
   const { items } = await client.list(remediationWorkflows, { namespace: catalogIn });
-  const entry = currentEntry(items.filter(({ spec }) => spec.workflowId === workflowId));
+  const entry = currentEntry(
+    items.filter(({ spec }) => spec.workflowId === workflowId),
+    kinds,
+  );
   if (entry) return entry;
   const known = [...new Set(items.map(({ spec }) => spec.workflowId))].sort();
   throw new CommandError(`there is no workflow ${workflowId}; the catalog has ${known.join(", ") || "none yet"}`);
 }
 
-/** The target in its one spelling, or as it is if we may not ask what kinds there are: then the executor judges. */
-async function readTarget(text: string, { spec }: RemediationWorkflow, client: KubeClient): Promise<string> {
-  const kinds = await kindsIn(client).catch((error) => {
+/** Undefined if the user may not read which kinds are defined. */
+async function kindsIfReadable(desk: Desk): Promise<Kinds | undefined> {
+  return desk.kinds().catch((error: unknown) => {
     if (error instanceof KubeError && error.code === "forbidden") return undefined;
     throw error;
   });
+}
+
+/** The target in its one spelling, or as it is if it is not known which kinds there are: then the executor judges. */
+function readTarget(text: string, { spec }: RemediationWorkflow, kinds: Kinds | undefined): string {
   if (!kinds) return text;
   const target = readObjectTarget(text, kinds);
   const refusal = targetKindProblem(spec, target, kinds);

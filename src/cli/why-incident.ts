@@ -4,7 +4,7 @@ import { askingIncident, explain, openCauses } from "../policy/index.ts";
 import {
   describeStall,
   incidentSeverity,
-  kindsIn,
+  parseRecordedTarget,
   type RemediationApprovalRequest,
   type RemediationRequest,
   remediationApprovalRequests,
@@ -13,7 +13,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
-import { type Answer, askPolicy, readObjectTarget } from "./ask-policy.ts";
+import { type Answer, askPolicy } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
 import { decisionOn, findRecorded, hasDecision, tellDecision } from "./recorded-decision.ts";
 import { seriesLines } from "./series-lines.ts";
@@ -80,12 +80,14 @@ async function askNow(incident: RemediationRequest, desk: Desk): Promise<readonl
   const { spec, status } = incident;
   if (!status?.diagnosis) return [];
   const { items } = status.diagnosis.deferWhile ? await desk.client.list(remediationRequests) : { items: [] };
-  const kinds = await kindsIn(desk.client);
-  const { target, workflowId: workflow } = status.diagnosis;
+  const kinds = await desk.kinds();
+  const { target: text, workflowId: workflow } = status.diagnosis;
+  const read = parseRecordedTarget(text);
+  if (read.kind === "problem" || read.target.type !== "object") return [];
   const acts = status.follows ?? status.executionRefs?.at(-1);
   return askPolicy(
     {
-      target: readObjectTarget(target, kinds),
+      target: read.target,
       workflow,
       parameters: status.diagnosis.parameters ?? {},
       incident: { ...askingIncident({ spec, status }), causes: openCauses(incident, items) },

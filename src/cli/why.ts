@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
 import { explain } from "../policy/index.ts";
-import { kindsIn } from "../resources/index.ts";
 import { askPolicy, readObjectTarget } from "./ask-policy.ts";
 import { type Command, CommandError, type Desk } from "./command.ts";
 import { findExecution } from "./find-execution.ts";
@@ -61,7 +60,7 @@ function paragraphLines(paragraphs: readonly (readonly string[])[]): readonly st
 
 /** Whether a workflow, or each of the catalog, may act on it now. */
 async function explainTarget(text: string, workflow: string | undefined, desk: Desk) {
-  const kinds = await kindsIn(desk.client);
+  const kinds = await desk.kinds();
   const target = readObjectTarget(text, kinds);
   const now = await askPolicy({ target, workflow }, kinds, desk);
   const ignored = await ignoredSignalsOf(target.text, desk);

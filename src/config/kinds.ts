@@ -12,6 +12,8 @@ export interface Kind<T> {
   readonly secret?: true;
   /** True: a path on this machine; in a settings file it is relative to that file. */
   readonly isPath?: true;
+  /** True: a structure in the file, not a single value; its text is JSON. */
+  readonly isStructure?: true;
   read(text: string): Reading<T>;
   print(value: T): string;
 }

@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isAlias, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { findSetting, type NamedSetting, settingsBelow } from "./schema.ts";
 import { notASection, syntaxProblem, unknownKey } from "./yaml-problems.ts";
 
@@ -72,7 +72,7 @@ function readMap(node: unknown, section: string, place: Place): Finding[] {
 
     if (!setting) return readMap(content, path, place);
     return setting.path === path
-      ? readValue(setting, content, origin)
+      ? readValue(setting, content, { origin, place })
       : readNamed(setting, content, { origin, name: section.slice(section.lastIndexOf(".") + 1), place });
   });
 }
@@ -102,11 +102,20 @@ function mergeNamed(written: readonly Written[]): readonly Written[] {
   return [...written.filter((one) => !isNamed(one)), { ...first, text: JSON.stringify(all) }];
 }
 
-function readValue(setting: NamedSetting, node: unknown, origin: Written["origin"]): Finding[] {
+function readValue(
+  setting: NamedSetting,
+  node: unknown,
+  { origin, place }: Pick<NamedValue, "origin" | "place">,
+): Finding[] {
   if (isEmpty(node)) return [];
+  if (setting.kind.isStructure) return [{ setting, text: JSON.stringify(toJson(node, place)), origin }];
   if (!isScalar(node)) return [`${origin}: ${setting.path} is not a single value. Write ${setting.kind.expects}.`];
   // `source` is the text as written: a namespace called 007 stays 007.
   return [{ setting, text: node.source ?? String(node.value), origin }];
+}
+
+function toJson(node: unknown, { document }: Place): unknown {
+  return isNode(node) ? node.toJS(document) : undefined;
 }
 
 /** A name with nothing behind it counts as not written; templates leave such lines. */

@@ -8,6 +8,7 @@ import { gitlab } from "./sections/gitlab.ts";
 import { incidents } from "./sections/incidents.ts";
 import { ineffective } from "./sections/ineffective.ts";
 import { jira } from "./sections/jira.ts";
+import { kinds } from "./sections/kinds.ts";
 import { ledger } from "./sections/ledger.ts";
 import { locks } from "./sections/locks.ts";
 import { log } from "./sections/log.ts";
@@ -29,6 +30,7 @@ import type { Setting } from "./setting.ts";
 const schema = {
   state,
   objects,
+  kinds,
   redis,
   azure,
   locks,

@@ -19,7 +19,7 @@ import {
   annotationKeys,
   automationPauses,
   type Engine as EngineName,
-  type Kinds,
+  type KindsCache,
   labelKeys,
   managedBy,
   redactValues,
@@ -44,7 +44,7 @@ export interface ExecutorOptions {
   readonly client: KubeClient;
   readonly engines: readonly Engine[];
   readonly ledger: Ledger;
-  readonly kinds: Kinds;
+  readonly kinds: KindsCache;
   /** Where runs and target records live. */
   readonly namespace: string;
   /** Where the catalog is. */
@@ -73,7 +73,7 @@ export interface Executor {
 
 /** Drives executions and looks after target records, from now on until `stop`. Any number of replicas may do so. */
 export function startExecutor(options: ExecutorOptions): Executor {
-  const { client, clock, random, log, ledger, namespace, concurrency = 64 } = options;
+  const { client, clock, random, log, ledger, namespace, kinds, concurrency = 64 } = options;
   const stop = new AbortController();
   // Every informer listens: more than Node takes for a leak.
   setMaxListeners(0, stop.signal);
@@ -150,6 +150,14 @@ export function startExecutor(options: ExecutorOptions): Executor {
       keysFrom(records, ({ status }) => holderKey(status?.holder)),
       keysFrom(entries, () => []),
       keysFrom(pauses, () => []),
+      // Without the kinds that are defined, a valid execution would pass for an invalid one.
+      {
+        get hasSynced() {
+          return kinds.hasSynced;
+        },
+        synced: kinds.synced,
+        feed: () => () => {},
+      },
       ...runInformers.map((informer) => keysFrom(informer, keysOfRun)),
     ],
     reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),

@@ -7,7 +7,11 @@ import {
   cancelRequestOn,
   type Engine as EngineName,
   isRecorded,
+  type Kinds,
+  type KindsCache,
+  labelKeys,
   type ObjectTarget,
+  parseRecordedTarget,
   type RecordHolder,
   type RemediationApprovalRequest,
   type RemediationTarget,
@@ -19,12 +23,13 @@ import {
 } from "../resources/index.ts";
 import { approvalNameOf, requiresApproval } from "./approval.ts";
 import { type CatalogCaches, findEntry, isBeforeRun } from "./find-entry.ts";
-import { type Plan, type PlanDefaults, planOf, planTarget } from "./plan.ts";
+import { type Plan, type PlanDefaults, planOf, planTarget, type TargetPlan } from "./plan.ts";
 import { retentionEndMs } from "./retention.ts";
 import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
-export interface Sight extends CatalogCaches {
+export interface Sight extends Omit<CatalogCaches, "kinds"> {
+  readonly kinds: KindsCache;
   readonly executions: Informer<WorkflowExecution, "uid">;
   readonly records: Informer<RemediationTarget>;
   readonly pauses: Informer<AutomationPause>;
@@ -52,15 +57,14 @@ export async function observe(
   { fresh = false }: { fresh?: boolean } = {},
 ): Promise<Seen> {
   const nowMs = sight.client.serverNowMs();
-  const { kinds, defaults, settings } = sight;
-  const read = planTarget(execution, kinds);
-  const target = read.kind === "target" ? read.target : undefined;
-  const record = await recordOf(execution, target, sight, { signal, fresh });
+  const { defaults, settings } = sight;
+  const { read, kinds } = await readTarget(execution, sight, signal);
+  const record = await recordOf(execution, read.target, sight, { signal, fresh });
   const plan =
     read.kind === "target"
       ? planOf(execution, {
           target: read.target,
-          found: await findEntry(execution, holding(execution, record), sight, signal),
+          found: await findEntry(execution, holding(execution, record), { ...sight, kinds }, signal),
           kinds,
           defaults,
         })
@@ -79,6 +83,46 @@ export async function observe(
     }),
     settings,
   };
+}
+
+interface ReadTarget {
+  readonly read: TargetPlan;
+  /** The kinds by which it was read. */
+  readonly kinds: Kinds;
+}
+
+/**
+ * What an execution acts on. One that would fail for a kind that is not known is read again with what the API server knows: the
+ * definition may have been applied a moment before the execution.
+ */
+async function readTarget(execution: WorkflowExecution, sight: Sight, signal: AbortSignal): Promise<ReadTarget> {
+  const { current } = sight.kinds;
+  const read = planTarget(execution, current);
+  if (read.kind === "target" || !read.unknownKind) return { read, kinds: current };
+  const kinds = isBeforeRun(execution) ? await sight.kinds.read(signal) : current;
+  const again = planTarget(execution, kinds);
+  return { read: again.kind === "target" ? again : { ...again, target: markedTarget(execution, sight) }, kinds };
+}
+
+/**
+ * The target by which an execution was marked, while its kind was known: it may hold that target and have a run there, which end
+ * in order although nothing else is started.
+ */
+function markedTarget(execution: WorkflowExecution, { records, runs, namespace }: Sight): ObjectTarget | undefined {
+  const hash = execution.metadata.labels?.[labelKeys.targetHash];
+  if (hash === undefined) return undefined;
+  const onTarget = [...new Set(runs.values())].flatMap((informer) => informer.byIndex("target", hash));
+  const texts = [
+    execution.spec.targetResource,
+    records.get({ namespace, name: hash })?.spec.targetResource,
+    ...onTarget.map((run) => runOwner(run).target),
+  ];
+  for (const text of texts) {
+    const read = text === undefined ? undefined : parseRecordedTarget(text);
+    if (read?.kind !== "target" || read.target.type !== "object" || targetHash(read.target) !== hash) continue;
+    return read.target;
+  }
+  return undefined;
 }
 
 /** By a person's annotation, whatever it is worth. */

@@ -38,6 +38,8 @@ export interface InvalidPlan {
   readonly kind: "invalid";
   readonly target: ObjectTarget | undefined;
   readonly problem: string;
+  /** It would have a target if the kind of that were known. */
+  readonly unknownKind?: true;
 }
 
 /** What the configuration says where the catalog says nothing. */
@@ -58,7 +60,10 @@ export type TargetPlan = { readonly kind: "target"; readonly target: ObjectTarge
 /** Reads what an execution acts on. */
 export function planTarget({ spec }: WorkflowExecution, kinds: Kinds): TargetPlan {
   const read = parseTarget(spec.targetResource, kinds);
-  if (read.kind === "problem") return invalid(undefined, `targetResource "${spec.targetResource}" ${read.problem}`);
+  if (read.kind === "problem") {
+    const plan = invalid(undefined, `targetResource "${spec.targetResource}" ${read.problem}`);
+    return read.unknownKind ? { ...plan, unknownKind: true } : plan;
+  }
   if (read.target.type === "object") return { kind: "target", target: read.target };
   return invalid(
     undefined,

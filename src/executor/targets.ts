@@ -7,7 +7,7 @@ import {
   type ExecutionEnd,
   ineffectiveExecutions,
   labelKeys,
-  parseTarget,
+  parseRecordedTarget,
   type RecordHolder,
   type RemediationTarget,
   remediationTargets,
@@ -153,7 +153,7 @@ interface FoundRun {
 
 /** The runs on this target that were made by executions, each with an engine that can stop it. */
 async function foundRuns(targetText: string, sight: Sight, signal: AbortSignal): Promise<readonly FoundRun[]> {
-  const read = parseTarget(targetText, sight.kinds);
+  const read = parseRecordedTarget(targetText);
   if (read.kind === "problem") return [];
   const runs = await runsOn(read.target, sight, signal);
   return runs.flatMap((run) => {

@@ -3,7 +3,7 @@ import { type KubeClient, KubeError } from "../kube/index.ts";
 import {
   type FingerprintField,
   fingerprinter,
-  type Kinds,
+  type KindsCache,
   type ObjectReference,
   type RemediationRequest,
   remediationRequests,
@@ -32,7 +32,7 @@ import type { Share, Tally } from "./tally.ts";
 
 export interface IntakeOptions {
   readonly client: KubeClient;
-  readonly kinds: Kinds;
+  readonly kinds: Pick<KindsCache, "current">;
   /** Where incidents live. One for all: their names are how only one of them can be created. */
   readonly namespace: string;
   readonly incidents: Incidents;
@@ -150,7 +150,7 @@ export class Intake {
       return { kind: "ignored", fingerprint, message: `There would be nothing to do: ${because}.` };
     }
     const { report } = found;
-    const reading = targetOfObject(report.owner.reference, kinds);
+    const reading = targetOfObject(report.owner.reference, kinds.current);
     if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
     const newest = await incidents.read(report.fingerprint);
     const scope = await scopeOf({ target: reading.target, reference: report.owner.reference });
@@ -247,7 +247,7 @@ export class Intake {
 
     const problem = payloadProblem(signal.payload);
     if (problem) return { kind: "invalid", problems: [problem] };
-    const reading = targetOfObject(owner.reference, kinds);
+    const reading = targetOfObject(owner.reference, kinds.current);
     if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
     const scope = await scopeOf({ target: reading.target, reference: owner.reference });
     if (!scope.in) return { kind: "refused", fingerprint, because: scope.because, fix: scope.fix };

@@ -3,7 +3,7 @@ import { informer, type KubeClient, namespaces, type Problem, refOfKey } from ".
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import {
   type FingerprintField,
-  type Kinds,
+  type KindsCache,
   type ObjectReference,
   remediationRequests,
   type Signal,
@@ -36,7 +36,7 @@ export interface GatewayOptions {
   readonly client: KubeClient;
   readonly locks: Locks;
   readonly ledger: Ledger;
-  readonly kinds: Kinds;
+  readonly kinds: KindsCache;
   /** Where counts are durable before they are in the incident; without one they are durable there alone. */
   readonly journal?: OccurrenceJournal | undefined;
   /** The name of this gateway in the statuses that it writes; the same again after a restart with the same journal. */
@@ -234,7 +234,7 @@ export function startGateway(options: GatewayOptions): Gateway {
   }
 
   let isReady = false;
-  const ready = following.synced.then(async () => {
+  const ready = Promise.all([following.synced, kinds.synced]).then(async () => {
     await occurrences.flush();
     isReady = true;
   });

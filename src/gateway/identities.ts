@@ -1,6 +1,7 @@
 import {
   type fingerprinter,
   type Kinds,
+  type KindsCache,
   kindText,
   type ObjectReference,
   type ObjectTarget,
@@ -24,7 +25,7 @@ import {
 } from "./report.ts";
 
 export interface IdentitiesOptions {
-  readonly kinds: Kinds;
+  readonly kinds: Pick<KindsCache, "current">;
   readonly owners: Owners;
   readonly nodes: Nodes;
   readonly incidents: Pick<Incidents, "newest" | "hasFormer" | "isFormer" | "distinctLabels">;
@@ -91,7 +92,7 @@ export class Identities {
   }
 
   #subjectOf(signal: Signal, node: string | undefined): Subject {
-    const { kinds } = this.#options;
+    const { current: kinds } = this.#options.kinds;
     if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);
     if (signal.subject) {
       const { namespace: _, ...clusterWide } = signal.subject;
@@ -111,7 +112,7 @@ export class Identities {
   #object(references: readonly ObjectReference[], { noSubject }: Signal): Subject {
     let problem = "";
     for (const reference of references) {
-      const reading = targetOfObject(reference, this.#options.kinds);
+      const reading = targetOfObject(reference, this.#options.kinds.current);
       if (reading.kind === "target") return { kind: "object", target: reading.target, reference };
       problem ||= reading.problem;
     }
@@ -124,7 +125,7 @@ export class Identities {
     const { incidents, kinds } = this.#options;
     if (!incidents.hasFormer) return [];
     return formerIdentities.flatMap(({ version, subject: reference, distinctBy = [] }) => {
-      const reading = targetOfObject(reference, kinds);
+      const reading = targetOfObject(reference, kinds.current);
       return reading.kind === "target"
         ? [{ subject: { kind: "object", target: reading.target, reference }, distinctBy, version }]
         : [];

@@ -1,5 +1,5 @@
 import { type Call, type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
-import { type Kinds, type ObjectReference, type ObjectTarget, resourceTypeOf } from "../resources/index.ts";
+import { type KindsCache, type ObjectReference, type ObjectTarget, resourceTypeOf } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { GatewayError } from "./gateway-error.ts";
 
@@ -13,7 +13,7 @@ export interface Objects {
 
 export interface ObjectsOptions {
   readonly client: KubeClient;
-  readonly kinds: Kinds;
+  readonly kinds: Pick<KindsCache, "current">;
   readonly clock: Clock;
   readonly timeoutMs: number;
 }
@@ -37,7 +37,7 @@ export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): 
   }
   return {
     async get(target, reference) {
-      const type = resourceTypeOf(target, reference.apiVersion, kinds);
+      const type = resourceTypeOf(target, reference.apiVersion, kinds.current);
       if (!type) return undefined;
       const { namespace, name } = target;
       const ref = namespace === undefined ? { name } : { namespace, name };

@@ -1,5 +1,11 @@
 import type { KubeObject } from "../kube/index.ts";
-import { type Kinds, type ObjectReference, type ObjectTarget, targetOfObject } from "../resources/index.ts";
+import {
+  type Kinds,
+  type KindsCache,
+  type ObjectReference,
+  type ObjectTarget,
+  targetOfObject,
+} from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Incidents } from "./incidents.ts";
 import type { Objects } from "./objects.ts";
@@ -13,7 +19,7 @@ export interface Owner {
 export interface OwnersOptions {
   readonly objects: Objects;
   readonly incidents: Pick<Incidents, "withSubject">;
-  readonly kinds: Kinds;
+  readonly kinds: Pick<KindsCache, "current">;
   readonly clock: Clock;
   /** How long an answer is good. An object's owner does not change; one of the same name may come. */
   readonly freshForMs?: number;
@@ -28,7 +34,7 @@ const longestChain = 4;
 /** Finds owners, and remembers them for a while: an alert is sent again and again. */
 export class Owners {
   readonly #options: OwnersOptions;
-  readonly #known = new Map<string, { readonly owner: Owner; readonly until: number }>();
+  readonly #known = new Map<string, { readonly owner: Owner; readonly until: number; readonly kinds: Kinds }>();
 
   constructor(options: OwnersOptions) {
     this.#options = options;
@@ -38,19 +44,22 @@ export class Owners {
   known(subject: ObjectTarget, reference: ObjectReference): Owner | undefined {
     if (!climbs.has(subject.kind)) return { target: subject, reference };
     const known = this.#known.get(subject.text);
-    return known && known.until > this.#options.clock.now() ? known.owner : undefined;
+    const { clock, kinds } = this.#options;
+    // The owner may be of a kind that was not known then.
+    return known && known.until > clock.now() && known.kinds === kinds.current ? known.owner : undefined;
   }
 
   /** Throws GatewayError `unavailable` when the server does not say: a guess could open a second incident. */
   async ownerOf(subject: ObjectTarget, reference: ObjectReference): Promise<Owner> {
-    const { clock, freshForMs = 30_000, mostEntries = 10_000 } = this.#options;
+    const { clock, kinds, freshForMs = 30_000, mostEntries = 10_000 } = this.#options;
+    const { current } = kinds;
     const known = this.known(subject, reference);
     if (known) return known;
 
     const owner = await this.#climb({ target: subject, reference });
     if (!owner) return (await this.#ownerOfGone(subject)) ?? { target: subject, reference };
     this.#known.delete(subject.text);
-    this.#known.set(subject.text, { owner, until: clock.now() + freshForMs });
+    this.#known.set(subject.text, { owner, until: clock.now() + freshForMs, kinds: current });
     if (this.#known.size > mostEntries) this.#forgetOldest();
     return owner;
   }
@@ -74,7 +83,7 @@ export class Owners {
     const { apiVersion, kind, name } = controller;
     const namespace = target.namespace;
     const reference = { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
-    const reading = targetOfObject(reference, this.#options.kinds);
+    const reading = targetOfObject(reference, this.#options.kinds.current);
     // An owner of a kind that nobody knows here cannot be acted on.
     return reading.kind === "target" ? { target: reading.target, reference } : undefined;
   }
@@ -84,7 +93,7 @@ export class Owners {
     const incident = await this.#options.incidents.withSubject(subject);
     if (!incident) return undefined;
     const reference = incident.spec.targetResource;
-    const reading = targetOfObject(reference, this.#options.kinds);
+    const reading = targetOfObject(reference, this.#options.kinds.current);
     return reading.kind === "target" ? { target: reading.target, reference } : undefined;
   }
 

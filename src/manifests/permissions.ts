@@ -20,14 +20,15 @@ export interface Permission {
 const ours = "kubernaut.ai";
 const follow = ["get", "list", "watch"] as const;
 
-/** To find out what there is: kinds, and whether its namespaces are there. */
+/** To see that its namespaces are there, and the definitions of our kinds. */
 const look: readonly Permission[] = [
-  {
-    group: "apiextensions.k8s.io",
-    resources: ["customresourcedefinitions"],
-    verbs: ["get", "list"],
-    where: "anywhere",
-  },
+  { group: "apiextensions.k8s.io", resources: ["customresourcedefinitions"], verbs: ["get"], where: "anywhere" },
+  { group: "", resources: ["namespaces"], verbs: ["get"], where: "anywhere" },
+];
+
+/** The same, and to learn of the kinds that targets may be of, also of those that are defined later. */
+const lookAndFollowKinds: readonly Permission[] = [
+  { group: "apiextensions.k8s.io", resources: ["customresourcedefinitions"], verbs: follow, where: "anywhere" },
   { group: "", resources: ["namespaces"], verbs: ["get"], where: "anywhere" },
 ];
 
@@ -89,7 +90,7 @@ const subjects: readonly Permission[] = [
 /** The least that each stage needs. Only executors touch runs, and only they delete where runs are. */
 export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   gateway: [
-    ...look,
+    ...lookAndFollowKinds,
     locks,
     { group: ours, resources: ["remediationrequests"], verbs: [...follow, "create"], where: "incidents" },
     { group: ours, resources: ["remediationrequests/status"], verbs: ["patch"], where: "incidents" },
@@ -104,7 +105,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: "", resources: ["events"], verbs: ["list", "watch"], where: "anywhere" },
   ],
   orchestrator: [
-    ...look,
+    ...lookAndFollowKinds,
     locks,
     {
       group: ours,
@@ -134,7 +135,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     identities,
   ],
   executor: [
-    ...look,
+    ...lookAndFollowKinds,
     // It deletes executions that belong to no incident, and records of targets, after their retention.
     { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "patch", "delete"], where: "anywhere" },
     { group: ours, resources: ["workflowexecutions/status"], verbs: ["update"], where: "anywhere" },

@@ -92,7 +92,7 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
     ...(stage === "orchestrator" || stage === "gateway"
       ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }]
       : []),
-    // One source for both: they could not agree otherwise about what may be done.
+    // One source for all of them: they could not agree otherwise about what may be done.
     ...(readsPolicy(stage) ? [{ name: "policy", configMap: { name: policyConfigMap } }] : []),
   ];
   const mounts: Readonly<Record<string, string>> = {
@@ -161,19 +161,19 @@ const webhookSettings = [
   "AGENT_GITLAB_USERNAME",
 ];
 
-/** Whether a stage decides by the policy. */
+/** Whether a stage decides by the policy, or reads the kinds that are declared there. */
 function readsPolicy(stage: StageName): boolean {
-  return stage === "orchestrator" || stage === "executor";
+  return stage === "gateway" || stage === "orchestrator" || stage === "executor";
 }
 
 const policyConfigMap = "interlock-policy";
 const policyFolder = "/etc/interlock-policy";
 const policyFile = "policy.yaml";
 
-/** The policy, read by orchestrator and executor alike. */
+/** The policy, read by gateway, orchestrator and executor alike. */
 export function policyConfig({ locks: namespace }: Places): KubeObject {
   const lines = [
-    "# Cooldown, backoff, limits and observe, for orchestrator and executor.",
+    "# Cooldown, backoff, limits and observe, for orchestrator and executor; declared kinds, for the gateway, too.",
     "resource_locking:",
     "  cooldown_period: 5m",
   ];
@@ -189,15 +189,14 @@ function environmentOf(stage: StageName) {
   // Where the ledger's database is, and Redis, if there is one.
   const common = { secretRef: { name: "interlock-secrets", optional: true } };
   if (stage === "agent") return { envFrom: [common, { secretRef: { name: agentSecret } }] };
-  if (readsPolicy(stage)) {
-    return { envFrom: [common], env: [{ name: "INTERLOCK_POLICY", value: `${policyFolder}/${policyFile}` }] };
-  }
-  if (stage !== "gateway") return { envFrom: [common] };
-  const env = webhookSettings.map((key) => ({
+  if (!readsPolicy(stage)) return { envFrom: [common] };
+  const policy = { name: "INTERLOCK_POLICY", value: `${policyFolder}/${policyFile}` };
+  if (stage !== "gateway") return { envFrom: [common], env: [policy] };
+  const webhooks = webhookSettings.map((key) => ({
     name: key,
     valueFrom: { secretKeyRef: { name: agentSecret, key, optional: true } },
   }));
-  return { envFrom: [common], env };
+  return { envFrom: [common], env: [policy, ...webhooks] };
 }
 
 function configOf(stage: StageName, { image, places, gatewayTls }: WorkloadOptions): string {

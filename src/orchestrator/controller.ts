@@ -19,7 +19,7 @@ import type { Ledger } from "../ledger/index.ts";
 import {
   automationPauses,
   catalogOf,
-  type Kinds,
+  type KindsCache,
   labelKeys,
   type RemediationApprovalRequest,
   type RemediationRequest,
@@ -53,7 +53,7 @@ export interface OrchestratorOptions {
   readonly analyzer: Analyzer;
   readonly locks: Locks;
   readonly ledger: Ledger;
-  readonly kinds: Kinds;
+  readonly kinds: KindsCache;
   /** Where target records live. */
   readonly namespace: string;
   /** Where the catalog is. */
@@ -87,7 +87,7 @@ export interface Orchestrator {
 
 /** Drives incidents, from now on until `stop`. Any number of replicas may do so. It never executes anything. */
 export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
-  const { client, clock, random, log, ledger, locks, namespace, analyzer, concurrency = 16 } = options;
+  const { client, clock, random, log, ledger, locks, namespace, analyzer, kinds, concurrency = 16 } = options;
   const stop = new AbortController();
   // Every informer listens: more than Node takes for a leak.
   setMaxListeners(0, stop.signal);
@@ -143,7 +143,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     newest,
     ownWrites,
     outdated,
-    catalog: catalogOf(entries, options.kinds),
+    catalog: catalogOf(entries, kinds),
   };
   const announce = announcer({ log, metrics: orchestratorMetrics(options.metrics, incidents) });
   const hands = { sight, ledger, announce, locks };
@@ -169,6 +169,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(approvals, ownerKey),
       keysFrom(entries, toDiagnose),
       changesOf(analyzer, incidents.synced, toDiagnose),
+      changesOf(kinds, kinds.synced, toDiagnose),
     ],
     reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
     stalls: stalls.watch({
@@ -195,6 +196,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(pauses, allTargets),
       keysFrom(entries, allTargets),
       keysFrom(approvals, () => []),
+      changesOf(kinds, kinds.synced, allTargets),
     ],
     reconcile: (key, signal) => reconcileTarget(key, hands, signal),
     stalls: stalls.watch({
@@ -260,14 +262,24 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   };
 }
 
-/** When the analysis may come out otherwise: rules changed, or may have changed while this process did not run. */
-function changesOf(analyzer: Analyzer, synced: Promise<void>, keys: () => readonly string[]): KeySource {
+/**
+ * When decisions may come out otherwise: rules or kinds changed, or may have changed while this process did not run. Work
+ * does not begin before they are `synced`.
+ */
+function changesOf(
+  source: Pick<Analyzer, "subscribe">,
+  synced: Promise<void>,
+  keys: () => readonly string[],
+): KeySource {
   return {
     hasSynced: true,
-    synced: Promise.resolve(),
+    synced,
     feed: (add) => {
-      void synced.then(() => keys().forEach(add));
-      return analyzer.subscribe(() => keys().forEach(add));
+      synced.then(
+        () => keys().forEach(add),
+        () => {},
+      );
+      return source.subscribe(() => keys().forEach(add));
     },
   };
 }

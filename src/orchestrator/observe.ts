@@ -4,9 +4,9 @@ import {
   type AutomationPause,
   type Catalog,
   isUnfinished,
-  type Kinds,
+  type KindsCache,
   labelKeys,
-  parseTarget,
+  parseRecordedTarget,
   type RemediationApprovalRequest,
   type RemediationRequest,
   type RemediationTarget,
@@ -45,7 +45,7 @@ export interface Sight {
   readonly outdated: OutdatedDiagnoses;
   readonly catalog: Catalog;
   readonly analyzer: Analyzer;
-  readonly kinds: Kinds;
+  readonly kinds: KindsCache;
   /** Where target records live. */
   readonly namespace: string;
   readonly settings: OrchestratorSettings;
@@ -142,9 +142,10 @@ export async function lookAt(hash: string, target: string, sight: Sight, signal:
   return { ...around, record, executions, approvals: new Map() };
 }
 
-function surroundings(target: string, { client, incidents, pauses, catalog, kinds, settings }: Sight) {
+function surroundings(target: string, { client, incidents, pauses, catalog, kinds: known, settings }: Sight) {
   const nowMs = client.serverNowMs();
-  const read = parseTarget(target, kinds);
+  const { current: kinds } = known;
+  const read = parseRecordedTarget(target);
   return {
     nowMs,
     namespace: read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { currentEntry, entryName } from "./catalog-entries.ts";
 import { compareVersions } from "./compare-versions.ts";
 import type { RemediationWorkflow, RemediationWorkflowSpec } from "./remediation-workflow.ts";
+import { builtInKinds } from "./target/kinds.ts";
 
 describe("versions", () => {
   it("are in order", () => {
@@ -36,19 +37,19 @@ describe("versions", () => {
 
 describe("the current entry of a workflow", () => {
   it("is the highest version, not the one that was added last", () => {
-    expect(currentEntry([entry("1.9.0"), entry("1.10.0"), entry("1.2.0")])?.spec.version).toBe("1.10.0");
+    expect(currentEntry([entry("1.9.0"), entry("1.10.0"), entry("1.2.0")], builtInKinds)?.spec.version).toBe("1.10.0");
   });
 
   it("is an older one if the newest cannot be run", () => {
     const broken = entry("2.0.0", { timeout: "0s" });
     const refused = { ...entry("3.0.0"), status: { catalogStatus: "Invalid" } as const };
 
-    expect(currentEntry([entry("1.0.0"), broken, refused])?.spec.version).toBe("1.0.0");
+    expect(currentEntry([entry("1.0.0"), broken, refused], builtInKinds)?.spec.version).toBe("1.0.0");
   });
 
   it("is none if none can be run", () => {
-    expect(currentEntry([])).toBeUndefined();
-    expect(currentEntry([entry("1.0.0", { targetKinds: ["nonsense"] })])).toBeUndefined();
+    expect(currentEntry([], builtInKinds)).toBeUndefined();
+    expect(currentEntry([entry("1.0.0", { targetKinds: ["nonsense"] })], builtInKinds)).toBeUndefined();
   });
 });
 

@@ -8,7 +8,7 @@ import { workflowProblems } from "./workflow-problems.ts";
  * The entry that a workflow's id means, out of all its entries: the highest version that can be run. An entry with
  * problems never hides an older one that works. Undefined if none can be run.
  */
-export function currentEntry(entries: readonly RemediationWorkflow[], kinds?: Kinds): RemediationWorkflow | undefined {
+export function currentEntry(entries: readonly RemediationWorkflow[], kinds: Kinds): RemediationWorkflow | undefined {
   return entries
     .filter(({ spec, status }) => status?.catalogStatus !== "Invalid" && workflowProblems(spec, kinds).length === 0)
     .sort((a, b) => compareVersions(b.spec.version, a.spec.version) || (nameOf(a) < nameOf(b) ? -1 : 1))[0];

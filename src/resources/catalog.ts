@@ -2,7 +2,8 @@ import type { Informer } from "../kube/index.ts";
 import { currentEntry } from "./catalog-entries.ts";
 import { compareVersions } from "./compare-versions.ts";
 import type { RemediationWorkflow } from "./remediation-workflow.ts";
-import { builtInKinds, type Kinds } from "./target/kinds.ts";
+import type { Kinds } from "./target/kinds.ts";
+import type { KindsCache } from "./watch-kinds.ts";
 import type { WorkflowRef } from "./workflow-execution.ts";
 import { workflowProblems } from "./workflow-problems.ts";
 
@@ -15,13 +16,16 @@ export interface Catalog {
 }
 
 /** The catalog as the entries in the store say. */
-export function catalogOf(entries: Informer<RemediationWorkflow, "workflowId">, kinds: Kinds = builtInKinds): Catalog {
+export function catalogOf(
+  entries: Informer<RemediationWorkflow, "workflowId">,
+  kinds: Pick<KindsCache, "current">,
+): Catalog {
   return {
     find(workflowId, version) {
       const known = entries.byIndex("workflowId", workflowId);
-      return version === undefined ? currentEntry(known, kinds) : entryOfVersion(known, version);
+      return version === undefined ? currentEntry(known, kinds.current) : entryOfVersion(known, version);
     },
-    lookUp: (workflowId) => lookUpEntry(entries.byIndex("workflowId", workflowId), { workflowId }, kinds),
+    lookUp: (workflowId) => lookUpEntry(entries.byIndex("workflowId", workflowId), { workflowId }, kinds.current),
   };
 }
 

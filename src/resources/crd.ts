@@ -94,13 +94,38 @@ function rootSchema({ description, spec, status, rules }: Kind): StructuralSchem
 }
 
 /** The kinds that definitions add to the built-in ones, for `kindsWith`. */
-export function customKindsOf(definitions: readonly CustomResourceDefinition[]): CustomKind[] {
-  return definitions.map(({ spec: { names, group: home, scope } }) => ({
-    kind: names.kind,
-    plural: names.plural,
-    group: home,
-    namespaced: scope === "Namespaced",
-    ...(names.singular && { singular: names.singular }),
-    ...(names.shortNames && { shortNames: names.shortNames }),
-  }));
+export function customKindsOf(definitions: readonly Pick<CustomResourceDefinition, "spec">[]): CustomKind[] {
+  return definitions.map(({ spec: { names, group: home, scope, versions } }) => {
+    const version = preferredVersion(versions);
+    return {
+      kind: names.kind,
+      plural: names.plural,
+      group: home,
+      namespaced: scope === "Namespaced",
+      ...(names.singular && { singular: names.singular }),
+      ...(names.shortNames && { shortNames: names.shortNames }),
+      ...(version !== undefined && { version }),
+    };
+  });
+}
+
+/** The stored version, which needs no conversion, if it is served. */
+function preferredVersion(versions: readonly CrdVersion[]): string | undefined {
+  const served = versions.filter((version) => version.served);
+  return (served.find(({ storage }) => storage) ?? served[0])?.name;
+}
+
+/** A definition without what only its own API needs: a schema may have a megabyte. */
+export function namesOnly({ metadata, spec }: CustomResourceDefinition): CustomResourceDefinition {
+  const { name = "", uid = "", resourceVersion = "" } = metadata;
+  const { group: home, scope, names, versions } = spec;
+  return {
+    metadata: { name, uid, resourceVersion },
+    spec: {
+      group: home,
+      scope,
+      names,
+      versions: versions.map(({ name, served, storage }) => ({ name, served, storage })),
+    },
+  };
 }

@@ -50,12 +50,13 @@ export {
   customResourceDefinitions,
 } from "./crd.ts";
 export type { Kind, PrinterColumn } from "./define-kind.ts";
+export { type DefinitionsReading, readDefinitions } from "./definition-files.ts";
 export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export type { Condition, Engine, ParameterValue, RecordHolder, TargetHolder, UsedApproval } from "./fields.ts";
 export { ineffectiveExecutions } from "./ineffective-executions.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
-export { kindsIn } from "./kinds-in.ts";
+export { kindsFrom, kindsIn } from "./kinds-in.ts";
 export {
   annotationKeys,
   executionFinalizer,
@@ -155,10 +156,12 @@ export { type KnownKind, kindText } from "./target/known-kind.ts";
 export { type ObjectReference, targetOfObject } from "./target/object-target.ts";
 export { parseTarget } from "./target/parse-target.ts";
 export { parsePauseTarget } from "./target/pause-target.ts";
+export { parseRecordedTarget } from "./target/recorded-target.ts";
 export { type RepositoryReference, targetOfRepository } from "./target/repository-target.ts";
 export { resourceTypeOf } from "./target/resource-type.ts";
 export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
 export { runName, targetHash } from "./target-hash.ts";
+export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./watch-kinds.ts";
 export {
   type Cancellation,
   type ConflictingWorkflow,

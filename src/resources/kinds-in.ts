@@ -1,9 +1,32 @@
 import type { KubeClient } from "../kube/index.ts";
-import { customKindsOf, customResourceDefinitions } from "./crd.ts";
-import { type Kinds, kindsWith } from "./target/kinds.ts";
+import { type CustomResourceDefinition, customKindsOf, customResourceDefinitions } from "./crd.ts";
+import { type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 
-/** The kinds that a target may be of: those that every cluster has, and those that were defined in this one. */
-export async function kindsIn(client: KubeClient): Promise<Kinds> {
-  const { items } = await client.list(customResourceDefinitions);
-  return kindsWith(customKindsOf(items));
+/**
+ * The kinds that a target may be of: those that every cluster has, those that `definitions` define, and those that are
+ * `declared`. A definition wins over a declaration of the same kind, because the API server goes by it.
+ */
+export function kindsFrom(
+  definitions: readonly Pick<CustomResourceDefinition, "spec">[],
+  declared: readonly CustomKind[],
+  incomplete?: string,
+): Kinds {
+  const defined = customKindsOf(definitions);
+  const taken = new Set(defined.flatMap(namesOf));
+  const others = declared.filter((kind) => !namesOf(kind).some((name) => taken.has(name)));
+  return kindsWith([...others, ...defined], incomplete);
+}
+
+/** The kinds that are defined on the API server at this moment, and those that are `declared`. */
+export async function kindsIn(
+  client: KubeClient,
+  declared: readonly CustomKind[],
+  signal?: AbortSignal,
+): Promise<Kinds> {
+  const { items } = await client.list(customResourceDefinitions, {}, signal ? { signal } : {});
+  return kindsFrom(items, declared);
+}
+
+function namesOf({ kind, plural, group }: CustomKind): readonly string[] {
+  return [kind, plural].map((name) => `${name}.${group}`.toLowerCase());
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "./remediation-workflow.ts";
+import { builtInKinds } from "./target/kinds.ts";
 import { parseTarget } from "./target/parse-target.ts";
 import { targetKindProblem, workflowProblems } from "./workflow-problems.ts";
 
@@ -8,7 +9,10 @@ describe("a workflow", () => {
     const keep: WorkflowParameter = { type: "integer", minimum: 1, default: 3, enum: [1, 3, 5] };
 
     expect(
-      workflowProblems(spec({ parameters: { properties: { keep }, required: ["keep"] }, targetKinds: ["node"] })),
+      workflowProblems(
+        spec({ parameters: { properties: { keep }, required: ["keep"] }, targetKinds: ["node"] }),
+        builtInKinds,
+      ),
     ).toEqual([]);
   });
 
@@ -25,7 +29,7 @@ describe("a workflow", () => {
     ["bounds the wrong way round", { type: "number", minimum: 2, maximum: 1 }, ".minimum is greater than its maximum"],
     ["a bound for another type", { type: "string", minimum: 2 }, ".minimum has no meaning for type string"],
   ])("is told of %s, and where it stands", (_what, parameter, problem) => {
-    expect(workflowProblems(spec({ parameters: { properties: { keep: parameter } } }))).toEqual([
+    expect(workflowProblems(spec({ parameters: { properties: { keep: parameter } } }), builtInKinds)).toEqual([
       `spec.parameters.properties.keep${problem}`,
     ]);
   });
@@ -46,10 +50,14 @@ describe("a workflow", () => {
       { engine: "job", parameters: { properties: { LD_PRELOAD: { type: "string" }, NODE_NAME: { type: "string" } } } },
       "spec.parameters.properties.LD_PRELOAD becomes a variable that programs read as code: give it another name",
     ],
-    ["a kind that nobody knows", { targetKinds: ["node", "nodde"] }, "spec.targetKinds[1] is no kind that is known"],
+    [
+      "a kind that nobody knows",
+      { targetKinds: ["node", "nodde"] },
+      'spec.targetKinds[1] is "nodde", which is no kind that is known: write kinds that are not built in with their group, as in certificate.cert-manager.io',
+    ],
     ["no time to run", { timeout: "0s" }, "spec.timeout must be longer than 0"],
   ])("is told of %s", (_what, special, problem) => {
-    expect(workflowProblems(spec(special))).toEqual([problem]);
+    expect(workflowProblems(spec(special), builtInKinds)).toEqual([problem]);
   });
 
   it.each<[string, readonly string[] | undefined, boolean]>([
@@ -62,7 +70,7 @@ describe("a workflow", () => {
     const reading = parseTarget(text);
     if (reading.kind !== "target" || reading.target.type !== "object") throw new Error("no object");
 
-    const problem = targetKindProblem(spec(targetKinds && { targetKinds }), reading.target);
+    const problem = targetKindProblem(spec(targetKinds && { targetKinds }), reading.target, builtInKinds);
 
     expect(problem === undefined).toBe(fits);
   });

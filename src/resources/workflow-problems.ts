@@ -3,14 +3,15 @@ import { parseDuration } from "../time/index.ts";
 import { valueProblems } from "./check-parameters.ts";
 import { isCodeVariable } from "./code-variables.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "./remediation-workflow.ts";
-import { builtInKinds, type Kinds } from "./target/kinds.ts";
+import type { Kinds } from "./target/kinds.ts";
+import { addKind } from "./target/object-target.ts";
 import type { ObjectTarget } from "./target/target.ts";
 
 /** Every run is given these by itself. */
 export const reservedParameters = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE"] as const;
 
 /** What is wrong with a workflow although it has the right shape: sentences that begin with where. */
-export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds = builtInKinds): string[] {
+export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds): string[] {
   const { properties = {}, required = [] } = spec.parameters ?? {};
   const problems = Object.entries(properties).flatMap(([name, parameter]) => {
     const at = `spec.parameters.properties.${name}`;
@@ -28,11 +29,17 @@ export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds = b
   }
   for (const [place, kind] of (spec.targetKinds ?? []).entries()) {
     if (kinds.find(kind)) continue;
-    const meant = kinds.suggest(kind);
-    problems.push(`spec.targetKinds[${place}] is no kind that is known${meant ? `: did you mean ${meant}?` : ""}`);
+    problems.push(`spec.targetKinds[${place}] is "${kind}", which is no kind that is known: ${kindFix(kind, kinds)}`);
   }
   if (spec.timeout && parseDuration(spec.timeout) === 0) problems.push("spec.timeout must be longer than 0");
   return problems;
+}
+
+function kindFix(kind: string, kinds: Kinds): string {
+  const meant = kinds.suggest(kind);
+  if (meant !== undefined) return `did you mean ${meant}?`;
+  if (kind.includes(".")) return kinds.incomplete ?? addKind;
+  return "write kinds that are not built in with their group, as in certificate.cert-manager.io";
 }
 
 /** A kind as targets name it: in lower-case singular, with its API group. */
@@ -42,7 +49,7 @@ export type TargetKind = Pick<ObjectTarget, "kind" | "group">;
 export function targetKindProblem(
   { workflowId, targetKinds }: RemediationWorkflowSpec,
   { kind, group }: TargetKind,
-  kinds: Kinds = builtInKinds,
+  kinds: Kinds,
 ): string | undefined {
   const fits = targetKinds?.some((spelling) => {
     const known = kinds.find(spelling);

@@ -2,7 +2,7 @@ import { type Desk, printTo, type Terminal } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type Rule } from "../../src/policy/index.ts";
-import { executionNamespace } from "../../src/resources/index.ts";
+import { executionNamespace, type Kinds, kindsIn } from "../../src/resources/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 
 const noFacts = { kind: "unreadable", problem: "does not exist" } as const;
@@ -86,6 +86,10 @@ export class TestDesk implements Desk {
 
   async recorded(subject: EventFilter): Promise<readonly LedgerEvent[] | undefined> {
     return this.#events?.().filter((event) => isWanted(event, subject));
+  }
+
+  async kinds(): Promise<Kinds> {
+    return kindsIn(this.client, []);
   }
 
   async readFacts(): ReturnType<Desk["readFacts"]> {

@@ -7,9 +7,10 @@ import { defaultPolicy } from "../../src/policy/index.ts";
 import {
   builtInKinds,
   executionNamespace,
+  fixedKinds,
   incidentName,
   installCrds,
-  parseTarget,
+  parseRecordedTarget,
   type RemediationTarget,
   type RemediationWorkflowSpec,
   remediationApprovalRequests,
@@ -65,7 +66,7 @@ export class ExecutorWorld {
       client,
       engines: [tektonEngine(client)],
       ledger: this.ledger,
-      kinds: builtInKinds,
+      kinds: fixedKinds(builtInKinds),
       namespace: executionNamespace,
       catalogNamespace,
       defaults: {
@@ -293,7 +294,7 @@ type Status = {
 type KeysOf<T> = T extends unknown ? keyof T : never;
 
 function targetOf(text: string) {
-  const read = parseTarget(text);
+  const read = parseRecordedTarget(text);
   if (read.kind === "problem") throw new Error(read.problem);
   return read.target;
 }

@@ -4,7 +4,13 @@ import type { Gateway } from "../../src/gateway/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { startOrchestrator } from "../../src/orchestrator/index.ts";
 import { diagnose } from "../../src/policy/index.ts";
-import { builtInKinds, executionNamespace, labelKeys, remediationRequests } from "../../src/resources/index.ts";
+import {
+  builtInKinds,
+  executionNamespace,
+  fixedKinds,
+  labelKeys,
+  remediationRequests,
+} from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
@@ -147,7 +153,7 @@ async function orchestrator(world: GatewayWorld, client: KubeClient): Promise<vo
     analyzer: { analyze: async (spec) => diagnose(spec, [], builtInKinds), subscribe: () => () => {} },
     locks: memoryLocks({ clock, random, who: "test" }),
     ledger,
-    kinds: builtInKinds,
+    kinds: fixedKinds(builtInKinds),
     namespace: executionNamespace,
     catalogNamespace: namespace,
     settings: defaultSettings,

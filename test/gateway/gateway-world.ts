@@ -11,6 +11,7 @@ import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
 import {
   builtInKinds,
   defaultFingerprintFields,
+  fixedKinds,
   installCrds,
   type RemediationRequest,
   remediationRequests,
@@ -74,7 +75,7 @@ export class GatewayWorld {
       client: permittedClient(client, "gateway"),
       locks: memoryLocks({ clock, random, who: "test" }),
       ledger,
-      kinds: builtInKinds,
+      kinds: fixedKinds(builtInKinds),
       writer: `gw-${this.#writers}`,
       settings,
       clock,

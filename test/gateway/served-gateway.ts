@@ -13,7 +13,13 @@ import {
 } from "../../src/gateway/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
-import { builtInKinds, installCrds, type RemediationRequest, remediationRequests } from "../../src/resources/index.ts";
+import {
+  builtInKinds,
+  fixedKinds,
+  installCrds,
+  type RemediationRequest,
+  remediationRequests,
+} from "../../src/resources/index.ts";
 import { gitlabWebhooks } from "../../src/sources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
@@ -55,7 +61,7 @@ export async function servedGateway({
     client: wrap?.(client) ?? client,
     locks: memoryLocks({ clock, random, who: "test" }),
     ledger,
-    kinds: builtInKinds,
+    kinds: fixedKinds(builtInKinds),
     writer: "gw-1",
     settings,
     clock,

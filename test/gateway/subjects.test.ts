@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../../src/gateway/index.ts";
 import { KubeError, type KubeObject } from "../../src/kube/index.ts";
-import { kindsWith, type RemediationRequest, remediationRequests, type Signal } from "../../src/resources/index.ts";
+import {
+  fixedKinds,
+  kindsWith,
+  type RemediationRequest,
+  remediationRequests,
+  type Signal,
+} from "../../src/resources/index.ts";
 import { alertmanager } from "../../src/sources/index.ts";
 import { deployments, GatewayWorld, namespaces, pods, settings } from "./gateway-world.ts";
 import { servedGateway } from "./served-gateway.ts";
@@ -147,7 +153,7 @@ describe("an alert that names no object", () => {
     const known = { kind: "Certificate", plural: "certificates", group: "cert-manager.io", namespaced: true };
     const world = await GatewayWorld.open();
     const without = await world.gateway();
-    const withKind = await world.gateway({ kinds: kindsWith([known]) });
+    const withKind = await world.gateway({ kinds: fixedKinds(kindsWith([known])) });
 
     expect(await without.preview(read(certificate))).toMatchObject({ subject: "namespace/payment" });
     expect(await withKind.preview(read(certificate))).toMatchObject({

@@ -84,9 +84,12 @@ describe("the deployments", () => {
     });
   });
 
-  it.each(["orchestrator", "executor"])("have one source of the policy for the %s", (stage) => {
+  it.each([
+    ["gateway", "gateway-config"],
+    ["orchestrator", "remediationorchestrator-config"],
+    ["executor", "workflowexecution-config"],
+  ])("have one source of the policy for the %s", (stage, configMap) => {
     const deployment = JSON.stringify(found("Deployment", `interlock-${stage}`));
-    const configMap = stage === "executor" ? "workflowexecution-config" : "remediationorchestrator-config";
     const { data: own } = found("ConfigMap", configMap) as unknown as { data: Record<string, string> };
     const { data: shared } = found("ConfigMap", "interlock-policy") as unknown as { data: Record<string, string> };
     const yaml = { path: "interlock.yaml", text: own["interlock.yaml"] ?? "" };

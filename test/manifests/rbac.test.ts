@@ -10,7 +10,7 @@ type Rights = Readonly<Record<string, string>>;
  */
 const expected: Readonly<Record<string, Rights>> = {
   "interlock-gateway": {
-    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list",
+    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list watch",
     "namespaces everywhere": "get",
     "leases.coordination.k8s.io in kubernaut-system": "get list watch create update delete",
     "remediationrequests.kubernaut.ai in kubernaut-system": "get list watch create",
@@ -57,7 +57,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "poddisruptionbudgets.policy everywhere": "get",
     "ingresses.networking.k8s.io everywhere": "get",
     "apiservices.apiregistration.k8s.io everywhere": "get",
-    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list",
+    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list watch",
     "namespaces everywhere": "get",
     "leases.coordination.k8s.io in kubernaut-system": "get list watch create update delete",
     "remediationrequests.kubernaut.ai everywhere": "get list watch patch delete",
@@ -74,7 +74,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "validatingadmissionpolicybindings.admissionregistration.k8s.io everywhere": "get",
   },
   "interlock-executor": {
-    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list",
+    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list watch",
     "namespaces everywhere": "get",
     "workflowexecutions.kubernaut.ai everywhere": "get list watch patch delete",
     "workflowexecutions/status.kubernaut.ai everywhere": "update",
@@ -94,7 +94,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "validatingadmissionpolicybindings.admissionregistration.k8s.io everywhere": "get",
   },
   "interlock-notify": {
-    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list",
+    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get",
     "namespaces everywhere": "get",
     "leases.coordination.k8s.io in kubernaut-system": "get list watch create update delete",
     "notificationrequests.kubernaut.ai everywhere": "get list watch create delete",
@@ -102,7 +102,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "events everywhere": "create",
   },
   "interlock-agent": {
-    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list",
+    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get",
     "namespaces everywhere": "get",
     "leases.coordination.k8s.io in kubernaut-system": "get list watch create update delete",
     "configmaps in interlock-watermarks": "get create update",

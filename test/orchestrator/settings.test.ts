@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openOrchestrator, openRules, type RulesAnalyzer, type Stage } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
-import { builtInKinds } from "../../src/resources/index.ts";
+import { builtInKinds, fixedKinds } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { minute, OrchestratorWorld } from "./orchestrator-world.ts";
@@ -260,7 +260,7 @@ describe("rules", () => {
       directory,
       ifWrong: "throw",
       readFacts,
-      kinds: builtInKinds,
+      kinds: fixedKinds(builtInKinds),
       clock: world.clock,
       log: world.log,
     });
@@ -293,7 +293,7 @@ describe("rules", () => {
       directory,
       ifWrong: "throw",
       readFacts,
-      kinds: builtInKinds,
+      kinds: fixedKinds(builtInKinds),
       clock: systemClock(),
       log: world.log,
     });

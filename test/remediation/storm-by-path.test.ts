@@ -3,7 +3,7 @@ import { memoryWatermarks } from "../../src/coordination/index.ts";
 import { type Gateway, startGateway } from "../../src/gateway/index.ts";
 import { kubeEvents } from "../../src/kube/index.ts";
 import type { Rule } from "../../src/policy/index.ts";
-import { builtInKinds, remediationRequests } from "../../src/resources/index.ts";
+import { builtInKinds, fixedKinds, remediationRequests } from "../../src/resources/index.ts";
 import { alertmanager, followKubernetes } from "../../src/sources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
@@ -33,7 +33,7 @@ describe("thirteen evictions from one node, with the shipped roles enforced, are
       client: permittedClient(world.client, "gateway"),
       locks: world.locks,
       ledger: world.ledger,
-      kinds: builtInKinds,
+      kinds: fixedKinds(builtInKinds),
       writer: "gateway",
       settings,
       clock: world.clock,

@@ -5,7 +5,7 @@ import { startExecutor } from "../../src/executor/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import type { Ledger } from "../../src/ledger/index.ts";
 import { defaultPolicy, type PolicySettings } from "../../src/policy/index.ts";
-import { builtInKinds, executionNamespace, installCrds } from "../../src/resources/index.ts";
+import { builtInKinds, executionNamespace, fixedKinds, installCrds } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { ExecutorHistory } from "./executor-history.ts";
 import { ExecutorStory } from "./executor-story.ts";
@@ -113,7 +113,7 @@ export function executorOn(server: SimServer, mutate: (tools: Tools) => Tools = 
     const engines = [tektonEngine(client), jobEngine(client)];
     startExecutor({
       ...mutate({ client, engines, ledger: server.ledgerOf(process) }),
-      kinds: builtInKinds,
+      kinds: fixedKinds(builtInKinds),
       namespace: executionNamespace,
       catalogNamespace: "default",
       defaults: {

@@ -2,7 +2,7 @@ import { memoryLocks } from "../../src/coordination/index.ts";
 import { type Gateway, type OccurrenceJournal, openFileJournal, startGateway } from "../../src/gateway/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import type { Ledger } from "../../src/ledger/index.ts";
-import { builtInKinds, defaultFingerprintFields, installCrds } from "../../src/resources/index.ts";
+import { builtInKinds, defaultFingerprintFields, fixedKinds, installCrds } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { GatewayHistory } from "./gateway-history.ts";
 import { type Desk, GatewaySenders } from "./gateway-senders.ts";
@@ -119,7 +119,15 @@ class Gateways {
     const { chance } = this.#server.world;
     const { client: spoilClient = same, ledger: spoilLedger = same, gateway: spoil = same } = this.#mutation;
     const gateway = startGateway({
-      ...{ writer, journal, clock, random: chance, log: silentLogger, metrics: promMetrics(), kinds: builtInKinds },
+      ...{
+        writer,
+        journal,
+        clock,
+        random: chance,
+        log: silentLogger,
+        metrics: promMetrics(),
+        kinds: fixedKinds(builtInKinds),
+      },
       client: spoilClient(this.#clientOf(process), this.#server.cluster.client()),
       // Each has its own: locks save work, and nothing may depend on them.
       locks: memoryLocks({ clock, random: chance, who: process.name }),

@@ -3,7 +3,7 @@ import { jobs } from "../../src/engines/job/job.ts";
 import { pipelineRuns } from "../../src/engines/tekton/pipeline-run.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type OrchestratorOptions, startOrchestrator } from "../../src/orchestrator/index.ts";
-import { builtInKinds, executionNamespace, installCrds } from "../../src/resources/index.ts";
+import { builtInKinds, executionNamespace, fixedKinds, installCrds } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { ExecutorHistory } from "./executor-history.ts";
 import { executorOn, executorResources, policy, rules } from "./executor-sim.ts";
@@ -112,7 +112,14 @@ function orchestratorOn(server: SimServer, mutate: (options: OrchestratorOptions
     const { clock } = process;
     const random = server.world.chance;
     const options: OrchestratorOptions = {
-      ...{ clock, random, settings, analyzer: simAnalyzer, kinds: builtInKinds, namespace: executionNamespace },
+      ...{
+        clock,
+        random,
+        settings,
+        analyzer: simAnalyzer,
+        kinds: fixedKinds(builtInKinds),
+        namespace: executionNamespace,
+      },
       catalogNamespace: "default",
       client: server.clientOf(process),
       // Each has its own: locks save work, and nothing may depend on them.

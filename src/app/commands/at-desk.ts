@@ -1,10 +1,11 @@
 import { type Command, CommandError, type Desk, takeOption } from "../../cli/index.ts";
 import { KubeError } from "../../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../../ledger/index.ts";
-import { kindsIn } from "../../resources/index.ts";
+import { fixedKinds, kindsIn } from "../../resources/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { policySettings } from "../executor.ts";
 import { factsLimits, factsReader } from "../facts.ts";
+import { declaredKinds } from "../kinds.ts";
 import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
 import { openApiServer } from "../open-client.ts";
 import { readRulesFolder } from "../rules-folder.ts";
@@ -41,6 +42,8 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
         clock,
         random,
       });
+      const declared = declaredKinds(config);
+      const kinds = () => kindsIn(client, declared);
       const status = await answered(
         perform(rest, {
           client,
@@ -60,8 +63,9 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
           approvalExpiresAfterMs: config.approval.expiresAfterMs,
           recordsIn: config.execution.namespace,
           rules: () => rulesIn(config.rules.dir),
+          kinds,
           readFacts: async (incident, subject) => {
-            const read = factsReader({ client, kinds: await kindsIn(client), clock, ...factsLimits(config) });
+            const read = factsReader({ client, kinds: fixedKinds(await kinds()), clock, ...factsLimits(config) });
             return read(incident, subject, new AbortController().signal);
           },
           verification: config.verification,

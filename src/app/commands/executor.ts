@@ -1,5 +1,6 @@
 import type { Command } from "../../cli/index.ts";
 import { openExecutor } from "../executor.ts";
+import { openKinds } from "../kinds.ts";
 import { openWorkflows } from "../workflows.ts";
 import { runStage, stageOptions } from "./stage.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -15,13 +16,15 @@ export const executor: Command<Surroundings> = {
       name: "executor",
       async open(options) {
         const { workflowsDir, catalogNamespace, engine } = options.loaded.config.execution;
+        const { kinds, close: closeKinds } = openKinds(options);
         const workflows = await openWorkflows({
           ...options,
+          kinds,
           directory: workflowsDir,
           namespace: catalogNamespace,
           defaultEngine: engine,
         });
-        const stage = await openExecutor(options);
+        const stage = await openExecutor({ ...options, kinds });
         return {
           get isReady() {
             return stage.isReady;
@@ -33,6 +36,7 @@ export const executor: Command<Surroundings> = {
           async close() {
             workflows.close();
             await stage.close();
+            closeKinds();
           },
         };
       },

@@ -4,30 +4,41 @@ import { parseArgs } from "node:util";
 import { type Command, CommandError, MisuseError, takeOption, testPolicy } from "../../cli/index.ts";
 import { readCatalog } from "../../engines/index.ts";
 import { type Expectation, readExpectations } from "../../policy/index.ts";
-import { builtInKinds, currentEntry, type Engine, type SignalReader, type TextFile } from "../../resources/index.ts";
+import {
+  type CustomKind,
+  currentEntry,
+  type Engine,
+  type Kinds,
+  kindsFrom,
+  readDefinitions,
+  type SignalReader,
+  type TextFile,
+} from "../../resources/index.ts";
 import { generic } from "../../sources/index.ts";
 import { policySettings } from "../executor.ts";
+import { declaredKinds } from "../kinds.ts";
 import { readRulesFolder, yamlFilesIn } from "../rules-folder.ts";
 import { openAlertmanagerReader } from "../signal-routes.ts";
 import { configFrom, type Surroundings } from "./surroundings.ts";
-
-const kinds = builtInKinds;
 
 /** `interlock policy` */
 export const policy: Command<Surroundings> = {
   name: "policy",
   about: "test: do the rules say what you expect? For continuous integration",
-  usage: `interlock policy test [FILE|DIR]... [--rules DIR] [--config FILE]
+  usage: `interlock policy test [FILE|DIR]... [--rules DIR] [--crds FILE|DIR]... [--config FILE]
 
 Asks the rules and the policy about signals, without any server, and compares what they say with what is expected. The
-files are those in the folder "tests" of the rules unless named; see docs/rules.md. Exit status 0 if all is as expected.`,
+files are those in the folder "tests" of the rules unless named; see docs/rules.md. Exit status 0 if all is as expected.
+
+Custom kinds are those of the CustomResourceDefinitions in the files that --crds names, and those that the setting
+kinds.declared declares.`,
   example: "interlock policy test --rules rules",
   async perform([verb, ...args], around) {
     const { value, rest } = takeOption(args, "config");
     const { positionals, values } = parseArgs({
       args: [...rest],
       allowPositionals: true,
-      options: { rules: { type: "string" } },
+      options: { rules: { type: "string" }, crds: { type: "string", multiple: true, default: [] } },
     });
     if (verb !== "test") throw new MisuseError("say test");
     const { config } = await configFrom(value, around);
@@ -35,16 +46,40 @@ files are those in the folder "tests" of the rules unless named; see docs/rules.
     const { rules, problems } = await readRulesFolder(directory);
     const wrong = [...problems];
     if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
-    const { workflows, problems: faults } = await catalogIn(config.execution.workflowsDir, config.execution.engine);
+    const { kinds, problems: unreadable } = await kindsOf(values.crds, declaredKinds(config));
+    const { workflowsDir, engine } = config.execution;
+    const { workflows, problems: faults } = await catalogIn(workflowsDir, engine, kinds);
     const paths = positionals.length > 0 ? positionals : [join(directory, "tests")];
     const alerts = await openAlertmanagerReader(config);
-    const expectations = await expectationsIn(paths, alerts, [...wrong, ...faults]);
-    const workflow = (id: string) => currentEntry(workflows.filter(({ spec }) => spec.workflowId === id));
+    const expectations = await expectationsIn(paths, { alerts, kinds }, [...wrong, ...unreadable, ...faults]);
+    const workflow = (id: string) =>
+      currentEntry(
+        workflows.filter(({ spec }) => spec.workflowId === id),
+        kinds,
+      );
     return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
   },
 };
 
-async function catalogIn(directory: string, defaultEngine: Engine) {
+/** The kinds that are defined in files, and those that are declared. */
+async function kindsOf(paths: readonly string[], declared: readonly CustomKind[]) {
+  const definitions: Parameters<typeof kindsFrom>[0][number][] = [];
+  const problems: string[] = [];
+  for (const path of paths) {
+    const readings = (await filesAt(path)).map(readDefinitions);
+    const found = readings.flatMap((reading) => (reading.kind === "valid" ? reading.definitions : []));
+    const wrong = readings.flatMap((reading) => (reading.kind === "invalid" ? reading.problems : []));
+    if (found.length === 0 && wrong.length === 0) problems.push(`${path}: has no CustomResourceDefinition`);
+    definitions.push(...found);
+    problems.push(...wrong);
+  }
+  return { kinds: kindsFrom(definitions, declared, offlineKinds), problems };
+}
+
+/** Where a kind may come from that is not known without a server. */
+const offlineKinds = "name its CustomResourceDefinition with --crds, or declare the kind in the setting kinds.declared";
+
+async function catalogIn(directory: string, defaultEngine: Engine, kinds: Kinds) {
   const isThere = await stat(directory).then(
     () => true,
     () => false,
@@ -57,7 +92,7 @@ async function catalogIn(directory: string, defaultEngine: Engine) {
 /** Everything that is wrong is said at once, with what was wrong before. */
 async function expectationsIn(
   paths: readonly string[],
-  alerts: SignalReader,
+  { alerts, kinds }: { readonly alerts: SignalReader; readonly kinds: Kinds },
   problems: string[],
 ): Promise<readonly Expectation[]> {
   const expectations: Expectation[] = [];

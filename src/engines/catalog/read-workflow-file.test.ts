@@ -70,7 +70,11 @@ describe("a workflow file", () => {
       `${plain}lockGroups: [a]\n`,
       "14: lockGroups must be empty: lock groups are not supported yet",
     ],
-    ["a kind that nobody knows", plain.replace("[node]", "[nodde]"), "6: targetKinds[0] is no kind that is known"],
+    [
+      "a kind that nobody knows",
+      plain.replace("[node]", "[nodde]"),
+      '6: targetKinds[0] is "nodde", which is no kind that is known: write kinds that are not built in with their group, as in certificate.cert-manager.io',
+    ],
     [
       "a default that does not fit",
       plain.replace("default: 3", "default: 0"),

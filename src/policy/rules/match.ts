@@ -17,12 +17,12 @@ export type Matching =
 /** Compares an incident with what a rule is for. Facts are looked at last: only rules that fit otherwise need them. */
 export function match(given: RuleMatch, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): Matching {
   const { signalName, signalSource, severity, targetResource, signalLabels = {} } = incident;
-  const { kind, name } = targetResource;
+  const { name } = targetResource;
   const because = firstDifference([
     ["signalName", given.signalName, [signalName]],
     ["source", given.source, [signalSource]],
     ["severity", given.severity, [severity]],
-    ["kind", spelled(given.kind, kinds), [spelled(kind, kinds)]],
+    ["kind", spelled(given.kind, kinds), subjectKinds(targetResource, kinds)],
     ["namespace", given.namespace, [subjectNamespace(incident)]],
     ["name", given.name, [name === "" ? undefined : name]],
     ...entries("label", given.labels, signalLabels),
@@ -89,8 +89,17 @@ function firstDifference(fields: readonly Field[]): string | undefined {
   return undefined;
 }
 
-/** One spelling for all that mean the same kind: who writes Node means node, nodes and no. */
-function spelled(kind: string, kinds: Kinds): string;
+/** The subject's kind in its canonical spelling; a custom kind also as it was reported, which may be without its group. */
+function subjectKinds({ kind, apiVersion = "" }: Subject, kinds: Kinds): readonly string[] {
+  const known = kinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind) ?? kinds.find(kind);
+  if (!known) return [kind];
+  return known.builtIn ? [kindText(known)] : [...new Set([kindText(known), kind])];
+}
+
+type Subject = RemediationRequestSpec["targetResource"];
+
+/** One spelling for all that mean the same kind: a rule with Node fits node, nodes and no. */
+function spelled(pattern: string, kinds: Kinds): string;
 function spelled(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined;
 function spelled(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined {
   if (pattern === undefined) return undefined;

@@ -1,36 +1,44 @@
 import { builtIns } from "./built-in-kinds.ts";
 import { type KnownKind, kindText } from "./known-kind.ts";
 
-/** The kinds that a target may be of. */
+/** The kinds that a target may be of. A snapshot: it never changes. */
 export interface Kinds {
   /** The kind that is spelled `spelling`: `deploy`, `Deployment`, `deployments.apps`, `certificate.cert-manager.io`. */
   find(spelling: string): KnownKind | undefined;
   /** How to write a custom kind that was spelled without its group: `certificate.cert-manager.io`. */
   suggest(spelling: string): string | undefined;
+  /** Why custom kinds may be missing, as a sentence without its full stop; undefined if all of them are known. */
+  readonly incomplete?: string | undefined;
 }
 
-/** A kind that a custom resource definition adds to the built-in ones. */
+/** A kind besides the built-in ones: defined by a custom resource definition, or declared in the configuration. */
 export interface CustomKind {
   readonly kind: string;
   readonly singular?: string;
   readonly plural: string;
   readonly shortNames?: readonly string[];
   readonly group: string;
+  readonly version?: string;
   readonly namespaced: boolean;
 }
 
 /** The built-in kinds and `custom` ones. A custom kind is found with its group only, so it never hides a built-in one. */
-export function kindsWith(custom: readonly CustomKind[]): Kinds {
+export function kindsWith(custom: readonly CustomKind[], incomplete?: string): Kinds {
   const bySpelling = new Map<string, KnownKind>();
   const byBareName = new Map<string, string>();
-
-  for (const kind of custom) {
-    const known = knownKind(kind);
-    for (const name of [known.singular, kind.kind.toLowerCase(), known.plural, ...known.shortNames]) {
+  const add = (names: readonly string[], known: KnownKind) => {
+    for (const name of names) {
       bySpelling.set(`${name}.${known.groups[0]}`, known);
       byBareName.set(name, kindText(known));
     }
-  }
+  };
+
+  // Replicas learn of definitions in different orders, and have to agree on what a name means.
+  const sorted = [...custom].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  const kinds = sorted.map((kind) => ({ known: knownKind(kind), bare: kind.kind.toLowerCase() }));
+  for (const { known } of kinds) add(known.shortNames, known);
+  // After all short names, so that the short name of one kind cannot take the place of another kind.
+  for (const { known, bare } of kinds) add([known.singular, bare, known.plural], known);
   // Last, so that a definition in a built-in group cannot take a built-in kind's place.
   for (const known of builtIns) {
     for (const name of [known.singular, known.plural, ...known.shortNames]) {
@@ -41,16 +49,22 @@ export function kindsWith(custom: readonly CustomKind[]): Kinds {
   return {
     find: (spelling) => bySpelling.get(spelling.toLowerCase()),
     suggest: (spelling) => byBareName.get(spelling.toLowerCase()),
+    incomplete,
   };
 }
 
-function knownKind({ kind, singular, plural, shortNames = [], group, namespaced }: CustomKind): KnownKind {
+function sortKey({ group, plural }: CustomKind): string {
+  return `${group}/${plural}`.toLowerCase();
+}
+
+function knownKind({ kind, singular, plural, shortNames = [], group, version, namespaced }: CustomKind): KnownKind {
   return {
     singular: (singular || kind).toLowerCase(),
     plural: plural.toLowerCase(),
     shortNames: shortNames.map((name) => name.toLowerCase()),
     groups: [group.toLowerCase()],
     namespaced,
+    ...(version === undefined ? {} : { version }),
     builtIn: false,
   };
 }

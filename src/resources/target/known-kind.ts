@@ -6,6 +6,8 @@ export interface KnownKind {
   /** Where the kind lives; empty is the core group. The first is its home today, the others are older ones. */
   readonly groups: readonly [string, ...string[]];
   readonly namespaced: boolean;
+  /** In which objects of a custom kind are read if nothing else names a version; built-in kinds have v1. */
+  readonly version?: string;
   /** Built-in kinds are written without their group. */
   readonly builtIn: boolean;
 }

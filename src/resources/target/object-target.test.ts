@@ -55,10 +55,6 @@ describe("a target in any spelling", () => {
       'has the kind "rollout", which is not built in: write other kinds with their group, as in certificate.cert-manager.io',
     ],
     [
-      "web/rollout.argoproj.io/shop",
-      'has the kind "rollout.argoproj.io", which is neither built in nor defined by a custom resource definition here',
-    ],
-    [
       "web/deployment.v1.apps/shop",
       'names the kind "deployment.v1.apps" with a version: write it without, as in deployment.apps',
     ],
@@ -107,6 +103,15 @@ describe("a target of a custom kind", () => {
       expect(textOf(parseTarget(`web/${spelling}/shop`, kinds))).toBe("web/rollout.argoproj.io/shop");
     },
   );
+
+  it("is a problem that says how to make it known, if it is neither defined nor declared", () => {
+    expect(parseTarget("web/analysis.argoproj.io/shop", kinds)).toEqual({
+      kind: "problem",
+      problem:
+        'has the kind "analysis.argoproj.io", which is neither built in nor defined by a custom resource definition here: apply its CustomResourceDefinition, or declare the kind in the setting kinds.declared',
+      unknownKind: true,
+    });
+  });
 
   it("is not found without its group, and the problem says how to write it", () => {
     expect(parseTarget("web/ro/shop", kinds)).toEqual({

@@ -1,6 +1,6 @@
 import { builtInKinds, type Kinds } from "./kinds.ts";
 import { type KnownKind, kindText } from "./known-kind.ts";
-import { longestTarget, type ObjectTarget, problem, type TargetReading } from "./target.ts";
+import { longestTarget, type ObjectTarget, problem, type TargetProblem, type TargetReading } from "./target.ts";
 
 /** `[cluster:]namespace/kind/name` or `[cluster:]kind/name`, in any spelling of the kind. */
 export function parseObjectTarget(text: string, kinds: Kinds = builtInKinds): TargetReading<ObjectTarget> {
@@ -14,7 +14,7 @@ export function parseObjectTarget(text: string, kinds: Kinds = builtInKinds): Ta
   const cluster = colon < 0 ? undefined : first.slice(0, colon);
 
   const kind = kinds.find(spelling);
-  if (!kind) return problem(unknownKind(spelling, kinds));
+  if (!kind) return unknownKind(spelling, kinds);
   return targetOf(kind, { cluster, namespace, name });
 }
 
@@ -33,24 +33,31 @@ export function targetOfObject(
 ): TargetReading<ObjectTarget> {
   const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0]}` : "";
   const known = kinds.find(`${kind}${group}`);
-  if (!known) return problem(unknownKind(`${kind}${group}`, kinds));
+  if (!known) return unknownKind(`${kind}${group}`, kinds);
   // Some senders leave the namespace of a cluster-wide object empty, others leave it out.
   return targetOf(known, { cluster: undefined, namespace: namespace || undefined, name });
 }
 
 const expected = "write namespace/kind/name, or kind/name for a kind that has no namespace";
 
-function unknownKind(spelling: string, kinds: Kinds): string {
-  if (!/^[A-Za-z][A-Za-z0-9.-]*$/.test(spelling)) return `has no valid kind: ${expected}`;
+function unknownKind(spelling: string, kinds: Kinds): TargetProblem {
+  if (!/^[A-Za-z][A-Za-z0-9.-]*$/.test(spelling)) return problem(`has no valid kind: ${expected}`);
   if (/\.v\d+((alpha|beta)\d+)?(\.|$)/i.test(spelling)) {
-    return `names the kind "${spelling}" with a version: write it without, as in deployment.apps`;
+    return problem(`names the kind "${spelling}" with a version: write it without, as in deployment.apps`);
   }
   if (spelling.includes(".")) {
-    return `has the kind "${spelling}", which is neither built in nor defined by a custom resource definition here`;
+    const what = `has the kind "${spelling}", which is neither built in nor defined by a custom resource definition here`;
+    const sentence = `${what}: ${kinds.incomplete ?? addKind}`;
+    return { ...problem(sentence), unknownKind: true };
   }
   const example = kinds.suggest(spelling) ?? "certificate.cert-manager.io";
-  return `has the kind "${spelling}", which is not built in: write other kinds with their group, as in ${example}`;
+  return problem(
+    `has the kind "${spelling}", which is not built in: write other kinds with their group, as in ${example}`,
+  );
 }
+
+/** How to make a kind known. */
+export const addKind = "apply its CustomResourceDefinition, or declare the kind in the setting kinds.declared";
 
 interface Place {
   readonly cluster: string | undefined;

@@ -31,6 +31,8 @@ export type TargetReading<T extends Target = Target> = { readonly kind: "target"
 export interface TargetProblem {
   readonly kind: "problem";
   readonly problem: string;
+  /** The target would be valid if its kind were known. */
+  readonly unknownKind?: true;
 }
 
 /** Room for a cluster, a namespace, a kind with its group and a name, each as long as Kubernetes allows. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/kube/index.ts";
-import { kindsWith } from "../../../src/resources/index.ts";
+import { fixedKinds, kindsWith } from "../../../src/resources/index.ts";
 import { builtInReporters } from "../../../src/sources/alertmanager/reporters.ts";
 import { alertmanager } from "../../../src/sources/index.ts";
 import { GatewayWorld, pods } from "../gateway-world.ts";
@@ -68,7 +68,7 @@ async function scoreAll(): Promise<readonly Score[]> {
   const world = await clusterWithExporters();
   const custom = (kind: string, group: string) => ({ kind, plural: `${kind.toLowerCase()}s`, group, namespaced: true });
   const kinds = kindsWith([custom("Certificate", "cert-manager.io"), custom("Application", "argoproj.io")]);
-  const gateway = await world.gateway({ kinds });
+  const gateway = await world.gateway({ kinds: fixedKinds(kinds) });
   const scores: Score[] = [];
   for (const setup of setups) {
     const counts = { right: 0, coarse: 0, refused: 0, wrong: 0 };
