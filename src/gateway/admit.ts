@@ -150,11 +150,16 @@ export class Intake {
       return { kind: "ignored", fingerprint, message: `There would be nothing to do: ${because}.` };
     }
     const { report } = found;
-    const reading = targetOfObject(report.owner.reference, kinds.current);
-    if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
+    const { reference } = report.owner;
+    const reading = targetOfObject(reference, kinds.current);
     const newest = await incidents.read(report.fingerprint);
-    const scope = await scopeOf({ target: reading.target, reference: report.owner.reference });
-    return previewOf({ report, newest, scope, namespace });
+    if (reading.kind === "target") {
+      const scope = await scopeOf({ target: reading.target, reference });
+      return previewOf({ report, newest, scope, namespace });
+    }
+    // Its incident was opened while the kind was known.
+    if (newest && isOpen(newest)) return previewOf({ report, newest, scope: { in: true }, namespace });
+    return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
   }
 
   /** The signal as it counts: with no time in the future, and with a series of its own source. */

@@ -1,13 +1,16 @@
 import {
+  builtInKinds,
   type fingerprinter,
   type Kinds,
   type KindsCache,
   kindText,
   type ObjectReference,
   type ObjectTarget,
+  parseRecordedTarget,
   parseTarget,
   type RemediationRequest,
   type Signal,
+  type TargetReading,
   targetOfObject,
 } from "../resources/index.ts";
 import { seriesKey } from "./decide.ts";
@@ -59,7 +62,7 @@ export class Identities {
     const { nodes, owners } = this.#options;
     const node = signal.node ? await nodes.find(signal.node) : undefined;
     const subject = this.#subjectOf(signal, node);
-    if (subject.kind === "invalid") return subject;
+    if (subject.kind === "invalid") return this.#reportOfUnknownKind(signal, receivedAt, subject) ?? subject;
     const owner = subject.kind === "object" ? await owners.ownerOf(subject.target, subject.reference) : undefined;
     const former: Former[] = [];
     for (const one of this.#formerSubjects(signal)) {
@@ -94,11 +97,7 @@ export class Identities {
   #subjectOf(signal: Signal, node: string | undefined): Subject {
     const { current: kinds } = this.#options.kinds;
     if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);
-    if (signal.subject) {
-      const { namespace: _, ...clusterWide } = signal.subject;
-      const { coarserSubject: coarser } = signal;
-      return this.#object([signal.subject, ...(coarser ? [clusterWide, coarser] : [])], signal);
-    }
+    if (signal.subject) return this.#object(referencesIn(signal), signal);
     const written = this.#options.ruleTarget(signal);
     const reading = written === undefined ? undefined : parseTarget(written, kinds);
     if (reading?.kind === "target" && reading.target.type === "object") {
@@ -118,6 +117,37 @@ export class Identities {
     }
     if (noSubject !== undefined) return { kind: "none", because: noSubject };
     return { kind: "invalid", problems: [`the subject ${problem}`] };
+  }
+
+  /**
+   * The identity that the signal had while other kinds were known, if its incident is still open: a definition that is
+   * applied or deleted opens and closes nothing.
+   */
+  #openUnderOtherKind(signal: Signal, now: string | undefined): Identity | undefined {
+    const { incidents, kinds } = this.#options;
+    const isFiring = (fingerprint: string) => {
+      const open = incidents.newest(fingerprint);
+      return open !== undefined && isFiringIn(open, signal);
+    };
+    if (!signal.subject || isBuiltIn(signal.subject) || (now !== undefined && isFiring(now))) return undefined;
+    for (const reference of referencesIn(signal)) {
+      const reading = targetOfObject(reference, kinds.current);
+      const known = reading.kind === "problem" && reading.unknownKind ? targetOfFormerKind(reference) : reading;
+      if (known.kind === "problem" || known.target.type !== "object") continue;
+      const { target } = known;
+      const identity = this.#identity(signal, { kind: "object", target, reference }, { target, reference });
+      if (identity.fingerprint !== now && isFiring(identity.fingerprint)) return identity;
+    }
+    return undefined;
+  }
+
+  /** A signal about an object of an unknown kind still counts for the incident that was opened while the kind was known. */
+  #reportOfUnknownKind(signal: Signal, receivedAt: string, { problems }: InvalidSubject): Found | undefined {
+    const identity = this.#openUnderOtherKind(signal, undefined);
+    if (!identity) return undefined;
+    const fingerprint = this.#options.fingerprintOf(signal, undefined);
+    const successor: NoIdentity = { fingerprint, because: problems.join("; ") };
+    return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, successor } };
   }
 
   /** The subjects by the rules of earlier versions, if they matter: incidents that were opened by them are still there. */
@@ -194,7 +224,8 @@ export class Identities {
       };
     }
     const other =
-      subject.kind === "object" && owner ? this.#openElsewhere(signal, subject, owner, identity) : undefined;
+      (subject.kind === "object" && owner ? this.#openElsewhere(signal, subject, owner, identity) : undefined) ??
+      this.#openUnderOtherKind(signal, identity.fingerprint);
     if (other) {
       return { kind: "report", report: { ...other, signal, receivedAt, identityVersion, successor: identity } };
     }
@@ -220,10 +251,30 @@ interface SubjectObject {
   readonly reference: ObjectReference;
 }
 
-type Subject =
-  | SubjectObject
-  | { readonly kind: "none"; readonly because: string }
-  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+interface InvalidSubject {
+  readonly kind: "invalid";
+  readonly problems: readonly string[];
+}
+
+type Subject = SubjectObject | { readonly kind: "none"; readonly because: string } | InvalidSubject;
+
+/** What a signal is about, as it may be read: the first reference of a known kind counts. */
+function referencesIn({ subject, coarserSubject: coarser }: Signal): readonly ObjectReference[] {
+  if (!subject) return [];
+  const { namespace: _, ...clusterWide } = subject;
+  return [subject, ...(coarser ? [clusterWide, coarser] : [])];
+}
+
+/** The kinds that are built in are always known. */
+function isBuiltIn({ apiVersion = "", kind }: ObjectReference): boolean {
+  return builtInKinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind) !== undefined;
+}
+
+/** The target that a reference meant while its kind was known: nearly all kinds are their own singular, in lower case. */
+function targetOfFormerKind({ apiVersion = "", kind, namespace, name }: ObjectReference): TargetReading {
+  const spelling = kind.includes(".") ? kind : `${kind}.${apiVersion.split("/")[0]}`;
+  return parseRecordedTarget([...(namespace ? [namespace] : []), spelling.toLowerCase(), name].join("/"));
+}
 
 interface Facts {
   readonly signal: Signal;

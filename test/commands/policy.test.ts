@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { certificateDefinition } from "../doubles/certificate-definition.ts";
 import { interlock } from "../services/interlock.ts";
 
 describe("interlock policy test", { timeout: 60_000 }, () => {
@@ -74,6 +76,66 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
 
     expect(out).toContain("warn  rule full drops label mountpoint: ");
     expect(status).toBe(0);
+  });
+
+  describe("about a custom kind", () => {
+    const rule = "{ name: renew, match: { signalName: Expires, kind: Certificate.cert-manager.io }, workflow: renew }";
+    const expectation =
+      "tests:\n  - name: renewed\n    signal: { name: Expires, target: web/certificates.cert-manager.io/shop }\n    expect: { rule: renew, target: web/certificate.cert-manager.io/shop, decision: allow }\n";
+    const pipeline =
+      "apiVersion: tekton.dev/v1\nkind: Pipeline\nmetadata: { name: workflow }\nspec:\n  tasks:\n    - name: renew\n      taskSpec:\n        steps:\n          - { name: renew, script: echo renewed }\n";
+    const workflow =
+      "workflowId: renew\nversion: 1.0.0\ndescription: Renews a certificate.\nengine: local\ntargetKinds: [certificate.cert-manager.io]\n";
+    const declared =
+      "kinds: { declared: [{ group: cert-manager.io, kind: Certificate, plural: certificates, scope: Namespaced }] }\n";
+
+    /** The arguments of a test with these settings. */
+    function prepared(settings: string): readonly string[] {
+      const rules = join(directory, "custom-rules");
+      const folder = join(directory, "custom-workflows", "renew");
+      for (const path of [rules, folder]) mkdirSync(path, { recursive: true });
+      writeFileSync(join(rules, "r.yaml"), `rules:\n  - ${rule}\n`);
+      writeFileSync(join(folder, "workflow.yaml"), workflow);
+      writeFileSync(join(folder, "pipeline.yaml"), pipeline);
+      const config = file("custom.yaml", `execution: { workflowsDir: ${join(folder, "..")} }\n${settings}`);
+      return ["policy", "test", "--rules", rules, "--config", config, file("custom-expect.yaml", expectation)];
+    }
+
+    it("knows the kinds that the files of --crds define", async () => {
+      const crds = join(directory, "crds");
+      mkdirSync(crds, { recursive: true });
+      writeFileSync(join(crds, "certificates.yaml"), `kind: Namespace\n---\n${stringify(certificateDefinition)}`);
+
+      const { status, out } = await interlock([...prepared(""), "--crds", crds]);
+
+      expect(out).toContain("1 passed, 0 failed");
+      expect(status).toBe(0);
+    });
+
+    it("knows the kinds that the configuration declares", async () => {
+      const { status, out } = await interlock(prepared(declared));
+
+      expect(out).toContain("1 passed, 0 failed");
+      expect(status).toBe(0);
+    });
+
+    it("says what to name if the kind is unknown", async () => {
+      const { status, err } = await interlock(prepared(""));
+
+      expect(status).toBe(1);
+      expect(err).toContain("certificates.cert-manager.io");
+      expect(err).toContain("name its CustomResourceDefinition with --crds, or declare the kind");
+    });
+
+    it.each([
+      ["nothing at that path", "nowhere.yaml"],
+      ["a file without a definition", "package.json"],
+    ])("refuses %s as --crds", async (_what, path) => {
+      const { status, err } = await interlock([...prepared(""), "--crds", path]);
+
+      expect(status).toBe(1);
+      expect(err).toContain(`${path}: has no CustomResourceDefinition`);
+    });
   });
 
   it("takes the cooldown from the configuration that is named", async () => {

@@ -3,7 +3,7 @@ import { type KindsCache, watchKinds } from "../../src/resources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { applyCertificates, deleteCertificates } from "../doubles/certificate-definition.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
-import { GatewayWorld, pods, signal } from "./gateway-world.ts";
+import { GatewayWorld, pods, resolved, signal } from "./gateway-world.ts";
 
 const subject = { apiVersion: "cert-manager.io/v1", kind: "Certificate", namespace: "payment", name: "shop" };
 const target = "payment/certificate.cert-manager.io/shop";
@@ -42,6 +42,37 @@ describe("a signal about a custom kind", () => {
     await world.settle();
 
     expect(await gateway.admit(signal({ subject, name: "Another" }))).toMatchObject({ kind: "invalid" });
+  });
+
+  it("that is over ends its incident, although its definition was deleted meanwhile", async () => {
+    await applyCertificates(world.client);
+    const gateway = await world.gateway({ kinds: watched() });
+    await gateway.admit(signal({ subject }));
+    await deleteCertificates(world.client);
+    await world.settle();
+
+    expect(await gateway.admit(signal({ subject }))).toMatchObject({ kind: "counted" });
+    expect(await gateway.preview(signal({ subject }))).toMatchObject({ kind: "counted" });
+    expect(await gateway.admit(resolved({ subject }))).toMatchObject({ kind: "resolved" });
+    await world.flush();
+
+    expect((await world.only()).status?.resolvedAt).toBeDefined();
+  });
+
+  it("stays with the incident of its namespace that was opened while its kind was unknown", async () => {
+    const coarserSubject = { kind: "Namespace", name: "payment" };
+    const gateway = await world.gateway({ kinds: watched() });
+    await gateway.admit(signal({ subject, coarserSubject }));
+    const [before] = await world.incidents();
+    expect(before?.spec.targetResource).toMatchObject({ kind: "Namespace" });
+
+    await applyCertificates(world.client);
+    await world.settle();
+
+    expect(await gateway.admit(signal({ subject, coarserSubject }))).toMatchObject({ kind: "counted" });
+    expect(await gateway.admit(resolved({ subject, coarserSubject }))).toMatchObject({ kind: "resolved" });
+    await world.flush();
+    expect((await world.only()).status?.resolvedAt).toBeDefined();
   });
 
   it("finds an owner whose kind became known a moment ago", async () => {
