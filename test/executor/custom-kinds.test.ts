@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KubeClient } from "../../src/kube/index.ts";
-import { customResourceDefinitions, type KindsCache, remediationTargets, watchKinds } from "../../src/resources/index.ts";
+import {
+  customResourceDefinitions,
+  type KindsCache,
+  remediationTargets,
+  watchKinds,
+} from "../../src/resources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { applyCertificates, deleteCertificates } from "../doubles/certificate-definition.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
