@@ -1,9 +1,12 @@
-export { createDurably } from "./create-durably.ts";
 export { currentText, problemOf } from "./current-text.ts";
 export { makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
 export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 export { DiskError, type DiskErrorCode } from "./disk-error.ts";
-export { lockIfThere } from "./lock-if-there.ts";
-export { openLocked } from "./open-locked.ts";
+export { GroupCommit } from "./log/group-commit.ts";
+export { type Line, readLines } from "./log/read-lines.ts";
+export type { ScannedSegment } from "./log/recover.ts";
+export { type Salvage, SegmentLog } from "./log/segment-log.ts";
+export { type Segment, segmentNames } from "./log/segment-names.ts";
+export { lockIfThere, openLocked } from "./open-locked.ts";
 export { assertOwned, openOwnDirectory } from "./own-directory.ts";
-export { writeDurably } from "./write-durably.ts";
+export { createDurably, writeDurably } from "./write-durably.ts";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { DiskError } from "./disk-error.ts";
 
 /** open(2) of macOS and BSD can lock, but Node has no name for the flag. */
@@ -20,6 +20,22 @@ export async function openLocked(path: string): Promise<FileHandle | undefined> 
     if ((error as NodeJS.ErrnoException).code === "EAGAIN") return undefined;
     throw error;
   }
+}
+
+/**
+ * Locks a file or folder that others remove while they hold its lock. Undefined: another process holds it, or it is gone,
+ * also if it went while we waited for the lock.
+ */
+export async function lockIfThere(path: string): Promise<FileHandle | undefined> {
+  const handle = await openLocked(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (!handle) return undefined;
+  const [there, ours] = await Promise.all([stat(path).catch(() => undefined), handle.stat()]);
+  if (there?.ino === ours.ino) return handle;
+  await handle.close();
+  return undefined;
 }
 
 /**

@@ -1,22 +1,47 @@
 import { constants } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createTemporary } from "./create-temporary.ts";
+
+const maxTries = 1_000;
 
 /** Writes the file whole or not at all, for us alone to read; when this returns, it outlives a power failure. */
-export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+export function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+  return publish(path, content, rename);
+}
+
+/** Like `writeDurably`, but never replaces a file: rejects with EEXIST if there is one. */
+export function createDurably(path: string, content: string | Uint8Array): Promise<void> {
+  // Unlike a rename, a link does not replace a file that another process has created meanwhile.
+  return publish(path, content, link);
+}
+
+async function publish(path: string, content: string | Uint8Array, giveName: typeof rename): Promise<void> {
   const { temporary, handle } = await createTemporary(path);
   {
     await using file = handle;
     try {
       await file.writeFile(content);
       await file.sync();
-      await rename(temporary, path);
-    } catch (error) {
+      await giveName(temporary, path);
+    } finally {
       await rm(temporary, { force: true });
-      throw error;
     }
   }
   await using directory = await open(dirname(path), constants.O_RDONLY);
   await directory.sync();
+}
+
+/**
+ * Creates a file beside `path`, for us alone to read. A name that exists is never used: it could be a symbolic link to
+ * another file, a file with a loose mode, or a file that another process is writing.
+ */
+async function createTemporary(path: string): Promise<{ temporary: string; handle: FileHandle }> {
+  for (let tries = 1; ; tries++) {
+    const temporary = tries === 1 ? `${path}.new` : `${path}.new-${tries}`;
+    try {
+      return { temporary, handle: await open(temporary, "wx", 0o600) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries === maxTries) throw error;
+    }
+  }
 }

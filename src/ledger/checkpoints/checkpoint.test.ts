@@ -120,7 +120,7 @@ describe("a checkpoint's head", () => {
 
   function items(stored: readonly string[], after = 0): ChainItem[] {
     const chain = new Chain("w-1", { seq: after, hash: after === 0 ? noHash : undefined });
-    const found = [...chain.startSegment({ name: "", first: after + 1 }, "db", { isNewest: false })];
+    const found = [...chain.startSegment({ name: "", number: after + 1 }, "db", { isNewest: false })];
     for (const [i, line] of stored.entries()) {
       found.push(...chain.take({ bytes: Buffer.from(line), number: i + 1, at: 0, isEnded: true }));
     }

@@ -30,7 +30,7 @@ export async function* databaseChain(
 ): AsyncGenerator<ChainItem> {
   const chain = new Chain(writer, after);
   const file = placeOf(database, writer);
-  yield* chain.startSegment({ name: "", first: after.seq + 1 }, file, { isNewest: false });
+  yield* chain.startSegment({ name: "", number: after.seq + 1 }, file, { isNewest: false });
   for await (const { seq, line, isIndexedRightly } of database.lines(writer, after.seq)) {
     const bytes = Buffer.from(line);
     const items = [...chain.take({ bytes, number: seq, at: 0, isEnded: true })];

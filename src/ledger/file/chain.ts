@@ -1,6 +1,5 @@
-import type { Line } from "./read-lines.ts";
+import type { Line, Segment } from "../../disk/index.ts";
 import { type LedgerRow, readRow, type Start } from "./row.ts";
-import type { Segment } from "./segments.ts";
 
 /**
  * - `changed`: a line is not what was written
@@ -44,7 +43,11 @@ export class Chain {
     this.#next = { seq: after.seq + 1, previous: after.hash };
   }
 
-  *startSegment({ first }: Segment, file: string, { isNewest }: { readonly isNewest: boolean }): Generator<ChainItem> {
+  *startSegment(
+    { number: first }: Segment,
+    file: string,
+    { isNewest }: { readonly isNewest: boolean },
+  ): Generator<ChainItem> {
     this.#file = file;
     this.#isNewest = isNewest;
     const { seq } = this.#next;

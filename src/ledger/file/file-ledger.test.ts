@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { recordingLogger } from "../../../test/doubles/recording-logger.ts";
-import { until } from "../../../test/executor/processes/until.ts";
 import { type Disk, type DiskFile, openDirectory } from "../../disk/index.ts";
 import { promMetrics } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
@@ -293,7 +292,7 @@ describe("a disk that fails", () => {
     expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-6"]);
   });
 
-  it("is gone on with by itself when there is room again, and that is told", async () => {
+  it("refuses events for a second at a time, and records them again once there is room", async () => {
     const broken = { is: false };
     const clock = new ManualClock();
     const log = recordingLogger();
@@ -301,30 +300,21 @@ describe("a disk that fails", () => {
     await ledger.append(event(1));
     broken.is = true;
     const outcomes: string[] = [];
-    async function tellAfter(ms: number, i: number) {
+    async function appendAfter(ms: number, i: number) {
       await clock.advance(ms);
       await ledger.append(event(i)).then(
-        () => outcomes.push("kept"),
+        () => outcomes.push("recorded"),
         (error: { code: string }) => outcomes.push(error.code),
       );
-      // Opening it anew takes as long as it takes; nobody waits for it.
-      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
 
-    await tellAfter(0, 2);
-    await tellAfter(1_000, 3);
+    await appendAfter(0, 2);
+    await appendAfter(1_000, 3);
     broken.is = false;
-    await tellAfter(1_000, 4);
-    // An attempt that began before there was room may end late; the next one is due a second later.
-    await until("it is open again", async () => {
-      await clock.advance(1_000);
-      return ledger.append(event(5)).then(
-        () => true,
-        () => undefined,
-      );
-    });
+    await appendAfter(999, 4);
+    await appendAfter(1, 5);
 
-    expect(outcomes).toEqual(["failed", "failed", "failed"]);
+    expect(outcomes).toEqual(["failed", "failed", "failed", "recorded"]);
     expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-5"]);
     expect((await verifyLedger(directory)).problems).toEqual([]);
     const told = log.events.map(({ event }) => event).filter((event) => event.startsWith("ledger keeps"));
@@ -332,6 +322,30 @@ describe("a disk that fails", () => {
     await ledger.close();
     await tell(6, 6);
     expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-5", "event-6"]);
+  });
+
+  it("keeps the whole rows of a failed write, because another writer may have read them already", async () => {
+    let writes = 0;
+    const openDisk = wrapping((file) => ({
+      ...file,
+      async write(bytes, position) {
+        await file.write(bytes, position);
+        writes++;
+        if (writes === 2) throw new Error("EIO: i/o error");
+      },
+    }));
+    const clock = new ManualClock();
+    const ledger = await open({ openDisk, clock });
+    await ledger.append(event(1));
+
+    const outcomes = await Promise.allSettled([2, 3].map((i) => ledger.append(event(i))));
+    await clock.advance(1_000);
+    await ledger.append(event(4));
+
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-2", "event-3", "event-4"]);
+    expect(await verifyLedger(directory)).toMatchObject({ problems: [], writers: [{ rows: 4 }] });
+    await ledger.close();
   });
 
   it("does not make memory grow without end: what is told too fast is refused", async () => {

@@ -3,15 +3,14 @@ import { type Disk, openDirectory } from "../../disk/index.ts";
 import { type Logger, silentLogger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { eventText } from "../event-text.ts";
-import { type Ledger, LedgerError, type LedgerEvent } from "../ledger.ts";
+import { type Ledger, LedgerError } from "../ledger.ts";
 import { type LedgerObserver, unobserved } from "../observe-ledger.ts";
 import type { Shippable } from "../shipping/shippable.ts";
 import { Heads } from "./heads.ts";
 import { Journal, type JournalLimits } from "./journal.ts";
 import { JournalReader } from "./journal-reader.ts";
-import { recover } from "./recover.ts";
+import { openJournalLog } from "./recover.ts";
 import type { Head } from "./row.ts";
-import { segmentsAmong, startOf } from "./segments.ts";
 import { isWriterName } from "./writers.ts";
 
 export interface FileLedgerOptions {
@@ -64,18 +63,19 @@ export async function openFileLedger({
   if (!isWriterName(writer)) throw new TypeError(`${writer} cannot be the name of a writer`);
   const disk = await openDisk(join(directory, writer), clock);
   try {
-    const look = () => recover(disk, writer, log);
-    const recovered = await look();
     const listeners: (() => void)[] = [];
     function wrote(bytes: number) {
       observer.wrote(bytes);
       for (const listener of listeners) listener();
     }
-    const parts = { disk, writer, limits: { ...defaultLimits, ...limits }, wrote, clock, recover: look };
-    const journal = new Journal(parts, recovered);
-    const append = announced(observedAppend(journal, observer, clock), log);
+    const journal = new Journal({
+      ...{ disk, writer, wrote, clock },
+      limits: { ...defaultLimits, ...limits },
+      log: await openJournalLog(disk, writer, log),
+    });
+    const append = observedAppend(journal, { observer, clock, log });
     const heads = new Heads({ append }, { directory, writer, everyMs: headsEveryMs, storedHeads, clock, log });
-    log.info("ledger opened", { directory, writer, seq: recovered.head.seq });
+    log.info("ledger opened", { directory, writer, seq: journal.head.seq });
     const reader = new JournalReader(disk);
     return {
       append,
@@ -86,7 +86,7 @@ export async function openFileLedger({
         writer,
         head: () => journal.head,
         bytes: () => journal.bytes,
-        begin: async () => startOf(segmentsAmong(await disk.names())).seq,
+        begin: async () => journal.first - 1,
         read: (after, portion) => reader.read(after, { ...portion, until: journal.head.seq }),
         forget: (seq) => journal.forget(seq),
         onMore: (listener) => void listeners.push(listener),
@@ -98,33 +98,27 @@ export async function openFileLedger({
   }
 }
 
-function observedAppend(journal: Journal, observer: LedgerObserver, clock: Clock) {
-  return async (event: LedgerEvent): Promise<void> => {
-    const toldAt = clock.now();
+/** Reports each event to `observer`, and logs once when no event can be recorded any more, and when that is over. */
+function observedAppend(
+  journal: Journal,
+  { observer, clock, log }: { readonly observer: LedgerObserver; readonly clock: Clock; readonly log: Logger },
+): Ledger["append"] {
+  let outage: string | undefined;
+  return async (event) => {
+    const startedAt = clock.now();
     try {
       await journal.append(eventText(event));
     } catch (error) {
-      if (error instanceof LedgerError) observer.refused(error.code);
-      throw error;
-    }
-    observer.kept(event.type, clock.now() - toldAt);
-  };
-}
-
-/** Whoever is refused says so too, but for one event each; that nothing at all is kept is worth a word of its own. */
-function announced(append: Ledger["append"], log: Logger): Ledger["append"] {
-  let announced: string | undefined;
-  return async (event) => {
-    try {
-      await append(event);
-    } catch (error) {
-      const code = error instanceof LedgerError ? error.code : undefined;
+      if (!(error instanceof LedgerError)) throw error;
+      const { code, message } = error;
+      observer.refused(code);
       const isLasting = code === "full" || code === "failed";
-      if (isLasting && announced !== code) log.error("ledger keeps nothing", { code, error: (error as Error).message });
-      if (isLasting) announced = code;
+      if (isLasting && outage !== code) log.error("ledger keeps nothing", { code, error: message });
+      if (isLasting) outage = code;
       throw error;
     }
-    if (announced) log.info("ledger keeps events again", { code: announced });
-    announced = undefined;
+    observer.kept(event.type, clock.now() - startedAt);
+    if (outage) log.info("ledger keeps events again", { code: outage });
+    outage = undefined;
   };
 }

@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../time/index.ts";
 import type { Ledger } from "../ledger.ts";
 import { lastRows } from "./last-rows.ts";
 import type { Head } from "./row.ts";
-import { segmentsAmong } from "./segments.ts";
+import { journalSegments } from "./segments.ts";
 import { type Writer, writersIn } from "./writers.ts";
 
 interface HeadsOptions {
@@ -105,7 +105,8 @@ export class Heads {
   async #headOf({ name, view }: Writer): Promise<Head | undefined> {
     try {
       // A segment that was just begun has no rows yet.
-      for (const segment of segmentsAmong(await view.names())
+      for (const segment of journalSegments
+        .among(await view.names())
         .slice(-2)
         .reverse()) {
         const { rows } = await lastRows(view, segment, name);

@@ -1,7 +1,5 @@
-import type { DiskFile, DiskView } from "../../disk/index.ts";
-import { readLines } from "./read-lines.ts";
-import { type LedgerRow, mostBatchBytes, mostLineBytes, readRow } from "./row.ts";
-import type { Segment } from "./segments.ts";
+import { type DiskFile, type DiskView, readLines, type Segment } from "../../disk/index.ts";
+import { type Head, type LedgerRow, mostBatchBytes, mostLineBytes, readRow } from "./row.ts";
 
 /** More than one write can have, so that what it begins with was durable before the last one began. */
 const windowBytes = mostBatchBytes + 2 * mostLineBytes;
@@ -38,6 +36,7 @@ async function rowsAtEnd(file: DiskFile, writer: string): Promise<LastRows> {
   return { rows, isWhole: true };
 }
 
-function follows(row: LedgerRow, before: LedgerRow | undefined): boolean {
+/** Whether `row` is the next one in the chain, as far as the one before it is known. */
+export function follows(row: LedgerRow, before: Head | undefined): boolean {
   return !before || (row.seq === before.seq + 1 && row.previous === before.hash);
 }

@@ -1,6 +1,6 @@
-import { link, open, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeDirectory } from "../../disk/index.ts";
+import { createDurably, makeDirectory } from "../../disk/index.ts";
 import type { Random } from "../../time/index.ts";
 import { LedgerError } from "../ledger.ts";
 import { isWriterName } from "./writers.ts";
@@ -25,24 +25,10 @@ async function kept(file: string): Promise<string | undefined> {
 }
 
 async function make(file: string, random: Random): Promise<string> {
-  const draft = `${file}.${random.id()}`;
   await makeDirectory(dirname(file));
-  try {
-    await writeDurably(draft, `w-${random.id()}\n`);
-    // Unlike a rename it does not replace what another process has put there meanwhile.
-    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
-  } finally {
-    await rm(draft, { force: true });
-  }
-  await using directory = await open(dirname(file));
-  await directory.sync();
+  await createDurably(file, `w-${random.id()}\n`).catch((error: NodeJS.ErrnoException) => {
+    // Another process has just made it.
+    if (error.code !== "EEXIST") throw error;
+  });
   return (await kept(file)) ?? "";
-}
-
-async function writeDurably(file: string, text: string) {
-  await using handle = await open(file, "wx", 0o600);
-  await handle.writeFile(text);
-  await handle.sync();
 }

@@ -1,14 +1,13 @@
 import { join } from "node:path";
-import type { DiskFile, DiskView } from "../../disk/index.ts";
+import { type DiskFile, type DiskView, readLines, type Segment } from "../../disk/index.ts";
 import { LedgerError } from "../ledger.ts";
 import { Chain, type ChainItem, type ChainProblem } from "./chain.ts";
-import { readLines } from "./read-lines.ts";
 import type { Start } from "./row.ts";
-import { type Segment, segmentsAmong, startOf } from "./segments.ts";
+import { journalSegments, startOf } from "./segments.ts";
 
 /** Everything of one writer that is in its journal, checked. */
 export async function* readWriter(view: DiskView, writer: string): AsyncGenerator<ChainItem> {
-  const segments = segmentsAmong(await view.names());
+  const segments = journalSegments.among(await view.names());
   yield* readChain(view, writer, { segments, after: startOf(segments) });
 }
 

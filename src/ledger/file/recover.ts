@@ -1,53 +1,41 @@
 import { join } from "node:path";
-import type { Disk, DiskFile } from "../../disk/index.ts";
+import {
+  type Disk,
+  type DiskFile,
+  readLines,
+  type Salvage,
+  type ScannedSegment,
+  type Segment,
+  SegmentLog,
+} from "../../disk/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { LedgerError } from "../ledger.ts";
-import { lastRows } from "./last-rows.ts";
+import { follows, lastRows } from "./last-rows.ts";
 import { damaged, readChain } from "./read-chain.ts";
-import { type Head, noHash } from "./row.ts";
-import { type Segment, segmentsAmong, sizeOf } from "./segments.ts";
+import { type Head, noHash, readRow } from "./row.ts";
+import { journalSegments } from "./segments.ts";
 
-/** What an earlier process left. */
-export interface Recovered {
-  readonly head: Head;
-  /** The segment to go on with, and its length; undefined if there is none. */
-  readonly segment: OpenSegment | undefined;
-  /** Of all segments before it. */
-  readonly olderBytes: number;
-}
-
-export interface OpenSegment {
-  readonly file: DiskFile;
-  readonly bytes: number;
+/** The log of a journal, and the newest row in it that is durable. */
+export interface JournalLog {
+  readonly segments: SegmentLog;
+  head: Head;
 }
 
 /**
- * Finds the end of the chain, and makes it a place to go on from: what a crash cut short is cut off, and all that stays
- * is durable. Looks at the newest segment and at the end of the one before, so that a long history does not make a
- * start slow; all the rest is for `verifyLedger`. Throws `damaged`.
+ * Opens the log of a journal. Reads the newest segment and the end of the one before, so that a long history does not make
+ * a start slow; all the rest is for `verifyLedger`. Throws `damaged`.
  */
-export async function recover(disk: Disk, writer: string, log: Logger): Promise<Recovered> {
-  const segments = segmentsAmong(await disk.names());
-  const newest = segments.at(-1);
-  if (!newest) return { head: { seq: 0, hash: noHash }, segment: undefined, olderBytes: 0 };
-
-  const after = await headBefore(disk, segments, writer);
-  const found = await findEnd(disk, newest, { writer, after });
-  if (found.cutBytes > 0) {
-    log.warn("incomplete write cut off", { file: newest.name, offset: found.end, bytes: found.cutBytes });
-  }
-  let olderBytes = 0;
-  for (const { name } of segments.slice(0, -1)) olderBytes += await sizeOf(disk, name);
-  const file = await disk.open(newest.name, "durable");
-  try {
-    await settle(file, found);
-    // The process before may have died between creating the segment and making its name durable.
-    await disk.sync();
-  } catch (error) {
-    await file.close().catch(() => {});
-    throw error;
-  }
-  return { head: found.head, segment: { file, bytes: found.end }, olderBytes };
+export async function openJournalLog(disk: Disk, writer: string, log: Logger): Promise<JournalLog> {
+  const found = journalSegments.among(await disk.names());
+  const chain = { head: await headBefore(disk, found, writer) };
+  const segments = await SegmentLog.open(disk, {
+    names: journalSegments,
+    from: found.at(-1)?.number ?? 1,
+    scan: (file, segment) => scanNewest(file, { disk, segment, writer, chain }),
+    salvage: (file, end) => salvageRows(file, end, chain),
+    cutOff: (cut) => log.warn("incomplete write cut off", cut),
+  });
+  return Object.assign(chain, { segments });
 }
 
 /** Where the segment before the newest ends. Rows are added to a new one only when those of the last are durable. */
@@ -60,36 +48,46 @@ async function headBefore(disk: Disk, segments: readonly Segment[], writer: stri
   throw new LedgerError("damaged", `${join(disk.directory, before.name)} is damaged near its end`);
 }
 
-interface Found {
-  readonly head: Head;
-  /** Where the last write begins of which anything is left, and where that ends. */
-  readonly lastWrite: number;
-  readonly end: number;
-  readonly cutBytes: number;
+interface Newest {
+  readonly disk: Disk;
+  readonly segment: Segment;
+  readonly writer: string;
+  readonly chain: { head: Head };
 }
 
-async function findEnd(disk: Disk, newest: Segment, { writer, after }: { writer: string; after: Head }) {
-  let found: Found = { head: after, lastWrite: 0, end: 0, cutBytes: 0 };
+async function scanNewest(file: DiskFile, { disk, segment, writer, chain }: Newest): Promise<ScannedSegment> {
+  let scanned = { records: 0, lastWrite: 0, end: 0 };
   let synced = -1;
-  for await (const item of readChain(disk, writer, { segments: [newest], after })) {
+  for await (const item of readChain(disk, writer, { segments: [segment], after: chain.head })) {
     if (item.kind === "problem") throw damaged(item.problem);
     if (item.kind === "tail") continue;
     const { row, line } = item;
-    const lastWrite = row.synced === synced ? found.lastWrite : line.at;
+    // Rows that were written together name the same row as the last one that was durable before.
+    const lastWrite = row.synced === synced ? scanned.lastWrite : line.at;
     synced = row.synced;
-    found = { ...found, head: row, lastWrite, end: line.at + line.bytes.length + 1 };
+    chain.head = row;
+    scanned = { records: scanned.records + 1, lastWrite, end: line.at + line.bytes.length + 1 };
   }
-  return { ...found, cutBytes: (await sizeOf(disk, newest.name)) - found.end };
+  return { ...scanned, isTorn: (await file.size()) > scanned.end };
 }
 
 /**
- * The last write is written once more. Whoever wrote it may have been told that it failed: then the operating system
- * shows bytes that it has given up writing, and a sync alone would not bring them to the disk.
+ * The whole rows of a write that failed. They stay, because another writer may have read them and recorded their hashes as
+ * our head; recorded again, they are merged on read.
  */
-async function settle(file: DiskFile, { lastWrite, end }: Found) {
-  await file.truncate(end);
-  const bytes = Buffer.alloc(end - lastWrite);
-  await file.read(bytes, lastWrite);
-  await file.write(bytes, lastWrite);
-  await file.sync();
+async function salvageRows(file: DiskFile, from: number, chain: { head: Head }): Promise<Salvage> {
+  let { head } = chain;
+  let end = from;
+  for await (const { bytes, at, isEnded } of readLines(file, from)) {
+    const row = isEnded ? readRow(bytes) : undefined;
+    if (!row || !follows(row, head)) break;
+    head = row;
+    end = at + bytes.length + 1;
+  }
+  return {
+    end,
+    settled() {
+      chain.head = head;
+    },
+  };
 }

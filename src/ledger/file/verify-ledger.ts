@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import type { DiskView } from "../../disk/index.ts";
+import { type DiskView, readLines } from "../../disk/index.ts";
 import type { ChainProblem } from "./chain.ts";
 import { readWriter } from "./read-chain.ts";
-import { readLines } from "./read-lines.ts";
 import { type LedgerRow, readRow } from "./row.ts";
-import { segmentsAmong } from "./segments.ts";
+import { journalSegments } from "./segments.ts";
 import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "./witnesses.ts";
 import { type Writer, writersIn } from "./writers.ts";
 
@@ -41,7 +40,7 @@ async function recordedHeads(writers: readonly Writer[]): Promise<Witnesses> {
 const sign = Buffer.from(',"type":"ledger.heads",');
 
 async function* headsRows(view: DiskView): AsyncGenerator<{ row: LedgerRow; place: string }> {
-  for (const { name } of segmentsAmong(await view.names())) {
+  for (const { name } of journalSegments.among(await view.names())) {
     const file = await view.open(name, "read");
     try {
       for await (const { bytes, number } of readLines(file)) {

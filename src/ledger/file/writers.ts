@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type DiskView, viewDirectory } from "../../disk/index.ts";
-import { segmentsAmong } from "./segments.ts";
+import { journalSegments } from "./segments.ts";
 
 /** The name of a writer is the name of its directory, and stands in every row without being escaped. */
 export function isWriterName(name: string): boolean {
@@ -24,7 +24,7 @@ export async function writersIn(directory: string): Promise<Writer[]> {
 export async function journalWriters(directory: string): Promise<readonly string[]> {
   const names: string[] = [];
   for (const { name, view } of await writersIn(directory)) {
-    if (segmentsAmong(await view.names()).length > 0) names.push(name);
+    if (journalSegments.among(await view.names()).length > 0) names.push(name);
   }
   return names;
 }

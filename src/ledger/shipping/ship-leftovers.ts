@@ -5,7 +5,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
 import { openFileLedger } from "../file/file-ledger.ts";
-import { segmentsAmong } from "../file/segments.ts";
+import { journalSegments } from "../file/segments.ts";
 import { type Writer, writersIn } from "../file/writers.ts";
 import { Shipper } from "./shipper.ts";
 
@@ -82,6 +82,6 @@ async function shipAll(
 
 /** When its newest segment was last written to. */
 async function writtenAtMs({ view }: Writer): Promise<number> {
-  const newest = segmentsAmong(await view.names()).at(-1);
+  const newest = journalSegments.among(await view.names()).at(-1);
   return newest ? (await stat(join(view.directory, newest.name))).mtimeMs : 0;
 }

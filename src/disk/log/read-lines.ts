@@ -1,4 +1,4 @@
-import type { DiskFile } from "../../disk/index.ts";
+import type { DiskFile } from "../disk.ts";
 
 export interface Line {
   /** From 1. */
@@ -15,13 +15,13 @@ const windowBytes = 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * The lines of a file from `start` on. Somebody may be writing to it: the first look that reaches its end is the last,
- * because what was cut short then may have been cut off and replaced at the next.
+ * The lines of a file from `start` on. Another process may be writing to it: the first read that reaches its end is the
+ * last, because a line that was incomplete then may have been cut off and replaced since.
  */
 export async function* readLines(file: DiskFile, start = 0): AsyncGenerator<Line> {
   let number = 1;
   let at = start;
-  /** What was read of a line that has not ended yet. */
+  /** The parts of a line whose end has not been read yet. */
   let begun: Buffer[] = [];
   let count = windowBytes;
   for (let position = start; count === windowBytes; position += count) {
