@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { memoryLocks } from "../../src/coordination/index.ts";
-import { type Gateway, openFileJournal, startGateway } from "../../src/gateway/index.ts";
+import { type Gateway, openFileOccurrenceLog, startGateway } from "../../src/gateway/index.ts";
 import { openApi } from "../../src/kube/embedded/api/open-api.ts";
 import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
@@ -115,7 +115,7 @@ async function withStages<T>(folder: string, measure: (stages: Stages) => Promis
   const common = { client, locks, ledger, kinds: fixedKinds(builtInKinds), clock, random, log: silentLogger };
   const gateway = startGateway({
     ...common,
-    journal: await openFileJournal({ directory: folder, clock, log: silentLogger }),
+    occurrenceLog: await openFileOccurrenceLog({ directory: folder, clock, log: silentLogger }),
     writer: "bench",
     settings: gatewaySettings,
     metrics: promMetrics(),

@@ -12,7 +12,7 @@ import { targets } from "./targets.ts";
 
 // npm run bench:gateway -- --quick
 //
-// Duplicates of 50 open incidents, durable in the journal before they are answered. The bare handler parses and checks
+// Duplicates of 50 open incidents, durable in the occurrence log before they are answered. The bare handler parses and checks
 // the same body in the same process, in turn. BENCH_DIR chooses the disk; the temporary directory is often not one.
 const plan = process.argv.includes("--quick") ? plans.quick : plans.full;
 

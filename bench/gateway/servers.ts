@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import Fastify from "fastify";
 import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
-import { type GatewaySettings, openFileJournal, Senders, serveGateway, startGateway } from "../../src/gateway/index.ts";
+import {
+  type GatewaySettings,
+  openFileOccurrenceLog,
+  Senders,
+  serveGateway,
+  startGateway,
+} from "../../src/gateway/index.ts";
 import { openApi } from "../../src/kube/embedded/api/open-api.ts";
 import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
@@ -27,7 +33,7 @@ export const gatewaySettings: GatewaySettings = {
 
 const [clock, random, log] = [systemClock(), systemRandom(), silentLogger];
 
-/** A gateway with its journal in `folder`, on objects in memory: duplicates hardly touch them. */
+/** A gateway with its occurrence log in `folder`, on objects in memory: duplicates hardly touch them. */
 export async function gatewayServer(folder: string) {
   const client = embeddedClient(await openApi({ store: volatileStore({ keptChanges: 1_000 }), clock, random }));
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
@@ -40,7 +46,7 @@ export interface Grounds {
   readonly client: KubeClient;
   readonly locks: Locks;
   readonly ledger: Ledger;
-  /** Of its journal. */
+  /** Of its occurrence log. */
   readonly folder: string;
 }
 
@@ -52,7 +58,7 @@ export async function gatewayOn({ client, locks, ledger, folder }: Grounds) {
     locks,
     ledger,
     kinds: fixedKinds(builtInKinds),
-    journal: await openFileJournal({ directory: join(folder, "journal"), clock, log }),
+    occurrenceLog: await openFileOccurrenceLog({ directory: join(folder, "occurrences"), clock, log }),
     writer: "bench",
     settings: gatewaySettings,
     clock,

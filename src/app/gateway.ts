@@ -6,9 +6,9 @@ import { writeDurably } from "../disk/index.ts";
 import {
   type Certificate,
   type Gateway,
-  type OccurrenceJournal,
+  type OccurrenceLog,
   openCertificate,
-  openFileJournal,
+  openFileOccurrenceLog,
   Senders,
   type SignedBody,
   serveGateway,
@@ -55,7 +55,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   const routes = await openSignalRoutes(loaded.config, pagerdutySecrets(options));
   const certificate = await certificateOf(options);
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
-  const journal = await openJournal(options);
+  const occurrenceLog = await openOccurrenceLog(options);
   const { kinds, close: closeKinds } = openKinds(options);
   const ruleTargets = await openRuleTargets({ directory: loaded.config.rules.dir, kinds, clock, log });
   const gateway = startGateway({
@@ -65,7 +65,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     kinds,
     ruleTarget: (signal) => ruleTargets.targetOf(signal),
     ruleLabels: (signal, owner) => ruleTargets.labelsOf(signal, owner),
-    journal,
+    occurrenceLog,
     writer: await writerOf(options),
     settings: {
       ...config,
@@ -216,17 +216,17 @@ async function follow(options: GatewayProcessOptions, { gateway, coordination, s
   await leading(locks, keyOf("kubernetes-source"), work, { clock, random, signal, purpose, events: { failed } });
 }
 
-async function openJournal({
+async function openOccurrenceLog({
   loaded,
   directory,
   clock,
   log,
-}: GatewayProcessOptions): Promise<OccurrenceJournal | undefined> {
+}: GatewayProcessOptions): Promise<OccurrenceLog | undefined> {
   if (loaded.config.gateway.durability === "status") return undefined;
-  return openFileJournal({ directory: join(directory, "occurrences"), clock, log });
+  return openFileOccurrenceLog({ directory: join(directory, "occurrences"), clock, log });
 }
 
-/** Whoever has the journal has its name. Without one, figures begin anew with every process, and so does the name. */
+/** Whoever has the occurrence log has its name. Without one, figures begin anew with every process, and so does the name. */
 async function writerOf({ loaded, directory, random }: GatewayProcessOptions): Promise<string> {
   if (loaded.config.gateway.durability === "status") return `w-${random.id()}`;
   return ledgerWriter(join(directory, "gateway-writer"), random);

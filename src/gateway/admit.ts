@@ -85,7 +85,7 @@ export class Intake {
     const receivedAt = new Date(client.serverNowMs()).toISOString();
     const tallies = new Set<Tally>();
     const others = new Set<string>();
-    let isAnybodysGuess = !occurrences.keepsJournal;
+    let isAnybodysGuess = !occurrences.hasLog;
     const admissions = signals.map((signal) => {
       const found = isAnybodysGuess
         ? undefined

@@ -25,7 +25,7 @@ import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
 import { objectsOf } from "./objects.ts";
 import { Occasionally } from "./occasionally.ts";
-import type { OccurrenceJournal } from "./occurrence-journal.ts";
+import type { OccurrenceLog } from "./occurrence-log.ts";
 import { Occurrences } from "./occurrences.ts";
 import { OpenIncidents } from "./open-incidents.ts";
 import { Owners } from "./owners.ts";
@@ -38,8 +38,8 @@ export interface GatewayOptions {
   readonly ledger: Ledger;
   readonly kinds: KindsCache;
   /** Where counts are durable before they are in the incident; without one they are durable there alone. */
-  readonly journal?: OccurrenceJournal | undefined;
-  /** The name of this gateway in the statuses that it writes; the same again after a restart with the same journal. */
+  readonly occurrenceLog?: OccurrenceLog | undefined;
+  /** The name of this gateway in the statuses that it writes; the same again after a restart with the same log. */
   readonly writer: string;
   readonly settings: GatewaySettings;
   /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
@@ -70,7 +70,7 @@ export interface Gateway {
   /** Resolves when it knows all incidents and has written what an earlier process left. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
-  /** What keeps failing, for people who look at readiness. It takes signals all the same: they are kept in the journal. */
+  /** What keeps failing, for people who look at readiness. It takes signals all the same: they are kept in the occurrence log. */
   readonly problem: string | undefined;
   readonly metrics: GatewayMetrics;
   /** Resolves when what it says is durable; throws for what may pass, and the same signal may then be told again. */
@@ -132,7 +132,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     client,
     namespace,
     writer,
-    journal: options.journal,
+    occurrenceLog: options.occurrenceLog,
     incidents,
     clock,
     random,

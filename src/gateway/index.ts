@@ -1,5 +1,5 @@
 export type { Admission } from "./admission.ts";
-export { type FileJournalOptions, openFileJournal } from "./file/file-journal.ts";
+export { type FileOccurrenceLogOptions, openFileOccurrenceLog } from "./file/file-occurrence-log.ts";
 export { type Gateway, type GatewayOptions, type GatewaySettings, startGateway } from "./gateway.ts";
 export { GatewayError, type GatewayErrorCode } from "./gateway-error.ts";
 export { type Certificate, openCertificate } from "./http/certificate.ts";
@@ -12,5 +12,5 @@ export {
 } from "./http/server.ts";
 export type { SignalRoute, SignedBody } from "./http/signal-route.ts";
 export type { TaskRoute } from "./http/task-route.ts";
-export type { OccurrenceJournal } from "./occurrence-journal.ts";
+export type { OccurrenceLog } from "./occurrence-log.ts";
 export { type TaskAdmission, type TaskDesk, type TaskDeskOptions, taskDesk } from "./task-desk.ts";

@@ -4,7 +4,7 @@ import type { Logger } from "../telemetry/index.ts";
 import type { Timer } from "../time/index.ts";
 import { changeStatus, type Known, type StatusWriter } from "./change-status.ts";
 import { type Count, withCount, withEnd } from "./decide.ts";
-import type { OccurrenceJournal } from "./occurrence-journal.ts";
+import type { OccurrenceLog } from "./occurrence-log.ts";
 import { isOpen, type Report } from "./report.ts";
 import { type Share, Tally } from "./tally.ts";
 
@@ -12,7 +12,7 @@ export interface OccurrencesOptions extends StatusWriter {
   /** Who counts: the name of our figures in an incident's status. One process at a time has it. */
   readonly writer: string;
   /** Where a count is durable before it is in the status. Without one it is durable in the status alone. */
-  readonly journal: OccurrenceJournal | undefined;
+  readonly occurrenceLog: OccurrenceLog | undefined;
   /** How long counts are collected before they are written to the status. */
   readonly flushMs: number;
   readonly log: Logger;
@@ -36,7 +36,7 @@ export class Occurrences {
 
   constructor(options: OccurrencesOptions) {
     this.#options = options;
-    for (const tally of options.journal?.left ?? []) this.#tallies.set(tally.uid, tally);
+    for (const tally of options.occurrenceLog?.left ?? []) this.#tallies.set(tally.uid, tally);
   }
 
   /** The same for what `incident` was opened with a moment ago: it is never admitted anew, however soon that is closed. */
@@ -52,20 +52,20 @@ export class Occurrences {
   async count(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
     const tally = this.add(incident, report, share);
     const handOver = () => share.from && this.#settle(share.from.tally, share.from.counted);
-    if (!this.keepsJournal) {
+    if (!this.hasLog) {
       handOver();
       this.#flushLater();
       return this.#write(tally, incident);
     }
     await this.keep([tally]);
-    // Not before, and not much later: the journal forgets what has nothing left to be written.
+    // Not before, and not much later: the occurrence log forgets what has nothing left to be written.
     handOver();
     return incident;
   }
 
   /** Whether a count is durable before it is in the status, so that many can be kept together. */
-  get keepsJournal(): boolean {
-    return this.#options.journal !== undefined;
+  get hasLog(): boolean {
+    return this.#options.occurrenceLog !== undefined;
   }
 
   /** Adds to what was counted of `incident`. Nobody may be told before `keep`. */
@@ -77,7 +77,7 @@ export class Occurrences {
 
   /** Resolves when all that was added to `tallies` is durable. */
   async keep(tallies: Iterable<Tally>): Promise<void> {
-    await this.#options.journal?.keep(tallies);
+    await this.#options.occurrenceLog?.keep(tallies);
     this.#flushLater();
   }
 
@@ -108,7 +108,7 @@ export class Occurrences {
     this.#timer?.cancel();
     await this.#flushing;
     await this.flush();
-    await this.#options.journal?.close();
+    await this.#options.occurrenceLog?.close();
   }
 
   #tallyOf(incident: RemediationRequest, report: Report): Tally {
@@ -144,8 +144,8 @@ export class Occurrences {
     const { log, namespace, stalls, flushMs } = this.#options;
     const key = `${namespace}/${tally.name}`;
     if (!tally.hasNews) return this.#forgetIdle(tally);
-    // Without a journal the caller that counted writes it, and knows whether that failed.
-    if (!this.keepsJournal && !this.#closed) return;
+    // Without an occurrence log the caller that counted writes it, and knows whether that failed.
+    if (!this.hasLog && !this.#closed) return;
     try {
       await this.#write(tally, undefined);
       stalls.succeeded(key);
@@ -263,7 +263,7 @@ export class Occurrences {
 
   #settle(tally: Tally, counted: Parameters<Tally["wrote"]>[0]) {
     tally.wrote(counted);
-    this.#options.journal?.settle(tally);
+    this.#options.occurrenceLog?.settle(tally);
   }
 }
 

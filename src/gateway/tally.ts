@@ -226,7 +226,7 @@ function toFiringSeries({ subject, signal: { firingAt, severity, labels, annotat
   return { firingAt, severity, subject, labels, annotations };
 }
 
-/** What a journal keeps of series, described by the `reports` that it keeps. The others wait for their next signal. */
+/** What an occurrence log keeps of series, described by the `reports` that it keeps. The others wait for their next signal. */
 function restoredFiring(firing: KeptTally["firing"], reports: readonly Report[]) {
   const described = new Map(reports.map((report) => [seriesKey(report.signal), report]));
   return firing.map(([key, firingAt]) => {

@@ -1,9 +1,9 @@
 import { memoryLocks } from "../../src/coordination/index.ts";
 import {
-  type FileJournalOptions,
+  type FileOccurrenceLogOptions,
   type Gateway,
   type GatewayOptions,
-  openFileJournal,
+  openFileOccurrenceLog,
   startGateway,
 } from "../../src/gateway/index.ts";
 import { type KubeClient, type KubeObject, namespaces, type ResourceType } from "../../src/kube/index.ts";
@@ -66,7 +66,7 @@ export class GatewayWorld {
     return world;
   }
 
-  /** One more replica, which counts in the status alone unless it is given a journal. */
+  /** One more replica, which counts in the status alone unless it is given an occurrence log. */
   async gateway(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
     const { clock, client, ledger, log } = this;
     const random = systemRandom();
@@ -88,12 +88,12 @@ export class GatewayWorld {
     return gateway;
   }
 
-  /** The journal on this world's disk, whose earlier owner has died. */
-  async journal(options: Partial<FileJournalOptions> = {}) {
+  /** The occurrence log on this world's disk, whose earlier owner has died. */
+  async occurrenceLog(options: Partial<FileOccurrenceLogOptions> = {}) {
     this.disk.kill();
     const { disk } = this.disk.open();
     const { clock, log } = this;
-    return openFileJournal({ directory: "/lossy", clock, log, openDisk: async () => disk, ...options });
+    return openFileOccurrenceLog({ directory: "/lossy", clock, log, openDisk: async () => disk, ...options });
   }
 
   async incidents(): Promise<readonly RemediationRequest[]> {

@@ -46,7 +46,7 @@ describe("gateways in processes of their own, on one API server", { timeout: 120
     await Promise.all(three.map((process) => process.stop()));
   });
 
-  it("lose no count when one is killed between its journal and the status", async () => {
+  it("lose no count when one is killed between its occurrence log and the status", async () => {
     const env = { GATEWAY_FLUSH_INTERVAL: "1h" };
     const doomed = await gateway("doomed", env);
     const signal = { name: "KilledWhileCounting", target: "node/worker-2" };

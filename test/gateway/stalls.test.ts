@@ -27,7 +27,7 @@ beforeEach(async () => {
       return permitted.patch(type, ref, patch, call);
     },
   };
-  gateway = await world.gateway({ client, metrics, journal: await world.journal() });
+  gateway = await world.gateway({ client, metrics, occurrenceLog: await world.occurrenceLog() });
 });
 
 afterEach(async () => {

@@ -58,7 +58,7 @@ describe("an alert of a node exporter", () => {
   });
 
   it("is counted without asking the API server again", async () => {
-    const journal = await world.journal();
+    const occurrenceLog = await world.occurrenceLog();
     let asked = 0;
     const client = {
       ...world.client,
@@ -67,7 +67,7 @@ describe("an alert of a node exporter", () => {
         return world.client.list(...call);
       }) as typeof world.client.list,
     };
-    const busy = await world.gateway({ client, journal });
+    const busy = await world.gateway({ client, occurrenceLog });
     const alert = read({ ...exporter, instance: "10.0.0.5:9100" });
     await busy.admit(alert);
 
@@ -120,7 +120,7 @@ describe("an alert that names no object", () => {
 
   it("does not spoil the others of its batch, nor make them slow", async () => {
     const world = await GatewayWorld.open();
-    const gateway = await world.gateway({ journal: await world.journal() });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog() });
     const disk = read({ alertname: "DiskFull", node: "worker-1" });
     await gateway.admit(disk);
 
@@ -232,9 +232,9 @@ describe("an incident that was opened under another identity", () => {
 
   it.each([
     ["counts in the status", false],
-    ["keeps a journal", true],
-  ])("is counted on, and none is opened or closed, by a gateway that %s", async (_how, keepsJournal) => {
-    const gateway = await world.gateway(keepsJournal ? { journal: await world.journal() } : {});
+    ["keeps an occurrence log", true],
+  ])("is counted on, and none is opened or closed, by a gateway that %s", async (_how, hasLog) => {
+    const gateway = await world.gateway(hasLog ? { occurrenceLog: await world.occurrenceLog() } : {});
 
     const first = await gateway.admit(read(alert));
     const [second] = await gateway.admitAll([read(alert)]);
@@ -274,7 +274,7 @@ describe("an incident that was opened under another identity", () => {
   });
 
   it("is followed by one of the present identity also if it is closed while a count is on its way", async () => {
-    const gateway = await world.gateway({ journal: await world.journal() });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog() });
     await gateway.admit(read(alert));
     await world.close(former);
     await world.flush();

@@ -5,23 +5,23 @@ import type { GatewayMutation } from "./gateway-sim.ts";
 
 /** Says that it has counted before the disk has it. */
 export const countsBeforeDurable: GatewayMutation = {
-  journal: (journal) => ({
-    left: journal.left,
+  occurrenceLog: (log) => ({
+    left: log.left,
     async keep(tallies) {
-      void journal.keep(tallies).catch(() => {});
+      void log.keep(tallies).catch(() => {});
     },
-    settle: (tally) => journal.settle(tally),
-    close: () => journal.close(),
+    settle: (tally) => log.settle(tally),
+    close: () => log.close(),
   }),
 };
 
 /** Starts as if nobody had been there before. */
-export const forgetsTheJournal: GatewayMutation = {
-  journal: (journal) => ({
+export const forgetsTheOccurrenceLog: GatewayMutation = {
+  occurrenceLog: (log) => ({
     left: [],
-    keep: (tallies) => journal.keep(tallies),
-    settle: (tally) => journal.settle(tally),
-    close: () => journal.close(),
+    keep: (tallies) => log.keep(tallies),
+    settle: (tally) => log.settle(tally),
+    close: () => log.close(),
   }),
 };
 

@@ -1,5 +1,5 @@
 import { memoryLocks } from "../../src/coordination/index.ts";
-import { type Gateway, type OccurrenceJournal, openFileJournal, startGateway } from "../../src/gateway/index.ts";
+import { type Gateway, type OccurrenceLog, openFileOccurrenceLog, startGateway } from "../../src/gateway/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import type { Ledger } from "../../src/ledger/index.ts";
 import { builtInKinds, defaultFingerprintFields, fixedKinds, installCrds } from "../../src/resources/index.ts";
@@ -16,7 +16,7 @@ import { type Process, World } from "./world.ts";
 /** What a mutant spoils. `truth` is the server without the network between. */
 export interface GatewayMutation {
   readonly client?: (client: KubeClient, truth: KubeClient) => KubeClient;
-  readonly journal?: (journal: OccurrenceJournal) => OccurrenceJournal;
+  readonly occurrenceLog?: (occurrenceLog: OccurrenceLog) => OccurrenceLog;
   readonly ledger?: (ledger: Ledger) => Ledger;
   readonly gateway?: (gateway: Gateway) => Pick<Gateway, "admitAll">;
 }
@@ -65,7 +65,7 @@ export async function simulateGateway(
   }
 }
 
-/** The gateways. Some places have a disk for a journal, which the next process finds there. */
+/** The gateways. Some places have a disk for an occurrence log, which the next process finds there. */
 class Gateways {
   readonly #server: SimServer;
   readonly #history: GatewayHistory;
@@ -102,26 +102,26 @@ class Gateways {
 
   async #beginWith(disk: SimDisk, process: Process, place: number) {
     // A process that cannot open it dies and is started again.
-    const open = (): Promise<OccurrenceJournal> =>
-      openFileJournal({
+    const open = (): Promise<OccurrenceLog> =>
+      openFileOccurrenceLog({
         ...{ directory: "/lossy", clock: process.clock, log: silentLogger },
         // Small, so that one follows the other.
         segmentBytes: 2_000,
         openDisk: async () => disk.open(process, () => this.#history.interrupted(process.name)),
       }).catch(open);
-    const journal = await open();
-    const { journal: spoil = same } = this.#mutation;
-    this.#begin(process, `place-${place}`, spoil(journal));
+    const occurrenceLog = await open();
+    const { occurrenceLog: spoil = same } = this.#mutation;
+    this.#begin(process, `place-${place}`, spoil(occurrenceLog));
   }
 
-  #begin(process: Process, writer: string, journal: OccurrenceJournal | undefined) {
+  #begin(process: Process, writer: string, occurrenceLog: OccurrenceLog | undefined) {
     const { clock } = process;
     const { chance } = this.#server.world;
     const { client: spoilClient = same, ledger: spoilLedger = same, gateway: spoil = same } = this.#mutation;
     const gateway = startGateway({
       ...{
         writer,
-        journal,
+        occurrenceLog,
         clock,
         random: chance,
         log: silentLogger,

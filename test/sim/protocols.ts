@@ -106,7 +106,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
     run: gateway(),
     mutants: {
       "counts-before-it-is-durable": gateway(gateways.countsBeforeDurable),
-      "forgets-the-journal": gateway(gateways.forgetsTheJournal),
+      "forgets-the-occurrence-log": gateway(gateways.forgetsTheOccurrenceLog),
       "already-exists-is-success": gateway(gateways.alreadyExistsIsSuccess),
       "takes-any-name": gateway(gateways.takesAnyName),
       "status-without-version": gateway(gateways.statusWithoutVersion),

@@ -57,7 +57,7 @@ export const gateway = {
     kind: duration({ atLeast: "10ms" }),
     default: "1s",
     env: "GATEWAY_FLUSH_INTERVAL",
-    about: "How long counts are collected in the journal before they are written to the incident's status.",
+    about: "How long counts are collected on disk before they are written to the incident's status.",
   }),
   lockWaitMs: setting({
     kind: duration(),

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { crc32 } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/gateway/gateway-error.ts";
-import { openFileJournal } from "../../src/gateway/index.ts";
+import { openFileOccurrenceLog } from "../../src/gateway/index.ts";
 import { KubeError } from "../../src/kube/index.ts";
 import { remediationRequests } from "../../src/resources/index.ts";
 import { Dice } from "../chaos/dice.ts";
@@ -11,7 +12,7 @@ import { GatewayWorld, namespace, resolved, signal } from "./gateway-world.ts";
 
 const writer = "gw-kept";
 
-describe("a gateway with a journal", () => {
+describe("a gateway with an occurrence log", () => {
   let world: GatewayWorld;
 
   beforeEach(async () => {
@@ -19,7 +20,7 @@ describe("a gateway with a journal", () => {
   });
 
   it("answers before anything is in the status, and writes all of it at once later", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
 
     await Promise.all(Array.from({ length: 500 }, () => gateway.admit(signal())));
     expect((await world.only()).status?.deduplication?.occurrenceCount ?? 0).toBeLessThan(500);
@@ -32,7 +33,7 @@ describe("a gateway with a journal", () => {
   });
 
   it("forgets the signals of an incident that has come to rest, and goes on with its count", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     let payload: object | undefined = { text: "as it arrived" };
     const kept = new WeakRef(payload);
     await gateway.admit(signal({ payload }));
@@ -49,7 +50,7 @@ describe("a gateway with a journal", () => {
   });
 
   it("keeps all that one request repeats with one write, and tells each of its signals", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     const others = [1, 2, 3].map((i) => signal({ subject: { kind: "Node", name: `worker-${i}` } }));
     await gateway.admitAll(others);
     await world.flush();
@@ -67,7 +68,7 @@ describe("a gateway with a journal", () => {
   });
 
   it("takes signals of one series in the order in which a request has them", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
 
     const admissions = await gateway.admitAll([resolved(), signal()]);
@@ -76,9 +77,9 @@ describe("a gateway with a journal", () => {
   });
 
   it("says of all that a request repeats that it may not be kept when the disk fails", async () => {
-    const journal = await world.journal();
+    const occurrenceLog = await world.occurrenceLog();
     const gateway = await world.gateway({
-      journal: { ...journal, left: [], keep: refuse, settle() {}, close: async () => {} },
+      occurrenceLog: { ...occurrenceLog, left: [], keep: refuse, settle() {}, close: async () => {} },
       writer,
     });
     await world.gateway().then((other) => other.admit(signal()));
@@ -89,29 +90,29 @@ describe("a gateway with a journal", () => {
     expect(await world.only()).toMatchObject({ status: { deduplication: { occurrenceCount: 1 } } });
   });
 
-  it("loses no count by a crash between the journal and the status", async () => {
-    const first = await world.gateway({ journal: await world.journal(), writer, client: deaf(world) });
+  it("loses no count by a crash between the occurrence log and the status", async () => {
+    const first = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
     for (let i = 0; i < 20; i++) await first.admit(signal());
     expect((await world.only()).status).toBeUndefined();
     world.disk.cutPower();
 
-    await world.gateway({ journal: await world.journal(), writer });
+    await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(20);
   });
 
   it("goes on counting from where it was, over any number of restarts", async () => {
     for (let life = 1; life <= 4; life++) {
-      const gateway = await world.gateway({ journal: await world.journal(), writer });
+      const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
       for (let i = 0; i < 5; i++) await gateway.admit(signal());
       if (life % 2) await world.flush();
     }
-    await world.gateway({ journal: await world.journal(), writer });
+    await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
 
     expect((await world.only()).status?.deduplication?.occurrencesByWriter).toEqual({ [writer]: 20 });
   });
 
   it("admits anew what was counted on an incident that was closed by then", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await world.flush();
     await Promise.all([1, 2, 3].map(() => gateway.admit(signal())));
@@ -125,7 +126,7 @@ describe("a gateway with a journal", () => {
   });
 
   it("opens no second incident for the signal that opened one which was closed before it was counted", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await world.close(await world.only());
 
@@ -136,24 +137,24 @@ describe("a gateway with a journal", () => {
   });
 
   it("opens none after a crash, either", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer, client: deaf(world) });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
     await gateway.admit(signal());
     await world.close(await world.only());
     world.disk.cutPower();
 
-    await world.gateway({ journal: await world.journal(), writer });
+    await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await world.flush();
 
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
   });
 
   it("admits it anew after a crash, too", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer, client: deaf(world) });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
     await Promise.all([1, 2, 3].map(() => gateway.admit(signal())));
     await world.close(await world.only());
     world.disk.cutPower();
 
-    await world.gateway({ journal: await world.journal(), writer });
+    await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await world.flush();
 
     const counts = (await world.incidents()).map(({ status }) => status?.deduplication?.occurrenceCount);
@@ -163,15 +164,15 @@ describe("a gateway with a journal", () => {
   it.each(["as it is", "after a crash"])(
     "admits every series anew, whichever of them is over by then, %s",
     async (how) => {
-      const journal = await world.journal();
-      const first = await world.gateway({ journal, writer });
+      const occurrenceLog = await world.occurrenceLog();
+      const first = await world.gateway({ occurrenceLog, writer });
       await first.admit(signal({ series: "goes-on" }));
       await first.admit(signal({ series: "ends" }));
       const incident = await world.only();
       await world.close(incident);
       await world.gateway().then((other) => other.admit(resolved({ series: "ends" })));
 
-      if (how === "after a crash") await world.gateway({ journal: await world.journal(), writer });
+      if (how === "after a crash") await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
       await world.flush();
       await world.flush();
 
@@ -183,7 +184,7 @@ describe("a gateway with a journal", () => {
   );
 
   it("opens nothing for what ended before its incident was closed", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await gateway.admit(signal());
     await gateway.admit(resolved());
@@ -197,7 +198,7 @@ describe("a gateway with a journal", () => {
   });
 
   it("counts what was reported before an end that another gateway heard of, although the incident is closed", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     const other = await world.gateway();
     for (let i = 0; i < 3; i++) await gateway.admit(signal());
     await other.admit(resolved());
@@ -211,20 +212,20 @@ describe("a gateway with a journal", () => {
   });
 
   it("does not bring back an incident that was deleted after all was written", async () => {
-    const gateway = await world.gateway({ journal: await world.journal(), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await world.flush();
     await world.client.delete(remediationRequests, { namespace, name: (await world.only()).metadata.name ?? "" });
     world.disk.cutPower();
 
-    await world.gateway({ journal: await world.journal(), writer });
+    await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await world.flush();
 
     expect(await world.incidents()).toEqual([]);
   });
 
   it("keeps its files small, whatever it counts", async () => {
-    const gateway = await world.gateway({ journal: await world.journal({ segmentBytes: 2_000 }), writer });
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog({ segmentBytes: 2_000 }), writer });
     for (let i = 0; i < 300; i++) await gateway.admit(signal());
     await world.flush();
     for (let i = 0; i < 50; i++) await gateway.admit(signal());
@@ -233,7 +234,7 @@ describe("a gateway with a journal", () => {
     expect(files).toHaveLength(1);
     expect(world.disk.bytesOf(files[0] ?? "").length).toBeLessThan(8_000);
     world.disk.cutPower();
-    await world.gateway({ journal: await world.journal(), writer });
+    await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(350);
   });
 
@@ -241,8 +242,8 @@ describe("a gateway with a journal", () => {
     let isFull = false;
     const { disk } = world.disk.open({ fails: () => isFull });
     const { clock, log } = world;
-    const journal = await openFileJournal({ directory: "/lossy", clock, log, openDisk: async () => disk });
-    const gateway = await world.gateway({ journal, writer });
+    const occurrenceLog = await openFileOccurrenceLog({ directory: "/lossy", clock, log, openDisk: async () => disk });
+    const gateway = await world.gateway({ occurrenceLog, writer });
     await gateway.admit(signal());
 
     isFull = true;
@@ -251,22 +252,63 @@ describe("a gateway with a journal", () => {
     await gateway.admit(signal());
 
     world.disk.cutPower();
-    await world.gateway({ journal: await world.journal(), writer });
+    await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBeGreaterThanOrEqual(2);
   });
 });
 
-describe("the journal, when power is cut at any step", () => {
+describe("the files of an occurrence log", () => {
+  it.each([
+    ["as they are", (text: string) => [text]],
+    ["cut short by a crash", (text: string) => [`${text}0123abcd {"uid":`]],
+    ["cut short, and followed by another file", (text: string) => [`${text}0123abcd {`, text]],
+    ["with an empty file behind", (text: string) => [text, ""]],
+  ])("can be the ones of version 0.1.0, with a line for each incident, %s", async (_, toFiles) => {
+    const world = await crashedWorld(20);
+    const [name = ""] = logFiles(world);
+    const records = world.disk.bytesOf(name).toString().trimEnd().split("\n");
+    const entries = records.flatMap((line) => JSON.parse(line.slice(9)) as object[]);
+    const files = toFiles(entries.map((entry) => toLine(JSON.stringify(entry))).join(""));
+    for (const [i, text] of files.entries()) {
+      await overwrite(world, `occurrences-0000000${i + 1}.log`, Buffer.from(text));
+    }
+
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
+    await gateway.admit(signal());
+    await world.flush();
+
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(21);
+  });
+
+  it("are refused where a record before the last is not what was written, and the message says where", async () => {
+    const world = await crashedWorld(3);
+    const [name = ""] = logFiles(world);
+    const damaged = Buffer.from(world.disk.bytesOf(name));
+    damaged.writeUInt8(damaged.readUInt8(40) ^ 1, 40);
+    await overwrite(world, name, damaged);
+
+    await expect(world.occurrenceLog()).rejects.toMatchObject({
+      name: "DiskError",
+      code: "damaged",
+      message: expect.stringMatching(
+        `/lossy/${name} is damaged at byte 12: .*; restore the file from a backup, or remove it`,
+      ),
+    });
+    expect(world.disk.bytesOf(name)).toEqual(damaged);
+  });
+});
+
+describe("the occurrence log, when power is cut at any step", () => {
   it.each(Array.from({ length: 40 }, (_, i) => i + 1))("has all that was acknowledged (step %i)", async (diesAt) => {
     const world = await GatewayWorld.open();
     const disk = new LossyDisk(new Dice(diesAt));
     const { clock, log } = world;
     const open = (life: ReturnType<LossyDisk["open"]>) =>
-      openFileJournal({ directory: "/lossy", clock, log, segmentBytes: 1_500, openDisk: async () => life.disk });
+      openFileOccurrenceLog({ directory: "/lossy", clock, log, segmentBytes: 1_500, openDisk: async () => life.disk });
     let acknowledged = 0;
     const life = disk.open({ diesAt });
     const work = async () => {
-      const gateway = await world.gateway({ journal: await open(life), writer, client: deaf(world) });
+      const gateway = await world.gateway({ occurrenceLog: await open(life), writer, client: deaf(world) });
       for (let i = 0; i < 15; i++) {
         await gateway.admit(signal());
         acknowledged++;
@@ -275,13 +317,38 @@ describe("the journal, when power is cut at any step", () => {
     await Promise.race([work().catch(() => {}), life.died]);
     disk.cutPower();
 
-    await world.gateway({ journal: await open(disk.open()), writer });
+    await world.gateway({ occurrenceLog: await open(disk.open()), writer });
 
     const counted = (await world.incidents())[0]?.status?.deduplication?.occurrenceCount ?? 0;
     expect(counted).toBeGreaterThanOrEqual(acknowledged);
     expect(counted).toBeLessThanOrEqual(acknowledged + 1);
   });
 });
+
+/** A world whose gateway has counted so many signals, and died before it wrote a status. */
+async function crashedWorld(signals: number): Promise<GatewayWorld> {
+  const world = await GatewayWorld.open();
+  const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
+  for (let i = 0; i < signals; i++) await gateway.admit(signal());
+  world.disk.cutPower();
+  return world;
+}
+
+function logFiles({ disk }: GatewayWorld): string[] {
+  return disk.names.filter((name) => name.startsWith("occurrences-"));
+}
+
+async function overwrite({ disk }: GatewayWorld, name: string, bytes: Buffer) {
+  const opened = disk.open().disk;
+  const file = await opened.open(name, "create-durable");
+  await file.write(bytes, 0);
+  await opened.sync();
+  disk.kill();
+}
+
+function toLine(json: string): string {
+  return `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
+}
 
 /** Creates, and never gets to write a status. */
 function deaf({ client }: GatewayWorld): typeof client {
