@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { DiskError } from "../../src/disk/index.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
-import { StoreError } from "../../src/kube/embedded/log/store-error.ts";
 import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import { Dice } from "../chaos/dice.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
@@ -17,7 +17,7 @@ describe("damage to any byte on disk", () => {
       if (name === tail.name && at >= tail.at) continue;
       const error = await withDamage(disk, name, at, () => open(disk).catch((error) => error));
 
-      expect(error, `${name} at ${at}`).toBeInstanceOf(StoreError);
+      expect(error, `${name} at ${at}`).toBeInstanceOf(DiskError);
       expect(error.message).toContain(`/lossy/${name}`);
     }
   });

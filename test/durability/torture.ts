@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { DiskError } from "../../src/disk/index.ts";
-import type { LogSpace } from "../../src/kube/embedded/log/log-journal.ts";
+import type { LogSpace } from "../../src/kube/embedded/log/object-log.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock } from "../../src/time/index.ts";

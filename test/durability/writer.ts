@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { LogSpace } from "../../src/kube/embedded/log/log-journal.ts";
+import type { LogSpace } from "../../src/kube/embedded/log/object-log.ts";
 import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import type { Decision, ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";

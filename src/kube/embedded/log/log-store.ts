@@ -1,12 +1,13 @@
+import { GroupCommit } from "../../../disk/index.ts";
 import { KubeError } from "../../client.ts";
 import type { Change, Decision, ObjectKey, ObjectStore, StoredEntry } from "../object-store.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import type { LogJournal } from "./log-journal.ts";
+import type { ObjectLog } from "./object-log.ts";
 import type { ObjectTable } from "./object-table.ts";
 import { type Parse, type StoredChange, StoredObject } from "./stored-object.ts";
 
-/** A flush of more than this would keep everybody waiting; what is left goes with the next. */
-const mostCharactersInBatch = 4 * 1024 * 1024;
+/** A larger write would keep every caller waiting; the remaining changes go with the next. */
+const maxBatchCharacters = 4 * 1024 * 1024;
 
 export interface LogStoreParts {
   /** Where the objects are, for messages. */
@@ -14,7 +15,7 @@ export interface LogStoreParts {
   readonly revision: number;
   readonly table: ObjectTable;
   readonly feed: ChangeFeed;
-  readonly journal: LogJournal;
+  readonly log: ObjectLog;
   readonly parse: Parse;
 }
 
@@ -27,12 +28,9 @@ export interface LogStoreParts {
  */
 export class LogStore implements ObjectStore {
   readonly #parts: LogStoreParts;
+  readonly #commit: GroupCommit<StoredChange>;
   /** The newest change of each key that has changes not yet in the table. */
   readonly #undurable = new Map<string, Pending>();
-  /** In order, without the one that is being flushed; changes are added to the last. */
-  #waiting: Batch[] = [];
-  #newest: Batch | undefined;
-  #isFlushing = false;
   #closed: Promise<void> | undefined;
   #revision: number;
   /** The newest that a decision took; those of changes that failed are not given again. */
@@ -42,6 +40,11 @@ export class LogStore implements ObjectStore {
     this.#parts = parts;
     this.#revision = parts.revision;
     this.#takenRevision = parts.revision;
+    this.#commit = new GroupCommit({
+      write: (changes) => this.#write(changes),
+      failed: (cause) => this.#failed(cause),
+      maxBatchSize: maxBatchCharacters,
+    });
   }
 
   get revision(): number {
@@ -63,7 +66,7 @@ export class LogStore implements ObjectStore {
   write<T>(key: ObjectKey, decide: (current: StoredEntry | undefined, revision: number) => Decision<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#unavailable("it is closed"));
     const pending = this.#undurable.get(textOf(key));
-    const current = pending ? pending.after : this.#parts.table.get(key.resource, key.namespace, key.name);
+    const current = pending ? resultOf(pending.change) : this.#parts.table.get(key.resource, key.namespace, key.name);
     const revision = this.#takenRevision + 1;
 
     let decision: Decision<T>;
@@ -71,10 +74,10 @@ export class LogStore implements ObjectStore {
       decision = decide(current, revision);
       this.#check(decision, current, revision);
     } catch (error) {
-      return after(pending?.batch, () => Promise.reject(error));
+      return after(pending?.durable, () => Promise.reject(error));
     }
     const { result } = decision;
-    if (decision.do === "nothing") return after(pending?.batch, () => result);
+    if (decision.do === "nothing") return after(pending?.durable, () => result);
 
     const entry = new StoredObject(key, revision, decision.json, this.#parts.parse, decision.object);
     return after(this.#gather({ do: decision.do, key, entry, previous: current }), () => result);
@@ -94,10 +97,9 @@ export class LogStore implements ObjectStore {
   }
 
   async #close() {
-    // Whether it succeeds is told to its writers; here it only matters that it has ended, and with it all before it.
-    await this.#newest?.durable.catch(() => {});
+    await this.#commit.idle();
     this.#parts.feed.close();
-    await this.#parts.journal.close();
+    await this.#parts.log.close();
     this.#parts.table.close();
   }
 
@@ -109,59 +111,32 @@ export class LogStore implements ObjectStore {
     throw new TypeError(`the object must carry resourceVersion ${revision}, the revision that decide was given`);
   }
 
-  #gather(change: StoredChange): Batch {
-    let batch = this.#waiting.at(-1);
-    if (!batch || batch.characters > mostCharactersInBatch) {
-      batch = new Batch();
-      this.#newest = batch;
-      this.#waiting.push(batch);
-    }
-    batch.changes.push(change);
-    batch.characters += change.entry.characters;
+  #gather(change: StoredChange): Promise<void> {
     this.#takenRevision = change.entry.revision;
-    this.#undurable.set(textOf(change.key), { after: change.do === "put" ? change.entry : undefined, batch });
-    this.#scheduleFlush();
-    return batch;
+    const durable = this.#commit.add(change, change.entry.characters);
+    this.#undurable.set(textOf(change.key), { change, durable });
+    return durable;
   }
 
-  /** Not at once: first everybody who has just been answered gets to write again, and shares the flush. */
-  #scheduleFlush() {
-    if (this.#isFlushing || this.#waiting.length === 0) return;
-    this.#isFlushing = true;
-    // A tick asked for inside a microtask comes after all microtasks, those they start in turn included.
-    queueMicrotask(() => process.nextTick(() => void this.#flush()));
-  }
-
-  async #flush() {
-    const batch = this.#waiting.shift() as Batch;
-    const failure = await this.#parts.journal.append(batch.changes).catch((error: Error) => error);
-    if (failure) this.#giveUp(batch, failure);
-    else this.#show(batch);
-    this.#isFlushing = false;
-    this.#scheduleFlush();
-  }
-
-  #show(batch: Batch) {
+  async #write(changes: readonly StoredChange[]) {
+    await this.#parts.log.append(changes);
     const { table, feed } = this.#parts;
-    for (const { do: kind, key, entry } of batch.changes) {
+    for (const change of changes) {
+      const { do: kind, key, entry } = change;
       if (kind === "put") table.put(entry);
       else table.delete(key);
-      if (this.#undurable.get(textOf(key))?.batch === batch) this.#undurable.delete(textOf(key));
+      if (this.#undurable.get(textOf(key))?.change === change) this.#undurable.delete(textOf(key));
       this.#revision = entry.revision;
     }
-    batch.settle();
-    feed.publish(batch.changes);
+    feed.publish(changes);
     // Not before: watchers read the text that is about to leave memory.
-    for (const { do: kind, entry } of batch.changes) if (kind === "put") table.spill(entry);
+    for (const { do: kind, entry } of changes) if (kind === "put") table.spill(entry);
   }
 
-  /** Later batches go down with the one that failed: they were decided on what it would have done. */
-  #giveUp(failed: Batch, cause: Error) {
-    const error = this.#unavailable(cause.message, cause);
-    const batches = [failed, ...this.#waiting];
-    this.#waiting = [];
+  /** Every change that waits is rejected with the one that failed: it was decided on the result of that one. */
+  #failed(cause: Error): KubeError {
     this.#undurable.clear();
-    for (const batch of batches) batch.settle(error);
+    return this.#unavailable(cause.message, cause);
   }
 
   #unavailable(why: string, cause?: unknown): KubeError {
@@ -170,35 +145,18 @@ export class LogStore implements ObjectStore {
 }
 
 interface Pending {
-  /** Undefined when the object is deleted. */
-  readonly after: StoredObject | undefined;
-  readonly batch: Batch;
-}
-
-/** Changes that become durable together. */
-class Batch {
-  readonly changes: StoredChange[] = [];
-  characters = 0;
+  readonly change: StoredChange;
   readonly durable: Promise<void>;
-  #resolve: () => void = () => {};
-  #reject: (error: Error) => void = () => {};
-
-  constructor() {
-    this.durable = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  settle(error?: Error): void {
-    if (error) this.#reject(error);
-    else this.#resolve();
-  }
 }
 
-/** The answer of a decision, once what it saw is durable: at once if there is no batch to wait for. */
-function after<T>(batch: Batch | undefined, answer: () => T | Promise<T>): Promise<T> {
-  return batch ? batch.durable.then(answer) : new Promise((resolve) => resolve(answer()));
+/** The object after the change; undefined when it is deleted. */
+function resultOf({ do: kind, entry }: StoredChange): StoredObject | undefined {
+  return kind === "put" ? entry : undefined;
+}
+
+/** The answer of a decision, once the changes that it has seen are durable: at once if it has seen none. */
+function after<T>(durable: Promise<void> | undefined, answer: () => T | Promise<T>): Promise<T> {
+  return durable === undefined ? new Promise((resolve) => resolve(answer())) : durable.then(answer);
 }
 
 function textOf({ resource, namespace, name }: ObjectKey): string {

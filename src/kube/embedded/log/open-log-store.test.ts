@@ -218,8 +218,8 @@ describe("a log that was cut short", () => {
     expect(names(store)).toEqual(["thing-1", "thing-2"]);
     expect(log.events).toContainEqual({
       level: "warn",
-      event: "incomplete frame cut off",
-      fields: { file: "00000001.log", offset: expect.any(Number) },
+      event: "incomplete write cut off",
+      fields: { file: "00000001.log", offset: expect.any(Number), bytes: expect.any(Number) },
     });
     await put(store, "thing-4");
     await store.close();

@@ -3,9 +3,9 @@ import { type Logger, silentLogger } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import type { ObjectStore } from "../object-store.ts";
 import { ChangeFeed, type HistoryLimits } from "./change-feed.ts";
-import { LogJournal, type LogSpace } from "./log-journal.ts";
 import { LogStore } from "./log-store.ts";
 import type { LoggedChange } from "./logged-change.ts";
+import { type LogSpace, ObjectLog } from "./object-log.ts";
 import { ObjectTable } from "./object-table.ts";
 import { recover } from "./recover.ts";
 import { type Parse, StoredObject } from "./stored-object.ts";
@@ -39,8 +39,9 @@ const defaultSpace: LogSpace = {
 };
 
 /**
- * A store that holds all objects in memory, large ones in a spill if there is one, and every change in a log on disk. Throws a DiskError when the directory
- * is in use, and a StoreError when it is damaged. Changes from before the start cannot be watched: `compactedRevision` is the revision it found.
+ * A store that holds all objects in memory, large ones in a spill if there is one, and every change in a log on disk.
+ * Throws a DiskError when the directory is in use or damaged. Changes from before the start cannot be watched:
+ * `compactedRevision` is the revision it found.
  */
 export async function openLogStore({
   directory,
@@ -57,16 +58,16 @@ export async function openLogStore({
   const disk = await openDisk(directory, clock);
   const table = new ObjectTable(openSpill?.(disk.directory));
   try {
-    const recovered = await recover(disk, intoTable(table, parse), { log, newStoreAt });
-    const { revision } = recovered;
+    const { reservedBytes: reserveBytes } = space;
+    const { revision, segments } = await recover(disk, intoTable(table, parse), { log, newStoreAt, reserveBytes });
     const content = () => ({
       revision: store.revision,
       characters: table.characters,
       objects: table.unchangedSince(store.revision),
     });
-    const journal = await LogJournal.open(disk, recovered, { space, content, log });
+    const objectLog = new ObjectLog(disk, segments, { space, content, log });
     const feed = new ChangeFeed(revision, history);
-    const store = new LogStore({ directory: disk.directory, revision, table, feed, journal, parse });
+    const store: LogStore = new LogStore({ directory: disk.directory, revision, table, feed, log: objectLog, parse });
     log.info("store opened", { directory, revision, objects: table.size, ms: Math.round(clock.now() - startedAt) });
     return store;
   } catch (error) {

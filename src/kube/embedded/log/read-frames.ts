@@ -1,15 +1,15 @@
-import type { DiskFile } from "../../../disk/index.ts";
+import { DiskError, type DiskFile } from "../../../disk/index.ts";
 import { type Frame, frameIn, headerBytes, magic, payloadLength } from "./frame.ts";
-import { StoreError } from "./store-error.ts";
 
 const windowBytes = 1024 * 1024;
 const zeros = Buffer.alloc(windowBytes + magic.length - 1);
 
 export interface FramesRead {
-  /** Where the last complete frame ends. */
+  /** Where the last complete frame begins and ends. */
+  readonly lastFrame: number;
   readonly end: number;
   /** Something follows that is neither a complete frame nor the zeros that a log reserves: a write was cut short. */
-  readonly torn: boolean;
+  readonly isTorn: boolean;
 }
 
 /**
@@ -23,31 +23,33 @@ export async function readFrames(
   take: (frame: Frame, at: number) => void,
 ): Promise<FramesRead> {
   const view = new FileView(file, await file.size());
+  let lastFrame = 0;
   let end = 0;
   for (let frame = await view.frameAt(end); frame; frame = await view.frameAt(end)) {
     take(frame, end);
+    lastFrame = end;
     end += headerBytes + frame.payload.length;
   }
 
-  const { torn, nextFrame } = await lookBehind(view, end);
+  const { isTorn, nextFrame } = await lookBehind(view, end);
   if (nextFrame !== undefined) {
     const sign = `what is there is no frame, but a complete frame follows at byte ${nextFrame}`;
-    throw new StoreError("damaged", `${path} is damaged at byte ${end}: ${sign}`);
+    throw new DiskError("damaged", `${path} is damaged at byte ${end}: ${sign}`);
   }
-  return { end, torn };
+  return { lastFrame, end, isTorn };
 }
 
-async function lookBehind(view: FileView, end: number): Promise<{ torn: boolean; nextFrame?: number }> {
-  let torn = false;
+async function lookBehind(view: FileView, end: number): Promise<{ isTorn: boolean; nextFrame?: number }> {
+  let isTorn = false;
   for (let at = end; at < view.size; at += windowBytes) {
     // The windows overlap, so that a magic across their border is found.
     const bytes = await view.bytes(at, Math.min(windowBytes + magic.length - 1, view.size - at));
-    torn ||= !bytes.equals(zeros.subarray(0, bytes.length));
-    for (const candidate of torn ? occurrences(bytes, at) : []) {
-      if (candidate > end && (await view.frameAt(candidate))) return { torn, nextFrame: candidate };
+    isTorn ||= !bytes.equals(zeros.subarray(0, bytes.length));
+    for (const candidate of isTorn ? occurrences(bytes, at) : []) {
+      if (candidate > end && (await view.frameAt(candidate))) return { isTorn, nextFrame: candidate };
     }
   }
-  return { torn };
+  return { isTorn };
 }
 
 function occurrences(bytes: Buffer, offset: number): number[] {
@@ -70,24 +72,19 @@ class FileView {
 
   async frameAt(at: number): Promise<Frame | undefined> {
     if (at + headerBytes > this.size) return undefined;
-    const length = payloadLength(this.#cached(at, headerBytes) ?? (await this.bytes(at, headerBytes)));
+    const length = payloadLength(await this.bytes(at, headerBytes));
     if (length === undefined || at + headerBytes + length > this.size) return undefined;
-    return frameIn(this.#cached(at, headerBytes + length) ?? (await this.bytes(at, headerBytes + length)));
+    return frameIn(await this.bytes(at, headerBytes + length));
   }
 
   /** Valid until the next call. */
   async bytes(at: number, length: number): Promise<Buffer> {
-    const wanted = Math.min(Math.max(length, windowBytes), this.size - at);
-    const window = this.#window.length >= wanted ? this.#window : Buffer.allocUnsafe(wanted);
-    const count = await this.#file.read(window.subarray(0, wanted), at);
-    this.#window = window.subarray(0, count);
-    this.#from = at;
-    return this.#window.subarray(0, length);
-  }
-
-  #cached(at: number, length: number): Buffer | undefined {
-    const start = at - this.#from;
-    if (start < 0 || start + length > this.#window.length) return undefined;
-    return this.#window.subarray(start, start + length);
+    if (at < this.#from || at + length > this.#from + this.#window.length) {
+      const wanted = Math.min(Math.max(length, windowBytes), this.size - at);
+      const window = this.#window.length >= wanted ? this.#window : Buffer.allocUnsafe(wanted);
+      this.#window = window.subarray(0, await this.#file.read(window.subarray(0, wanted), at));
+      this.#from = at;
+    }
+    return this.#window.subarray(at - this.#from, at - this.#from + length);
   }
 }

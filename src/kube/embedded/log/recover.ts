@@ -1,116 +1,101 @@
-import type { Disk } from "../../../disk/index.ts";
+import { join } from "node:path";
+import { type Disk, DiskError, type DiskFile, type ScannedSegment, SegmentLog } from "../../../disk/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
 import type { Frame } from "./frame.ts";
-import { type LogFileName, logName, ourFiles, readHeading, snapshotName } from "./log-files.ts";
+import { drafts, headingFrame, logs, readHeading, snapshots } from "./log-files.ts";
 import { type LoggedChange, readChanges } from "./logged-change.ts";
 import { readFrames } from "./read-frames.ts";
 import { readSnapshot } from "./snapshot.ts";
-import { StoreError } from "./store-error.ts";
 
-/** What an earlier process left. */
-export interface Recovered {
-  readonly revision: number;
-  /** Of all logs since the snapshot. */
-  readonly logBytes: number;
-  /** The log to go on with, and where its last frame ends; undefined in a new directory. */
-  readonly log: { readonly generation: number; readonly end: number } | undefined;
-  /** Files of interrupted work and of older generations. */
-  readonly leftovers: readonly string[];
+interface RecoverOptions {
+  readonly log: Logger;
+  /** The revision before the first of a new store. */
+  readonly newStoreAt: number;
+  readonly reserveBytes: number;
 }
 
 /**
- * Reads the newest snapshot and every log since, handing each change to `take` in order. Changes nothing on disk.
- * Throws `damaged`, with file and offset, rather than leave out anything that was once durable.
+ * Reads the newest snapshot and every log since, and hands each change to `take` in order. Throws `damaged`, with file and
+ * offset, rather than leave out anything that was once durable; then nothing was changed on disk.
  */
 export async function recover(
   disk: Disk,
   take: (change: LoggedChange) => void,
-  { log, newStoreAt }: { readonly log: Logger; readonly newStoreAt: number },
-): Promise<Recovered> {
-  const files = ourFiles(await disk.names());
-  const snapshot = files.findLast(({ holds }) => holds === "snapshot")?.generation;
+  { log, newStoreAt, reserveBytes }: RecoverOptions,
+): Promise<{ readonly revision: number; readonly segments: SegmentLog }> {
+  const names = await disk.names();
+  const snapshot = snapshots.among(names).at(-1)?.number;
+  const first = snapshot ?? 1;
+  if (snapshot && !names.includes(logs.name(snapshot))) throw missing(disk, snapshot);
   // Without a snapshot, the first log says where it began to count.
-  let revision = snapshot ? await readSnapshot(disk, snapshot, take) : undefined;
+  const state: State = { revision: snapshot && (await readSnapshot(disk, snapshot, take)), take };
+  let next = first;
 
-  const logs = files.filter(({ holds, generation }) => holds === "log" && generation >= (snapshot ?? 1));
-  const read: LogRead[] = [];
-  for (const [i, file] of logs.entries()) {
-    const expected = (snapshot ?? 1) + i;
-    if (file.generation !== expected) throw missing(disk, expected);
+  const segments = await SegmentLog.open(disk, {
+    names: logs,
+    from: first,
+    scan: async (file, { name, number }) => {
+      if (number !== next) throw missing(disk, next);
+      next++;
+      return scanLog(file, join(disk.directory, name), { state, needsHeading: number === snapshot });
+    },
+    reserveBytes,
+    cutOff: (cut) => log.warn("incomplete write cut off", cut),
+  });
+  const { revision = newStoreAt } = state;
+  const heading = headingFrame({ holds: "log", revision });
+  if (segments.numbers.length === 0) await segments.rotate(first, heading);
+  else if (segments.bytes === 0) await segments.append(heading);
 
-    const next = await readLog(disk, file, revision, take);
-    // A log gets its first change after the step that created it, and a step that failed may have left its log behind.
-    if (next.changes === 0 && i === logs.length - 1 && file.generation !== snapshot) break;
-    if (!next.continues)
-      throw damaged(disk, { file, end: 0 }, `it does not continue from revision ${revision ?? newStoreAt}`);
-    const previous = read.at(-1);
-    if (previous?.torn) throw damaged(disk, previous, `the frame there is incomplete, although ${file.name} goes on`);
-    read.push(next);
-    revision = next.revision;
-  }
-
-  const newest = read.at(-1);
-  if (snapshot && !newest) throw missing(disk, snapshot);
-  if (newest?.torn) log.warn("incomplete frame cut off", { file: newest.file.name, offset: newest.end });
-  const used = new Set([...read.map(({ file }) => file.name), snapshotName(snapshot ?? 0)]);
-  return {
-    revision: revision ?? newStoreAt,
-    logBytes: read.reduce((sum, { end }) => sum + end, 0),
-    log: newest && { generation: newest.file.generation, end: newest.end },
-    leftovers: files.map(({ name }) => name).filter((name) => !used.has(name)),
-  };
+  await segments.dropBefore(first);
+  const unused = [...snapshots.among(names).slice(0, -1), ...drafts.among(names)];
+  for (const { name } of unused) await disk.remove(name);
+  return { revision, segments };
 }
 
-interface LogRead {
-  readonly file: LogFileName;
-  /** It has a heading, and begins where what was read before it ends. */
-  readonly continues: boolean;
-  readonly changes: number;
-  /** The newest in it. */
-  readonly revision: number;
-  readonly end: number;
-  readonly torn: boolean;
+interface State {
+  /** The newest so far. */
+  revision: number | undefined;
+  readonly take: (change: LoggedChange) => void;
 }
 
-async function readLog(
-  disk: Disk,
-  file: LogFileName,
-  revisionBefore: number | undefined,
-  take: (change: LoggedChange) => void,
-): Promise<LogRead> {
-  const path = `${disk.directory}/${file.name}`;
-  const opened = await disk.open(file.name, "read");
+async function scanLog(
+  file: DiskFile,
+  path: string,
+  { state, needsHeading }: { readonly state: State; readonly needsHeading: boolean },
+): Promise<ScannedSegment> {
   let continues = false;
-  let changes = 0;
-  let revision = revisionBefore ?? 0;
-  try {
-    const { end, torn } = await readFrames(opened, path, takeFrame);
-    return { file, continues, changes, revision, end, torn };
-  } finally {
-    await opened.close();
-  }
+  let records = 0;
+  const { end, lastFrame, isTorn } = await readFrames(file, path, takeFrame);
+  // The log of a snapshot is older than the snapshot.
+  if (needsHeading && !continues) throw gap();
+  return { records, end, lastWrite: lastFrame, isTorn };
 
   function takeFrame(frame: Frame, at: number) {
     if (frame.kind === "heading") {
-      const begins = readHeading(frame, path).revision;
-      continues = begins === (revisionBefore ?? begins);
-      revision = revisionBefore ?? begins;
+      const before = readHeading(frame, path).revision;
+      state.revision ??= before;
+      continues = state.revision === before;
       return;
     }
-    if (!continues) throw damaged(disk, { file, end: 0 }, `it does not continue from revision ${revision}`);
+    if (!continues) throw gap();
+    records++;
     readChanges(frame.payload, (change) => {
-      if (change.revision <= revision) throw damaged(disk, { file, end: at }, `revision ${change.revision} comes late`);
-      ({ revision } = change);
-      changes++;
-      take(change);
+      if (change.revision <= (state.revision ?? 0)) throw damaged(path, at, `revision ${change.revision} comes late`);
+      state.revision = change.revision;
+      state.take(change);
     });
+  }
+
+  function gap(): DiskError {
+    return damaged(path, 0, `it does not continue from revision ${state.revision}`);
   }
 }
 
-function damaged(disk: Disk, { file, end }: Pick<LogRead, "file" | "end">, why: string): StoreError {
-  return new StoreError("damaged", `${disk.directory}/${file.name} is damaged at byte ${end}: ${why}`);
+function damaged(path: string, at: number, why: string): DiskError {
+  return new DiskError("damaged", `${path} is damaged at byte ${at}: ${why}`);
 }
 
-function missing(disk: Disk, generation: number): StoreError {
-  return new StoreError("damaged", `${disk.directory}/${logName(generation)} is missing`);
+function missing({ directory }: Disk, number: number): DiskError {
+  return new DiskError("damaged", `${join(directory, logs.name(number))} is missing`);
 }

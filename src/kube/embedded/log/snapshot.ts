@@ -1,9 +1,8 @@
-import type { Disk } from "../../../disk/index.ts";
+import { type Disk, DiskError } from "../../../disk/index.ts";
 import { type Frame, FrameBuilder, wordsFrame, wordsOf } from "./frame.ts";
-import { draftName, headingFrame, readHeading, snapshotName } from "./log-files.ts";
+import { drafts, headingFrame, readHeading, snapshots } from "./log-files.ts";
 import { addChange, type LoggedChange, readChanges } from "./logged-change.ts";
 import { readFrames } from "./read-frames.ts";
-import { StoreError } from "./store-error.ts";
 import type { StoredObject } from "./stored-object.ts";
 
 /** Encoding so much takes well under a millisecond: nobody else in the process notices. */
@@ -27,7 +26,7 @@ export async function writeSnapshot(
   { revision, objects }: SnapshotContent,
   signal: AbortSignal,
 ): Promise<number> {
-  const file = await disk.open(draftName(generation), "create");
+  const file = await disk.open(drafts.name(generation), "create");
   let size = 0;
   let synced = 0;
   try {
@@ -37,7 +36,7 @@ export async function writeSnapshot(
   } finally {
     await file.close();
   }
-  await disk.rename(draftName(generation), snapshotName(generation));
+  await disk.rename(drafts.name(generation), snapshots.name(generation));
   await disk.sync();
   return size;
 
@@ -68,16 +67,16 @@ export async function writeSnapshot(
 
 /** Hands every object of a snapshot to `take`. Resolves to its revision. */
 export async function readSnapshot(disk: Disk, generation: number, take: (put: LoggedChange) => void): Promise<number> {
-  const name = snapshotName(generation);
+  const name = snapshots.name(generation);
   const path = `${disk.directory}/${name}`;
   const file = await disk.open(name, "read");
   let revision: number | undefined;
   let objects = 0;
   let promised: number | undefined;
   try {
-    const { end, torn } = await readFrames(file, path, takeFrame);
-    if (revision !== undefined && promised === objects && !torn) return revision;
-    throw new StoreError("damaged", `${path} is damaged at byte ${end}: it is complete only up to there`);
+    const { end, isTorn } = await readFrames(file, path, takeFrame);
+    if (revision !== undefined && promised === objects && !isTorn) return revision;
+    throw new DiskError("damaged", `${path} is damaged at byte ${end}: it is complete only up to there`);
   } finally {
     await file.close();
   }
