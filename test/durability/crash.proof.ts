@@ -58,21 +58,55 @@ describe("a log store on a disk that forgets", () => {
 
     expect(rejected).toBeGreaterThan(10 * seeds);
   }, 120_000);
+
+  it("keeps what it has shown when it was opened, although the process that wrote it got an error", async () => {
+    let shown = 0;
+    for (let seed = 1; seed <= seeds; seed++) {
+      for (let failsAt = 12; failsAt < 60; failsAt++) {
+        const dice = new Dice(seed * 400_009 + failsAt);
+        const disk = new LossyDisk(dice);
+        const model = new StoreModel(`seed ${seed}, fails and dies at ${failsAt}`);
+        const failed = disk.open({ fails: (step) => step === failsAt, diesAt: failsAt + 1 });
+        await Promise.race([work(failed, model, dice), failed.died]);
+        disk.kill();
+
+        const { revision } = await openedAndChecked(disk, model);
+        disk.cutPower();
+        const afterwards = await openedAndChecked(disk, model);
+        disk.kill();
+
+        expect(afterwards.revision).toBe(revision);
+        shown += revision - 100;
+      }
+    }
+
+    expect(shown).toBeGreaterThan(100 * seeds);
+  }, 120_000);
 });
+
+async function openedAndChecked(disk: LossyDisk, model: StoreModel): Promise<ObjectStore> {
+  const store = await openStore(disk.open());
+  model.check(store);
+  return store;
+}
 
 /** Opens the store, checks it, writes, and closes it or dies. True if it did not die. */
 function live(disk: LossyDisk, model: StoreModel, dice: Dice, fate: Fate): Promise<boolean> {
   return liveOn(disk, dice, fate, (life) => work(life, model, dice));
 }
 
-async function work(life: Life, model: StoreModel, dice: Dice) {
-  const store = await openLogStore({
+function openStore({ disk }: Life): Promise<ObjectStore> {
+  return openLogStore({
     directory: "/lossy",
     parse: JSON.parse,
     clock: new ManualClock(),
-    openDisk: async () => life.disk,
+    openDisk: async () => disk,
     space: { compactedFromBytes: 1_500, compactedFromRatio: 1, reservedBytes: 600 },
   });
+}
+
+async function work(life: Life, model: StoreModel, dice: Dice) {
+  const store = await openStore(life);
   model.check(store);
   store.watch("things", store.revision, ({ entry }) => model.sawRevision(entry.revision));
   await Promise.all([1, 2, 3, 4].map(() => write(store, model, dice)));
