@@ -91,7 +91,7 @@ function firstDifference(fields: readonly Field[]): string | undefined {
 
 /** The subject's kind in its canonical spelling; a custom kind also as it was reported, which may be without its group. */
 function subjectKinds({ kind, apiVersion = "" }: Subject, kinds: Kinds): readonly string[] {
-  const known = kinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind) ?? kinds.find(kind);
+  const known = kinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind);
   if (!known) return [kind];
   return known.builtIn ? [kindText(known)] : [...new Set([kindText(known), kind])];
 }

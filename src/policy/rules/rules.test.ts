@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { builtInKinds, type RemediationRequestSpec } from "../../resources/index.ts";
+import { builtInKinds, kindsWith, type RemediationRequestSpec } from "../../resources/index.ts";
 import { diagnose } from "./diagnose.ts";
 import { readRules } from "./read-rules.ts";
 import type { Rule } from "./rule.ts";
@@ -37,6 +37,30 @@ describe("the analysis by rules", () => {
     expect(diagnose(crash, rules(), builtInKinds)).toMatchObject({
       diagnosis: { target: "prod-eu/deployment/api", workflowId: "restart-deployment" },
     });
+  });
+
+  it.each(["Certificate", "certificate.cert-manager.io", "Certificate.cert-manager.io", "certs.cert-manager.io"])(
+    "finds a rule for the custom kind %s, however sender and rule spell it",
+    (kind) => {
+      const certificate = { kind: "Certificate", plural: "certificates", group: "cert-manager.io", namespaced: true };
+      const kinds = kindsWith([{ ...certificate, shortNames: ["certs"] }]);
+      const targetResource = { apiVersion: "cert-manager.io/v1", kind: "Certificate", namespace: "web", name: "shop" };
+      const rule: Rule = { name: "renew", match: { kind }, workflow: "renew" };
+
+      const analysis = diagnose(incident({ targetResource }), [rule], kinds);
+
+      expect(analysis).toMatchObject({ diagnosis: { target: "web/certificate.cert-manager.io/shop" } });
+    },
+  );
+
+  it("takes no custom kind for a built-in one of the same name", () => {
+    const targetResource = { apiVersion: "serving.knative.dev/v1", kind: "Service", namespace: "web", name: "shop" };
+    const kinds = kindsWith([{ kind: "Service", plural: "services", group: "serving.knative.dev", namespaced: true }]);
+    const rule: Rule = { name: "restart", match: { kind: "services" }, workflow: "restart" };
+
+    for (const known of [kinds, builtInKinds]) {
+      expect(diagnose(incident({ targetResource }), [rule], known)).toMatchObject({ kind: "no-match" });
+    }
   });
 
   it("takes the first rule that applies", () => {
