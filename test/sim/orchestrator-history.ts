@@ -2,11 +2,13 @@ import type { Change } from "../../src/kube/embedded/object-store.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import {
   closedIncidentPhases,
+  type NotificationRequest,
   type RemediationRequest,
   type RemediationTarget,
   type WorkflowExecution,
 } from "../../src/resources/index.ts";
 import { Violation } from "./lock-history.ts";
+import { CancelCheck } from "./orchestrator-cancel-check.ts";
 import type { World } from "./world.ts";
 
 const nextPhases: Readonly<Record<string, readonly string[]>> = {
@@ -14,8 +16,8 @@ const nextPhases: Readonly<Record<string, readonly string[]>> = {
   Pending: ["Analyzing", "Blocked", "Withdrawn"],
   Analyzing: ["Executing", "Blocked", "Withdrawn"],
   Blocked: ["Analyzing", "Executing", "Withdrawn"],
-  Executing: ["Analyzing", "Blocked", "Verifying", "Completed", "Failed"],
-  Verifying: ["Analyzing", "Completed"],
+  Executing: ["Analyzing", "Blocked", "Verifying", "Completed", "Failed", "Withdrawn"],
+  Verifying: ["Analyzing", "Completed", "Withdrawn"],
   Completed: [],
   Failed: [],
   Withdrawn: [],
@@ -39,6 +41,7 @@ export class OrchestratorHistory {
   /** Executions that came back after their incident had gone on, by uid. */
   readonly #late = new Set<string>();
   readonly #executions = new Map<string, Execution>();
+  readonly #cancels = new CancelCheck();
   readonly #holders = new Map<string, { uid: string | undefined; since: number }>();
   #peaceSince = Number.POSITIVE_INFINITY;
   #violation: Violation | undefined;
@@ -71,6 +74,7 @@ export class OrchestratorHistory {
     if (what === "delete" || !previous) return;
     if (from !== to && !nextPhases[from]?.includes(to)) this.#fail("O1 phases", `${name} went from ${from} to ${to}`);
     this.#nothingForgotten(name, before, object.status);
+    this.#report(this.#cancels.incident(object, previous.object as RemediationRequest));
     if (from !== to) this.#explained(name, object.status);
     if (from === "Executing" && (to === "Verifying" || to === "Completed")) this.#inheritsSuccess(name, before);
   }
@@ -80,7 +84,12 @@ export class OrchestratorHistory {
     const { uid = "" } = object.metadata;
     const incident = object.metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
     if (!previous && what === "put") this.#created(object, incident);
+    this.#report(this.#cancels.execution(object, previous?.object as WorkflowExecution | undefined, what === "delete"));
     this.#executions.set(uid, { object, isGone: what === "delete", incident });
+  }
+
+  notice({ entry, previous }: Change): void {
+    if (!previous) this.#report(this.#cancels.notice(entry.object as NotificationRequest));
   }
 
   record({ do: what, entry }: Change): void {
@@ -124,6 +133,7 @@ export class OrchestratorHistory {
       if (!isGone && !["Completed", "Failed", "Skipped"].includes(phase))
         this.#fail("O4 liveness", `${object.metadata.name} is still "${phase}"`);
     }
+    this.#report(this.#cancels.atRest(events));
     for (const { uid } of this.#holders.values()) if (uid) this.#fail("O4 liveness", `${uid} still holds its target`);
     this.check();
   }
@@ -153,6 +163,7 @@ export class OrchestratorHistory {
         this.#fail("O7 one execution per attempt", `${name} was made while ${other.object.metadata.name} goes on`);
     }
     this.#oldestFirst(name, incident, spec);
+    this.#report(this.#cancels.created(name, incident));
   }
 
   /** In times of peace. Whoever waits for the same workflow on the same target and is older comes first. */
@@ -216,6 +227,10 @@ export class OrchestratorHistory {
       freedAt = Math.max(freedAt, since);
     }
     return freedAt;
+  }
+
+  #report(problem: string | undefined) {
+    if (problem !== undefined) this.#fail("O11 cancelled once", problem);
   }
 
   #fail(what: string, why: string) {

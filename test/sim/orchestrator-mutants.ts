@@ -82,6 +82,26 @@ export const youngestFirst: MutateOrchestrator = (options) => ({
   client: withIncidentsAged(options.client),
 });
 
+/** Does not see that an operator cancels an incident. */
+export const overlooksCancelledIncidents: MutateOrchestrator = (options) => ({
+  ...options,
+  client: seenThrough(options.client, remediationRequests, (incident) => {
+    const { annotations: _, ...metadata } = incident.metadata;
+    return { ...incident, metadata };
+  }),
+});
+
+/** Takes the end of an execution that an operator cancelled for a failure. */
+export const takesCancelsForFailures: MutateOrchestrator = (options) => ({
+  ...options,
+  client: withGlasses(options.client, (execution) => {
+    const { status } = execution;
+    if (status?.phase !== "Failed") return execution;
+    const { cancellation: _, ...failureDetails } = status.failureDetails;
+    return { ...execution, status: { ...status, failureDetails } };
+  }),
+});
+
 function withIncidentsAged(client: KubeClient): KubeClient {
   const aged = <T extends KubeObject>(object: T): T => {
     const { creationTimestamp = "" } = object.metadata;

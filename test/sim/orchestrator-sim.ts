@@ -100,6 +100,7 @@ function witness({ cluster }: SimServer, history: OrchestratorHistory, execution
     history.execution(change);
     executions.execution(change);
   });
+  cluster.witness("notificationrequests.kubernaut.ai", (change) => history.notice(change));
   cluster.witness("remediationtargets.kubernaut.ai", (change) => {
     history.record(change);
     executions.record(change);

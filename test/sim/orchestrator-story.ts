@@ -1,12 +1,14 @@
-import type { KubeClient } from "../../src/kube/index.ts";
+import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
 import type { Analyzer } from "../../src/orchestrator/index.ts";
 import { diagnose, type Rule } from "../../src/policy/index.ts";
 import {
   annotationKeys,
   automationPauses,
   builtInKinds,
+  cancelAnnotations,
   closedIncidentPhases,
   incidentName,
+  isUnfinished,
   type RemediationRequest,
   remediationRequests,
   remediationWorkflows,
@@ -38,7 +40,7 @@ interface Problem {
   n: number;
 }
 
-/** What the gateway would write for problems that come and go, and people who pause, acknowledge and delete. */
+/** What the gateway would write for problems that come and go, and people who pause, acknowledge, cancel and delete. */
 export class OrchestratorStory {
   readonly #world: World;
   readonly #server: SimServer;
@@ -95,10 +97,11 @@ export class OrchestratorStory {
   #next(): Promise<void> {
     const { chance } = this.#world;
     const problem = chance.pick(this.#problems);
-    const kind = chance.whole(0, 9);
+    const kind = chance.whole(0, 10);
     if (kind <= 5) return this.#report(problem);
     if (kind === 6) return this.#resolve(problem);
     if (kind === 7) return this.#acknowledge();
+    if (kind === 10) return chance.happens(0.5) ? this.#cancelExecution() : this.#cancelIncident(problem);
     if (this.#stage === "peace") return this.#report(problem);
     return kind === 8 ? this.#pause() : this.#deleteExecution();
   }
@@ -151,9 +154,32 @@ export class OrchestratorStory {
     const failed = items.filter(({ status }) => status?.phase === "Failed");
     if (failed.length === 0) return;
     this.#world.struck("failure acknowledged");
-    const { name = "" } = this.#world.chance.pick(failed).metadata;
     const annotations = { [annotationKeys.acknowledge]: "looked at it", [annotationKeys.acknowledgedBy]: "kim" };
-    await this.#client.patch(workflowExecutions, { namespace, name }, { merge: { metadata: { annotations } } });
+    await this.#annotate(workflowExecutions, this.#world.chance.pick(failed), annotations);
+  }
+
+  async #cancelExecution() {
+    const { items } = await this.#client.list(workflowExecutions, { namespace });
+    const open = items.filter(isUnfinished);
+    if (open.length === 0) return;
+    this.#world.struck("execution cancelled");
+    await this.#annotate(workflowExecutions, this.#world.chance.pick(open), this.#cancelRequest());
+  }
+
+  async #cancelIncident(problem: Problem) {
+    const known = await this.#newest(problem);
+    if (!known || isClosed(known)) return;
+    this.#world.struck("incident cancelled");
+    await this.#annotate(remediationRequests, known, this.#cancelRequest());
+  }
+
+  #cancelRequest() {
+    return cancelAnnotations({ by: "kim", reason: "wrong node", blocks: this.#world.chance.happens(0.3) });
+  }
+
+  async #annotate<T extends KubeObject>(type: ResourceType<T>, { metadata }: T, annotations: object) {
+    const { name = "" } = metadata;
+    await this.#client.patch(type, { namespace, name }, { merge: { metadata: { annotations } } });
   }
 
   async #deleteExecution() {

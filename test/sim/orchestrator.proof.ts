@@ -2,7 +2,15 @@ import { describe } from "vitest";
 import { holdsInSimulation, mutantsAreCaught } from "./campaign.ts";
 import { faultsOfAll } from "./faults.ts";
 
-const faults = [...faultsOfAll, "request duplicated", "stale watch", "signal resolved", "failure acknowledged"];
+const faults = [
+  ...faultsOfAll,
+  "request duplicated",
+  "stale watch",
+  "signal resolved",
+  "failure acknowledged",
+  "execution cancelled",
+  "incident cancelled",
+];
 
 describe("orchestrators and executors", () => {
   holdsInSimulation({ protocol: "orchestrator", from: 1, seeds: 40 }, faults);

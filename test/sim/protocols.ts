@@ -128,6 +128,8 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "status-without-version": orchestrator(orchestrators.statusWithoutVersion),
       "acts-before-it-is-recorded": orchestrator(orchestrators.actsBeforeItIsRecorded),
       "youngest-first": orchestrator(orchestrators.youngestFirst),
+      "overlooks-cancelled-incidents": orchestrator(orchestrators.overlooksCancelledIncidents),
+      "takes-cancels-for-failures": orchestrator(orchestrators.takesCancelsForFailures),
     },
   },
   "orchestrator-100": {
