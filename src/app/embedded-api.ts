@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DiskError, writeDurably } from "../disk/index.ts";
 import {
+  adminName,
   embeddedClient,
   frozenJson,
   type KubeClient,
@@ -11,6 +12,7 @@ import {
   selfSigned,
   serveApi,
 } from "../kube/index.ts";
+import { identityPolicies } from "../manifests/index.ts";
 import { executionNamespace } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
@@ -63,7 +65,9 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     const tls = await keptTls(directory, listen.host, clock, random);
     const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));
     const { acceptPlainTokens = false } = options;
-    const serving = serveApi({ store, clock, random, tokens: { admin: token }, listen, tls, acceptPlainTokens, log });
+    const policies = identityPolicies(adminName);
+    const tokens = { admin: token };
+    const serving = serveApi({ store, clock, random, tokens, policies, listen, tls, acceptPlainTokens, log });
     const served = await listening("--listen", listen, serving);
     const client = embeddedClient(served.api);
     await makeNamespaces(client, ["default", "kubernaut-system", executionNamespace]);

@@ -16,6 +16,7 @@ export {
   type WatchQuery,
   type WriteCall,
 } from "./client.ts";
+export type { AdmissionPolicy } from "./embedded/api/admission.ts";
 export { embeddedClient } from "./embedded/embedded-client.ts";
 export { adminName } from "./embedded/http/authenticate.ts";
 export { frozenJson } from "./embedded/json/frozen-json.ts";

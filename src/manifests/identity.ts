@@ -1,41 +1,72 @@
-import type { KubeObject } from "../kube/index.ts";
+import type { AdmissionPolicy, KubeObject } from "../kube/index.ts";
 import { annotationKeys } from "../resources/index.ts";
 import type { Places } from "./rbac.ts";
 
-/** Lets no user acknowledge a failure, or cancel an execution or incident, in another's name, whatever tool they use. */
+/** The policies about names for an API server on which the stages and all operators are one user, `onlyUser`. */
+export function identityPolicies(onlyUser: string): readonly AdmissionPolicy[] {
+  return [ackPolicy(undefined), approvalPolicy(onlyUser), resumePolicy()];
+}
+
+/** The user whom the orchestrator is in a cluster. */
+function orchestratorUser({ locks }: Places): string {
+  return `system:serviceaccount:${locks}:interlock-orchestrator`;
+}
+
 export function ackIdentity(places: Places): readonly KubeObject[] {
-  const { acknowledgedBy, cancelRequestedBy } = annotationKeys;
-  // Nothing was there before it was created, and nobody may be named in advance either.
-  const was = (key: string) => `(oldObject == null ? '' : oldObject.metadata.?annotations[?'${key}'].orValue(''))`;
-  const is = (key: string) => `object.metadata.?annotations[?'${key}'].orValue('')`;
-  const unchanged = (...keys: readonly string[]) => keys.map((key) => `${is(key)} == ${was(key)}`).join(" && ");
-  const noAck = unchanged(annotationKeys.acknowledge, acknowledgedBy, annotationKeys.acknowledgedExecution);
-  const noCancel = unchanged(annotationKeys.cancelRequested, cancelRequestedBy, annotationKeys.cancelBlocks);
-  return enforced("interlock-ack-identity", {
+  return enforced(ackPolicy(orchestratorUser(places)));
+}
+
+export function approvalIdentity(places: Places): readonly KubeObject[] {
+  return enforced(approvalPolicy(orchestratorUser(places)));
+}
+
+export function resumeIdentity(): readonly KubeObject[] {
+  return enforced(resumePolicy());
+}
+
+/**
+ * Lets no user acknowledge a failure, or cancel an execution or incident, in another's name, whatever tool they use. The
+ * orchestrator passes requests on, from the incident to the target's record and to executions: where it is a user of its own, it
+ * may write any name; otherwise it carries the name of the request, and may take an acknowledgement off.
+ */
+function ackPolicy(orchestrator: string | undefined): AdmissionPolicy {
+  const { acknowledge, acknowledgedBy, acknowledgedExecution } = annotationKeys;
+  const { cancelRequested, cancelRequestedBy, cancelBlocks } = annotationKeys;
+  const noAck = unchanged(acknowledge, acknowledgedBy, acknowledgedExecution);
+  const noCancel = unchanged(cancelRequested, cancelRequestedBy, cancelBlocks);
+  const ownAck = `${is(acknowledgedBy)} == ${caller}`;
+  const ownCancel = `${is(cancelRequestedBy)} == ${caller}`;
+  const ackTakenOff = `(${was(acknowledgedBy)} == ${caller} && ${is(acknowledgedBy)} == '' && ${is(acknowledge)} == '')`;
+  return policy("interlock-ack-identity", {
     operations: ["CREATE", "UPDATE"],
     resources: ["workflowexecutions", "remediationtargets", "remediationrequests"],
-    // The orchestrator passes a person's word on, from the incident to the target's record and to executions.
-    expression: `${isOrchestrator(places)} || ((${noAck} || ${is(acknowledgedBy)} == ${caller}) && (${noCancel} || ${is(cancelRequestedBy)} == ${caller}))`,
+    expression:
+      orchestrator === undefined
+        ? `(${noAck} || ${ownAck} || ${ackTakenOff}) && (${noCancel} || ${ownCancel})`
+        : `${caller} == '${orchestrator}' || ((${noAck} || ${ownAck}) && (${noCancel} || ${ownCancel}))`,
     message: `'set the annotation ' + ((${noAck}) ? '${cancelRequestedBy}' : '${acknowledgedBy}') + ' to your own name, ' + ${caller}`,
   });
 }
 
-/** Lets nobody answer an approval in another's name. */
-export function approvalIdentity(places: Places): readonly KubeObject[] {
+/** Lets no user answer an approval in another's name. Only `orchestrator` lets one expire. */
+function approvalPolicy(orchestrator: string): AdmissionPolicy {
   const { is, was, unchanged } = inStatus("decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage");
-  return enforced("interlock-approval-identity", {
+  return policy("interlock-approval-identity", {
     operations: ["UPDATE"],
     resources: ["remediationapprovalrequests/status"],
     // That the time is up is nobody's answer. Whatever the CRD says, an answer that was given stays.
-    expression: `(${unchanged}) || (${was("decision")} == '' && ((${is("decision")} == 'Expired' && ${isOrchestrator(places)}) || ${is("decidedBy")} == ${caller}))`,
+    expression: `(${unchanged}) || (${was("decision")} == '' && ((${is("decision")} == 'Expired' && ${caller} == '${orchestrator}') || ${is("decidedBy")} == ${caller}))`,
     message: `${was("decision")} == '' ? 'set status.decidedBy to your own name, ' + ${caller} : 'this was decided already: ' + ${was("decision")}`,
   });
 }
 
-/** Lets nobody end a pause in another's name. Who begins one may be a tool that applies what somebody else has written. */
-export function resumeIdentity(): readonly KubeObject[] {
+/**
+ * Lets no user end a pause in another's name. Beginning one is never refused for its name: it makes everything safer, and a tool
+ * may apply what a person has written.
+ */
+function resumePolicy(): AdmissionPolicy {
   const { is, unchanged } = inStatus("endedAt", "endedBy");
-  return enforced("interlock-resume-identity", {
+  return policy("interlock-resume-identity", {
     operations: ["UPDATE"],
     resources: ["automationpauses/status"],
     expression: `(${unchanged}) || ${is("endedBy")} == ${caller}`,
@@ -45,8 +76,18 @@ export function resumeIdentity(): readonly KubeObject[] {
 
 const caller = "request.userInfo.username";
 
-function isOrchestrator({ locks }: Places): string {
-  return `${caller} == 'system:serviceaccount:${locks}:interlock-orchestrator'`;
+/** The annotation of an object as it is to be. */
+function is(key: string): string {
+  return `object.metadata.?annotations[?'${key}'].orValue('')`;
+}
+
+/** Nothing was there before it was created, and no user may be named in advance either. */
+function was(key: string): string {
+  return `(oldObject == null ? '' : oldObject.metadata.?annotations[?'${key}'].orValue(''))`;
+}
+
+function unchanged(...keys: readonly string[]): string {
+  return keys.map((key) => `${is(key)} == ${was(key)}`).join(" && ");
 }
 
 /** Texts in the status, and whether they stay as they were. */
@@ -68,26 +109,23 @@ interface Rule {
   readonly message: string;
 }
 
-/** A policy, and the binding that makes it count everywhere. */
-function enforced(name: string, { operations, resources, expression, message }: Rule): readonly KubeObject[] {
-  const apiVersion = "admissionregistration.k8s.io/v1";
-  const policy = {
-    apiVersion,
-    kind: "ValidatingAdmissionPolicy",
-    metadata: { name },
-    spec: {
-      failurePolicy: "Fail",
-      matchConstraints: {
-        resourceRules: [{ apiGroups: ["kubernaut.ai"], apiVersions: ["*"], operations, resources }],
-      },
-      validations: [{ expression, messageExpression: message }],
+const apiVersion = "admissionregistration.k8s.io/v1";
+
+function policy(name: string, { operations, resources, expression, message }: Rule): AdmissionPolicy {
+  const spec = {
+    failurePolicy: "Fail",
+    matchConstraints: {
+      resourceRules: [{ apiGroups: ["kubernaut.ai"], apiVersions: ["*"], operations, resources }],
     },
+    validations: [{ expression, messageExpression: message }],
   };
-  const binding = {
-    apiVersion,
-    kind: "ValidatingAdmissionPolicyBinding",
-    metadata: { name },
-    spec: { policyName: name, validationActions: ["Deny"] },
-  };
+  return { apiVersion, kind: "ValidatingAdmissionPolicy", metadata: { name }, spec };
+}
+
+/** A policy, and the binding that makes it count everywhere. */
+function enforced(policy: AdmissionPolicy): readonly KubeObject[] {
+  const { name = "" } = policy.metadata;
+  const spec = { policyName: name, validationActions: ["Deny"] };
+  const binding = { apiVersion, kind: "ValidatingAdmissionPolicyBinding", metadata: { name }, spec };
   return [policy, binding];
 }

@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
+import { type AdmissionPolicy, admission } from "./api/admission.ts";
 import { openApi, type RunningApi } from "./api/open-api.ts";
 import { authenticator, type Tokens } from "./http/authenticate.ts";
 import { bothProtocols } from "./http/both-protocols.ts";
@@ -20,6 +21,8 @@ export interface ServeOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly tokens: Tokens;
+  /** What writes over HTTP have to satisfy. A client in this process is trusted. */
+  readonly policies?: readonly AdmissionPolicy[];
   /** Loopback and a free port unless told otherwise. */
   readonly listen?: { readonly host?: string; readonly port?: number };
   readonly log?: Logger;
@@ -49,6 +52,7 @@ export async function serveApi({
   clock,
   random,
   tokens,
+  policies = [],
   listen = {},
   log,
   tls,
@@ -74,7 +78,16 @@ export async function serveApi({
   const watches = new WatchStreams();
   const underway = new Underway();
   const bodies = new BodyReader(clock);
-  const answer = requestListener({ api, authenticate, watches, underway, bodies, log, acceptPlainTokens });
+  const answer = requestListener({
+    api,
+    authenticate,
+    admission: admission(policies),
+    watches,
+    underway,
+    bodies,
+    log,
+    acceptPlainTokens,
+  });
   const plain = createServer(options, answer);
   const secure =
     tls &&

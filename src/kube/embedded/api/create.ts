@@ -2,6 +2,7 @@ import type { KubeObject, ObjectMeta } from "../../object.ts";
 import type { Draft } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { applyDefaults } from "../structural/defaults.ts";
+import type { Admit } from "./admission.ts";
 import { type Api, commit, sealed, timestamp } from "./api.ts";
 import { nameSuffix, uuid } from "./chance.ts";
 import { contentProblems } from "./content-problems.ts";
@@ -14,6 +15,8 @@ import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } 
 export interface WriteOptions {
   readonly namespace: string;
   readonly dryRun?: boolean;
+  /** Policies about the caller; without it the caller is trusted. */
+  readonly admit?: Admit | undefined;
 }
 
 /** An object as it now is, and what the client should be warned of. */
@@ -28,7 +31,7 @@ export async function createObject(
   api: Api,
   resource: Resource,
   sent: Sent,
-  { namespace, dryRun = false }: WriteOptions,
+  { namespace, dryRun = false, admit }: WriteOptions,
 ): Promise<Written> {
   const { draft, warnings } = decodeObject(resource, sent);
   const { metadata } = draft;
@@ -39,6 +42,7 @@ export async function createObject(
 
   for (let attempt = 1; ; attempt++) {
     const fresh = newObject(api, resource, draft, namespace);
+    admit?.(fresh as unknown as KubeObject, undefined);
     try {
       const entry = await insert(api, resource, fresh, dryRun);
       return {

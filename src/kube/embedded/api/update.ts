@@ -63,7 +63,7 @@ export function replacement(
   resource: Resource,
   stored: Entry,
   { draft, warnings }: DecodedObject,
-  { revision, dryRun = false, subresource }: UpdateOptions & { readonly revision: number },
+  { revision, dryRun = false, subresource, admit }: UpdateOptions & { readonly revision: number },
 ): Decision<Written> {
   const current = resource.refreshed(stored);
   const old = current.object;
@@ -71,6 +71,7 @@ export function replacement(
   const object = next as unknown as KubeObject;
   const problems = [...metadataUpdateProblems(resource, object, old), ...contentProblems(resource, object, current)];
   if (problems.length > 0) throw invalid(resource, old.metadata.name ?? "", problems);
+  admit?.(object, old);
   if (sameJson(next, old)) return { do: "nothing", result: { entry: resource.view(current), warnings } };
 
   countGeneration(resource, next, old);

@@ -1,3 +1,4 @@
+import type { Admit } from "../api/admission.ts";
 import type { Api } from "../api/api.ts";
 import type { Written } from "../api/create.ts";
 import { patchObject } from "../api/patch.ts";
@@ -11,6 +12,7 @@ export interface ApplyOptions {
   readonly subresource?: "status";
   readonly force: boolean;
   readonly dryRun: boolean;
+  readonly admit: Admit;
 }
 
 /**
@@ -25,14 +27,15 @@ export async function serverSideApply(
   value: unknown,
   options: ApplyOptions,
 ): Promise<Written> {
-  const { namespace, name, subresource, force, dryRun } = options;
+  const { namespace, name, subresource, force, dryRun, admit } = options;
   const current = api.store.get(resource.storedAs, namespace, name);
   if (subresource === "status" && !current) throw notFound(resource, name);
 
   const status = member(value, "status");
   if (current && subresource === "status" && status !== undefined && member(current.object, "status") === undefined) {
     const patch = { metadata: { resourceVersion: current.object.metadata.resourceVersion }, status };
-    return await patchObject(api, resource, { kind: "merge", value: patch }, { namespace, name, subresource, dryRun });
+    const ref = { namespace, name, subresource };
+    return await patchObject(api, resource, { kind: "merge", value: patch }, { ...ref, dryRun, admit });
   }
   if (current && resource.kind === "Lease" && !force) {
     const differing = differences(member(value, "spec"), member(current.object, "spec"), ".spec");

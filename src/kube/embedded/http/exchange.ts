@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../../telemetry/index.ts";
+import type { Admission } from "../api/admission.ts";
 import type { Api } from "../api/api.ts";
 import type { Resource } from "../api/resource.ts";
 import type { WatchOptions } from "../api/watch.ts";
@@ -15,6 +16,8 @@ export interface Exchange {
   readonly segments: readonly string[];
   readonly query: URLSearchParams;
   readonly caller: Caller;
+  /** The policies that writes have to satisfy. */
+  readonly admission: Admission;
   /** Where a watch is answered, with a stream of events. */
   readonly watches: { begin(exchange: Exchange, resource: Resource, options: WatchOptions): void };
   readonly bodies: BodyReader;

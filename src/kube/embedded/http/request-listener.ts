@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../../telemetry/index.ts";
 import { KubeError } from "../../client.ts";
+import type { Admission } from "../api/admission.ts";
 import type { Api } from "../api/api.ts";
 import { badRequest, StatusError } from "../api/status-error.ts";
 import { JsonSyntaxError } from "../json/parse-json.ts";
@@ -16,6 +17,7 @@ import type { WatchStreams } from "./watch-streams.ts";
 export interface ListenerOptions {
   readonly api: Api;
   readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
+  readonly admission: Admission;
   readonly watches: WatchStreams;
   readonly underway: Underway;
   readonly bodies: BodyReader;
@@ -33,7 +35,7 @@ export function requestListener(options: ListenerOptions) {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
-  const { api, authenticate, watches, bodies, log, acceptPlainTokens } = options;
+  const { api, authenticate, admission, watches, bodies, log, acceptPlainTokens } = options;
   const { segments, query } = location(request.url ?? "/");
   if (answeredHealth(response, segments, query)) return;
   if (!acceptPlainTokens) refusePlainCredentials(request);
@@ -46,6 +48,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     segments,
     query,
     caller,
+    admission,
     watches,
     bodies,
     log,

@@ -1,3 +1,4 @@
+import type { Admit } from "../api/admission.ts";
 import { createObject, type Written } from "../api/create.ts";
 import { unrecognized } from "../api/decode-object.ts";
 import { deleteObject } from "../api/delete.ts";
@@ -134,10 +135,15 @@ function stored({ api, query }: Exchange, { resource, namespace, name }: ObjectR
 
 async function create(exchange: Exchange, resource: Resource, namespace: string): Promise<void> {
   const { api, query } = exchange;
+  const admit = admitOf(exchange, resource);
   const dryRun = dryRunOf(query, "CreateOptions");
   const fieldValidation = fieldValidationOf(query, "CreateOptions");
   const sent = await objectOf(exchange, resource);
-  written(exchange, resource, await createObject(api, resource, { ...sent, fieldValidation }, { namespace, dryRun }));
+  written(
+    exchange,
+    resource,
+    await createObject(api, resource, { ...sent, fieldValidation }, { namespace, dryRun, admit }),
+  );
 }
 
 interface Ref {
@@ -146,16 +152,26 @@ interface Ref {
   readonly subresource?: "status";
 }
 
+function admitOf({ admission, caller }: Exchange, resource: Resource, ref?: Ref): Admit {
+  return admission({ username: caller.name, resource, subresource: ref?.subresource });
+}
+
 async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
   const { api, query } = exchange;
+  const admit = admitOf(exchange, resource, ref);
   const dryRun = dryRunOf(query, "UpdateOptions");
   const fieldValidation = fieldValidationOf(query, "UpdateOptions");
   const sent = await objectOf(exchange, resource);
-  written(exchange, resource, await updateObject(api, resource, { ...sent, fieldValidation }, { ...ref, dryRun }));
+  written(
+    exchange,
+    resource,
+    await updateObject(api, resource, { ...sent, fieldValidation }, { ...ref, dryRun, admit }),
+  );
 }
 
 async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
   const { api, query, request } = exchange;
+  const admit = admitOf(exchange, resource, ref);
   const dryRun = dryRunOf(query, "PatchOptions");
   const fieldValidation = fieldValidationOf(query, "PatchOptions");
   const type = contentType(request);
@@ -163,13 +179,17 @@ async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<
   if (type === "application/apply-patch+yaml") {
     const value = await decodedPatch(exchange, "application/yaml");
     const force = flagOf(query, "force") ?? false;
-    return written(exchange, resource, await serverSideApply(api, resource, value, { ...ref, force, dryRun }));
+    return written(exchange, resource, await serverSideApply(api, resource, value, { ...ref, force, dryRun, admit }));
   }
   if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
   const value = await decodedPatch(exchange, "application/json");
-  written(exchange, resource, await patchObject(api, resource, { kind, value }, { ...ref, dryRun, fieldValidation }));
+  written(
+    exchange,
+    resource,
+    await patchObject(api, resource, { kind, value }, { ...ref, dryRun, fieldValidation, admit }),
+  );
 }
 
 /** A Map: the type comes from the request, and an object would also answer to "constructor" and "__proto__". */

@@ -37,8 +37,22 @@ const environment = new Environment({ homogeneousAggregateLiterals: false, enabl
 
 /** A CEL expression over `self` and `oldSelf`. Throws for one that cannot be run. */
 export function compiledExpression(expression: string): Expression {
+  return checked(environment, expression);
+}
+
+const admissionEnvironment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
+  .registerVariable("object", "dyn")
+  .registerVariable("oldObject", "dyn")
+  .registerVariable("request", "dyn");
+
+/** A CEL expression over `object`, `oldObject` and `request`. Throws for one that cannot be run. */
+export function admissionExpression(expression: string): Expression {
+  return checked(admissionEnvironment, expression);
+}
+
+function checked(environment: Environment, expression: string): Expression {
   const parsed = environment.parse(expression);
-  const checked = parsed.check();
-  if (!checked.valid) throw checked.error ?? new Error("the expression is not valid");
+  const { valid, error } = parsed.check();
+  if (!valid) throw error ?? new Error("the expression is not valid");
   return parsed;
 }
