@@ -179,15 +179,15 @@ function canonical(target: string): string {
   return read.kind === "target" ? read.target.text : target;
 }
 
-/** When, what, about what, by which, and why. */
 /** Who did it, and whether that name was authenticated, for what operators do. */
 function operatorIn({ by, verified }: LedgerEvent["facts"]): readonly string[] {
   if (by === undefined) return [];
   const name = String(by);
-  const isMarked = verified === true || name.endsWith(unverified);
-  return [`by ${name}${isMarked ? "" : ` ${unverified}`}`];
+  if (verified === true) return [`by ${name} (verified)`];
+  return [`by ${name}${name.endsWith(unverified) ? "" : ` ${unverified}`}`];
 }
 
+/** When, what, about what, by which, and why. */
 function shown({ at, type, facts }: LedgerEvent): string {
   const subject = facts["execution"] ?? facts["remediation_id"] ?? facts["approval"] ?? facts["pause"];
   const about = [facts["target_resource"], facts["workflow_id"], subject];

@@ -49,14 +49,18 @@ export async function awaitApproval(
   try {
     const status = await answerTo({ name, namespace }, client, over.signal);
     if (status.decision === "Approved") return;
-    const said = status.decision === "Rejected" ? ` by ${status.decidedBy}: ${status.decisionMessage}` : "";
-    throw new CommandError(`approval ${name} is ${status.decision}${said}; nothing was started`);
+    if (status.decision === "Expired") throw unanswered(name, spec);
+    const { decidedBy, decisionMessage } = status;
+    throw new CommandError(`approval ${name} is Rejected by ${decidedBy}: ${decisionMessage}; nothing was started`);
   } catch (error) {
-    if (!over.signal.aborted) throw error;
-    throw new CommandError(`approval ${name} was not answered by ${spec.requiredBy}; nothing was started`);
+    throw over.signal.aborted ? unanswered(name, spec) : error;
   } finally {
     timer.cancel();
   }
+}
+
+function unanswered(name: string, { requiredBy }: RemediationApprovalRequest["spec"]): CommandError {
+  return new CommandError(`approval ${name} was not answered by ${requiredBy}; nothing was started`);
 }
 
 type Answer = NonNullable<RemediationApprovalRequest["status"]>;

@@ -42,8 +42,8 @@ import { NewestIncidents } from "./newest-incidents.ts";
 import type { AnswerersKnownSince, Sight } from "./observe.ts";
 import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 import { reconcile } from "./reconcile.ts";
-import { recordAnswer } from "./record-answer.ts";
-import { deletedPauseEvent, type PauseRecorder, recordPause } from "./record-pause.ts";
+import { type PauseRecorder, recordPause } from "./record-pause.ts";
+import { reconcileRequestedApproval } from "./requested-approvals.ts";
 import { hasTurn } from "./route.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import { reconcileTarget } from "./targets.ts";
@@ -227,12 +227,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       return undefined;
     },
   });
-  pauses.subscribe((event, pause) => {
-    const ended = event === "DELETED" ? deletedPauseEvent(pause, client.serverNowMs()) : undefined;
-    if (ended)
-      ledger.append(ended).catch((error: unknown) => log.error("event not recorded", { type: ended.type, error }));
-  });
-  const recordAnswers = new Controller({
+  const requestedApprovals = new Controller({
     name: "approvals",
     clock,
     random,
@@ -240,11 +235,10 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     sources: [keysFrom(approvals, (approval) => [objectKey(approval)])],
     async reconcile(key, signal) {
       const approval = approvals.get(refOfKey(key));
-      if (approval) await recordAnswer(approval, options, signal);
-      return undefined;
+      return approval && reconcileRequestedApproval(approval, options, signal);
     },
   });
-  const controllers = [drive, takeTurns, recordPauses, recordAnswers];
+  const controllers = [drive, takeTurns, recordPauses, requestedApprovals];
 
   return {
     ready: Promise.all(controllers.map(({ ready }) => ready)).then(() => {}),

@@ -85,6 +85,28 @@ export function approvalExpired(
   });
 }
 
+/** The same for an approval that a person requested with `interlock run`. */
+export function requestExpired({ metadata, spec }: RemediationApprovalRequest): NotificationRequest {
+  const { apiVersion, kind } = notificationRequests;
+  const { targetResource, recommendedWorkflow, requiredBy } = spec;
+  const { workflowId } = recommendedWorkflow;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: `notif-${nameHash(`${metadata.uid}/expired`)}`, namespace: metadata.namespace ?? "" },
+    spec: {
+      eventType: "ApprovalExpired",
+      severity: "warning",
+      message: `${workflowId} did not act on ${targetResource}: the request ${metadata.name} was not approved before ${requiredBy}`,
+      context: {
+        workflowId,
+        targetResource,
+        nextStep: `interlock run ${workflowId} --target ${targetResource}, if it is still wanted`,
+      },
+    },
+  };
+}
+
 /** An incident is closed. Created only if the settings ask for it. */
 export function incidentClosed(incident: RemediationRequest): NotificationRequest | undefined {
   const { status } = incident;

@@ -6,7 +6,6 @@ import {
   ineffectiveExecutions,
   labelKeys,
   notificationRequests,
-  type RemediationApprovalRequest,
   type RemediationRequest,
   type RemediationTarget,
   remediationApprovalRequests,
@@ -21,6 +20,7 @@ import type { Announce } from "./announce.ts";
 import { acknowledgementOn } from "./notices.ts";
 import type { Sight } from "./observe.ts";
 import { isOwnedBy } from "./own-executions.ts";
+import { expireApproval } from "./requested-approvals.ts";
 
 /** What the orchestrator acts with. */
 export interface Hands {
@@ -65,7 +65,7 @@ export async function perform(
       await client.create(remediationApprovalRequests, action.approval, { signal });
       return done;
     case "expire-approval":
-      return (await expire(action.approval, sight, signal)) ? done : { kind: "lost" };
+      return (await expireApproval(action.approval, client, signal)) ? done : { kind: "lost" };
     case "acknowledge":
       return acknowledge(action.record, action.executionUid, incident, sight, signal);
     case "mark-ineffective":
@@ -123,13 +123,6 @@ async function createExecution(
     "invalid",
     `execution ${namespace}/${name} was not made for incident ${incident.metadata.name}, but has the name of its next one: delete it`,
   );
-}
-
-async function expire(approval: RemediationApprovalRequest, { client }: Sight, signal: AbortSignal): Promise<boolean> {
-  const decidedAt = new Date(client.serverNowMs()).toISOString();
-  const next = { ...approval, status: { decision: "Expired" as const, decidedAt } };
-  const outcome = await client.update(remediationApprovalRequests, next, { subresource: "status", signal });
-  return outcome.kind === "updated";
 }
 
 /** At the very version that was read, so that marks by other replicas are kept. */

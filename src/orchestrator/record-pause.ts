@@ -1,7 +1,7 @@
 import { type KubeClient, refOf } from "../kube/index.ts";
 import type { Fact, Ledger, LedgerEvent } from "../ledger/index.ts";
 import { isLasting, isVerifiedName, type NameGuarantee } from "../policy/index.ts";
-import { type AutomationPause, annotationKeys, automationPauses } from "../resources/index.ts";
+import { type AutomationPause, annotationKeys, automationPauses, pauseFinalizer } from "../resources/index.ts";
 
 export interface PauseGuarantees {
   /** Why names of those who end pauses can be trusted. */
@@ -18,20 +18,30 @@ export interface PauseRecorder {
 
 /**
  * Puts the beginning and the end of a pause into the ledger, whatever tool wrote them. The mark on the pause is written last:
- * after a crash, or by two replicas, the same events are recorded again under the same ids.
+ * after a crash, or by two replicas, the same events are recorded again under the same ids. A finalizer keeps a pause that is
+ * deleted, which no longer has an effect, until its end is recorded.
  */
 export async function recordPause(pause: AutomationPause, recorder: PauseRecorder, signal: AbortSignal): Promise<void> {
   const { client, ledger, guarantees } = recorder;
-  const stage = pause.status ? "ended" : "started";
-  if (pause.metadata.annotations?.[annotationKeys.recorded] === stage) return;
+  const { annotations, finalizers = [], resourceVersion, deletionTimestamp } = pause.metadata;
+  const hasEnded = pause.status !== undefined || deletionTimestamp !== undefined;
+  const stage = hasEnded ? "ended" : "started";
+  const others = finalizers.filter((finalizer) => finalizer !== pauseFinalizer);
+  const isKept = others.length < finalizers.length;
+  if (annotations?.[annotationKeys.recorded] === stage && isKept === !hasEnded) return;
   for (const event of pauseEvents(pause, await guarantees(signal))) await ledger.append(event);
-  const merge = { metadata: { annotations: { [annotationKeys.recorded]: stage } } };
-  await client.patch(automationPauses, refOf(pause), { merge }, { signal });
+  const metadata = {
+    resourceVersion,
+    annotations: { [annotationKeys.recorded]: stage },
+    finalizers: hasEnded ? others : [...others, pauseFinalizer],
+  };
+  await client.patch(automationPauses, refOf(pause), { merge: { metadata } }, { signal });
 }
 
 /** What has happened to a pause so far. */
 function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuarantees): readonly LedgerEvent[] {
   const { metadata, spec, status } = pause;
+  const deleted = deletedPauseEvent(pause);
   const signableSinceMs = Date.parse(metadata.creationTimestamp ?? "");
   const isVerified = (by: string, knownSinceMs: NameGuarantee | undefined) =>
     isVerifiedName(by, { knownSinceMs, signableSinceMs });
@@ -41,17 +51,19 @@ function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuar
     reason: spec.reason,
     ...(spec.until === undefined ? {} : { until: spec.until }),
   });
-  if (!status) return [started];
+  if (!status) return deleted ? [started, deleted] : [started];
   const { endedAt, endedBy, endReason } = status;
   const facts = { by: endedBy, verified: isVerified(endedBy, resumers), reason: endReason };
   return [started, pauseEvent(pause, "ended", new Date(endedAt).toISOString(), facts)];
 }
 
-/** The end of a pause that was deleted while it lasted. Its object is gone, and with it who deleted it. */
-export function deletedPauseEvent(pause: AutomationPause, nowMs: number): LedgerEvent | undefined {
-  if (!isLasting(pause, nowMs)) return undefined;
+/** The end of a pause that was deleted while it lasted. Kubernetes does not say who deleted it. */
+function deletedPauseEvent(pause: AutomationPause): LedgerEvent | undefined {
+  const { deletionTimestamp, ...metadata } = pause.metadata;
+  const deletedMs = Date.parse(deletionTimestamp ?? "");
+  if (!isLasting({ ...pause, metadata }, deletedMs)) return undefined;
   const facts = { by: "unknown", verified: false, reason: "the pause was deleted" };
-  return pauseEvent(pause, "ended", new Date(nowMs).toISOString(), facts);
+  return pauseEvent(pause, "ended", new Date(deletedMs).toISOString(), facts);
 }
 
 function pauseEvent(

@@ -32,9 +32,9 @@ export interface Paused {
   readonly nextStep: string;
 }
 
-/** Whether it is not ended by a person, and not over. */
-export function isLasting({ spec, status }: Pick<AutomationPause, "spec" | "status">, nowMs: number): boolean {
-  return status === undefined && endMs(spec) > nowMs;
+/** Whether it is not ended by a person, not over, and not deleted. */
+export function isLasting({ metadata, spec, status }: AutomationPause, nowMs: number): boolean {
+  return status === undefined && metadata.deletionTimestamp === undefined && endMs(spec) > nowMs;
 }
 
 /** The pauses that last at `nowMs`. */

@@ -66,6 +66,7 @@ export {
   labelKeys,
   labelText,
   managedBy,
+  pauseFinalizer,
 } from "./names.ts";
 export {
   type NoticeContext,

@@ -71,6 +71,8 @@ export const annotationKeys = {
 } as const;
 
 /** Keeps an execution until its run is gone. */
+/** Keeps a pause that is deleted until its end is recorded. */
+export const pauseFinalizer = "automationpause.kubernaut.ai/recorded";
 export const executionFinalizer = "workflowexecution.kubernaut.ai/workflowexecution-cleanup";
 
 /** Where runs and target records live unless configuration says otherwise. */

@@ -161,12 +161,12 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
 
     expect(lines).toEqual([
       `${at(6)}  pause.started         kubernaut-system/release  by kim (unverified)  release 4`,
-      `${at(6)}  pause.ended           kubernaut-system/release  by kim  it is out`,
-      `${at(6)}  approval.answered     node/two  reboot  reboot-a  by kim  Approved  looked`,
-      `${at(6)}  approval.answered     node/two  reboot  reboot-b  by kim  Rejected  too early`,
-      `${at(6)}  failure.acknowledged  node/two  reboot  ns/wfe-7  by kim  cleaned up`,
+      `${at(6)}  pause.ended           kubernaut-system/release  by kim (verified)  it is out`,
+      `${at(6)}  approval.answered     node/two  reboot  reboot-a  by kim (verified)  Approved  looked`,
+      `${at(6)}  approval.answered     node/two  reboot  reboot-b  by kim (verified)  Rejected  too early`,
+      `${at(6)}  failure.acknowledged  node/two  reboot  ns/wfe-7  by kim (verified)  cleaned up`,
       `${at(6)}  execution.cancelled   node/two  reboot  ns/wfe-8  by eve (unverified)  no`,
-      `${at(6)}  incident.cancelled    rr-7  by kim  false alarm`,
+      `${at(6)}  incident.cancelled    rr-7  by kim (verified)  false alarm`,
     ]);
     expect((await audit(place, "show", "--since", at(6))).lines).toEqual(lines);
   });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { approve, reject, resume } from "../../src/cli/index.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
-import { automationPauses, remediationApprovalRequests } from "../../src/resources/index.ts";
+import { lastingPauses } from "../../src/policy/index.ts";
+import { automationPauses, builtInKinds, remediationApprovalRequests } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { OrchestratorWorld } from "./orchestrator-world.ts";
 
@@ -54,6 +55,33 @@ describe("a pause", () => {
     await world.passTime(1_000);
 
     expect(events().at(-1)).toMatchObject(["pause.ended", { by: "unknown", reason: "the pause was deleted" }]);
+  });
+
+  it("that is deleted while no orchestrator runs has no effect, and is recorded as ended by the next one", async () => {
+    const first = await world.orchestrator();
+    await world.pause("release", { reason: "release 4", requestedBy: "kim" });
+    await first.stop({ deadlineMs: 0 });
+
+    await world.client.delete(automationPauses, { namespace: "kubernaut-system", name: "release" });
+    await world.passTime(1_000);
+    const { items } = await world.client.list(automationPauses);
+    expect(lastingPauses(items, world.client.serverNowMs(), builtInKinds)).toEqual([]);
+    expect(events().map(([type]) => type)).toEqual(["pause.started"]);
+    await world.orchestrator();
+
+    expect(events().at(-1)).toMatchObject(["pause.ended", { by: "unknown", reason: "the pause was deleted" }]);
+    expect((await world.client.list(automationPauses)).items).toEqual([]);
+  });
+
+  it("that a person has ended is deleted at once", async () => {
+    await world.orchestrator();
+    await world.pause("release", { reason: "release 4", requestedBy: "kim" });
+    await resumeIt();
+
+    await world.client.delete(automationPauses, { namespace: "kubernaut-system", name: "release" });
+
+    expect((await world.client.list(automationPauses)).items).toEqual([]);
+    expect(events().map(([type]) => type)).toEqual(["pause.started", "pause.ended"]);
   });
 
   it("has a verified name where the only user who can write is the one that it names", async () => {
@@ -133,6 +161,33 @@ describe("the answer to an approval that `interlock run` requested", () => {
     await answer(approve, "reboot-a");
 
     expect(events("approval.")).toMatchObject([["approval.answered", { verified: true }]]);
+  });
+});
+
+describe("an approval that `interlock run` requested and nobody answers", () => {
+  it("expires when its time is up, with a ledger event and one notice", async () => {
+    await world.orchestrator();
+    await request("reboot-a");
+    await world.passTime(3_599_000);
+    expect((await world.approvals()).map(({ status }) => status)).toEqual([undefined]);
+
+    await world.passTime(2_000);
+
+    expect(await world.approvals()).toMatchObject([{ status: { decision: "Expired" } }]);
+    expect(events("approval.")).toMatchObject([["approval.answered", { approval: "reboot-a", decision: "Expired" }]]);
+    const notices = (await world.notices()).map(({ spec }) => spec);
+    expect(notices).toMatchObject([{ eventType: "ApprovalExpired", severity: "warning" }]);
+    expect(notices[0]?.message).toMatch(/^reboot did not act on node\/worker-1: the request reboot-a was not approved/);
+  });
+
+  it("expires although its time was up while no orchestrator ran", async () => {
+    await request("reboot-a");
+    await world.passTime(3_700_000);
+
+    await world.orchestrator();
+
+    expect(await world.approvals()).toMatchObject([{ status: { decision: "Expired" } }]);
+    expect(await world.notices()).toHaveLength(1);
   });
 });
 
