@@ -182,6 +182,7 @@ describe("a gateway", () => {
 
     it("refuses what nobody has put in scope, with the command that does", async () => {
       await world.object(pods, { metadata: { name: "api-1", namespace: "payment" } });
+      await world.node("worker-1", {});
       const gateway = await world.gateway(byLabel);
 
       expect(await gateway.admit(podSignal)).toMatchObject({
@@ -195,6 +196,26 @@ describe("a gateway", () => {
       });
       expect(await world.incidents()).toEqual([]);
       expect(world.ledger.events().map(({ type }) => type)).toEqual(["signal.refused", "signal.refused"]);
+    });
+
+    it("answers that a Node does not exist, not that it lacks a label", async () => {
+      const gateway = await world.gateway(byLabel);
+
+      expect(await gateway.admit(signal())).toMatchObject({
+        kind: "refused",
+        because: "no such node: node/worker-1 does not exist",
+        fix: "kubectl get node, and correct the name worker-1 in the signal",
+      });
+    });
+
+    it("answers that a Pod does not exist, and how to put its namespace in scope", async () => {
+      const gateway = await world.gateway(byLabel);
+
+      expect(await gateway.admit(podSignal)).toMatchObject({
+        kind: "refused",
+        because: "payment/pod/api-1 does not exist, and its namespace is without the label kubernaut.ai/managed=true",
+        fix: "kubectl label namespace payment kubernaut.ai/managed=true --overwrite",
+      });
     });
 
     it.each([

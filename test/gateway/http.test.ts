@@ -38,8 +38,8 @@ describe("a request with signals", () => {
     expect(body.results).toMatchObject([
       {
         status: "refused",
-        message: "Nothing was opened: node/worker-1 is without the label kubernaut.ai/managed=true.",
-        fix: "kubectl label node worker-1 kubernaut.ai/managed=true --overwrite",
+        message: "Nothing was opened: no such node: node/worker-1 does not exist.",
+        fix: "kubectl get node, and correct the name worker-1 in the signal",
       },
     ]);
   });
