@@ -3,9 +3,9 @@ import type { Config } from "../config/index.ts";
 import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
 import { startExecutor } from "../executor/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
-import type { PolicySettings } from "../policy/index.ts";
 import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
+import { policySettings } from "./policy-settings.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
 export interface ExecutorProcessOptions extends StageOptions {
@@ -71,23 +71,6 @@ export function placesIn({ locks, gateway, execution, agent, watermarks }: Confi
     incidents: gateway.namespace,
     runs: execution.namespace,
     agents: agent.jobNamespace,
-  };
-}
-
-/** What the policy is told, by whoever asks it. */
-export function policySettings({ execution, ineffective }: Config): PolicySettings {
-  return {
-    cooldownMs: execution.cooldownMs,
-    backoff: {
-      baseMs: execution.backoffBaseMs,
-      maxMs: execution.backoffMaxMs,
-      maxExponent: execution.backoffMaxExponent,
-      jitter: execution.backoffJitter,
-    },
-    maxConsecutiveFailures: execution.maxConsecutiveFailures,
-    ineffective,
-    observe: execution.observe,
-    observeTargets: execution.observeTargets,
   };
 }
 

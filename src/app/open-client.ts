@@ -56,6 +56,12 @@ async function kubeconfigPath({ kubeconfig, config, directory, env }: ApiServerO
   return own;
 }
 
+/** Whether that is the server of `up` or `api` on the data directory. */
+export async function isOwnServer(options: ApiServerOptions): Promise<boolean> {
+  if (!options.kubeconfig && options.config.objects.server === "in-cluster") return false;
+  return (await kubeconfigPath(options)) === join(options.directory, "kubeconfig");
+}
+
 async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }

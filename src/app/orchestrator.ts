@@ -1,13 +1,13 @@
-import type { LoadedConfig } from "../config/index.ts";
 import { ackIdentity, approvalIdentity, resumeIdentity } from "../manifests/index.ts";
 import { type OrchestratorSettings, startOrchestrator } from "../orchestrator/index.ts";
 import { type Rule, ruleProblems } from "../policy/index.ts";
 import { currentEntry, type Kinds, remediationWorkflows } from "../resources/index.ts";
 import { openCoordination } from "./coordination.ts";
-import { placesIn, policySettings } from "./executor.ts";
+import { placesIn } from "./executor.ts";
 import { factsLimits, factsReader } from "./facts.ts";
 import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
+import { stagePolicySettings } from "./policy-settings.ts";
 import { openRules } from "./rules.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
@@ -56,7 +56,7 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     kinds,
     namespace: config.execution.namespace,
     catalogNamespace: config.execution.catalogNamespace,
-    settings: settingsOf(config),
+    settings: settingsOf(options),
     answerersKnownSince: (signal) => nameGuarantee(options, approvalIdentity(placesIn(config)), signal),
     cancellersKnownSince: (signal) => nameGuarantee(options, ackIdentity(placesIn(config)), signal),
     resumersKnownSince: (signal) => nameGuarantee(options, resumeIdentity(), signal),
@@ -95,6 +95,7 @@ class RuleProblems {
   async report(rules: readonly Rule[], kinds: Kinds): Promise<void> {
     const { client, loaded, log } = this.#options;
     const { catalogNamespace: namespace } = loaded.config.execution;
+    const settings = stagePolicySettings(this.#options);
     const { items } = await client.list(remediationWorkflows, { namespace });
     const workflow = (id: string) =>
       currentEntry(
@@ -103,7 +104,7 @@ class RuleProblems {
       );
     const found = new Set<string>();
     for (const rule of rules) {
-      const problems = ruleProblems(rule, { workflow, kinds });
+      const problems = ruleProblems(rule, { workflow, kinds, settings });
       if (problems.length === 0) continue;
       const key = JSON.stringify([rule.name, problems]);
       found.add(key);
@@ -118,10 +119,10 @@ class RuleProblems {
   }
 }
 
-function settingsOf(config: LoadedConfig["config"]): OrchestratorSettings {
-  const { incidents, approval, verification, execution } = config;
+function settingsOf(options: StageOptions): OrchestratorSettings {
+  const { incidents, approval, verification, execution } = options.loaded.config;
   return {
-    ...policySettings(config),
+    ...stagePolicySettings(options),
     ...incidents,
     verification,
     approvalExpiresAfterMs: approval.expiresAfterMs,

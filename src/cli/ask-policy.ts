@@ -67,7 +67,10 @@ export async function askPolicy(
     const situation = {
       record: record?.status,
       workflow: parameters
-        ? diagnosedWorkflow({ target: target.text, parameters }, lookUpEntry(known, { workflowId }, kinds), kinds)
+        ? diagnosedWorkflow({ target: target.text, parameters }, lookUpEntry(known, { workflowId }, kinds), {
+            kinds,
+            settings,
+          })
         : workflowIn(known, { workflowRef: workflowRef ?? { workflowId }, kinds, defaults: catalogDefaults }),
       pauses: lastingPauses(pauses, nowMs, kinds),
       settings,

@@ -214,6 +214,8 @@ function configOf(stage: StageName, { image, places, gatewayTls }: WorkloadOptio
   const tls = [`  tlsCertFile: ${tlsFolder}/tls.crt`, `  tlsKeyFile: ${tlsFolder}/tls.key`];
   const metrics = ["metrics:", `  listen: 0.0.0.0:${metricsPort}`];
   const execution = ["execution:", `  namespace: ${runs}`];
+  // Those of the executor: the orchestrator blocks what none of them can run.
+  const engines = ["  engine: tekton", "  engines: tekton, job"];
   const tasks = ["agent:", `  namespace: ${incidents}`];
   const lines: Readonly<Record<StageName, readonly string[]>> = {
     gateway: [
@@ -232,8 +234,8 @@ function configOf(stage: StageName, { image, places, gatewayTls }: WorkloadOptio
       "rules:",
       "  dir: /etc/interlock-rules",
     ],
-    orchestrator: [...common, ...metrics, ...execution, "  engine: tekton", "rules:", "  dir: /etc/interlock-rules"],
-    executor: [...common, ...metrics, ...execution, "  engine: tekton", "  engines: tekton, job"],
+    orchestrator: [...common, ...metrics, ...execution, ...engines, "rules:", "  dir: /etc/interlock-rules"],
+    executor: [...common, ...metrics, ...execution, ...engines],
     notify: [...common, ...metrics],
     agent: [
       ...common,

@@ -18,7 +18,7 @@ import type { TargetView } from "./target-view.ts";
 export function askPolicy(incident: RemediationRequest, view: TargetView): Decision {
   const { catalog, kinds, pauses, settings, nowMs } = view;
   const request = requestOf(incident, view);
-  const workflow = diagnosedWorkflow(diagnosisOf(incident), catalog.lookUp(request.workflowId), kinds);
+  const workflow = diagnosedWorkflow(diagnosisOf(incident), catalog.lookUp(request.workflowId), { kinds, settings });
   const record = asHeld(request.incident?.wasIneffective ? withLatestSuccess(view, request.workflowId) : view);
   return decide(request, { record, workflow, pauses, settings, nowMs });
 }

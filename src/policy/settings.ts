@@ -1,3 +1,5 @@
+import type { Engine } from "../resources/index.ts";
+
 /** What the policy can be told. */
 export interface PolicySettings {
   /** How long a workflow waits after a success on the same target, unless the workflow itself says otherwise. */
@@ -11,6 +13,14 @@ export interface PolicySettings {
   readonly observe: boolean;
   /** The same for single targets, or for those of a namespace (`payment/*`), each with the reason. */
   readonly observeTargets: ReadonlyMap<string, string>;
+  /** What runs workflows here. Absent where that is not known: then only the executor judges. */
+  readonly engines?: EngineSetup;
+}
+
+export interface EngineSetup {
+  readonly available: readonly Engine[];
+  /** What runs a workflow that names none. */
+  readonly default: Engine;
 }
 
 /** How long a workflow waits after its n-th failure in a row before acting: base × 2^(n−1), the exponent limited. */

@@ -1,7 +1,7 @@
-import type { CatalogLookup, Diagnosis, Kinds, RemediationWorkflow } from "../resources/index.ts";
+import type { CatalogLookup, Diagnosis, RemediationWorkflow } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import type { WorkflowRules } from "./request.ts";
-import { diagnosisProblems } from "./rules/rule-problems.ts";
+import { diagnosisProblems, type Installation } from "./rules/rule-problems.ts";
 
 /** What the policy has to know of a catalog entry. */
 export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): WorkflowRules {
@@ -19,7 +19,7 @@ export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): Work
 export function diagnosedWorkflow(
   diagnosis: Pick<Diagnosis, "target" | "parameters">,
   found: CatalogLookup,
-  kinds: Kinds,
+  installation: Installation,
 ): WorkflowRules | undefined {
   switch (found.kind) {
     case "unknown":
@@ -27,7 +27,7 @@ export function diagnosedWorkflow(
     case "unusable":
       return { problems: [found.problem] };
     case "entry": {
-      const problems = diagnosisProblems(diagnosis, found.entry, kinds);
+      const problems = diagnosisProblems(diagnosis, found.entry, installation);
       return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
     }
   }

@@ -1,7 +1,7 @@
 import { type Desk, printTo, type Terminal } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
-import { defaultPolicy, type Facts, type Rule } from "../../src/policy/index.ts";
+import { defaultPolicy, type Facts, type PolicySettings, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace, type Kinds, kindsIn } from "../../src/resources/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 
@@ -27,7 +27,10 @@ export class TestDesk implements Desk {
   readonly clock: Clock;
   readonly lines: string[] = [];
   readonly directory: string;
-  readonly settings = defaultPolicy;
+  readonly settings: PolicySettings = {
+    ...defaultPolicy,
+    engines: { available: ["tekton", "local"], default: "tekton" },
+  };
   readonly incidentsIn = "kubernaut-system";
   readonly catalogIn: string;
   readonly catalogDefaults = { engine: "tekton", serviceAccountName: undefined, allowOutsideCatalog: false } as const;

@@ -4,7 +4,7 @@ import { previewLines } from "../../src/cli/preview-lines.ts";
 import type { Rule } from "../../src/policy/index.ts";
 import type { RemediationWorkflowSpec } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
-import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
+import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 let world: OrchestratorWorld;
 beforeEach(async () => {
@@ -13,8 +13,14 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+const settings = { ...defaultSettings, engines: { available: ["tekton"], default: "tekton" } } as const;
 const cases: readonly [string, Partial<RemediationWorkflowSpec>, string][] = [
   ["whose workflow refuses the kind of its target", { targetKinds: ["deployment"] }, "is not for a node"],
+  [
+    "whose workflow has an engine that is not set up",
+    { engine: "job" },
+    "engine job of workflow unfit is not set up here",
+  ],
   [
     "whose workflow lacks a parameter",
     { parameters: { properties: { path: { type: "string" } }, required: ["path"] } },
@@ -26,7 +32,7 @@ describe("an incident", () => {
   it.each(cases)("%s is blocked at once, without any execution or page", async (_what, spec, problem) => {
     await world.workflow({ workflowId: "unfit", ...spec });
     world.rules.set({ ...diskRule, workflow: "unfit" });
-    await world.orchestrator();
+    await world.orchestrator({ settings });
 
     const name = await world.incident("disk");
     await world.passTime(60 * minute);
@@ -41,7 +47,7 @@ describe("an incident", () => {
   it("goes on by itself when the workflow is corrected", async () => {
     await world.workflow({ workflowId: "unfit", version: "1.0.0", targetKinds: ["deployment"] });
     world.rules.set({ ...diskRule, workflow: "unfit" });
-    await world.orchestrator();
+    await world.orchestrator({ settings });
     const name = await world.incident("disk");
 
     await world.workflow({ workflowId: "unfit", version: "1.1.0", targetKinds: ["node"] });
@@ -53,7 +59,7 @@ describe("an incident", () => {
     await world.workflow({ workflowId: "unfit", ...spec });
     const rule: Rule = { ...diskRule, workflow: "unfit" };
     world.rules.set(rule);
-    await world.orchestrator();
+    await world.orchestrator({ settings });
     const name = await world.incident("disk");
     const desk = new TestDesk(world.client, { rules: [rule], events: () => world.ledger.events() });
 

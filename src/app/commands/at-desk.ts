@@ -3,11 +3,11 @@ import { KubeError } from "../../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../../ledger/index.ts";
 import { fixedKinds, kindsIn } from "../../resources/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { policySettings } from "../executor.ts";
 import { factsLimits, factsReader } from "../facts.ts";
 import { declaredKinds } from "../kinds.ts";
 import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../ledger.ts";
-import { openApiServer } from "../open-client.ts";
+import { isOwnServer, openApiServer } from "../open-client.ts";
+import { knownPolicySettings } from "../policy-settings.ts";
 import { readRulesFolder } from "../rules-folder.ts";
 import { configFrom, dataDirectory, onRequestToEnd, type Surroundings } from "./surroundings.ts";
 
@@ -33,7 +33,7 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
       const loaded = await configFrom(value, around);
       const { config } = loaded;
       const directory = data.value ?? dataDirectory(around);
-      const client = await openApiServer({
+      const server = {
         kubeconfig: kubeconfig.value,
         context: context.value,
         directory,
@@ -41,7 +41,9 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
         env: around.env,
         clock,
         random,
-      });
+      };
+      const client = await openApiServer(server);
+      const sharesExecutor = await isOwnServer(server);
       const declared = declaredKinds(config);
       const kinds = () => kindsIn(client, declared);
       const status = await answered(
@@ -52,7 +54,7 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
           random,
           interrupted: interruptions(clock),
           directory,
-          settings: policySettings(config),
+          settings: knownPolicySettings(loaded, { sharesExecutor }),
           incidentsIn: config.gateway.namespace,
           catalogIn: config.execution.catalogNamespace,
           catalogDefaults: {

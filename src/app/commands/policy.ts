@@ -15,8 +15,8 @@ import {
   type TextFile,
 } from "../../resources/index.ts";
 import { generic } from "../../sources/index.ts";
-import { policySettings } from "../executor.ts";
 import { declaredKinds } from "../kinds.ts";
+import { policySettings } from "../policy-settings.ts";
 import { readRulesFolder, yamlFilesIn } from "../rules-folder.ts";
 import { openAlertmanagerReader } from "../signal-routes.ts";
 import { configFrom, type Surroundings } from "./surroundings.ts";

@@ -102,12 +102,12 @@ function compare(expected: Extract<Expected, { match: true }>, { rule, diagnosis
 }
 
 /** A rule that can never be carried out is a mistake in any case, whatever is expected. */
-function misfits(diagnosis: Diagnosis, { workflow, kinds }: CheckOptions): Difference[] {
+function misfits(diagnosis: Diagnosis, { workflow, ...installation }: CheckOptions): Difference[] {
   const { workflowId } = diagnosis;
   const entry = workflow(workflowId);
   const what = `workflow ${workflowId}`;
   if (!entry) return [{ what, expected: "is in the catalog", found: "is not" }];
-  return diagnosisProblems(diagnosis, entry, kinds).map((found) => ({ what, expected: "can be run so", found }));
+  return diagnosisProblems(diagnosis, entry, installation).map((found) => ({ what, expected: "can be run so", found }));
 }
 
 function sorted(parameters: object): string {

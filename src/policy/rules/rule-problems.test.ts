@@ -24,6 +24,12 @@ describe("the static problems of a rule", () => {
     ["none if one matched kind fits", { match: { kind: ["Pod", "Node"] } }, { targetKinds: ["node"] }, []],
     ["none if an expression may match", { match: { kind: "/.*/" } }, { targetKinds: ["node"] }, []],
     [
+      "an engine that is not set up",
+      {},
+      { engine: "job" },
+      ["engine job of workflow cleanup is not set up here: execution.engines is local"],
+    ],
+    [
       "a required parameter that is missing",
       {},
       { parameters: { properties: { path: { type: "string" } }, required: ["path"] } },
@@ -58,7 +64,7 @@ describe("the static problems of a rule", () => {
 
     const found = ruleProblems(
       { name: "r", match: { signalName: "Any" }, workflow: "cleanup", ...rule },
-      { workflow, kinds: builtInKinds },
+      { workflow, ...installation },
     );
 
     expect(found).toEqual(problems);
@@ -69,11 +75,21 @@ describe("the static problems of a diagnosis", () => {
   it.each<[string, Partial<RemediationWorkflowSpec>, readonly string[]]>([
     ["node/worker-1", { targetKinds: ["node"] }, []],
     ["a/deployment/b", { targetKinds: ["node"] }, ["workflow cleanup is not for a deployment: it fits node"]],
+    [
+      "node/worker-2",
+      { engine: "tekton" },
+      ["engine tekton of workflow cleanup is not set up here: execution.engines is local"],
+    ],
     ["git:host/1@main", {}, ["target git:host/1@main is a repository: workflows run on objects"]],
   ])("of %s on %j are %j", (target, spec, problems) => {
-    expect(diagnosisProblems({ target }, { spec: workflowSpec(spec) }, builtInKinds)).toEqual(problems);
+    expect(diagnosisProblems({ target }, { spec: workflowSpec(spec) }, installation)).toEqual(problems);
   });
 });
+
+const installation = {
+  kinds: builtInKinds,
+  settings: { engines: { available: ["local"], default: "local" } },
+} as const;
 
 function workflowSpec(given: Partial<RemediationWorkflowSpec>): RemediationWorkflowSpec {
   return {

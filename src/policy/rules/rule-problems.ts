@@ -9,33 +9,44 @@ import {
   type TargetKind,
   targetKindProblem,
 } from "../../resources/index.ts";
+import type { PolicySettings } from "../settings.ts";
 import { hasPlaceholder, replacePlaceholders } from "./fill.ts";
 import { expressionIn } from "./match.ts";
 import type { Rule } from "./rule.ts";
 
+/** What the installation has. */
+export interface Installation {
+  readonly kinds: Kinds;
+  readonly settings: Pick<PolicySettings, "engines">;
+}
+
 /**
- * Why a diagnosis can never be carried out: its workflow refuses the target, or does not take the parameters. Sentences
- * without their full stop.
+ * Why a diagnosis can never be carried out: its workflow refuses the target, does not take the parameters, or has an engine
+ * that is not set up. Sentences without their full stop.
  */
 export function diagnosisProblems(
   { target, parameters }: Pick<Diagnosis, "target" | "parameters">,
   { spec }: Pick<RemediationWorkflow, "spec">,
-  kinds: Kinds,
+  { kinds, settings }: Installation,
 ): readonly string[] {
-  return [...targetProblems(target, spec, kinds), ...parameterProblems(spec.parameters, parameters)];
+  return [
+    ...targetProblems(target, spec, kinds),
+    ...engineProblems(spec, settings),
+    ...parameterProblems(spec.parameters, parameters),
+  ];
 }
 
-export interface RuleContext {
+export interface RuleContext extends Installation {
   /** The current entry of a workflow. */
   readonly workflow: (id: string) => Pick<RemediationWorkflow, "spec"> | undefined;
-  readonly kinds: Kinds;
 }
 
 /**
  * Why a rule can never be carried out, whatever signal it matches: its workflow is missing, refuses every kind of target
- * that the rule can give, or does not take its parameters. Sentences without their full stop.
+ * that the rule can give, has an engine that is not set up, or does not take its parameters. Sentences without their full
+ * stop.
  */
-export function ruleProblems(rule: Rule, { workflow, kinds }: RuleContext): readonly string[] {
+export function ruleProblems(rule: Rule, { workflow, kinds, settings }: RuleContext): readonly string[] {
   const entry = workflow(rule.workflow);
   if (!entry) return [`workflow ${rule.workflow} is not in the catalog`];
   const possible = possibleKinds(rule, kinds);
@@ -44,6 +55,7 @@ export function ruleProblems(rule: Rule, { workflow, kinds }: RuleContext): read
     .filter((one) => one !== undefined);
   return [
     ...(refusals.length === possible.length ? refusals : []),
+    ...engineProblems(entry.spec, settings),
     ...parameterProblems(withoutLimitsOnTemplates(entry.spec.parameters, rule), rule.parameters),
   ];
 }
@@ -54,6 +66,16 @@ function targetProblems(target: string, spec: RemediationWorkflowSpec, kinds: Ki
   if (reading.target.type === "repository") return [`target ${target} is a repository: workflows run on objects`];
   const problem = targetKindProblem(spec, reading.target, kinds);
   return problem === undefined ? [] : [problem];
+}
+
+function engineProblems(
+  { workflowId, engine }: RemediationWorkflowSpec,
+  { engines }: Installation["settings"],
+): readonly string[] {
+  const needed = engine ?? engines?.default;
+  if (!engines || !needed || engines.available.includes(needed)) return [];
+  const available = engines.available.join(", ");
+  return [`engine ${needed} of workflow ${workflowId} is not set up here: execution.engines is ${available}`];
 }
 
 function parameterProblems(
