@@ -13,7 +13,7 @@ export interface Parsed {
 }
 
 /** Deeper than any schema or object of the real world; a parser that recurses must stop somewhere. */
-export const maxDepth = 400;
+const maxDepth = 400;
 
 /**
  * Reads JSON without losing digits of an int64, and notes the fields that occur twice. What it returns shares no memory
