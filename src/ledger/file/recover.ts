@@ -10,6 +10,7 @@ import {
 } from "../../disk/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { LedgerError } from "../ledger.ts";
+import type { ChainItem } from "./chain.ts";
 import { follows, lastRows } from "./last-rows.ts";
 import { damaged, readChain } from "./read-chain.ts";
 import { type Head, noHash, readRow } from "./row.ts";
@@ -31,7 +32,7 @@ export async function openJournalLog(disk: Disk, writer: string, log: Logger): P
   const segments = await SegmentLog.open(disk, {
     names: journalSegments,
     from: found.at(-1)?.number ?? 1,
-    scan: (file, segment) => scanNewest(file, { disk, segment, writer, chain }),
+    scan: (file, segment) => scanRows(file, readChain(disk, writer, { segments: [segment], after: chain.head }), chain),
     salvage: (file, end) => salvageRows(file, end, chain),
     cutOff: (cut) => log.warn("incomplete write cut off", cut),
   });
@@ -48,17 +49,14 @@ async function headBefore(disk: Disk, segments: readonly Segment[], writer: stri
   throw new LedgerError("damaged", `${join(disk.directory, before.name)} is damaged near its end`);
 }
 
-interface Newest {
-  readonly disk: Disk;
-  readonly segment: Segment;
-  readonly writer: string;
-  readonly chain: { head: Head };
-}
-
-async function scanNewest(file: DiskFile, { disk, segment, writer, chain }: Newest): Promise<ScannedSegment> {
+async function scanRows(
+  file: DiskFile,
+  items: AsyncIterable<ChainItem>,
+  chain: { head: Head },
+): Promise<ScannedSegment> {
   let scanned = { records: 0, lastWrite: 0, end: 0 };
   let synced = -1;
-  for await (const item of readChain(disk, writer, { segments: [segment], after: chain.head })) {
+  for await (const item of items) {
     if (item.kind === "problem") throw damaged(item.problem);
     if (item.kind === "tail") continue;
     const { row, line } = item;
