@@ -251,6 +251,7 @@ describe("a gateway with an occurrence log", () => {
     isFull = false;
     await gateway.admit(signal());
 
+    expect(logFiles(world)).toEqual(["occurrences-00000002.log"]);
     world.disk.cutPower();
     await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBeGreaterThanOrEqual(2);

@@ -57,6 +57,8 @@ class FileOccurrenceLog implements OccurrenceLog {
   #editions = new WeakMap<Tally, number>();
   /** Tallies that are not in the API server: the next segment has to begin with them. */
   readonly #unwritten: Set<Tally>;
+  /** After a failed write: the disk may refuse that place again, and the segment may lack any of the tallies. */
+  #hasFailed = false;
   #closed = false;
 
   constructor(parts: Parts) {
@@ -94,7 +96,7 @@ class FileOccurrenceLog implements OccurrenceLog {
   }
 
   async #write(tallies: ReadonlySet<Tally>) {
-    if (this.#parts.segments.isFull(this.#parts.segmentBytes)) await this.#rotate();
+    if (this.#hasFailed || this.#parts.segments.isFull(this.#parts.segmentBytes)) await this.#rotate();
     const entries = [];
     for (const tally of tallies) {
       const isKept = this.#editions.get(tally) === tally.edition;
@@ -114,12 +116,12 @@ class FileOccurrenceLog implements OccurrenceLog {
     const editions = new WeakMap(needed.map((tally) => [tally, tally.edition]));
     await this.#parts.segments.rotate(next, encodeRecord(needed.map((tally) => tally.kept())));
     this.#editions = editions;
+    this.#hasFailed = false;
     await this.#parts.segments.dropBefore(next);
   }
 
-  /** The segment may lack any of the tallies of the failed write, so each is written whole again. */
   #failed(cause: Error): GatewayError {
-    this.#editions = new WeakMap();
+    this.#hasFailed = true;
     return new GatewayError("unavailable", `the occurrence log in ${this.#parts.disk.directory} cannot be written`, {
       cause,
     });
