@@ -18,6 +18,7 @@ import type { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { Identities, type Nameless } from "./identities.ts";
 import type { History, Incidents } from "./incidents.ts";
+import { isPartial, latestEndAt } from "./known-incident.ts";
 import type { Nodes } from "./nodes.ts";
 import { ForbiddenObject } from "./objects.ts";
 import type { Occurrences } from "./occurrences.ts";
@@ -176,7 +177,8 @@ export class Intake {
     const { incidents, endings } = this.#options;
     if (report.signal.status !== "firing" || endings.endOf(report) !== undefined) return undefined;
     const known = incidents.newest(report.fingerprint);
-    return known && isOpen(known) && decideFiring(known, report).do === "count" ? known : undefined;
+    if (!known || !isOpen(known) || needsSeries(known, report.signal)) return undefined;
+    return decideFiring(known, report).do === "count" ? known : undefined;
   }
 
   async #fire(report: Report, share: Share): Promise<Admission> {
@@ -190,7 +192,8 @@ export class Intake {
     if (endedAt !== undefined && signal.firingAt <= endedAt) return ignored(report, endedAt);
 
     for (let tries = 0; tries < mostTries; tries++) {
-      const known = incidents.newest(fingerprint);
+      const cached = incidents.newest(fingerprint);
+      const known = cached && needsSeries(cached, signal) ? await incidents.get(cached.metadata.name ?? "") : cached;
       if (known && isOpen(known)) {
         const decision = decideFiring(known, report);
         if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
@@ -245,7 +248,7 @@ export class Intake {
     const { fingerprint, owner, signal } = report;
     const { newest, earlier } = await (isRetry
       ? incidents.readWholeHistory(fingerprint)
-      : incidents.readHistory(fingerprint));
+      : incidents.readHistory(fingerprint, signal.firingAt));
     const decision = decideFiring(newest, report, [...earlier, ...(await this.#formerSeries(report))]);
     if (decision.do === "count") return { kind: "exists" };
     if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
@@ -343,6 +346,11 @@ export interface Repeats {
 
 /** `exists`: there is an open incident by now. */
 type Opened = Admission | { readonly kind: "exists" };
+
+/** Whether the end of the signal's series may be among those that the cache leaves out. */
+function needsSeries(known: RemediationRequest, { firingAt }: Signal): boolean {
+  return isPartial(known) && firingAt <= latestEndAt(known);
+}
 
 function namelessAdmission({ report, because }: Nameless): Extract<Admission, { kind: "ignored" }> {
   return { kind: "ignored", fingerprint: report.fingerprint, because: `it names no object to act on: ${because}` };

@@ -7,7 +7,6 @@ import {
   type ObjectReference,
   remediationRequests,
   type Signal,
-  withoutSignalTexts,
 } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
@@ -20,6 +19,7 @@ import { type IgnoredSignal, IgnoredSignals } from "./ignored-signals.ts";
 import { inSlices } from "./in-slices.ts";
 import { Incidents } from "./incidents.ts";
 import { IntakeStalls } from "./intake-stalls.ts";
+import { toKnownIncident } from "./known-incident.ts";
 import { admissionEvent, countedEvent, notASignalEvent, overflowEvent } from "./ledger-events.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
@@ -108,7 +108,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     signal: stop.signal,
     type: remediationRequests,
     query: { namespace },
-    transform: withoutSignalTexts,
+    transform: toKnownIncident,
   });
   const open = new OpenIncidents({ total: settings.maxOpenIncidents, perSender: settings.maxOpenIncidentsPerSender });
   metrics.openIncidents(() => open.total);

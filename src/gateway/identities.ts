@@ -15,6 +15,7 @@ import {
 } from "../resources/index.ts";
 import { seriesKey } from "./decide.ts";
 import type { Incidents } from "./incidents.ts";
+import { isPartial } from "./known-incident.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Owner, Owners } from "./owners.ts";
 import {
@@ -31,7 +32,7 @@ export interface IdentitiesOptions {
   readonly kinds: Pick<KindsCache, "current">;
   readonly owners: Owners;
   readonly nodes: Nodes;
-  readonly incidents: Pick<Incidents, "newest" | "hasFormer" | "isFormer" | "distinctLabels">;
+  readonly incidents: Pick<Incidents, "newest" | "get" | "hasFormer" | "isFormer" | "distinctLabels">;
   readonly ruleTarget: (signal: Signal) => string | undefined;
   readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly fingerprintOf: ReturnType<typeof fingerprinter>;
@@ -62,13 +63,25 @@ export class Identities {
     const { nodes, owners } = this.#options;
     const node = signal.node ? await nodes.find(signal.node) : undefined;
     const subject = this.#subjectOf(signal, node);
-    if (subject.kind === "invalid") return this.#reportOfUnknownKind(signal, receivedAt, subject) ?? subject;
+    if (subject.kind === "invalid") {
+      return this.#reading((read) => this.#reportOfUnknownKind(signal, receivedAt, subject, read));
+    }
     const owner = subject.kind === "object" ? await owners.ownerOf(subject.target, subject.reference) : undefined;
     const former: Former[] = [];
     for (const one of this.#formerSubjects(signal)) {
       former.push({ ...one, owner: await owners.ownerOf(one.subject.target, one.subject.reference) });
     }
-    return this.#resultOf({ signal, receivedAt, subject, owner, former });
+    return this.#reading((read) => this.#resultOf({ signal, receivedAt, subject, owner, former, read }));
+  }
+
+  /** What `decide` finds once it has read the incidents that it needs. */
+  async #reading(decide: (read: Facts["read"]) => Found | Unread): Promise<Found> {
+    const read = new Map<string, RemediationRequest | undefined>();
+    for (;;) {
+      const result = decide(read);
+      if (result.kind !== "unread") return result;
+      read.set(result.fingerprint, await this.#options.incidents.get(result.name));
+    }
   }
 
   /** The result of `find`, if the caches have all that it needs; undefined if the API server has to be asked. */
@@ -86,7 +99,8 @@ export class Identities {
       if (!formerOwner) return undefined;
       former.push({ ...one, owner: formerOwner });
     }
-    return this.#resultOf({ signal, receivedAt, subject, owner, former });
+    const result = this.#resultOf({ signal, receivedAt, subject, owner, former, read: new Map() });
+    return result.kind === "unread" ? undefined : result;
   }
 
   /** A record of a signal whose object cannot be read. Its fingerprint, without an object, is for the ledger only. */
@@ -123,30 +137,35 @@ export class Identities {
    * The identity that the signal had while other kinds were known, if its incident is still open: a definition that is
    * applied or deleted opens and closes nothing.
    */
-  #openUnderOtherKind(signal: Signal, now: string | undefined): Identity | undefined {
-    const { incidents, kinds } = this.#options;
-    const isFiring = (fingerprint: string) => {
-      const open = incidents.newest(fingerprint);
-      return open !== undefined && isFiringIn(open, signal);
-    };
-    if (!signal.subject || isBuiltIn(signal.subject) || (now !== undefined && isFiring(now))) return undefined;
+  #openUnderOtherKind(signal: Signal, now: string | undefined, read: Facts["read"]): Identity | Unread | undefined {
+    const { kinds } = this.#options;
+    if (!signal.subject || isBuiltIn(signal.subject)) return undefined;
+    const isHere = now !== undefined && this.#isFiringIn(now, signal, read);
+    if (isHere !== false) return isHere === true ? undefined : isHere;
     for (const reference of referencesIn(signal)) {
       const reading = targetOfObject(reference, kinds.current);
       const known = reading.kind === "problem" && reading.unknownKind ? targetOfFormerKind(reference) : reading;
       if (known.kind === "problem" || known.target.type !== "object") continue;
       const { target } = known;
       const identity = this.#identity(signal, { kind: "object", target, reference }, { target, reference });
-      if (identity.fingerprint !== now && isFiring(identity.fingerprint)) return identity;
+      const isOther = identity.fingerprint !== now && this.#isFiringIn(identity.fingerprint, signal, read);
+      if (isOther !== false) return isOther === true ? identity : isOther;
     }
     return undefined;
   }
 
   /** A signal about an object of an unknown kind still counts for the incident that was opened while the kind was known. */
-  #reportOfUnknownKind(signal: Signal, receivedAt: string, { problems }: InvalidSubject): Found | undefined {
-    const identity = this.#openUnderOtherKind(signal, undefined);
-    if (!identity) return undefined;
+  #reportOfUnknownKind(
+    signal: Signal,
+    receivedAt: string,
+    invalid: InvalidSubject,
+    read: Facts["read"],
+  ): Found | Unread {
+    const identity = this.#openUnderOtherKind(signal, undefined, read);
+    if (!identity) return invalid;
+    if ("kind" in identity) return identity;
     const fingerprint = this.#options.fingerprintOf(signal, undefined);
-    const successor: NoIdentity = { fingerprint, because: problems.join("; ") };
+    const successor: NoIdentity = { fingerprint, because: invalid.problems.join("; ") };
     return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, successor } };
   }
 
@@ -185,21 +204,32 @@ export class Identities {
    * The identity that the signal had by the rules before, if its incident is still open: a changed rule opens and closes
    * nothing.
    */
-  #openElsewhere(signal: Signal, subject: SubjectObject, owner: Owner, now: Identity): Identity | undefined {
+  #openElsewhere({ signal, subject, owner, read }: Facts, now: Identity): Identity | Unread | undefined {
     const { incidents, fingerprintOf } = this.#options;
+    if (subject.kind !== "object" || !owner) return undefined;
     for (const distinctBy of incidents.distinctLabels) {
       const fingerprint = fingerprintOf(withLabels(signal, distinctBy), owner.target);
-      const open = fingerprint === now.fingerprint ? undefined : incidents.newest(fingerprint);
-      if (!open || !isFiringIn(open, signal)) continue;
-      const current = incidents.newest(now.fingerprint);
-      return current && isFiringIn(current, signal)
-        ? undefined
-        : { ...identityOf(fingerprint, subject, owner), distinctBy };
+      if (fingerprint === now.fingerprint) continue;
+      const isElsewhere = this.#isFiringIn(fingerprint, signal, read);
+      if (typeof isElsewhere === "object") return isElsewhere;
+      if (!isElsewhere) continue;
+      const isHere = this.#isFiringIn(now.fingerprint, signal, read);
+      if (typeof isHere === "object") return isHere;
+      return isHere ? undefined : { ...identityOf(fingerprint, subject, owner), distinctBy };
     }
     return undefined;
   }
 
-  #resultOf(facts: Facts): Found {
+  /** Whether the incident of `fingerprint` is open, and `signal` is one of those that keep it open. */
+  #isFiringIn(fingerprint: string, signal: Signal, read: Facts["read"]): boolean | Unread {
+    const incident = read.has(fingerprint) ? read.get(fingerprint) : this.#options.incidents.newest(fingerprint);
+    if (!incident || !isOpen(incident)) return false;
+    if (isPartial(incident)) return { kind: "unread", fingerprint, name: incident.metadata.name ?? "" };
+    const own = incident.status?.deduplication?.series?.[seriesKey(signal)];
+    return own !== undefined && own.resolvedAt === undefined;
+  }
+
+  #resultOf(facts: Facts): Found | Unread {
     const { signal, receivedAt, subject, owner } = facts;
     const { fingerprintOf, incidents } = this.#options;
     const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;
@@ -224,8 +254,8 @@ export class Identities {
       };
     }
     const other =
-      (subject.kind === "object" && owner ? this.#openElsewhere(signal, subject, owner, identity) : undefined) ??
-      this.#openUnderOtherKind(signal, identity.fingerprint);
+      this.#openElsewhere(facts, identity) ?? this.#openUnderOtherKind(signal, identity.fingerprint, facts.read);
+    if (other && "kind" in other) return other;
     if (other) {
       return { kind: "report", report: { ...other, signal, receivedAt, identityVersion, successor: identity } };
     }
@@ -236,13 +266,6 @@ export class Identities {
 
 function withLabels(signal: Signal, labels: readonly string[]): Signal {
   return labels.length === 0 ? signal : { ...signal, distinctBy: [...(signal.distinctBy ?? []), ...labels] };
-}
-
-/** Whether `incident` is open, and `signal` is one of those that keep it open. */
-function isFiringIn(incident: RemediationRequest, signal: Signal): boolean {
-  const series = isOpen(incident) ? incident.status?.deduplication?.series : undefined;
-  const own = series?.[seriesKey(signal)];
-  return own !== undefined && own.resolvedAt === undefined;
 }
 
 interface SubjectObject {
@@ -282,6 +305,15 @@ interface Facts {
   readonly subject: Exclude<Subject, { kind: "invalid" }>;
   readonly owner: Owner | undefined;
   readonly former: readonly Former[];
+  /** Incidents as the server has them, by their fingerprints. */
+  readonly read: ReadonlyMap<string, RemediationRequest | undefined>;
+}
+
+/** The series of an incident decide, and the cache leaves them out. */
+interface Unread {
+  readonly kind: "unread";
+  readonly fingerprint: string;
+  readonly name: string;
 }
 
 /** What an earlier version made the identity of. */

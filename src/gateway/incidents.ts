@@ -8,11 +8,10 @@ import {
   remediationRequests,
   type Target,
   targetHash,
-  withoutSignalTexts,
 } from "../resources/index.ts";
+import { latestEndAt, toKnownIncident } from "./known-incident.ts";
 import type { OpenIncidents } from "./open-incidents.ts";
 import { identityVersion, identityVersionOf } from "./report.ts";
-import { SeriesEnds } from "./series-ends.ts";
 
 export interface IncidentsOptions {
   readonly client: KubeClient;
@@ -44,8 +43,8 @@ export class Incidents {
   readonly #over = new Map<string, number>();
   /** Names of the incidents, by fingerprint, whose identity is of an earlier version. */
   readonly #former = new Map<string, Set<string>>();
-  /** Which series have ended in incidents of a fingerprint. */
-  readonly #ends = new SeriesEnds();
+  /** The latest end of any series in incidents of a fingerprint. */
+  readonly #latestEnds = new Map<string, string>();
   /** The largest number that the watch has shown: what happened before that one was opened is known. */
   readonly #watched = new Map<string, number>();
   readonly #distinctLabels = new Map<string, readonly string[]>([["", []]]);
@@ -86,14 +85,17 @@ export class Incidents {
   }
 
   /**
-   * Asks the server for the newest, and tells which series have ended in those before. A flapping alert has any number of
-   * closed incidents: they are not read again, unless the watch has not shown the newest yet.
+   * Asks the server for the newest, and for those before if a series that fires since `firingAt` may have ended in one of
+   * them. A flapping alert has any number of closed incidents: they are read again only for a signal that comes late, and
+   * while the watch has not shown the newest yet.
    */
-  async readHistory(fingerprint: string): Promise<History> {
+  async readHistory(fingerprint: string, firingAt: string): Promise<History> {
     const latest = await this.#readLatest(fingerprint);
     const [newest] = latest;
-    if (newest && numberOf(newest) > (this.#watched.get(fingerprint) ?? 0)) return this.readWholeHistory(fingerprint);
-    return { newest, earlier: [...latest.slice(1).map(seriesIn), this.#ends.of(fingerprint)] };
+    const isWatched = !newest || numberOf(newest) <= (this.#watched.get(fingerprint) ?? 0);
+    const mayHaveEnded = firingAt <= (this.#latestEnds.get(fingerprint) ?? "");
+    if (!isWatched || mayHaveEnded) return this.readWholeHistory(fingerprint);
+    return { newest, earlier: latest.slice(1).map(seriesIn) };
   }
 
   /** The same by reading all that are still there. */
@@ -154,12 +156,12 @@ export class Incidents {
     const { signalFingerprint } = incident.spec;
     if (identityVersionOf(incident) !== identityVersion) this.#noteFormer(incident);
     this.#noteDistinct(incident);
-    this.#ends.note(signalFingerprint, seriesIn(incident));
+    this.#noteEnd(signalFingerprint, latestEndAt(incident));
     const known = this.#newest.get(signalFingerprint);
     if (known && isEarlier(incident, known)) return;
     if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
     this.#over.delete(signalFingerprint);
-    this.#newest.set(signalFingerprint, withoutSignalTexts(incident));
+    this.#newest.set(signalFingerprint, toKnownIncident(incident));
     this.#options.open.note(signalFingerprint, incident);
   }
 
@@ -193,6 +195,10 @@ export class Incidents {
     this.#distinctLabels.set(text, text.split(","));
   }
 
+  #noteEnd(fingerprint: string, endedAt: string) {
+    if (endedAt > (this.#latestEnds.get(fingerprint) ?? "")) this.#latestEnds.set(fingerprint, endedAt);
+  }
+
   #noteWatched(incident: RemediationRequest) {
     const { signalFingerprint } = incident.spec;
     const number = numberOf(incident);
@@ -205,7 +211,7 @@ export class Incidents {
     if (former?.delete(metadata.name ?? "") && former.size === 0) this.#former.delete(signalFingerprint);
     if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) {
       this.#drop(signalFingerprint);
-      this.#ends.forget(signalFingerprint);
+      this.#latestEnds.delete(signalFingerprint);
       this.#watched.delete(signalFingerprint);
     }
     if (this.#over.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))

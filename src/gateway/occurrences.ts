@@ -4,6 +4,7 @@ import type { Logger } from "../telemetry/index.ts";
 import type { Timer } from "../time/index.ts";
 import { changeStatus, type Known, type StatusWriter } from "./change-status.ts";
 import { type Count, withCount, withEnd } from "./decide.ts";
+import { isPartial } from "./known-incident.ts";
 import type { OccurrenceLog } from "./occurrence-log.ts";
 import { isOpen, type Report } from "./report.ts";
 import { type Share, Tally } from "./tally.ts";
@@ -89,7 +90,13 @@ export class Occurrences {
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
       const before = counted ? withCount(live.status, counted, firstSignal(live)) : live.status;
       const next = withEnd(before, signal, nowAt, live.spec);
-      return { next, done: () => counted && tally && this.#settle(tally, counted) };
+      return {
+        next,
+        done: (object) => {
+          if (tally) tally.latest = object;
+          if (counted && tally) this.#settle(tally, counted);
+        },
+      };
     });
   }
 
@@ -208,6 +215,7 @@ export class Occurrences {
       return {
         next: withCount(live.status, counted, firstSignal(live)),
         done: (object) => {
+          tally.latest = object;
           this.#settle(tally, counted);
           wrote(object, more, object.status?.deduplication?.occurrenceCount ?? 0);
         },
@@ -276,8 +284,11 @@ function whole(incident: RemediationRequest): Known {
   return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
 }
 
-/** Caches keep no labels and annotations. Who writes what differs from them has to read the incident. */
+/** Caches keep neither labels and annotations nor many series. Who writes series that differ from them has to read the incident. */
 function knownFor(tally: Tally | undefined, incident: RemediationRequest): Known {
-  const isEnough = !tally?.hasSeriesNews || hasSignalTexts(incident);
+  const written = tally?.latest;
+  const isCurrent = written?.metadata.resourceVersion === incident.metadata.resourceVersion;
+  if (isCurrent) return { ...whole(incident), known: written };
+  const isEnough = !isPartial(incident) && (!tally?.hasSeriesNews || hasSignalTexts(incident));
   return { ...whole(incident), known: isEnough ? incident : undefined };
 }

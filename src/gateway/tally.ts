@@ -52,6 +52,8 @@ export class Tally {
   /** Goes up with each `report`, so that whoever keeps it knows whether it has to be kept again. */
   #edition = 1;
   writing: Promise<unknown> | undefined;
+  /** The incident as it was written last, with all its series: until the tally is forgotten it need not be read again. */
+  latest: RemediationRequest | undefined;
 
   constructor({
     uid,

@@ -1,4 +1,5 @@
-import { type RemediationRequest, seriesVersion } from "../resources/index.ts";
+import type { RemediationRequest } from "../resources/index.ts";
+import { knownSeriesVersion } from "./cached-incident.ts";
 import { isWaiting } from "./decide.ts";
 
 /**
@@ -8,6 +9,6 @@ import { isWaiting } from "./decide.ts";
  */
 export function analysisVersion(incident: RemediationRequest): string {
   if (!isWaiting(incident)) return "";
-  const series = seriesVersion(incident);
+  const series = knownSeriesVersion(incident);
   return incident.status?.diagnosis ? series : `no rule ${series}`;
 }

@@ -28,7 +28,6 @@ import {
   remediationTargets,
   remediationWorkflows,
   type WorkflowExecution,
-  withoutSignalTexts,
   workflowExecutions,
 } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
@@ -36,6 +35,7 @@ import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { announcer } from "./announce.ts";
+import { toCachedIncident } from "./cached-incident.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
 import { orchestratorMetrics } from "./metrics.ts";
 import { NewestIncidents } from "./newest-incidents.ts";
@@ -99,7 +99,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const incidents = informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">({
     ...follow,
     type: remediationRequests,
-    transform: withoutSignalTexts,
+    transform: toCachedIncident,
     indexes: {
       target: turnOf,
       fingerprint: ({ spec }) => [spec.signalFingerprint],

@@ -72,10 +72,10 @@ export async function observe(
   const isOutdated = isWaiting(incident) && sight.outdated.isOutdated(key, version, nowMs);
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   const needed = needsAnalysis(incident) || isOutdated;
-  // Caches keep no labels and annotations. A spec never changes, so its version does not matter.
+  // Caches keep neither labels and annotations nor many series. If it has changed meanwhile, that is an event.
   const whole = needed ? await client.get(remediationRequests, refOf(incident), { signal }) : undefined;
   if (needed && whole?.metadata.uid !== metadata.uid) return undefined;
-  const analysis = whole && (await analyzeSeries({ ...incident, spec: whole.spec }, analyzer, signal));
+  const analysis = whole && (await analyzeSeries(whole, analyzer, signal));
   const diagnosis = analysis && "diagnosis" in analysis ? analysis.diagnosis : status?.diagnosis;
   return {
     nowMs,

@@ -1,6 +1,7 @@
 import { objectKey } from "../kube/index.ts";
-import type { RemediationRequest } from "../resources/index.ts";
+import { type RemediationRequest, remediationRequests } from "../resources/index.ts";
 import type { Turn } from "./action.ts";
+import { isPartial } from "./cached-incident.ts";
 import { decide, factsRecheckMs, nextRecheckMs } from "./decide.ts";
 import { observe } from "./observe.ts";
 import { type Hands, type Performed, perform } from "./perform.ts";
@@ -35,6 +36,13 @@ export async function reconcile(
       const analyzed = { change, version: seen.analysisVersion, recheckAtMs: nextRecheckMs(seen) };
       sight.outdated.settle(objectKey(incident), analyzed);
       return turn.lookAgainInMs;
+    }
+    if (isPartial(incident)) {
+      // A status is written as a whole, so it has to be known as a whole before anything is done.
+      const whole = await sight.client.get(remediationRequests, ref, { signal });
+      if (!whole || whole.metadata.uid !== incident.metadata.uid) return undefined;
+      incident = whole;
+      continue;
     }
     const outcome = await performAll(turn, incident, hands, signal);
     // Whoever was faster wrote something, and that is an event.

@@ -128,12 +128,14 @@ export {
   type FiringSeries,
   type FirstSignal,
   firstSignal,
+  hasSmallSeries,
   highestSeverity,
   incidentSeverity,
   seriesLabels,
   seriesVersion,
   toIncidentSeries,
   viewsBySeries,
+  withoutSeries,
 } from "./series.ts";
 export { severityRank } from "./severity.ts";
 export {

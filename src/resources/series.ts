@@ -149,3 +149,33 @@ function firingSeries({ spec, status }: Pick<RemediationRequest, "spec" | "statu
 function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
+
+/** Of the series that a cache keeps with an incident, in characters: each takes about twice as many bytes. */
+const maxCachedLength = 500;
+/** Of a series without any text: its key and its times. */
+const bareSeriesLength = 100;
+
+/** Whether the series of an incident are so small that caches keep them. Every open incident may have 64 of 4 KiB. */
+export function hasSmallSeries({ status }: Pick<RemediationRequest, "status">): boolean {
+  const { series } = status?.deduplication ?? {};
+  let length = 0;
+  for (const key in series) {
+    const { labels, annotations, subject = "" } = series[key] as IncidentSeries;
+    length += bareSeriesLength + subject.length + textsLength(labels) + textsLength(annotations);
+    if (length > maxCachedLength) return false;
+  }
+  return true;
+}
+
+function textsLength(texts: Texts = {}): number {
+  let length = 0;
+  for (const name in texts) length += name.length + (texts[name] as string).length;
+  return length;
+}
+
+export function withoutSeries(incident: RemediationRequest): RemediationRequest {
+  const { status } = incident;
+  if (!status?.deduplication?.series) return incident;
+  const { series: _, ...deduplication } = status.deduplication;
+  return { ...incident, status: { ...status, deduplication } };
+}

@@ -3,7 +3,10 @@ import type { Gateway } from "../../src/gateway/index.ts";
 import type { Signal } from "../../src/resources/index.ts";
 import { GatewayWorld, resolved, signal } from "./gateway-world.ts";
 
-describe("alerts that differ in a label which their rule acts on", () => {
+describe.each([
+  ["short", 0],
+  ["longer than caches keep", 1_000],
+])("alerts with labels that are %s, and that differ in one which their rule acts on", (_how, length) => {
   let world: GatewayWorld;
   /** What the rules say now. */
   let labels: readonly string[];
@@ -71,8 +74,9 @@ describe("alerts that differ in a label which their rule acts on", () => {
     expect((await gateway.admit(full("/data"))).kind).toBe("created");
     expect(await world.incidents()).toHaveLength(3);
   });
-});
 
-function full(mountpoint: string): Signal {
-  return signal({ series: mountpoint, labels: { node: "worker-1", mountpoint, device: `disk${mountpoint}` } });
-}
+  function full(mountpoint: string): Signal {
+    const text = mountpoint.repeat(length / mountpoint.length);
+    return signal({ series: mountpoint, labels: { node: "worker-1", mountpoint, device: `disk${mountpoint}`, text } });
+  }
+});

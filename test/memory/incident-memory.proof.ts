@@ -16,7 +16,23 @@ describe("an open incident at rest", () => {
     // A measurement that finds nothing would be one of the wrong thing.
     expect(bytes).toBeGreaterThan(1_000);
   });
+
+  it("costs at most 8 KB of memory with 64 series of 4 KB each", { timeout: 600_000 }, async () => {
+    const alert = (i: number) => largeSeries(Math.floor(i / 64), i % 64);
+    const bytes = await incidentMemory({ before: 150, count: 300, alert, alertsPerIncident: 64, maxBytes });
+
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+    expect(bytes).toBeGreaterThan(1_000);
+  });
 });
+
+/** One of many alerts about a Deployment, which differ in as many characters as a series may have. */
+function largeSeries(incident: number, series: number) {
+  const { labels, ...rest } = usualAlert(incident);
+  const { pod: _, ...shared } = labels;
+  const many = Object.fromEntries(Array.from({ length: 4 }, (_, n) => [`label${n}`, randomText(900)]));
+  return { ...rest, labels: { ...shared, ...many, series: `series-${series}` } };
+}
 
 function usualAlert(i: number) {
   const labels = {

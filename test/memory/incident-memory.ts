@@ -15,12 +15,15 @@ export interface IncidentMemoryOptions {
   readonly count: number;
   /** The `i`-th alert as Alertmanager sends it. */
   readonly alert: (i: number) => object;
+  /** How many alerts in a row are one incident. */
+  readonly alertsPerIncident?: number;
   /** Ends the wait for rest as soon as one incident costs no more than this. */
   readonly maxBytes: number;
 }
 
 /** By how much the heap and external memory of `interlock up` grow with each open incident, once all of them are at rest. */
-export async function incidentMemory({ before, count, alert, maxBytes }: IncidentMemoryOptions): Promise<number> {
+export async function incidentMemory(options: IncidentMemoryOptions): Promise<number> {
+  const { before, count, alert, alertsPerIncident = 1, maxBytes } = options;
   const directory = mkdtempSync(join(tmpdir(), "interlock-memory-"));
   const entry = new URL("./measured-process.ts", import.meta.url);
   const program = await bundle(entry, join(directory, "interlock.mjs"));
@@ -33,10 +36,10 @@ export async function incidentMemory({ before, count, alert, maxBytes }: Inciden
     up.stderr?.resume();
     const gateway = readFileSync(join(directory, "data", "gateway-url"), "utf8").trim();
 
-    await openIncidents(gateway, 0, before, alert);
+    await openIncidents(gateway, 0, before * alertsPerIncident, alert);
     await blocked(gateway, before);
     const start = await restingBytes(up, 0);
-    await openIncidents(gateway, before, before + count, alert);
+    await openIncidents(gateway, before * alertsPerIncident, (before + count) * alertsPerIncident, alert);
     await blocked(gateway, before + count);
     const limit = start + maxBytes * count;
     return ((await restingBytes(up, limit)) - start) / count;

@@ -304,6 +304,26 @@ describe("a second series of a waiting incident", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "disk" } });
   });
 
+  it("beside more than caches keep is seen by the rules, and none of them is lost when the status is written", async () => {
+    world.rules.set({ name: "disk", match: { labels: { condition: "DiskPressure" } }, workflow: "cleanup" });
+    const name = await world.incident("pressure", memory);
+    const text = "x".repeat(200);
+    const many = Object.fromEntries(
+      Array.from({ length: 20 }, (_, i) => [`s${i}`, { firingAt: at, labels: { pod: `api-${i}`, text } }]),
+    );
+    await world.reportSeries(name, many, "warning");
+    expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "NoMatchingRule" } });
+    const before = world.rules.evaluations;
+    await world.report(name);
+    expect(world.rules.evaluations).toBe(before);
+
+    await world.reportSeries(name, { ...many, ...both }, "critical");
+
+    const { phase, deduplication } = await world.status(name);
+    expect(phase).toBe("Executing");
+    expect(Object.keys(deduplication?.series ?? {})).toHaveLength(22);
+  });
+
   it("with a higher severity has the rules evaluated again, and so has its end", async () => {
     world.rules.set(
       { name: "urgent", match: { severity: "critical" }, workflow: "cleanup" },
