@@ -6,6 +6,7 @@ const steps: readonly { readonly name: string; readonly command: readonly string
   { name: "types", command: ["tsc"] },
   { name: "boundaries", command: ["depcruise", "src"] },
   { name: "unused code", command: ["knip"] },
+  { name: "vocabulary", command: ["tsx", "scripts/vocabulary.ts"] },
   { name: "generated documents", command: ["tsx", "scripts/docs.ts", "--check"] },
 ];
 

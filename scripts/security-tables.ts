@@ -1,11 +1,11 @@
+import { openApi } from "../src/apiserver/api/open-api.ts";
+import type { Resource } from "../src/apiserver/api/resource.ts";
+import { embeddedClient } from "../src/apiserver/embedded-client.ts";
+import { isAllowed, objectVerbs, roles } from "../src/apiserver/http/authorize.ts";
+import { volatileStore } from "../src/apiserver/volatile-store.ts";
 import { webhookPaths } from "../src/app/gateway.ts";
 import { signalRoutes } from "../src/app/signal-routes.ts";
 import { openApiDocument } from "../src/gateway/http/openapi.ts";
-import { openApi } from "../src/kube/embedded/api/open-api.ts";
-import type { Resource } from "../src/kube/embedded/api/resource.ts";
-import { embeddedClient } from "../src/kube/embedded/embedded-client.ts";
-import { isAllowed, objectVerbs, roles } from "../src/kube/embedded/http/authorize.ts";
-import { volatileStore } from "../src/kube/embedded/volatile-store.ts";
 import { type Permission, permissions, stages, usualManifests } from "../src/manifests/index.ts";
 import { installCrds } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
-import { commands, type Surroundings } from "./app/index.ts";
+import { type CommandContext, commands } from "./app/index.ts";
 import { CommandError, errorLines, misuseIn, printTo, type Screen } from "./cli/index.ts";
 import { promMetrics } from "./telemetry/index.ts";
 import { systemClock, systemRandom } from "./time/index.ts";
 
 const random = systemRandom();
-const around: Surroundings = {
+const around: CommandContext = {
   clock: systemClock(),
   random,
   metrics: promMetrics(),

@@ -1,9 +1,9 @@
 import { gitlabHttp } from "../../src/agent/index.ts";
+import { openApi } from "../../src/apiserver/api/open-api.ts";
+import { embeddedClient } from "../../src/apiserver/index.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { openCoordination, openPolling, prepare } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
-import { openApi } from "../../src/kube/embedded/api/open-api.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
-import { embeddedClient } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { sleep, systemRandom } from "../../src/time/index.ts";

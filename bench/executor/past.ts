@@ -1,11 +1,11 @@
-import { deeplyFrozen } from "../../src/kube/embedded/json/json.ts";
-import type { Decision, ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { deeplyFrozen } from "../../src/apiserver/json/json.ts";
+import type { ObjectStore, WriteDecision } from "../../src/apiserver/object-store.ts";
 
 /** Puts the i-th execution that is long over into the store, as the executor leaves them. */
 export function putPast(store: ObjectStore, i: number, target: string, targetHash: string): Promise<number> {
   const name = `past-${i}`;
   const key = { resource: "workflowexecutions.kubernaut.ai", namespace: "default", name };
-  return store.write(key, (_, revision): Decision<number> => {
+  return store.write(key, (_, revision): WriteDecision<number> => {
     const object = deeplyFrozen(pastExecution({ name, i, revision, target, targetHash }));
     return { do: "put", object, json: JSON.stringify(object), result: revision };
   });

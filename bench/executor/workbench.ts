@@ -1,11 +1,12 @@
 import { join } from "node:path";
+import { openApi } from "../../src/apiserver/api/open-api.ts";
+import { embeddedClient } from "../../src/apiserver/index.ts";
+import { frozenJson } from "../../src/apiserver/json/frozen-json.ts";
+import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
+import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { tektonEngine } from "../../src/engines/index.ts";
 import { type Executor, startExecutor } from "../../src/executor/index.ts";
-import { openApi } from "../../src/kube/embedded/api/open-api.ts";
-import { frozenJson } from "../../src/kube/embedded/json/frozen-json.ts";
-import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
-import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
-import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
+import { type KubeClient, namespaces } from "../../src/kube/index.ts";
 import { type Ledger, openFileLedger } from "../../src/ledger/index.ts";
 import { defaultPolicy } from "../../src/policy/index.ts";
 import {

@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { openApi } from "../../src/apiserver/api/open-api.ts";
+import { embeddedClient } from "../../src/apiserver/index.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { memoryLocks } from "../../src/coordination/index.ts";
 import { type Gateway, openFileOccurrenceLog, startGateway } from "../../src/gateway/index.ts";
-import { openApi } from "../../src/kube/embedded/api/open-api.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
-import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
+import { type KubeClient, namespaces } from "../../src/kube/index.ts";
 import { type Ledger, memoryLedger } from "../../src/ledger/index.ts";
 import { startOrchestrator } from "../../src/orchestrator/index.ts";
 import { defaultPolicy, diagnose } from "../../src/policy/index.ts";

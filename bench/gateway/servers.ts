@@ -1,5 +1,8 @@
 import { join } from "node:path";
 import Fastify from "fastify";
+import { openApi } from "../../src/apiserver/api/open-api.ts";
+import { embeddedClient } from "../../src/apiserver/index.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
 import {
   type GatewaySettings,
@@ -8,9 +11,7 @@ import {
   serveGateway,
   startGateway,
 } from "../../src/gateway/index.ts";
-import { openApi } from "../../src/kube/embedded/api/open-api.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
-import { embeddedClient, type KubeClient, namespaces } from "../../src/kube/index.ts";
+import { type KubeClient, namespaces } from "../../src/kube/index.ts";
 import { type Ledger, memoryLedger } from "../../src/ledger/index.ts";
 import { builtInKinds, defaultFingerprintFields, fixedKinds, installCrds } from "../../src/resources/index.ts";
 import { alertmanager } from "../../src/sources/index.ts";

@@ -10,7 +10,7 @@ import { openEverywhere, type WorkerProcess } from "./workers.ts";
 export interface HandOffPlan {
   readonly rounds: number;
   /** A round ends after this many hand-offs or this long, whichever comes first. */
-  readonly mostPerRound: number;
+  readonly maxPerRound: number;
   readonly msPerRound: number;
 }
 
@@ -51,10 +51,10 @@ async function oneRound(
   workers: readonly WorkerProcess[],
   entry: Entry,
   admin: Redis,
-  { mostPerRound, msPerRound }: HandOffPlan,
+  { maxPerRound, msPerRound }: HandOffPlan,
 ): Promise<HandOffs> {
   const load = await watchRedis(admin, entry);
-  const grants = await circulate(workers, entry.name, mostPerRound, machineMs() + msPerRound);
+  const grants = await circulate(workers, entry.name, maxPerRound, machineMs() + msPerRound);
   const { commands, requests } = await load();
   const turns = inOrder((await Promise.all(workers.map(finish))).flat());
   return {

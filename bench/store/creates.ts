@@ -1,4 +1,4 @@
-import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { machineMs } from "../locks/machine-time.ts";
 import { median } from "../locks/quantile.ts";
 import { BareFile } from "./bare-file.ts";

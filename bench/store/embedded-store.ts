@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { frozenJson } from "../../src/kube/embedded/json/frozen-json.ts";
-import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
-import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { frozenJson } from "../../src/apiserver/json/frozen-json.ts";
+import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
+import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { median } from "../locks/quantile.ts";
 import { printTable } from "../locks/table.ts";

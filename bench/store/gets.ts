@@ -1,4 +1,4 @@
-import type { Entry, ObjectKey, ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import type { Entry, ObjectKey, ObjectStore } from "../../src/apiserver/object-store.ts";
 import { machineMs } from "../locks/machine-time.ts";
 import { median } from "../locks/quantile.ts";
 import { keyOf } from "./sample.ts";

@@ -1,16 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
-import {
-  embeddedClient,
-  frozenJson,
-  type KubeClient,
-  namespaces,
-  openLogStore,
-  type ResourceType,
-  serveApi,
-} from "../../src/kube/index.ts";
+import { embeddedClient, frozenJson, openLogStore, serveApi } from "../../src/apiserver/index.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { type KubeClient, namespaces, type ResourceType } from "../../src/kube/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { machineMs } from "../locks/machine-time.ts";

@@ -1,6 +1,7 @@
-import { openApi } from "../../src/kube/embedded/api/open-api.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
-import { embeddedClient, informer, type KubeObject, type ResourceType } from "../../src/kube/index.ts";
+import { openApi } from "../../src/apiserver/api/open-api.ts";
+import { embeddedClient } from "../../src/apiserver/index.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { informer, type KubeObject, type ResourceType } from "../../src/kube/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { machineMs } from "../locks/machine-time.ts";

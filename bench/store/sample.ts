@@ -1,5 +1,5 @@
-import { deeplyFrozen } from "../../src/kube/embedded/json/json.ts";
-import type { Decision, ObjectKey, ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { deeplyFrozen } from "../../src/apiserver/json/json.ts";
+import type { ObjectKey, ObjectStore, WriteDecision } from "../../src/apiserver/object-store.ts";
 import type { KubeObject } from "../../src/kube/index.ts";
 
 const resource = "workflowexecutions.kubernaut.ai";
@@ -13,7 +13,7 @@ export function keyOf(i: number): ObjectKey {
 /** Makes the object and its text while deciding, as the API does, and resolves when it is durable. */
 export function create(store: ObjectStore, i: number): Promise<number> {
   const key = keyOf(i);
-  return store.write(key, (_, revision): Decision<number> => {
+  return store.write(key, (_, revision): WriteDecision<number> => {
     const object = sample(i, key, revision);
     return { do: "put", object, json: JSON.stringify(object), result: revision };
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { frozenJson } from "../../src/kube/embedded/json/frozen-json.ts";
-import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
+import { frozenJson } from "../../src/apiserver/json/frozen-json.ts";
+import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { machineMs } from "../locks/machine-time.ts";
 import { keyOf } from "./sample.ts";

@@ -5,7 +5,7 @@ import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
 
 /** Tells the ledger, metrics and logs what became of tasks. */
-export interface Announce {
+export interface AnnounceTask {
   /** On record before it is written, once for the pauses that cover it. */
   pausing(task: CodingTask, paused: Paused): Promise<void>;
   /** On record before the work begins. */
@@ -23,7 +23,7 @@ interface Audience {
   readonly nowMs: () => number;
 }
 
-export function announcer({ ledger, metrics, log, nowMs }: Audience): Announce {
+export function announcer({ ledger, metrics, log, nowMs }: Audience): AnnounceTask {
   return {
     async pausing(task, paused) {
       await ledger.append(pausedEvent(task, paused, nowMs()));

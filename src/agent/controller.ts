@@ -11,7 +11,7 @@ import { cancelRequest, decide } from "./decide.ts";
 import { agentMetrics } from "./metrics.ts";
 import { pauseChanges } from "./pause-changes.ts";
 import { perform } from "./perform.ts";
-import { inOrder, isClosed, lineOf } from "./seen.ts";
+import { inOrder, isClosed, lineOf } from "./snapshot.ts";
 import type { Tools } from "./work/attempt.ts";
 import { redactedGitLab, redactedJira, redactedLedger, redactedWorkshop } from "./work/redacted.ts";
 import { runAttempt } from "./work/run-attempt.ts";
@@ -103,7 +103,7 @@ export function startAgent(given: AgentOptions): Agent {
     },
     over: (task) => controller.add(objectKey(task)),
   });
-  const hands = { client, gitlab, workers, announce, ownWrites, settings, redact, log };
+  const deps = { client, gitlab, workers, announce, ownWrites, settings, redact, log };
 
   const controller = new Controller({
     name: "tasks",
@@ -127,7 +127,7 @@ export function startAgent(given: AgentOptions): Agent {
       const line = lineWith(task).filter((other) => other.metadata.uid !== uid);
       const { keepFinishedMs } = settings;
       const decision = decide({ task, line, pauses: pauses(), nowMs: nowMs(), keepFinishedMs });
-      return perform(decision, task, hands, signal);
+      return perform(decision, task, deps, signal);
     },
     stalls: stalls.watch(subject),
   });

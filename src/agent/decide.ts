@@ -1,6 +1,6 @@
 import { type Paused, taskPause } from "../policy/index.ts";
 import { annotationKeys, begunAt, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
-import { inOrder, isClosed, isWriting, type Seen } from "./seen.ts";
+import { inOrder, isClosed, isWriting, type Snapshot } from "./snapshot.ts";
 import { cancelled, isWaitingForPause, waitingAfterPause, waitingForPause, waitingInLine } from "./statuses.ts";
 
 export type Decision =
@@ -23,9 +23,9 @@ export type Decision =
  *   any of them ─cancel─▶ Cancelled                                                  ▼  │
  *                                                                                  Waiting
  */
-export function decide(seen: Seen): Decision {
-  const { task, pauses, nowMs } = seen;
-  if (isClosed(task)) return decideClosed(seen);
+export function decide(snapshot: Snapshot): Decision {
+  const { task, pauses, nowMs } = snapshot;
+  if (isClosed(task)) return decideClosed(snapshot);
 
   const by = cancelRequest(task);
   if (by !== undefined) {
@@ -41,7 +41,7 @@ export function decide(seen: Seen): Decision {
   if (waitMs > 0 && isWaitingForPause(task)) return { do: "wait", status: waitingAfterPause(task) };
   if (waitMs > 0) return { do: "look-again", inMs: waitMs };
 
-  const before = isRunningNow(task) ? [] : tasksBefore(seen);
+  const before = isRunningNow(task) ? [] : tasksBefore(snapshot);
   const [holder] = before;
   if (!holder) return { do: "work" };
   return { do: "wait", status: waitingInLine(task, before.length, holder) };
@@ -53,7 +53,7 @@ export function cancelRequest({ metadata }: CodingTask): string | undefined {
 }
 
 /** Those that have to end first, the next to end first. Whoever waits for another try, or for a pause to end, lets others pass. */
-function tasksBefore({ task, line, pauses, nowMs }: Seen): readonly CodingTask[] {
+function tasksBefore({ task, line, pauses, nowMs }: Snapshot): readonly CodingTask[] {
   if (!isWriting(task)) return [];
   const isHeldUp = (other: CodingTask) => nextAttemptMs(other) > nowMs || taskPause(other, pauses, nowMs) !== undefined;
   const mayAct = line.filter((other) => !isClosed(other) && !isHeldUp(other));
@@ -67,7 +67,7 @@ function isRunningNow({ status }: CodingTask): boolean {
 /** An issue stays where it asks for work until somebody moves it: its failure is remembered for longer, and told once. */
 const issuesKept = 30;
 
-function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Seen): Decision {
+function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Snapshot): Decision {
   const endedMs = status && "completionTime" in status ? Date.parse(status.completionTime) : nowMs;
   const leftMs = endedMs + keepFinishedMs * (spec.type === "Issue" ? issuesKept : 1) - nowMs;
   return leftMs > 0 ? { do: "look-again", inMs: leftMs } : { do: "remove" };

@@ -3,7 +3,7 @@ import type { KubeClient, OwnWrites } from "../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { accessRefusal } from "./access.ts";
-import type { Announce } from "./announce.ts";
+import type { AnnounceTask } from "./announce.ts";
 import type { Decision } from "./decide.ts";
 import type { GitLab } from "./gitlab/gitlab.ts";
 import { isRemoteError } from "./remote-error.ts";
@@ -12,11 +12,11 @@ import { ended, iso, isWaitingForPause, pending, waitingAfterPause } from "./sta
 import { type Redact, redactedStatus } from "./work/redacted.ts";
 import type { Workers } from "./work/workers.ts";
 
-export interface Hands {
+export interface Deps {
   readonly client: KubeClient;
   readonly gitlab: GitLab;
   readonly workers: Workers;
-  readonly announce: Announce;
+  readonly announce: AnnounceTask;
   readonly ownWrites: OwnWrites;
   readonly settings: Pick<Settings, "minAccessLevel" | "forks">;
   readonly redact: Redact;
@@ -27,10 +27,10 @@ export interface Hands {
 export async function perform(
   decision: Decision,
   task: CodingTask,
-  hands: Hands,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { workers, client } = hands;
+  const { workers, client } = deps;
   const { name = "", namespace = "", uid = "", resourceVersion = "" } = task.metadata;
   if (decision.do !== "work") workers.withdraw(uid);
   switch (decision.do) {
@@ -39,21 +39,21 @@ export async function perform(
     case "work":
       // What waits for a free place must not go on saying that it is paused.
       if (!workers.offer(task) && isWaitingForPause(task)) {
-        await writeStatus(task, waitingAfterPause(task), hands, signal);
+        await writeStatus(task, waitingAfterPause(task), deps, signal);
       }
       return undefined;
     case "pause":
       if (isDeepStrictEqual(task.status, decision.status)) return undefined;
-      await hands.announce.pausing(task, decision.paused);
-      await writeStatus(task, decision.status, hands, signal);
+      await deps.announce.pausing(task, decision.paused);
+      await writeStatus(task, decision.status, deps, signal);
       return undefined;
     case "wait":
-      await writeStatus(task, decision.status, hands, signal);
+      await writeStatus(task, decision.status, deps, signal);
       return undefined;
     case "settle":
-      return settle(task, decision.status, hands, signal);
+      return settle(task, decision.status, deps, signal);
     case "acknowledge":
-      return acknowledge(task, hands, signal);
+      return acknowledge(task, deps, signal);
     case "remove":
       await client.delete(codingTasks, { name, namespace }, { preconditions: { uid, resourceVersion } }, { signal });
       return undefined;
@@ -64,10 +64,10 @@ export async function perform(
  * A mark on the comment says at once that it was seen. Setting it twice sets it once, whoever does so. The comment of a
  * user who is not served is not marked, and its task ends here; the work itself looks the access up again.
  */
-async function acknowledge(task: CodingTask, hands: Hands, signal: AbortSignal): Promise<number | undefined> {
+async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
   const { spec } = task;
   if (spec.type !== "Command") return undefined;
-  const { gitlab, client, log, settings } = hands;
+  const { gitlab, client, log, settings } = deps;
   const place = { projectId: spec.project.id, iid: spec.mergeRequest.iid };
   let result = {};
   try {
@@ -79,7 +79,7 @@ async function acknowledge(task: CodingTask, hands: Hands, signal: AbortSignal):
     });
     if (refusal) {
       const end = { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason } as const;
-      return await settle(task, ended(task, end, client.serverNowMs()), hands, signal);
+      return await settle(task, ended(task, end, client.serverNowMs()), deps, signal);
     }
     await gitlab.award(place, spec.note.id, "eyes", signal);
   } catch (error) {
@@ -89,21 +89,21 @@ async function acknowledge(task: CodingTask, hands: Hands, signal: AbortSignal):
     result = { not: error.message };
   }
   const step = { name: "acknowledge", completedAt: iso(client.serverNowMs()), result };
-  await writeStatus(task, pending(task, [step]), hands, signal);
+  await writeStatus(task, pending(task, [step]), deps, signal);
   return undefined;
 }
 
-async function settle(task: CodingTask, status: CodingTaskStatus, hands: Hands, signal: AbortSignal) {
-  await hands.announce.ending(task, status);
-  const written = await writeStatus(task, status, hands, signal);
-  if (written) hands.announce.ended(written);
+async function settle(task: CodingTask, status: CodingTaskStatus, deps: Deps, signal: AbortSignal) {
+  await deps.announce.ending(task, status);
+  const written = await writeStatus(task, status, deps, signal);
+  if (written) deps.announce.ended(written);
   return undefined;
 }
 
 async function writeStatus(
   task: CodingTask,
   status: CodingTaskStatus,
-  { client, ownWrites, redact }: Hands,
+  { client, ownWrites, redact }: Deps,
   signal: AbortSignal,
 ): Promise<CodingTask | undefined> {
   const wanted = await redactedStatus(status, redact);

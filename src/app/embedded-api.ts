@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DiskError, writeDurably } from "../disk/index.ts";
 import {
   adminName,
   embeddedClient,
   frozenJson,
-  type KubeClient,
   kubeconfigFor,
   openFileSpill,
   openLogStore,
   selfSigned,
   serveApi,
-} from "../kube/index.ts";
+} from "../apiserver/index.ts";
+import { DiskError, writeDurably } from "../disk/index.ts";
+import type { KubeClient } from "../kube/index.ts";
 import { identityPolicies } from "../manifests/index.ts";
 import { executionNamespace } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";

@@ -1,6 +1,6 @@
 import type { KubeClient, ResourceType } from "../kube/index.ts";
 
-type Verb = "create" | "update" | "patch" | "delete";
+type WriteVerb = "create" | "update" | "patch" | "delete";
 
 /**
  * Lets something happen to the process before its `n`-th write, or after it if `text` is `n+`. `create jobs 1` counts only
@@ -11,7 +11,7 @@ export function failAt(client: KubeClient, text: string, happen: () => void): Ku
   const [, verb, plural, digits, plus] = /^(?:([a-z]+) ([a-z]+) )?(\d+)(\+?)$/.exec(text) ?? [];
   if (digits === undefined) throw new TypeError(`a write is wanted, such as 7, 7+ or create jobs 1, got ${text}`);
   let left = Number(digits);
-  async function writing<T>(done: Verb, type: ResourceType, write: () => Promise<T>): Promise<T> {
+  async function writing<T>(done: WriteVerb, type: ResourceType, write: () => Promise<T>): Promise<T> {
     const counts = verb === undefined || (verb === done && plural === type.plural);
     const isLast = counts && --left === 0;
     if (isLast && !plus) happen();

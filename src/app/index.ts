@@ -1,6 +1,6 @@
 export { type AgentProcessOptions, openAgent } from "./agent.ts";
 export { type CoderProcessOptions, openCoder } from "./coder.ts";
-export { commands, type Surroundings } from "./commands/index.ts";
+export { type CommandContext, commands } from "./commands/index.ts";
 export { type Coordination, type CoordinationOptions, openCoordination } from "./coordination.ts";
 export { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 export { type ExecutorProcessOptions, openExecutor } from "./executor.ts";

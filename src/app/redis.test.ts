@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../test/doubles/recording-logger.ts";
 import { freePort } from "../../test/services/free-port.ts";
 import { type RedisService, startRedis } from "../../test/services/redis.ts";
+import { selfSigned } from "../apiserver/index.ts";
 import { loadConfig } from "../config/index.ts";
 import { keyOf, redisLocks } from "../coordination/index.ts";
-import { selfSigned } from "../kube/index.ts";
 import { sleep, systemClock, systemRandom } from "../time/index.ts";
 import { openRedis } from "./redis.ts";
 

@@ -1,5 +1,5 @@
+import { adminName } from "../apiserver/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
-import { adminName } from "../kube/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { hasAgent, openAgent } from "./agent.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";

@@ -1,10 +1,10 @@
 import {
   type ActionRequest,
   type AskingIncident,
-  type Decision,
   decide,
   diagnosedWorkflow,
   lastingPauses,
+  type PolicyDecision,
   workflowRules,
 } from "../policy/index.ts";
 import {
@@ -24,12 +24,12 @@ import {
 import { CommandError, type Desk } from "./command.ts";
 
 /** One workflow on one target, asked about now. */
-export interface Answer {
+export interface PolicyReport {
   readonly request: ActionRequest;
-  readonly decision: Decision;
+  readonly decision: PolicyDecision;
 }
 
-export interface Question {
+export interface PolicyQuestion {
   readonly target: ObjectTarget;
   /** Each that is in the catalog, unless named. */
   readonly workflow?: string | undefined;
@@ -45,10 +45,10 @@ export interface Question {
 
 /** What the policy says now, from what the API server says now. */
 export async function askPolicy(
-  { target, workflow, workflowRef, parameters, ...asker }: Question,
+  { target, workflow, workflowRef, parameters, ...asker }: PolicyQuestion,
   kinds: Kinds,
   { client, settings, recordsIn, catalogIn, catalogDefaults }: Desk,
-): Promise<readonly Answer[]> {
+): Promise<readonly PolicyReport[]> {
   const nowMs = client.serverNowMs();
   const record = await client.get(remediationTargets, { namespace: recordsIn, name: targetHash(target) });
   const { items: pauses } = await client.list(automationPauses);

@@ -1,5 +1,5 @@
+import { printerColumn } from "../apiserver/index.ts";
 import type { KubeObject } from "../kube/index.ts";
-import { printerColumn } from "../kube/index.ts";
 import type { Kind } from "../resources/index.ts";
 import { toPrintable } from "../telemetry/index.ts";
 

@@ -1,4 +1,4 @@
-import { type Decision, diagnoseWithFacts } from "../policy/index.ts";
+import { diagnoseWithFacts, type PolicyDecision } from "../policy/index.ts";
 import type { Diagnosis, FieldTrace, RemediationRequestSpec } from "../resources/index.ts";
 import { askPolicy, readObjectTarget } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
@@ -62,7 +62,7 @@ function whatItDoes({ target, workflowId, parameters }: Diagnosis): string {
   return `${workflowId} on ${target}${given}`;
 }
 
-function verdict(decision: Decision): readonly (readonly [string, string])[] {
+function verdict(decision: PolicyDecision): readonly (readonly [string, string])[] {
   if (decision.verdict === "allow") return [["policy", decision.message]];
   return [
     ["policy", shortNames(`not now, ${decision.reason}: ${decision.message}`)],

@@ -96,18 +96,22 @@ interface Posting {
   readonly body: string;
 }
 
-async function post({ url, token, body }: Posting): Promise<{ readonly status: number; readonly answer: Answer }> {
+async function post({
+  url,
+  token,
+  body,
+}: Posting): Promise<{ readonly status: number; readonly answer: GatewayResponse }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
     const because = (error.cause as Error)?.message ?? error.message;
     throw new CommandError(`no gateway answers at ${url} (${because}): is it running?`);
   });
   const answer = await response.json().catch(() => ({}));
-  return { status: response.status, answer: answer as Answer };
+  return { status: response.status, answer: answer as GatewayResponse };
 }
 
 /** What the gateway answers: a result for each signal, or one refusal of them all. */
-interface Answer {
+interface GatewayResponse {
   readonly results?: readonly SignalResult[];
   readonly truncatedAlerts?: number;
   readonly title?: string;
@@ -115,7 +119,7 @@ interface Answer {
   readonly problems?: readonly string[];
 }
 
-function linesOf({ results, truncatedAlerts, title, detail, problems = [] }: Answer): readonly string[] {
+function linesOf({ results, truncatedAlerts, title, detail, problems = [] }: GatewayResponse): readonly string[] {
   if (!results)
     return [`refused: ${title ?? "no reason was given"}. ${detail ?? ""}`, ...problems.map((one) => `  ${one}`)];
   const lines = results.flatMap(({ status, message, incident, fix, problems = [] }) => [

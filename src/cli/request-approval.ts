@@ -63,13 +63,13 @@ function unanswered(name: string, { requiredBy }: RemediationApprovalRequest["sp
   return new CommandError(`approval ${name} was not answered by ${requiredBy}; nothing was started`);
 }
 
-type Answer = NonNullable<RemediationApprovalRequest["status"]>;
+type ApprovalStatus = NonNullable<RemediationApprovalRequest["status"]>;
 
 async function answerTo(
   { name, namespace }: { readonly name: string; readonly namespace: string },
   client: Desk["client"],
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ApprovalStatus> {
   const query = { namespace, fieldSelector: `metadata.name=${name}` };
   for (;;) {
     const { items, resourceVersion } = await client.list(remediationApprovalRequests, query, { signal });

@@ -1,7 +1,7 @@
 import type { LedgerEvent } from "../ledger/index.ts";
 import { explain } from "../policy/index.ts";
 import { describeStall, parseTarget, stallOf, type WorkflowExecution } from "../resources/index.ts";
-import { type Answer, askPolicy } from "./ask-policy.ts";
+import { askPolicy, type PolicyReport } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
 import { findRecorded, tellDecision } from "./recorded-decision.ts";
 
@@ -34,7 +34,7 @@ function skipOf({ metadata }: WorkflowExecution, desk: Desk): Promise<LedgerEven
 }
 
 /** Nothing can be asked of a target that cannot be read; why it failed then says so. */
-async function askNow({ metadata, spec }: WorkflowExecution, desk: Desk): Promise<readonly Answer[]> {
+async function askNow({ metadata, spec }: WorkflowExecution, desk: Desk): Promise<readonly PolicyReport[]> {
   const kinds = await desk.kinds();
   const read = parseTarget(spec.targetResource, kinds);
   if (read.kind === "problem" || read.target.type !== "object") return [];

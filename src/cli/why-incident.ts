@@ -13,7 +13,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
-import { type Answer, askPolicy } from "./ask-policy.ts";
+import { askPolicy, type PolicyReport } from "./ask-policy.ts";
 import type { Desk } from "./command.ts";
 import { decisionOn, findRecorded, hasDecision, tellDecision } from "./recorded-decision.ts";
 import { seriesLines } from "./series-lines.ts";
@@ -29,7 +29,7 @@ export async function explainIncident(
     pick: (events) => decisionOn(incident, events),
     isAwaited: isDecided,
   });
-  const seen: Seen = {
+  const seen: IncidentFacts = {
     incident,
     decided,
     executions: await executionsOf(incident, desk.client),
@@ -50,14 +50,14 @@ export async function explainIncident(
   };
 }
 
-interface Seen {
+interface IncidentFacts {
   readonly incident: RemediationRequest;
   /** The decision that counts, with every check as it was made. */
   readonly decided: LedgerEvent | undefined;
   /** Those started for it, and the one it follows. */
   readonly executions: readonly WorkflowExecution[];
   readonly approvals: readonly RemediationApprovalRequest[];
-  readonly now: readonly Answer[];
+  readonly now: readonly PolicyReport[];
 }
 
 async function executionsOf({ status }: RemediationRequest, client: KubeClient): Promise<readonly WorkflowExecution[]> {
@@ -76,7 +76,7 @@ async function approvalsOf({ metadata }: RemediationRequest, client: KubeClient)
 }
 
 /** An execution that acts for the incident never stands in its way. */
-async function askNow(incident: RemediationRequest, desk: Desk): Promise<readonly Answer[]> {
+async function askNow(incident: RemediationRequest, desk: Desk): Promise<readonly PolicyReport[]> {
   const { spec, status } = incident;
   if (!status?.diagnosis) return [];
   const { items } = status.diagnosis.deferWhile ? await desk.client.list(remediationRequests) : { items: [] };
@@ -99,7 +99,7 @@ async function askNow(incident: RemediationRequest, desk: Desk): Promise<readonl
 }
 
 /** How far it has come, and what it waits for. */
-function standing({ incident, executions, approvals }: Seen, { verification }: Desk): readonly string[] {
+function standing({ incident, executions, approvals }: IncidentFacts, { verification }: Desk): readonly string[] {
   const { metadata, spec, status } = incident;
   const { namespace, kind, name } = spec.targetResource;
   const about = [namespace, kind.toLowerCase(), name].filter(Boolean).join("/");

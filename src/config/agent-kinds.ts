@@ -1,5 +1,5 @@
 import { formatDuration, parseDuration } from "../time/index.ts";
-import { type Kind, type Reading, wrong } from "./kinds.ts";
+import { type Kind, type ParsedSetting, wrong } from "./kinds.ts";
 
 /** Things that somebody else named, with commas between them. */
 export function names(what: string): Kind<readonly string[]> {
@@ -84,7 +84,7 @@ export function jiraProjects(): Kind<readonly JiraProject[]> {
 }
 
 /** A clone URL in the JSON form may hold a token, so nothing of that is repeated. */
-function notProjects(text: string, expects: string): Reading<never> {
+function notProjects(text: string, expects: string): ParsedSetting<never> {
   return text.startsWith("{")
     ? { kind: "wrong", wrong: "is not a mapping of projects", instead: expects }
     : wrong(text, `is not ${expects}`, expects);

@@ -1,4 +1,4 @@
-import type { Kind, Reading } from "./kinds.ts";
+import type { Kind, ParsedSetting } from "./kinds.ts";
 
 /** A kind of object that has no custom resource definition, such as one of an aggregated API. */
 export interface DeclaredKind {
@@ -41,7 +41,7 @@ export function declaredKinds(): Kind<readonly DeclaredKind[]> {
 }
 
 /** What was written is repeated only as far as it can be a name: anything else may be a secret in the wrong place. */
-function wrongEntry(problem: string, expects: string): Reading<never> {
+function wrongEntry(problem: string, expects: string): ParsedSetting<never> {
   return { kind: "wrong", wrong: problem, instead: expects };
 }
 

@@ -14,12 +14,12 @@ export interface Kind<T> {
   readonly isPath?: true;
   /** True: a structure in the file, not a single value; its text is JSON. */
   readonly isStructure?: true;
-  read(text: string): Reading<T>;
+  read(text: string): ParsedSetting<T>;
   print(value: T): string;
 }
 
 /** `wrong` follows the name of the setting; `doubt` is accepted, but somebody should know. */
-export type Reading<T> =
+export type ParsedSetting<T> =
   | { readonly kind: "value"; readonly value: T; readonly doubt?: string }
   | { readonly kind: "wrong"; readonly wrong: string; readonly instead: string };
 
@@ -369,7 +369,7 @@ function isServerUrl(text: string, protocols: readonly string[]): boolean {
 }
 
 /** Repeats `text` only if it cannot be a URL or anything else with a password in it, put in the wrong place. */
-export function wrong(text: string, what: string, instead: string): Reading<never> {
+export function wrong(text: string, what: string, instead: string): ParsedSetting<never> {
   const harmless = /^[\w .,+-]{1,40}$/.test(text);
   return { kind: "wrong", wrong: harmless ? `is "${text}", which ${what}` : what, instead };
 }

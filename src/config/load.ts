@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from "node:path";
-import { readYaml, type Written, type YamlFile, type YamlReading } from "./read-yaml.ts";
+import { readYaml, type WrittenValue, type YamlFile, type YamlReading } from "./read-yaml.ts";
 import { missingRequirements, unreadFiles } from "./requirements.ts";
 import { type Config, type NamedSetting, settings } from "./schema.ts";
 
@@ -12,7 +12,7 @@ export interface ConfigSources {
 }
 
 /** Where a value came from: `default`, `as state.backend`, `file interlock.yaml:12` or `env REDIS_URL`. */
-export type Origin = "default" | `as ${string}` | Written["origin"];
+export type Origin = "default" | `as ${string}` | WrittenValue["origin"];
 
 /** A configuration to start with, and where each of its values came from, by path (`locks.ttl`). */
 export interface LoadedConfig {
@@ -86,13 +86,13 @@ function misplaced({
 }
 
 /** A path in a file is relative to that file, so that it means the same wherever Interlock is started. */
-function relativeTo({ path }: YamlFile, written: Written): Written {
+function relativeTo({ path }: YamlFile, written: WrittenValue): WrittenValue {
   const text = written.text.trim();
   if (!written.setting.kind.isPath || text === "" || isAbsolute(text)) return written;
   return { ...written, text: join(dirname(path), text) };
 }
 
-function readEnvironment(env: ConfigSources["env"]): Written[] {
+function readEnvironment(env: ConfigSources["env"]): WrittenValue[] {
   return settings.flatMap((setting) => {
     // An empty variable counts as absent: manifests and compose files have no other way to unset one.
     const text = setting.env && env[setting.env]?.trim();
@@ -109,7 +109,7 @@ interface Choice {
 type Choices = ReadonlyMap<string, Choice>;
 
 /** The value of each setting. The last one written wins, but those it hides are checked too. */
-function choose(written: readonly Written[]) {
+function choose(written: readonly WrittenValue[]) {
   const chosen = new Map<string, Choice>();
   const wrong: string[] = [];
   const unreadable = new Set<string>();

@@ -9,14 +9,14 @@ export interface YamlFile {
 }
 
 /** A setting that somebody wrote somewhere. */
-export interface Written {
+export interface WrittenValue {
   readonly setting: NamedSetting;
   readonly text: string;
   readonly origin: `file ${string}` | `env ${string}`;
 }
 
 export interface YamlReading {
-  readonly written: readonly Written[];
+  readonly written: readonly WrittenValue[];
   readonly problems: readonly string[];
   /** False: the file is not YAML, so a setting that was not found may well be in it. */
   readonly readable: boolean;
@@ -43,15 +43,15 @@ export function readYaml({ path, text }: YamlFile): YamlReading {
 }
 
 /** A problem is a sentence. */
-type Finding = Written | string;
+type Finding = WrittenValue | string;
 
-interface Place {
+interface ParsedFile {
   readonly document: Document;
-  originOf(offset: number): Written["origin"];
+  originOf(offset: number): WrittenValue["origin"];
 }
 
 /** The whole file, where `section` is empty, or what is below one section. */
-function readMap(node: unknown, section: string, place: Place): Finding[] {
+function readMap(node: unknown, section: string, place: ParsedFile): Finding[] {
   if (isEmpty(node)) return [];
   if (!isMap<Node, Node | null>(node)) return [`${place.originOf(startOf(node))}: ${notASection(section)}`];
 
@@ -78,10 +78,10 @@ function readMap(node: unknown, section: string, place: Place): Finding[] {
 }
 
 interface NamedValue {
-  readonly origin: Written["origin"];
+  readonly origin: WrittenValue["origin"];
   /** Stands for `<name>` in the path of the setting. */
   readonly name: string;
-  readonly place: Place;
+  readonly place: ParsedFile;
 }
 
 /** A setting that exists once per name has a structure as its value; its text is JSON with all names. */
@@ -93,8 +93,8 @@ function readNamed(setting: NamedSetting, node: unknown, { origin, name, place }
 }
 
 /** One setting for all names. */
-function mergeNamed(written: readonly Written[]): readonly Written[] {
-  const isNamed = ({ setting }: Written) => setting.path.includes("<name>");
+function mergeNamed(written: readonly WrittenValue[]): readonly WrittenValue[] {
+  const isNamed = ({ setting }: WrittenValue) => setting.path.includes("<name>");
   const named = written.filter(isNamed);
   const [first] = named;
   if (!first) return written;
@@ -114,7 +114,7 @@ function readValue(
   return [{ setting, text: node.source ?? String(node.value), origin }];
 }
 
-function toJson(node: unknown, { document }: Place): unknown {
+function toJson(node: unknown, { document }: ParsedFile): unknown {
   return isNode(node) ? node.toJS(document) : undefined;
 }
 

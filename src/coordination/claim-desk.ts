@@ -31,7 +31,7 @@ const longestMs = 366 * 24 * 3_600_000;
 const agendaResolutionMs = 4;
 /** How often an unclear answer is followed up before the caller is told that the store does not answer. */
 const patience = 3;
-const mostGhosts = 1_000;
+const maxGhosts = 1_000;
 
 class ClaimDesk implements Claims {
   readonly #store: ClaimStore;
@@ -157,7 +157,7 @@ class ClaimDesk implements Claims {
 
   #rememberGhost({ key, holder }: ClaimBid) {
     this.#ghosts.set(key, holder);
-    if (this.#ghosts.size > mostGhosts) this.#ghosts.delete(this.#ghosts.keys().next().value as Key);
+    if (this.#ghosts.size > maxGhosts) this.#ghosts.delete(this.#ghosts.keys().next().value as Key);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Lease, ReleaseOutcome } from "./locks.ts";
 import type { Tenure } from "./tenure.ts";
 
 /** Where a lease goes back to. */
-export interface Origin {
+export interface LeaseOwner {
   giveBack(lease: HeldLease): Promise<ReleaseOutcome>;
 }
 
@@ -15,7 +15,7 @@ export class HeldLease implements Lease {
   readonly holder: string;
   readonly acquiredAt: number;
   readonly #tenure: Tenure;
-  readonly #origin: Origin;
+  readonly #origin: LeaseOwner;
   /** Made when somebody looks: most leases are released without anyone having listened. */
   #controller: AbortController | undefined;
   #lost: CoordinationError | undefined;
@@ -26,7 +26,7 @@ export class HeldLease implements Lease {
     { fence, holder }: { readonly fence: bigint; readonly holder: string },
     tenure: Tenure,
     acquiredAt: number,
-    origin: Origin,
+    origin: LeaseOwner,
   ) {
     this.key = key;
     this.fence = fence;

@@ -5,7 +5,7 @@ import type { Key } from "./key.ts";
 import type { LockStore } from "./lock-store.ts";
 import type { AcquireOptions, Lease, LockEvents, LockLoad, Locks, TryOptions } from "./locks.ts";
 import { Slot, type SlotContext } from "./slot.ts";
-import { type Answer, aborted, Waiter, type Wants } from "./waiter.ts";
+import { aborted, Waiter, type WaitResult, type Wants } from "./waiter.ts";
 
 export interface LockTableOptions {
   readonly clock: Clock;
@@ -158,7 +158,7 @@ class LockTable implements Locks {
     return Promise.reject(error);
   }
 
-  readonly #answered = (waiter: Waiter, answer: Answer) => {
+  readonly #answered = (waiter: Waiter, answer: WaitResult) => {
     this.#waiting--;
     const { events, clock } = this.#context;
     const waitedMs = clock.now() - waiter.since;

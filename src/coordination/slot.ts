@@ -4,7 +4,7 @@ import type { Key } from "./key.ts";
 import { type Bid, type Delay, explainDelay, type Grant, type LockStore, type Terms } from "./lock-store.ts";
 import type { Holder, LockEvents, ReleaseOutcome } from "./locks.ts";
 import { type Duties, type Renewal, Tenure, type TimeKeeping } from "./tenure.ts";
-import type { Line, Waiter, Wants } from "./waiter.ts";
+import type { Waiter, WaitQueue, Wants } from "./waiter.ts";
 
 /** What the slots of one table share. */
 export interface SlotContext extends TimeKeeping {
@@ -22,7 +22,7 @@ export interface SlotContext extends TimeKeeping {
  * The queue in front of the store is what makes two callers of one process exclude each other, and what keeps the
  * number of remote waiters at one however many wait here.
  */
-export class Slot implements Line {
+export class Slot implements WaitQueue {
   readonly key: Key;
   readonly #in: SlotContext;
   #first: Waiter | undefined;

@@ -18,7 +18,7 @@ export interface Wants {
 }
 
 /** Where a waiter stands in line. */
-export interface Line {
+export interface WaitQueue {
   readonly key: Key;
   /** Who holds the key, as far as is known. */
   readonly holder: Holder | undefined;
@@ -28,7 +28,7 @@ export interface Line {
   leave(waiter: Waiter): void;
 }
 
-export type Answer = HeldLease | CoordinationError | "contention";
+export type WaitResult = HeldLease | CoordinationError | "contention";
 
 /** A caller in the queue of a slot: answered once, by its turn, by time, or because it stopped waiting. */
 export class Waiter {
@@ -37,9 +37,9 @@ export class Waiter {
   /** @internal It was said that somebody is in the way. */ contended = false;
   readonly wants: Wants;
   readonly since: number;
-  readonly line: Line;
+  readonly line: WaitQueue;
   readonly #agenda: Agenda;
-  readonly #answered: (waiter: Waiter, answer: Answer) => void;
+  readonly #answered: (waiter: Waiter, answer: WaitResult) => void;
   readonly resolve: (lease: HeldLease | undefined) => void;
   readonly reject: (error: CoordinationError) => void;
   #timer: Appointment | undefined;
@@ -48,12 +48,12 @@ export class Waiter {
   constructor(
     wants: Wants,
     since: number,
-    line: Line,
+    line: WaitQueue,
     agenda: Agenda,
     to: {
       resolve(lease: HeldLease | undefined): void;
       reject(error: CoordinationError): void;
-      answered(waiter: Waiter, answer: Answer): void;
+      answered(waiter: Waiter, answer: WaitResult): void;
     },
   ) {
     this.wants = wants;
@@ -80,7 +80,7 @@ export class Waiter {
   }
 
   /** Called by the slot, after it let the waiter out of the queue. */
-  answer(answer: Answer): void {
+  answer(answer: WaitResult): void {
     this.#done = true;
     if (this.#timer) this.#agenda.remove(this.#timer);
     this.wants.signal?.removeEventListener("abort", this);

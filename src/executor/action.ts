@@ -2,7 +2,7 @@ import type { LedgerEvent } from "../ledger/index.ts";
 import type { Blocked } from "../policy/index.ts";
 import type { NotificationRequest, RemediationTargetStatus, WorkflowExecutionStatus } from "../resources/index.ts";
 import type { Announcement } from "./announcement.ts";
-import type { CancelReason, SeenRun } from "./seen.ts";
+import type { CancelReason, ObservedRun } from "./snapshot.ts";
 
 /** One write, harmless to repeat and conditional on what was seen. Whoever loses a race looks again and decides anew. */
 export type Action =
@@ -11,15 +11,15 @@ export type Action =
   | { readonly do: "unmark" }
   | { readonly do: "set-status"; readonly status: WorkflowExecutionStatus; readonly decision?: Blocked }
   /** Copies the run's own words, if this is how the run is now: an old view of it would undo what others wrote. */
-  | { readonly do: "mirror-run"; readonly run: SeenRun; readonly status: WorkflowExecutionStatus }
+  | { readonly do: "mirror-run"; readonly run: ObservedRun; readonly status: WorkflowExecutionStatus }
   /** Makes the target's record from what the executions and runs of the target say. */
   | { readonly do: "create-record" }
   | { readonly do: "write-record"; readonly status: RemediationTargetStatus }
   | { readonly do: "create-run" }
   /** Execution and record are read once more before. */
-  | { readonly do: "start-run"; readonly run: SeenRun }
-  | { readonly do: "cancel-run"; readonly run: SeenRun; readonly because: CancelReason }
-  | { readonly do: "delete-run"; readonly run: SeenRun }
+  | { readonly do: "start-run"; readonly run: ObservedRun }
+  | { readonly do: "cancel-run"; readonly run: ObservedRun; readonly because: CancelReason }
+  | { readonly do: "delete-run"; readonly run: ObservedRun }
   /** Exactly as it was seen: its finalizer keeps it until its end is recorded. */
   | { readonly do: "delete-execution" }
   /** Puts an event into the ledger; nothing after it happens if that fails. */
@@ -31,7 +31,7 @@ export type Action =
   | { readonly do: "announce"; readonly what: Announcement };
 
 /** What to do now, and when to look again if nothing happens before. */
-export interface Turn {
+export interface Decision {
   readonly actions: readonly Action[];
-  readonly lookAgainInMs?: number;
+  readonly requeueAfterMs?: number;
 }

@@ -1,13 +1,13 @@
 import { type Allowed, type Blocked, decide as decidePolicy, remaining, withHolder } from "../policy/index.ts";
 import type { RecordHolder, SkipDetails, TargetHolder } from "../resources/index.ts";
-import type { Turn } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { usedApproval } from "./approval.ts";
 import type { ValidPlan } from "./plan.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Asks the policy. The admitting write is conditional on the very record that was asked about: it is the lock. */
-export function admitOrSkip(seen: Seen, plan: ValidPlan): Turn {
-  const { execution, record, nowMs, settings, pauses } = seen;
+export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision {
+  const { execution, record, nowMs, settings, pauses } = snapshot;
   const { uid = "" } = execution.metadata;
   const { workflowId } = execution.spec.workflowRef;
   const { target } = plan;
@@ -22,17 +22,17 @@ export function admitOrSkip(seen: Seen, plan: ValidPlan): Turn {
       nowMs,
     },
   );
-  if (decision.verdict === "block") return skip(seen, plan, decision);
-  if (decision.observeOnly) return skip(seen, plan, observing(decision));
+  if (decision.verdict === "block") return skip(snapshot, plan, decision);
+  if (decision.observeOnly) return skip(snapshot, plan, observing(decision));
   return {
     actions: [
-      { do: "write-record", status: withHolder(record?.status, holderOf(seen, plan)) },
+      { do: "write-record", status: withHolder(record?.status, holderOf(snapshot, plan)) },
       { do: "announce", what: { kind: "admitted" } },
     ],
   };
 }
 
-function holderOf({ execution, approval, nowMs }: Seen, plan: ValidPlan): RecordHolder {
+function holderOf({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): RecordHolder {
   const { metadata, spec } = execution;
   const catalogEntryUid = plan.entry?.metadata.uid;
   return {
@@ -47,8 +47,8 @@ function holderOf({ execution, approval, nowMs }: Seen, plan: ValidPlan): Record
   };
 }
 
-function skip(seen: Seen, plan: ValidPlan, decision: Blocked): Turn {
-  const skipDetails = skipDetailsOf(seen, plan, decision);
+function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision {
+  const skipDetails = skipDetailsOf(snapshot, plan, decision);
   return {
     actions: [
       { do: "set-status", status: { phase: "Skipped", skipDetails }, decision },
@@ -70,27 +70,30 @@ function observing({ message, checks }: Allowed): Blocked {
 }
 
 /** What the record said, in the words of the execution's status. */
-function skipDetailsOf(seen: Seen, plan: ValidPlan, decision: Blocked): SkipDetails {
+function skipDetailsOf(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): SkipDetails {
   const { reason, holder, earlier, clearsAtMs } = decision;
   const target = plan.target.text;
-  const details = { message: `${decision.message}. Next: ${decision.nextStep}`, skippedAt: skippedAt(seen, holder) };
+  const details = {
+    message: `${decision.message}. Next: ${decision.nextStep}`,
+    skippedAt: skippedAt(snapshot, holder),
+  };
   const recent = earlier && {
     recentRemediation: {
       name: earlier.executionName,
       namespace: earlier.executionNamespace,
       uid: earlier.executionUid,
-      workflowId: seen.execution.spec.workflowRef.workflowId,
+      workflowId: snapshot.execution.spec.workflowRef.workflowId,
       targetResource: target,
       completedAt: earlier.completedAt,
       outcome: earlier.outcome,
-      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: remaining(clearsAtMs - seen.nowMs) }),
+      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: remaining(clearsAtMs - snapshot.nowMs) }),
     },
   };
   switch (reason) {
     case "ResourceBusy":
       return { reason, ...details, conflictingWorkflow: conflictOf(holder as TargetHolder, target) };
     case "RecentlyRemediated": {
-      const cooldownRemaining = remaining((clearsAtMs ?? seen.nowMs) - seen.nowMs);
+      const cooldownRemaining = remaining((clearsAtMs ?? snapshot.nowMs) - snapshot.nowMs);
       return { reason, ...details, cause: decision.cause ?? "cooldown", cooldownRemaining, ...recent };
     }
     case "PreviousExecutionFailed":
@@ -121,7 +124,7 @@ function conflictOf(holder: TargetHolder, targetResource: string) {
  * A moment at which the holder held the target, by whoever's clock: we looked at our watch before we read the record,
  * so the holder was there then, or came between the two.
  */
-function skippedAt({ nowMs }: Seen, holder: TargetHolder | undefined): string {
+function skippedAt({ nowMs }: Snapshot, holder: TargetHolder | undefined): string {
   return iso(Math.max(nowMs, holder ? Date.parse(holder.since) : nowMs));
 }
 

@@ -2,10 +2,10 @@ import type { Logger } from "../telemetry/index.ts";
 import type { Announcement } from "./announcement.ts";
 import { type EventRecorder, eventOf } from "./kube-events.ts";
 import type { ExecutorMetrics } from "./metrics.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Tells people and metrics what happened. Never throws, and nothing waits for it. */
-export type Announce = (what: Announcement, seen: Seen) => void;
+export type Announce = (what: Announcement, snapshot: Snapshot) => void;
 
 export function announcer(options: {
   readonly log: Logger;
@@ -13,16 +13,16 @@ export function announcer(options: {
   readonly recorder: EventRecorder;
 }): Announce {
   const { log, metrics, recorder } = options;
-  return (what, seen) => {
-    metrics.count(what, seen);
-    say(log, what, seen);
-    const event = eventOf(what, seen);
+  return (what, snapshot) => {
+    metrics.count(what, snapshot);
+    say(log, what, snapshot);
+    const event = eventOf(what, snapshot);
     if (event) recorder.record(event);
   };
 }
 
-function say(log: Logger, what: Announcement, seen: Seen) {
-  const { execution, plan, run } = seen;
+function say(log: Logger, what: Announcement, snapshot: Snapshot) {
+  const { execution, plan, run } = snapshot;
   const { metadata, spec } = execution;
   const targetResource = plan.target?.text ?? spec.targetResource;
   const fields = {
@@ -51,7 +51,8 @@ function say(log: Logger, what: Announcement, seen: Seen) {
     case "freed":
       log.info("lock released", fields);
       return (
-        execution.status?.phase === "Completed" && log.info("waiting for cooldown", { ...fields, ...cooldownOf(seen) })
+        execution.status?.phase === "Completed" &&
+        log.info("waiting for cooldown", { ...fields, ...cooldownOf(snapshot) })
       );
     case "run-removed":
       return log.info("run removed", { ...fields, run: what.runName });
@@ -64,7 +65,7 @@ function say(log: Logger, what: Announcement, seen: Seen) {
   }
 }
 
-function cooldownOf({ execution: { status }, plan, settings, nowMs }: Seen) {
+function cooldownOf({ execution: { status }, plan, settings, nowMs }: Snapshot) {
   const cooldownPeriodMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
   const completedMs = status?.phase === "Completed" ? Date.parse(status.completionTime) : nowMs;
   return { cooldownPeriodMs, remainingMs: Math.max(0, completedMs + cooldownPeriodMs - nowMs) };

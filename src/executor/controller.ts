@@ -34,10 +34,10 @@ import type { Clock, Random } from "../time/index.ts";
 import { announcer } from "./announce.ts";
 import { eventRecorder } from "./kube-events.ts";
 import { executorMetrics } from "./metrics.ts";
-import type { AcknowledgersKnownSince, Sight } from "./observe.ts";
+import type { AcknowledgersKnownSince, Caches } from "./observe.ts";
 import type { PlanDefaults } from "./plan.ts";
 import { reconcile } from "./reconcile.ts";
-import type { ExecutorSettings } from "./seen.ts";
+import type { ExecutorSettings } from "./snapshot.ts";
 import { reconcileTarget } from "./targets.ts";
 
 export interface ExecutorOptions {
@@ -109,7 +109,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   }
   executions.subscribe((event, { metadata }) => event === "DELETED" && admitted.delete(metadata.uid ?? ""));
   const engines = new Map(options.engines.map((engine) => [engine.name, engine]));
-  const sight: Sight = {
+  const caches: Caches = {
     ...options,
     defaults: { ...options.defaults, engines: new Set(engines.keys()) },
     executions,
@@ -123,8 +123,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
   };
   const recorder = eventRecorder(client, log);
   const followed = { executions, records, entries, nowMs: () => client.serverNowMs() };
-  const hands = {
-    sight,
+  const deps = {
+    caches,
     ledger,
     announce: announcer({ log, metrics: executorMetrics(options.metrics, followed), recorder }),
     told: new Set<string>(),
@@ -160,7 +160,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       },
       ...runInformers.map((informer) => keysFrom(informer, keysOfRun)),
     ],
-    reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
+    reconcile: (key, signal) => reconcile(refOfKey(key), deps, signal),
     stalls: stalls.watch({
       type: workflowExecutions,
       noun: "execution",
@@ -182,7 +182,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       keysFrom(executions, ({ metadata }) => targetKey(metadata.labels)),
       ...runInformers.map((informer) => keysFrom(informer, ({ metadata }) => targetKey(metadata.labels))),
     ],
-    reconcile: (key, signal) => reconcileTarget(key, hands, signal),
+    reconcile: (key, signal) => reconcileTarget(key, deps, signal),
     stalls: stalls.watch({
       type: remediationTargets,
       noun: "target",

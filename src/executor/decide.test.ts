@@ -10,11 +10,11 @@ import {
   type WorkflowExecutionStatus,
   type WorkflowHistory,
 } from "../resources/index.ts";
-import type { Turn } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { decide } from "./decide.ts";
 import { marksOf } from "./marks.ts";
 import type { ValidPlan } from "./plan.ts";
-import type { RunOwner, Seen, SeenRun } from "./seen.ts";
+import type { ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
 
 const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
 
@@ -25,18 +25,18 @@ describe("a new execution", () => {
   it("is marked first, so that it is found and kept whatever happens next", () => {
     const bare = { ...execution(undefined), metadata: { name: "wfe-a", namespace: "ns", uid: "me" } };
 
-    expect(steps(decide(seen({ execution: bare })))).toEqual(["mark"]);
+    expect(steps(decide(snapshot({ execution: bare })))).toEqual(["mark"]);
   });
 
   it("becomes Pending once it is marked", () => {
-    expect(steps(decide(seen({ execution: execution(undefined) })))).toEqual(["set-status Pending", "announce"]);
+    expect(steps(decide(snapshot({ execution: execution(undefined) })))).toEqual(["set-status Pending", "announce"]);
   });
 });
 
 describe("a pending execution", () => {
   const pending = execution({ phase: "Pending" });
 
-  it.each<[string, Partial<Seen>, readonly string[]]>([
+  it.each<[string, Partial<Snapshot>, readonly string[]]>([
     ["without a record has it made", { record: undefined }, ["create-record"]],
     ["on a free target takes it", {}, ["write-record", "announce"]],
     [
@@ -77,7 +77,7 @@ describe("a pending execution", () => {
       ["set-status Failed", "announce"],
     ],
   ])("%s", (_what, world, expected) => {
-    expect(steps(decide(seen({ execution: pending, ...world })))).toEqual(expected);
+    expect(steps(decide(snapshot({ execution: pending, ...world })))).toEqual(expected);
   });
 
   it("that is being deleted notes that it holds the target, removes its run, gives the target back, and says so", () => {
@@ -92,17 +92,17 @@ describe("a pending execution", () => {
     const noted = being(execution({ phase: "Pending", conditions: [owed] }));
     const suspended = run({ kind: "suspended" });
 
-    expect(steps(decide(seen({ execution: deleted, record: heldBy("me"), run: suspended })))).toEqual([
+    expect(steps(decide(snapshot({ execution: deleted, record: heldBy("me"), run: suspended })))).toEqual([
       "record",
       "set-status Pending",
     ]);
-    expect(steps(decide(seen({ execution: noted, record: heldBy("me"), run: suspended })))).toEqual([
+    expect(steps(decide(snapshot({ execution: noted, record: heldBy("me"), run: suspended })))).toEqual([
       "delete-run",
       "announce",
     ]);
-    expect(steps(decide(seen({ execution: noted, record: heldBy("me") })))).toEqual(["write-record"]);
-    expect(steps(decide(seen({ execution: noted })))).toEqual(["record-freed", "set-status Pending", "announce"]);
-    expect(steps(decide(seen({ execution: deleted })))).toEqual(["record", "unmark"]);
+    expect(steps(decide(snapshot({ execution: noted, record: heldBy("me") })))).toEqual(["write-record"]);
+    expect(steps(decide(snapshot({ execution: noted })))).toEqual(["record-freed", "set-status Pending", "announce"]);
+    expect(steps(decide(snapshot({ execution: deleted })))).toEqual(["record", "unmark"]);
   });
 });
 
@@ -114,7 +114,7 @@ describe("a running execution", () => {
     pipelineRunStatus: { status: "Unknown" },
   });
 
-  it.each<[string, Partial<Seen>, readonly string[]]>([
+  it.each<[string, Partial<Snapshot>, readonly string[]]>([
     ["starts its run", { run: run({ kind: "suspended" }) }, ["record", "start-run", "announce"]],
     ["waits while nothing new is to be seen", { run: run(working) }, []],
     [
@@ -136,21 +136,21 @@ describe("a running execution", () => {
       [],
     ],
   ])("%s", (_what, world, expected) => {
-    expect(steps(decide(seen({ execution: running, record: heldBy("me"), ...world })))).toEqual(expected);
+    expect(steps(decide(snapshot({ execution: running, record: heldBy("me"), ...world })))).toEqual(expected);
   });
 
   it("that takes too long is cancelled once, and waits for the end", () => {
     const late = { execution: running, record: heldBy("me"), nowMs: now + 60 * minute };
 
-    expect(steps(decide(seen({ ...late, run: run(working) })))).toEqual(["record", "cancel-run"]);
+    expect(steps(decide(snapshot({ ...late, run: run(working) })))).toEqual(["record", "cancel-run"]);
     const cancelled = { ...run(working), cancelledBecause: "Timeout" as const };
-    expect(steps(decide(seen({ ...late, run: cancelled })))).toEqual([]);
+    expect(steps(decide(snapshot({ ...late, run: cancelled })))).toEqual([]);
   });
 
   it("that is being deleted is cancelled, and keeps the target until that has stopped", () => {
-    const turn = decide(seen({ execution: being(running), record: heldBy("me"), run: run(working) }));
+    const next = decide(snapshot({ execution: being(running), record: heldBy("me"), run: run(working) }));
 
-    expect(steps(turn)).toEqual(["record", "cancel-run"]);
+    expect(steps(next)).toEqual(["record", "cancel-run"]);
   });
 });
 
@@ -166,21 +166,23 @@ describe("an execution that has ended", () => {
   const told = execution({ ...completed, conditions: [recorded()] });
 
   it("folds its end into the record, which frees the target", () => {
-    expect(steps(decide(seen({ execution: execution(completed), record: heldBy("me") })))).toEqual(["write-record"]);
+    expect(steps(decide(snapshot({ execution: execution(completed), record: heldBy("me") })))).toEqual([
+      "write-record",
+    ]);
   });
 
   it("keeps its run until the cooldown is over, then removes it", () => {
-    const turn = decide(seen({ execution: told, run: run(succeeded) }));
+    const next = decide(snapshot({ execution: told, run: run(succeeded) }));
 
-    expect(turn).toEqual({ actions: [], lookAgainInMs: 4 * minute });
-    expect(steps(decide(seen({ execution: told, run: run(succeeded), nowMs: now + 4 * minute })))).toEqual([
+    expect(next).toEqual({ actions: [], requeueAfterMs: 4 * minute });
+    expect(steps(decide(snapshot({ execution: told, run: run(succeeded), nowMs: now + 4 * minute })))).toEqual([
       "delete-run",
       "announce",
     ]);
   });
 
   it("removes a run that was created for it too late", () => {
-    expect(steps(decide(seen({ execution: told, run: { ...run({ kind: "suspended" }), uid: "run-2" } })))).toEqual([
+    expect(steps(decide(snapshot({ execution: told, run: { ...run({ kind: "suspended" }), uid: "run-2" } })))).toEqual([
       "delete-run",
       "announce",
     ]);
@@ -188,7 +190,7 @@ describe("an execution that has ended", () => {
 
   const retained = retention.retentionMs - minute;
 
-  it.each<[string, Partial<Seen>, readonly string[]]>([
+  it.each<[string, Partial<Snapshot>, readonly string[]]>([
     ["is kept until its retention is over", { nowMs: now + retained - 1 }, []],
     ["is deleted then", { nowMs: now + retained }, ["delete-execution"]],
     ["is deleted although its record is gone", { nowMs: now + retained, record: undefined }, ["delete-execution"]],
@@ -200,7 +202,7 @@ describe("an execution that has ended", () => {
     ],
     ["is left to its owner", { execution: owned(told) }, []],
   ])("%s", (_what, world, expected) => {
-    expect(steps(decide(seen({ execution: told, nowMs: now + retained, ...world })))).toEqual(expected);
+    expect(steps(decide(snapshot({ execution: told, nowMs: now + retained, ...world })))).toEqual(expected);
   });
 
   it("that failed while acting is kept if its record is gone, because the record is made again from it", () => {
@@ -211,21 +213,24 @@ describe("an execution that has ended", () => {
     const status = { phase: "Failed", outcome: "Failed", completionTime: iso(now), failureDetails } as const;
     const failed = execution({ ...status, conditions: [recorded()] });
 
-    const turn = decide(seen({ execution: failed, record: undefined, nowMs: now + 2 * retention.retentionMs }));
+    const next = decide(snapshot({ execution: failed, record: undefined, nowMs: now + 2 * retention.retentionMs }));
 
-    expect(turn.actions).toEqual([]);
+    expect(next.actions).toEqual([]);
   });
 
   it("never deletes the run of another execution, even when it is deleted itself", () => {
     const others = run(working, { kind: "other", name: "wfe-b", settled: false });
 
-    expect(steps(decide(seen({ execution: told, run: others })))).toEqual([]);
+    expect(steps(decide(snapshot({ execution: told, run: others })))).toEqual([]);
     const folded = { ...heldBy("wfe-b"), status: { workflows: [foldedHistory()] } };
-    expect(steps(decide(seen({ execution: being(told), run: others, record: folded })))).toEqual(["record", "unmark"]);
+    expect(steps(decide(snapshot({ execution: being(told), run: others, record: folded })))).toEqual([
+      "record",
+      "unmark",
+    ]);
   });
 });
 
-function steps({ actions }: Turn): readonly string[] {
+function steps({ actions }: Decision): readonly string[] {
   return actions.map((action) => (action.do === "set-status" ? `set-status ${action.status.phase}` : action.do));
 }
 
@@ -235,7 +240,7 @@ const succeeded: RunState = { kind: "succeeded", progress: {}, completedAt: iso(
 const failed: RunState = { kind: "failed", progress: {}, completedAt: iso(now) };
 const failure = { reason: "TaskRunFailed" as const, message: "exit 1", anythingStarted: true };
 
-function seen(world: Partial<Seen>): Seen {
+function snapshot(world: Partial<Snapshot>): Snapshot {
   return {
     nowMs: now,
     execution: execution({ phase: "Pending" }),
@@ -314,7 +319,7 @@ function foldedHistory() {
   return { workflowId: "cleanup", consecutiveFailures: 0, lastSuccess: end, recentEnds: [end] };
 }
 
-function run(state: RunState, owner: RunOwner = { kind: "us" }): SeenRun {
+function run(state: RunState, owner: RunOwner = { kind: "us" }): ObservedRun {
   const object = { kind: "PipelineRun", metadata: { name: "wfe-1", namespace: "runs", uid: "run-1" } };
   const workload = { engine: "tekton", image: "x" } as const;
   return { object, uid: "run-1", state, owner, workload, ...(state.kind === "failed" ? { failure } : {}) };

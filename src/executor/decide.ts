@@ -1,5 +1,5 @@
 import { cancelRequestOn } from "../resources/index.ts";
-import type { Action, Turn } from "./action.ts";
+import type { Action, Decision } from "./action.ts";
 import { admitOrSkip } from "./admission.ts";
 import { approvalProblem, requiresApproval } from "./approval.ts";
 import { cancellationOf } from "./cancellation.ts";
@@ -7,8 +7,8 @@ import { cancelledBefore, completed, failed, failedBefore, failureOfRun } from "
 import * as events from "./ledger-events.ts";
 import { isMarked } from "./marks.ts";
 import type { ValidPlan } from "./plan.ts";
-import type { CancelReason, Seen, SeenRun } from "./seen.ts";
 import { settle } from "./settle.ts";
+import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
 import { mirrored, pending, running } from "./statuses.ts";
 
 /**
@@ -20,102 +20,107 @@ import { mirrored, pending, running } from "./statuses.ts";
  *
  * The target is held from the write of the record that admits the execution until the write that folds its end.
  */
-export function decide(seen: Seen): Turn {
-  const { status } = seen.execution;
+export function decide(snapshot: Snapshot): Decision {
+  const { status } = snapshot.execution;
   switch (status?.phase) {
     case undefined:
-      return decideNew(seen);
+      return decideNew(snapshot);
     case "Pending":
-      return decidePending(seen);
+      return decidePending(snapshot);
     case "Running":
-      return decideRunning(seen, status);
+      return decideRunning(snapshot, status);
     case "Completed":
     case "Failed":
     case "Skipped":
-      return settle(seen);
+      return settle(snapshot);
   }
 }
 
-function decideNew(seen: Seen): Turn {
-  if (seen.execution.metadata.deletionTimestamp) return settle(seen);
+function decideNew(snapshot: Snapshot): Decision {
+  if (snapshot.execution.metadata.deletionTimestamp) return settle(snapshot);
   // Found by its target's hash and kept by its finalizer, before anything is done for it.
-  if (seen.plan.target && !isMarked(seen.execution, seen.plan.target)) return act({ do: "mark" });
+  if (snapshot.plan.target && !isMarked(snapshot.execution, snapshot.plan.target)) return act({ do: "mark" });
   return act({ do: "set-status", status: pending() }, { do: "announce", what: { kind: "pending" } });
 }
 
-function decidePending(seen: Seen): Turn {
-  const { execution, plan, record, run, refusal } = seen;
+function decidePending(snapshot: Snapshot): Decision {
+  const { execution, plan, record, run, refusal } = snapshot;
   const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
-  if (execution.metadata.deletionTimestamp) return settle(seen);
-  const cancel = cancellationOf(seen);
-  if (cancel) return cancelledBefore(seen, cancel);
+  if (execution.metadata.deletionTimestamp) return settle(snapshot);
+  const cancel = cancellationOf(snapshot);
+  if (cancel) return cancelledBefore(snapshot, cancel);
   if (plan.kind === "invalid") {
-    if (!holdsTarget) return failedBefore(seen, { reason: "ValidationError", message: plan.problem });
+    if (!holdsTarget) return failedBefore(snapshot, { reason: "ValidationError", message: plan.problem });
     // It was valid when it was admitted: the catalog changed under it.
-    const { actions } = failedBefore(seen, { reason: "ConfigurationError", message: plan.problem });
-    return act({ do: "record", event: events.admitted(seen) }, ...actions);
+    const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message: plan.problem });
+    return act({ do: "record", event: events.admitted(snapshot) }, ...actions);
   }
-  const unapproved = holdsTarget ? undefined : approvalGap(seen, plan);
-  if (unapproved) return failedBefore(seen, { reason: "ValidationError", message: unapproved });
+  const unapproved = holdsTarget ? undefined : approvalGap(snapshot, plan);
+  if (unapproved) return failedBefore(snapshot, { reason: "ValidationError", message: unapproved });
   if (!record?.status) return act({ do: "create-record" });
-  if (!holdsTarget) return admitOrSkip(seen, plan);
-  if (refusal) return failedBefore(seen, refusal);
+  if (!holdsTarget) return admitOrSkip(snapshot, plan);
+  if (refusal) return failedBefore(snapshot, refusal);
   // A record that was made again does not know by which entry, nor by which approval, it was admitted.
   if (!run && record.status.holder?.catalogEntryUid !== plan.entry?.metadata.uid) {
     const message = "the target's record was lost before the run was created: it is not known what admitted it";
-    const { actions } = failedBefore(seen, { reason: "ConfigurationError", message });
-    return act({ do: "record", event: events.admitted(seen) }, ...actions);
+    const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message });
+    return act({ do: "record", event: events.admitted(snapshot) }, ...actions);
   }
-  if (!run) return act({ do: "record", event: events.admitted(seen) }, { do: "create-run" });
-  if (run.owner.kind !== "us") return makeRoom(seen, run);
+  if (!run) return act({ do: "record", event: events.admitted(snapshot) }, { do: "create-run" });
+  if (run.owner.kind !== "us") return makeRoom(snapshot, run);
   // Before the run is started: another replica may be about to skip this execution, and only one of the two can be written.
-  return act({ do: "record", event: events.runCreated(seen, run) }, { do: "set-status", status: running(seen, run) });
+  return act(
+    { do: "record", event: events.runCreated(snapshot, run) },
+    { do: "set-status", status: running(snapshot, run) },
+  );
 }
 
 /** Why it may not be admitted for want of an approval. */
-function approvalGap({ execution, approval, record }: Seen, plan: ValidPlan): string | undefined {
+function approvalGap({ execution, approval, record }: Snapshot, plan: ValidPlan): string | undefined {
   if (!requiresApproval(plan)) return undefined;
   return approvalProblem({ execution, plan, approval, record: record?.status });
 }
 
 /** The name of our run is taken. */
-function makeRoom(seen: Seen, run: SeenRun): Turn {
+function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision {
   const { owner, state } = run;
   if (owner.kind === "foreign") {
-    return failedBefore(seen, { reason: "PipelineRunCreationFailed", message: owner.why });
+    return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: owner.why });
   }
   // A run that was created late, after its execution had lost the target, never started and never will.
   const mayGo = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
   // Its end is an event that wakes us.
-  if (run.object.metadata.deletionTimestamp) return { actions: [], lookAgainInMs: 5_000 };
+  if (run.object.metadata.deletionTimestamp) return { actions: [], requeueAfterMs: 5_000 };
   if (mayGo) return act({ do: "delete-run", run });
 
   const why = `the run of ${owner.kind === "other" ? owner.name : "another execution"} is not settled yet`;
-  return { actions: [{ do: "announce", what: { kind: "blocked-by-run", why } }], lookAgainInMs: 1_000 };
+  return { actions: [{ do: "announce", what: { kind: "blocked-by-run", why } }], requeueAfterMs: 1_000 };
 }
 
-type RunningStatus = Extract<NonNullable<Seen["execution"]["status"]>, { phase: "Running" }>;
+type RunningStatus = Extract<NonNullable<Snapshot["execution"]["status"]>, { phase: "Running" }>;
 
-function decideRunning(seen: Seen, status: RunningStatus): Turn {
-  const run = seen.run?.uid === status.pipelineRunRef.uid ? seen.run : undefined;
-  if (!run) return failed(seen, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
+function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision {
+  const run = snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined;
+  if (!run) return failed(snapshot, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
   switch (run.state.kind) {
     case "succeeded":
-      return completed(seen, run, run.state);
+      return completed(snapshot, run, run.state);
     case "failed":
       // Over, but with something of it still at work: the target is not free before that has gone, too.
-      return run.failure?.unfinished ? { actions: [], lookAgainInMs: 1_000 } : failed(seen, failureOfRun(seen, run));
+      return run.failure?.unfinished
+        ? { actions: [], requeueAfterMs: 1_000 }
+        : failed(snapshot, failureOfRun(snapshot, run));
     case "suspended":
-      return cancelReason(seen, status, run) ? keepWatching(seen, status, run) : start(seen, run);
+      return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
     case "running":
-      return keepWatching(seen, status, run);
+      return keepWatching(snapshot, status, run);
   }
 }
 
-function start(seen: Seen, run: SeenRun): Turn {
-  if (!seen.record?.status) return act({ do: "create-record" });
+function start(snapshot: Snapshot, run: ObservedRun): Decision {
+  if (!snapshot.record?.status) return act({ do: "create-record" });
   return act(
-    { do: "record", event: events.started(seen, run) },
+    { do: "record", event: events.started(snapshot, run) },
     { do: "start-run", run },
     { do: "announce", what: { kind: "started" } },
   );
@@ -124,43 +129,43 @@ function start(seen: Seen, run: SeenRun): Turn {
 /** Whatever it did before it vanished, it had begun. */
 const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as const;
 
-function keepWatching(seen: Seen, status: RunningStatus, run: SeenRun): Turn {
-  const cancel = cancelReason(seen, status, run);
-  const requested = cancel === "Requested" ? cancellationOf(seen) : undefined;
+function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): Decision {
+  const cancel = cancelReason(snapshot, status, run);
+  const requested = cancel === "Requested" ? cancellationOf(snapshot) : undefined;
   if (cancel && !run.cancelledBecause) {
     return act(
-      ...(requested ? [{ do: "record", event: events.cancelRequested(seen, requested) } as const] : []),
-      { do: "record", event: events.cancelled(seen, run, cancel) },
+      ...(requested ? [{ do: "record", event: events.cancelRequested(snapshot, requested) } as const] : []),
+      { do: "record", event: events.cancelled(snapshot, run, cancel) },
       { do: "cancel-run", run, because: cancel },
     );
   }
   // The end of a cancelled run is an event, too; only a run that never ends has to be asked for.
-  if (cancel) return { actions: mirror(status, run), lookAgainInMs: 10_000 };
-  return { actions: mirror(status, run), lookAgainInMs: Math.max(1, deadlineMs(seen, status) - seen.nowMs) };
+  if (cancel) return { actions: mirror(status, run), requeueAfterMs: 10_000 };
+  return { actions: mirror(status, run), requeueAfterMs: Math.max(1, deadlineMs(snapshot, status) - snapshot.nowMs) };
 }
 
-function mirror(status: RunningStatus, run: SeenRun): readonly Action[] {
+function mirror(status: RunningStatus, run: ObservedRun): readonly Action[] {
   const next = mirrored(status, run);
   return next === status ? [] : [{ do: "mirror-run", run, status: next }];
 }
 
-function cancelReason(seen: Seen, status: RunningStatus, run: SeenRun): CancelReason | undefined {
-  const { metadata } = seen.execution;
-  const { status: record } = seen.record ?? {};
+function cancelReason(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): CancelReason | undefined {
+  const { metadata } = snapshot.execution;
+  const { status: record } = snapshot.record ?? {};
   if (metadata.deletionTimestamp) return "ExecutionDeleted";
-  if (cancelRequestOn(seen.execution)) return "Requested";
+  if (cancelRequestOn(snapshot.execution)) return "Requested";
   if (run.state.kind === "suspended" && record && record.holder?.executionUid !== metadata.uid) return "TargetLost";
-  return seen.nowMs >= deadlineMs(seen, status) ? "Timeout" : undefined;
+  return snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined;
 }
 
 /** Engines know the timeout themselves. This is for one that does not keep it. */
 const timeoutGraceMs = 30_000;
 
-function deadlineMs({ plan }: Seen, { startTime }: RunningStatus): number {
+function deadlineMs({ plan }: Snapshot, { startTime }: RunningStatus): number {
   if (plan.kind === "invalid") return Number.MAX_SAFE_INTEGER;
   return Date.parse(startTime) + plan.timeoutMs + timeoutGraceMs;
 }
 
-function act(...actions: readonly Action[]): Turn {
+function act(...actions: readonly Action[]): Decision {
   return { actions };
 }

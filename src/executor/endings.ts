@@ -15,19 +15,19 @@ import {
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import type { Turn } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { cancellationOf } from "./cancellation.ts";
 import { summarise } from "./failure-summary.ts";
 import { cancelRequested } from "./ledger-events.ts";
-import type { Seen, SeenRun } from "./seen.ts";
+import type { ObservedRun, Snapshot } from "./snapshot.ts";
 import { approvalIn, refTo, startTimeOf, summaryOf } from "./statuses.ts";
 
 type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
 type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
 
 /** The run succeeded. */
-export function completed(seen: Seen, run: SeenRun, state: { readonly completedAt: string }): Turn {
-  const startTime = startedAt(seen) ?? startTimeOf(run) ?? iso(seen.nowMs);
+export function completed(snapshot: Snapshot, run: ObservedRun, state: { readonly completedAt: string }): Decision {
+  const startTime = startedAt(snapshot) ?? startTimeOf(run) ?? iso(snapshot.nowMs);
   const completionTime = new Date(state.completedAt).toISOString();
   const durationMs = elapsed(startTime, completionTime);
   const status: Completed = {
@@ -40,7 +40,7 @@ export function completed(seen: Seen, run: SeenRun, state: { readonly completedA
     pipelineRunStatus: summaryOf(run),
     consecutiveFailures: 0,
     workload: run.workload,
-    ...approvalBefore(seen),
+    ...approvalBefore(snapshot),
   };
   return {
     actions: [
@@ -56,14 +56,15 @@ interface Failure extends RunFailure {
 }
 
 /** The run failed, or is gone. */
-export function failed(seen: Seen, told: Failure): Turn {
-  const failure = { ...told, message: withoutSecrets(told.message, seen) };
-  const { status, metadata } = seen.execution;
+export function failed(snapshot: Snapshot, told: Failure): Decision {
+  const failure = { ...told, message: withoutSecrets(told.message, snapshot) };
+  const { status, metadata } = snapshot.execution;
   const before = status?.phase === "Running" ? status : undefined;
-  const run = seen.run?.owner.kind === "us" ? seen.run : undefined;
+  const run = snapshot.run?.owner.kind === "us" ? snapshot.run : undefined;
   const workload = run?.workload ?? before?.workload;
   const startTime = before?.startTime ?? (run && startTimeOf(run));
-  const completionTime = run?.state.kind === "failed" ? new Date(run.state.completedAt).toISOString() : iso(seen.nowMs);
+  const completionTime =
+    run?.state.kind === "failed" ? new Date(run.state.completedAt).toISOString() : iso(snapshot.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
   const { cancellation } = told;
   // Whoever asks for a block gets one, even if nothing was started.
@@ -78,7 +79,7 @@ export function failed(seen: Seen, told: Failure): Turn {
     failedAt: completionTime,
     ...(durationMs === undefined ? {} : { executionTimeBeforeFailure: formatDuration(durationMs) }),
     naturalLanguageSummary: summarise({
-      execution: seen.execution,
+      execution: snapshot.execution,
       failure,
       reason,
       wasExecutionFailure,
@@ -99,9 +100,9 @@ export function failed(seen: Seen, told: Failure): Turn {
     ...(!run && before ? { pipelineRunRef: before.pipelineRunRef } : {}),
     ...(workload ? { workload } : {}),
     failureDetails,
-    ...approvalBefore(seen),
+    ...approvalBefore(snapshot),
   };
-  const next = { ...bare, ...historyAfter(seen, { ...seen.execution, status: bare, metadata }) };
+  const next = { ...bare, ...historyAfter(snapshot, { ...snapshot.execution, status: bare, metadata }) };
   return {
     actions: [
       { do: "set-status", status: next },
@@ -111,19 +112,22 @@ export function failed(seen: Seen, told: Failure): Turn {
 }
 
 /** Nothing was started: trying again is safe, after a while. */
-export function failedBefore(seen: Seen, refusal: { readonly reason: FailureReason; readonly message: string }): Turn {
-  return failed(seen, { ...refusal, anythingStarted: false });
+export function failedBefore(
+  snapshot: Snapshot,
+  refusal: { readonly reason: FailureReason; readonly message: string },
+): Decision {
+  return failed(snapshot, { ...refusal, anythingStarted: false });
 }
 
 /** Ends an execution that an operator cancelled before its run was started. */
-export function cancelledBefore(seen: Seen, cancellation: Cancellation): Turn {
+export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation): Decision {
   const message = describeCancellation(cancellation);
-  const { actions } = failed(seen, { reason: "Cancelled", message, anythingStarted: false, cancellation });
-  return { actions: [{ do: "record", event: cancelRequested(seen, cancellation) }, ...actions] };
+  const { actions } = failed(snapshot, { reason: "Cancelled", message, anythingStarted: false, cancellation });
+  return { actions: [{ do: "record", event: cancelRequested(snapshot, cancellation) }, ...actions] };
 }
 
 /** Why the run failed. If we stopped it ourselves, why we did. */
-export function failureOfRun(seen: Seen, { failure, cancelledBecause }: SeenRun): Failure {
+export function failureOfRun(snapshot: Snapshot, { failure, cancelledBecause }: ObservedRun): Failure {
   const found = failure ?? { reason: "Unknown", message: "the engine gave no reason", anythingStarted: true };
   if (cancelledBecause === "Timeout") {
     return { ...found, reason: "Timeout", message: "the run took longer than it may, and was cancelled" };
@@ -137,7 +141,7 @@ export function failureOfRun(seen: Seen, { failure, cancelledBecause }: SeenRun)
     return { ...found, reason: "Cancelled", message };
   }
   if (cancelledBecause === "Requested") {
-    const cancellation = cancellationOf(seen) ?? unknownCancellation;
+    const cancellation = cancellationOf(snapshot) ?? unknownCancellation;
     return { ...found, reason: "Cancelled", message: describeCancellation(cancellation), cancellation };
   }
   return found;
@@ -147,17 +151,17 @@ export function failureOfRun(seen: Seen, { failure, cancelledBecause }: SeenRun)
 const unknownCancellation: Cancellation = { by: "unknown", verified: false, reason: "not recorded", blocks: false };
 
 /** The words of an engine may repeat a parameter, and are written down for ever: in the ledger, and in notices. */
-function withoutSecrets(message: string, { execution, plan }: Seen): string {
+function withoutSecrets(message: string, { execution, plan }: Snapshot): string {
   const entry = plan.kind === "valid" ? plan.entry : undefined;
   const parameters = plan.kind === "valid" ? plan.parameters : (execution.spec.parameters ?? {});
   return redactValues(message, parameters, entry);
 }
 
 /** The approval that it used, as its status says, or the record while it was not Running yet. */
-function approvalBefore(seen: Seen) {
-  const { status } = seen.execution;
+function approvalBefore(snapshot: Snapshot) {
+  const { status } = snapshot.execution;
   const known = status?.phase === "Running" ? status.approvalRef : undefined;
-  return known ? { approvalRef: known } : approvalIn(seen);
+  return known ? { approvalRef: known } : approvalIn(snapshot);
 }
 
 /**
@@ -174,7 +178,7 @@ function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsN
   return !isForIncident || metadata.namespace !== incidentsNamespace;
 }
 
-type EndSettings = Pick<Seen["settings"], "incidentsNamespace">;
+type EndSettings = Pick<Snapshot["settings"], "incidentsNamespace">;
 
 /**
  * What the record keeps of an execution that has ended; undefined for one that has not, was skipped, or was invalid and
@@ -231,7 +235,7 @@ function cancellersWord(
 }
 
 /** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */
-function historyAfter({ record, settings }: Seen, execution: WorkflowExecution): Partial<Failed> {
+function historyAfter({ record, settings }: Snapshot, execution: WorkflowExecution): Partial<Failed> {
   const end = endOf(execution, settings);
   const { workflowId } = execution.spec.workflowRef;
   if (!end) return {};
@@ -241,7 +245,7 @@ function historyAfter({ record, settings }: Seen, execution: WorkflowExecution):
   return { consecutiveFailures, ...(nextAllowed === undefined ? {} : { nextAllowedExecution: nextAllowed }) };
 }
 
-function startedAt({ execution }: Seen): string | undefined {
+function startedAt({ execution }: Snapshot): string | undefined {
   return execution.status?.phase === "Running" ? execution.status.startTime : undefined;
 }
 

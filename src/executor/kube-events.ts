@@ -2,7 +2,7 @@ import { type KubeClient, type KubeEvent, kubeEvents, nameHash } from "../kube/i
 import { workflowExecutions } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Announcement } from "./announcement.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Writes Kubernetes Events beside the work: people like to see them, and nothing depends on them. */
 export interface EventRecorder {
@@ -29,7 +29,7 @@ export function eventRecorder(client: KubeClient, log: Logger): EventRecorder {
 }
 
 /** The Event for an announcement, if people look for one. Its name follows from what happened, so it is written once. */
-export function eventOf(what: Announcement, { execution, nowMs }: Seen): KubeEvent | undefined {
+export function eventOf(what: Announcement, { execution, nowMs }: Snapshot): KubeEvent | undefined {
   const said = sentenceOf(what);
   if (!said) return undefined;
   const { name = "", namespace = "", uid = "" } = execution.metadata;

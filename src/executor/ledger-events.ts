@@ -8,15 +8,15 @@ import type {
   WorkflowExecutionStatus,
   Workload,
 } from "../resources/index.ts";
-import type { CancelReason, Seen, SeenRun } from "./seen.ts";
+import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
 
-type Status<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
+type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
 
-export function admitted(seen: Seen): LedgerEvent {
-  const holder = seen.record?.status?.holder;
-  return event(seen, "execution.admitted", holder?.since ?? iso(seen.nowMs), {
+export function admitted(snapshot: Snapshot): LedgerEvent {
+  const holder = snapshot.record?.status?.holder;
+  return event(snapshot, "execution.admitted", holder?.since ?? iso(snapshot.nowMs), {
     ...(holder ? admissionFacts(holder) : { engine: "" }),
-    record_version: seen.record?.metadata.resourceVersion ?? "",
+    record_version: snapshot.record?.metadata.resourceVersion ?? "",
   });
 }
 
@@ -25,32 +25,32 @@ export function admissionFacts({ engine, approval }: RecordHolder): Readonly<Rec
   return { engine, ...(approval ? { approval: approval.name, approved_by: approval.decidedBy } : {}) };
 }
 
-export function started(seen: Seen, run: SeenRun): LedgerEvent {
-  return event(seen, "execution.started", iso(seen.nowMs), runFacts(run));
+export function started(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
+  return event(snapshot, "execution.started", iso(snapshot.nowMs), runFacts(run));
 }
 
-export function cancelled(seen: Seen, run: SeenRun, because: CancelReason): LedgerEvent {
-  return event(seen, "run.cancelled", iso(seen.nowMs), { ...runFacts(run), because });
+export function cancelled(snapshot: Snapshot, run: ObservedRun, because: CancelReason): LedgerEvent {
+  return event(snapshot, "run.cancelled", iso(snapshot.nowMs), { ...runFacts(run), because });
 }
 
 /** An operator asked to stop it. */
-export function cancelRequested(seen: Seen, { by, verified, reason, blocks }: Cancellation): LedgerEvent {
-  return event(seen, "execution.cancelled", iso(seen.nowMs), { by, verified, reason, blocks });
+export function cancelRequested(snapshot: Snapshot, { by, verified, reason, blocks }: Cancellation): LedgerEvent {
+  return event(snapshot, "execution.cancelled", iso(snapshot.nowMs), { by, verified, reason, blocks });
 }
 
 /** How it ended, as its status says. */
-export function ended(seen: Seen): LedgerEvent | undefined {
-  const { status } = seen.execution;
+export function ended(snapshot: Snapshot): LedgerEvent | undefined {
+  const { status } = snapshot.execution;
   switch (status?.phase) {
     case "Completed":
-      return event(seen, "execution.completed", status.completionTime, {
+      return event(snapshot, "execution.completed", status.completionTime, {
         duration: status.duration,
         ...workloadFacts(status.workload),
       });
     case "Failed":
-      return failed(seen, status);
+      return failed(snapshot, status);
     case "Skipped":
-      return skipped(seen, status.skipDetails);
+      return skipped(snapshot, status.skipDetails);
     case "Pending":
     case "Running":
     case undefined:
@@ -58,9 +58,9 @@ export function ended(seen: Seen): LedgerEvent | undefined {
   }
 }
 
-function failed(seen: Seen, { completionTime, failureDetails, workload }: Status<"Failed">): LedgerEvent {
+function failed(snapshot: Snapshot, { completionTime, failureDetails, workload }: PhaseStatus<"Failed">): LedgerEvent {
   const { reason, message, wasExecutionFailure, requiresManualReview, cancellation } = failureDetails;
-  return event(seen, "execution.failed", completionTime, {
+  return event(snapshot, "execution.failed", completionTime, {
     failure_reason: reason,
     message,
     was_execution_failure: wasExecutionFailure,
@@ -70,9 +70,9 @@ function failed(seen: Seen, { completionTime, failureDetails, workload }: Status
   });
 }
 
-function skipped(seen: Seen, details: SkipDetails): LedgerEvent {
-  const { decision } = seen;
-  return event(seen, "execution.skipped", details.skippedAt, {
+function skipped(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
+  const { decision } = snapshot;
+  return event(snapshot, "execution.skipped", details.skippedAt, {
     skip_reason: details.reason,
     message: details.message,
     ...("cause" in details ? { cause: details.cause } : {}),
@@ -85,24 +85,24 @@ function skipped(seen: Seen, details: SkipDetails): LedgerEvent {
 }
 
 /** Told after the write that frees the target: by then it is free for certain. */
-export function freed(seen: Seen, atMs: number): LedgerEvent {
-  return event(seen, "target.freed", iso(atMs), {});
+export function freed(snapshot: Snapshot, atMs: number): LedgerEvent {
+  return event(snapshot, "target.freed", iso(atMs), {});
 }
 
-export function deleted(seen: Seen): LedgerEvent {
-  return event(seen, "execution.deleted", iso(seen.nowMs), { phase: seen.execution.status?.phase ?? "" });
+export function deleted(snapshot: Snapshot): LedgerEvent {
+  return event(snapshot, "execution.deleted", iso(snapshot.nowMs), { phase: snapshot.execution.status?.phase ?? "" });
 }
 
-export function acknowledged(seen: Seen, { by, reason, verified, at }: Acknowledgement): LedgerEvent {
-  return event(seen, "failure.acknowledged", at, { by, reason, verified });
+export function acknowledged(snapshot: Snapshot, { by, reason, verified, at }: Acknowledgement): LedgerEvent {
+  return event(snapshot, "failure.acknowledged", at, { by, reason, verified });
 }
 
-export function runCreated(seen: Seen, run: SeenRun): LedgerEvent {
-  return event(seen, "run.created", iso(seen.nowMs), runFacts(run));
+export function runCreated(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
+  return event(snapshot, "run.created", iso(snapshot.nowMs), runFacts(run));
 }
 
 function event(
-  { execution, plan }: Seen,
+  { execution, plan }: Snapshot,
   type: LedgerEventType,
   at: string,
   facts: Readonly<Record<string, Fact>>,
@@ -124,7 +124,7 @@ function event(
   };
 }
 
-function runFacts({ object, uid, workload }: SeenRun): Readonly<Record<string, Fact>> {
+function runFacts({ object, uid, workload }: ObservedRun): Readonly<Record<string, Fact>> {
   const { name = "" } = object.metadata;
   return { run: name, run_id: uid, run_kind: object.kind ?? "", ...workloadFacts(workload) };
 }

@@ -9,11 +9,11 @@ import {
 } from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import type { Announcement } from "./announcement.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Counts what is announced. */
 export interface ExecutorMetrics {
-  count(what: Announcement, seen: Seen): void;
+  count(what: Announcement, snapshot: Snapshot): void;
 }
 
 const phases = ["Pending", "Running", "Completed", "Failed", "Skipped"] as const;
@@ -46,7 +46,7 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
     name: "workflowexecution_consecutive_failures",
     help: "Failures in a row before acting, of the target where a workflow has most.",
     label: "workflow_id",
-    read: () => mostFailures(entries.list(), records.list()),
+    read: () => maxFailures(entries.list(), records.list()),
   });
   const transitions = metrics.counter({
     name: "workflowexecution_transitions_total",
@@ -120,7 +120,7 @@ function sinceOf(executions: readonly WorkflowExecution[]) {
 }
 
 /** Only for workflows of the catalog: an execution may name any. */
-function mostFailures(entries: readonly RemediationWorkflow[], records: readonly RemediationTarget[]) {
+function maxFailures(entries: readonly RemediationWorkflow[], records: readonly RemediationTarget[]) {
   const most = new Map(entries.map(({ spec }) => [spec.workflowId, 0]));
   for (const { status } of records) {
     for (const { workflowId, consecutiveFailures } of status?.workflows ?? []) {

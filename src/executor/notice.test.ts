@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { noticeOf } from "./notice.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 it("a skip after repeated failures is not reported as a recent remediation", () => {
   const notice = noticeOf(skipped("backoff"));
@@ -16,9 +16,9 @@ it("a skip after a success names the recent remediation", () => {
   expect(notice?.spec.context).toMatchObject({ recentRemediation: "wfe-a" });
 });
 
-function skipped(cause: "backoff" | "cooldown"): Seen {
+function skipped(cause: "backoff" | "cooldown"): Snapshot {
   const skipDetails = { reason: "RecentlyRemediated", cause, recentRemediation: { name: "wfe-a" } };
   const spec = { workflowRef: { workflowId: "cleanup" }, targetResource: "node/a" };
   const metadata = { name: "wfe-b", namespace: "default", uid: "b" };
-  return { execution: { metadata, spec, status: { phase: "Skipped", skipDetails } }, plan: {} } as unknown as Seen;
+  return { execution: { metadata, spec, status: { phase: "Skipped", skipDetails } }, plan: {} } as unknown as Snapshot;
 }

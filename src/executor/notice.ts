@@ -7,10 +7,10 @@ import {
   type SkipDetails,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** What people are told about how an execution ended. Its name follows from the execution, so that it is told once. */
-export function noticeOf({ execution, plan }: Seen): NotificationRequest | undefined {
+export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | undefined {
   const { status } = execution;
   switch (status?.phase) {
     case "Completed":

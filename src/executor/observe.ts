@@ -25,10 +25,10 @@ import { approvalNameOf, requiresApproval } from "./approval.ts";
 import { type CatalogCaches, findEntry, isBeforeRun } from "./find-entry.ts";
 import { type Plan, type PlanDefaults, planOf, planTarget, type TargetPlan } from "./plan.ts";
 import { retentionEndMs } from "./retention.ts";
-import type { CancelReason, ExecutorSettings, RunOwner, Seen, SeenRun } from "./seen.ts";
+import type { CancelReason, ExecutorSettings, ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
-export interface Sight extends Omit<CatalogCaches, "kinds"> {
+export interface Caches extends Omit<CatalogCaches, "kinds"> {
   readonly kinds: KindsCache;
   readonly executions: Informer<WorkflowExecution, "uid">;
   readonly records: Informer<RemediationTarget>;
@@ -52,34 +52,34 @@ export type AcknowledgersKnownSince = (signal: AbortSignal) => Promise<NameGuara
 /** Everything the next step of `execution` depends on. */
 export async function observe(
   execution: WorkflowExecution,
-  sight: Sight,
+  caches: Caches,
   signal: AbortSignal,
   { fresh = false }: { fresh?: boolean } = {},
-): Promise<Seen> {
-  const nowMs = sight.client.serverNowMs();
-  const { defaults, settings } = sight;
-  const { read, kinds } = await readTarget(execution, sight, signal);
-  const record = await recordOf(execution, read.target, sight, { signal, fresh });
+): Promise<Snapshot> {
+  const nowMs = caches.client.serverNowMs();
+  const { defaults, settings } = caches;
+  const { read, kinds } = await readTarget(execution, caches, signal);
+  const record = await recordOf(execution, read.target, caches, { signal, fresh });
   const plan =
     read.kind === "target"
       ? planOf(execution, {
           target: read.target,
-          found: await findEntry(execution, holding(execution, record), { ...sight, kinds }, signal),
+          found: await findEntry(execution, holding(execution, record), { ...caches, kinds }, signal),
           kinds,
           defaults,
         })
       : read;
-  const approval = await approvalOf(execution, plan, sight, signal);
+  const approval = await approvalOf(execution, plan, caches, signal);
   return {
     nowMs,
     execution,
     plan,
     record,
-    run: await runOf({ execution, plan, record }, sight, { signal, fresh }),
+    run: await runOf({ execution, plan, record }, caches, { signal, fresh }),
     ...(approval && { approval }),
-    pauses: lastingPauses(sight.pauses.list(), nowMs, kinds),
+    pauses: lastingPauses(caches.pauses.list(), nowMs, kinds),
     ...((isAcknowledged(execution) || cancelRequestOn(execution)) && {
-      acknowledgersKnownSinceMs: await sight.acknowledgersKnownSince?.(signal),
+      acknowledgersKnownSinceMs: await caches.acknowledgersKnownSince?.(signal),
     }),
     settings,
   };
@@ -95,20 +95,20 @@ interface ReadTarget {
  * What an execution acts on. One that would fail for a kind that is not known is read again with what the API server knows: the
  * definition may have been applied a moment before the execution.
  */
-async function readTarget(execution: WorkflowExecution, sight: Sight, signal: AbortSignal): Promise<ReadTarget> {
-  const { current } = sight.kinds;
+async function readTarget(execution: WorkflowExecution, caches: Caches, signal: AbortSignal): Promise<ReadTarget> {
+  const { current } = caches.kinds;
   const read = planTarget(execution, current);
   if (read.kind === "target" || !read.unknownKind) return { read, kinds: current };
-  const kinds = isBeforeRun(execution) ? await sight.kinds.read(signal) : current;
+  const kinds = isBeforeRun(execution) ? await caches.kinds.read(signal) : current;
   const again = planTarget(execution, kinds);
-  return { read: again.kind === "target" ? again : { ...again, target: markedTarget(execution, sight) }, kinds };
+  return { read: again.kind === "target" ? again : { ...again, target: markedTarget(execution, caches) }, kinds };
 }
 
 /**
  * The target by which an execution was marked, while its kind was known: it may hold that target and have a run there, which end
  * in order although nothing else is started.
  */
-function markedTarget(execution: WorkflowExecution, { records, runs, namespace }: Sight): ObjectTarget | undefined {
+function markedTarget(execution: WorkflowExecution, { records, runs, namespace }: Caches): ObjectTarget | undefined {
   const hash = execution.metadata.labels?.[labelKeys.targetHash];
   if (hash === undefined) return undefined;
   const onTarget = [...new Set(runs.values())].flatMap((informer) => informer.byIndex("target", hash));
@@ -142,7 +142,7 @@ function holding(execution: WorkflowExecution, record: RemediationTarget | undef
 async function approvalOf(
   execution: WorkflowExecution,
   plan: Plan,
-  { client, settings }: Sight,
+  { client, settings }: Caches,
   signal: AbortSignal,
 ): Promise<RemediationApprovalRequest | undefined> {
   const name = approvalNameOf(execution);
@@ -152,7 +152,7 @@ async function approvalOf(
   return client.get(remediationApprovalRequests, ref, { signal });
 }
 
-interface Reading {
+interface ReadOptions {
   readonly signal: AbortSignal;
   /** True: a cache showed something old a moment ago, so everything is read from the server. */
   readonly fresh: boolean;
@@ -162,16 +162,16 @@ interface Reading {
 async function recordOf(
   execution: WorkflowExecution,
   target: ObjectTarget | undefined,
-  sight: Sight,
-  { signal, fresh }: Reading,
+  caches: Caches,
+  { signal, fresh }: ReadOptions,
 ) {
   if (!target) return undefined;
-  const ref = { namespace: sight.namespace, name: targetHash(target) };
-  const shown = sight.records.get(ref);
-  if (!concernsRecord(execution, sight) && !mayHold(execution, shown, sight)) return undefined;
-  const cached = current(shown, sight);
+  const ref = { namespace: caches.namespace, name: targetHash(target) };
+  const shown = caches.records.get(ref);
+  if (!concernsRecord(execution, caches) && !mayHold(execution, shown, caches)) return undefined;
+  const cached = current(shown, caches);
   if (cached && !fresh && isGoodEnough(cached, execution)) return cached;
-  return sight.client.get(remediationTargets, ref, { signal });
+  return caches.client.get(remediationTargets, ref, { signal });
 }
 
 /** A record that does not show a Running execution as its holder is old, or was made again without it. */
@@ -186,7 +186,7 @@ function holds({ metadata }: WorkflowExecution, record: RemediationTarget): bool
 }
 
 /** Most executions are long over: whoever starts with a hundred thousand of them does not read a record for each. */
-function concernsRecord(execution: WorkflowExecution, { client, settings }: Sight): boolean {
+function concernsRecord(execution: WorkflowExecution, { client, settings }: Caches): boolean {
   const { metadata } = execution;
   const endMs = retentionEndMs(execution, settings);
   const isToRemove = endMs !== undefined && client.serverNowMs() >= endMs;
@@ -194,21 +194,25 @@ function concernsRecord(execution: WorkflowExecution, { client, settings }: Sigh
 }
 
 /** One replica may have admitted it at the moment at which another skipped it, and told so: then it has to give back. */
-function mayHold(execution: WorkflowExecution, shown: RemediationTarget | undefined, sight: Sight): boolean {
-  return shown !== undefined && (holds(execution, shown) || sight.ownWrites.isOutdated(shown));
+function mayHold(execution: WorkflowExecution, shown: RemediationTarget | undefined, caches: Caches): boolean {
+  return shown !== undefined && (holds(execution, shown) || caches.ownWrites.isOutdated(shown));
 }
 
 /** Looked up at the server only if the cache does not have it: before it is created, or declared gone. */
-async function runOf(seen: EngineEvidence, sight: Sight, { signal, fresh }: Reading): Promise<SeenRun | undefined> {
-  const { execution, plan } = seen;
-  const engine = engineOf(seen, sight);
+async function runOf(
+  snapshot: EngineEvidence,
+  caches: Caches,
+  { signal, fresh }: ReadOptions,
+): Promise<ObservedRun | undefined> {
+  const { execution, plan } = snapshot;
+  const engine = engineOf(snapshot, caches);
   if (!engine || !plan.target || !execution.status) return undefined;
-  const ref = { namespace: sight.namespace, name: runName(plan.target) };
-  const shown = sight.runs.get(engine.name)?.get(ref);
-  const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : current(shown, sight);
+  const ref = { namespace: caches.namespace, name: runName(plan.target) };
+  const shown = caches.runs.get(engine.name)?.get(ref);
+  const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : current(shown, caches);
   const mustAsk = fresh || shown !== undefined || mayHaveRun(execution);
-  const run = cached ?? (mustAsk ? await sight.client.get(engine.runs, ref, { signal }) : undefined);
-  return run && seeRun(run, execution, plan.target.text, { engine, sight, signal });
+  const run = cached ?? (mustAsk ? await caches.client.get(engine.runs, ref, { signal }) : undefined);
+  return run && seeRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
 /** The cache may lag behind and still show an earlier run of that name: no reason to think that ours is gone. */
@@ -217,7 +221,7 @@ function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined
 }
 
 /** What a cache shows, unless we know better: we changed or deleted it ourselves a moment ago. */
-function current<T extends KubeObject>(shown: T | undefined, { ownWrites }: Sight): T | undefined {
+function current<T extends KubeObject>(shown: T | undefined, { ownWrites }: Caches): T | undefined {
   return shown && !ownWrites.isOutdated(shown) ? shown : undefined;
 }
 
@@ -226,7 +230,7 @@ function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
   return status?.phase === "Pending" || status?.phase === "Running" || metadata.deletionTimestamp !== undefined;
 }
 
-type EngineEvidence = Pick<Seen, "execution" | "plan" | "record">;
+type EngineEvidence = Pick<Snapshot, "execution" | "plan" | "record">;
 
 /**
  * The engine it runs on, or would; undefined if that is not one of ours. What was admitted, or has run, stays with its
@@ -234,7 +238,7 @@ type EngineEvidence = Pick<Seen, "execution" | "plan" | "record">;
  */
 export function engineOf(
   { execution, plan, record }: EngineEvidence,
-  { engines, defaults }: Sight,
+  { engines, defaults }: Caches,
 ): Engine | undefined {
   const { spec, status } = execution;
   const workload = status && "workload" in status ? status.workload : undefined;
@@ -245,7 +249,7 @@ export function engineOf(
 
 interface Looking {
   readonly engine: Engine;
-  readonly sight: Sight;
+  readonly caches: Caches;
   readonly signal: AbortSignal;
 }
 
@@ -253,10 +257,10 @@ async function seeRun(
   object: KubeObject,
   execution: WorkflowExecution,
   target: string,
-  { engine, sight, signal }: Looking,
-): Promise<SeenRun> {
+  { engine, caches, signal }: Looking,
+): Promise<ObservedRun> {
   const state = engine.stateOf(object);
-  const owner = ownerOf(object, execution, target, sight);
+  const owner = ownerOf(object, execution, target, caches);
   const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
   const isEnding = isOver(state) && owner.kind === "us" && execution.status?.phase === "Running";
   const tellsWhy = isEnding && state.kind === "failed";
@@ -273,11 +277,11 @@ async function seeRun(
   };
 }
 
-function isOver({ kind }: SeenRun["state"]): boolean {
+function isOver({ kind }: ObservedRun["state"]): boolean {
   return kind === "succeeded" || kind === "failed";
 }
 
-function ownerOf(run: KubeObject, execution: WorkflowExecution, target: string, { executions }: Sight): RunOwner {
+function ownerOf(run: KubeObject, execution: WorkflowExecution, target: string, { executions }: Caches): RunOwner {
   const marks = runOwner(run);
   const what = `the ${run.kind} ${run.metadata.namespace}/${run.metadata.name}`;
   if (!marks.executionUid || !marks.target) {

@@ -20,14 +20,14 @@ import type { Announce } from "./announce.ts";
 import { isUnchanged } from "./find-entry.ts";
 import * as events from "./ledger-events.ts";
 import { marksOf } from "./marks.ts";
-import { engineOf, type Sight } from "./observe.ts";
+import { type Caches, engineOf } from "./observe.ts";
 import type { ValidPlan } from "./plan.ts";
 import { rebuildRecord } from "./rebuild-record.ts";
-import type { CancelReason, Seen, SeenRun } from "./seen.ts";
+import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
 
 /** What the executor acts with. */
-export interface Hands {
-  readonly sight: Sight;
+export interface Deps {
+  readonly caches: Caches;
   readonly ledger: Ledger;
   readonly announce: Announce;
 }
@@ -37,51 +37,59 @@ export interface Hands {
  * and its end is an event.
  */
 export type Performed =
-  | { readonly kind: "done"; readonly seen: Seen }
+  | { readonly kind: "done"; readonly snapshot: Snapshot }
   | { readonly kind: "lost" }
   | { readonly kind: "waiting" };
 
 /** Does one thing. Harmless to repeat; whatever it writes is conditional on what was seen. */
-export async function perform(action: Action, seen: Seen, hands: Hands, signal: AbortSignal): Promise<Performed> {
-  const { sight, ledger } = hands;
-  const { client } = sight;
-  const { execution } = seen;
+export async function perform(action: Action, snapshot: Snapshot, deps: Deps, signal: AbortSignal): Promise<Performed> {
+  const { caches, ledger } = deps;
+  const { client } = caches;
+  const { execution } = snapshot;
   switch (action.do) {
     case "mark":
-      return updated(seen, await client.patch(workflowExecutions, refOf(execution), markPatch(seen), { signal }));
+      return updated(
+        snapshot,
+        await client.patch(workflowExecutions, refOf(execution), markPatch(snapshot), { signal }),
+      );
     case "unmark":
       return updated(
-        seen,
+        snapshot,
         await client.patch(workflowExecutions, refOf(execution), unmarkPatch(execution), { signal }),
       );
     case "set-status":
-      return setStatus(action.decision ? { ...seen, decision: action.decision } : seen, action.status, sight, signal);
+      return setStatus(
+        action.decision ? { ...snapshot, decision: action.decision } : snapshot,
+        action.status,
+        caches,
+        signal,
+      );
     case "mirror-run":
-      return (await isCurrent(action.run, seen, sight, signal))
-        ? setStatus(seen, action.status, sight, signal)
+      return (await isCurrent(action.run, snapshot, caches, signal))
+        ? setStatus(snapshot, action.status, caches, signal)
         : { kind: "lost" };
     case "create-record": {
-      const record = await rebuildRecord(seen, sight, signal);
-      return record ? { kind: "done", seen: { ...seen, record } } : { kind: "lost" };
+      const record = await rebuildRecord(snapshot, caches, signal);
+      return record ? { kind: "done", snapshot: { ...snapshot, record } } : { kind: "lost" };
     }
     case "write-record": {
-      if (!seen.record) throw new TypeError("a record is written only after it was read");
-      const isAdmission = isHeldBy(execution, action.status) && !isHeldBy(execution, seen.record.status);
-      if (isAdmission && !(await mayAdmit(seen, sight, signal))) return { kind: "lost" };
-      const next = { ...seen.record, status: action.status };
+      if (!snapshot.record) throw new TypeError("a record is written only after it was read");
+      const isAdmission = isHeldBy(execution, action.status) && !isHeldBy(execution, snapshot.record.status);
+      if (isAdmission && !(await mayAdmit(snapshot, caches, signal))) return { kind: "lost" };
+      const next = { ...snapshot.record, status: action.status };
       const outcome = await client.update(remediationTargets, next, { subresource: "status", signal });
       return outcome.kind === "updated"
-        ? { kind: "done", seen: { ...seen, record: outcome.object } }
+        ? { kind: "done", snapshot: { ...snapshot, record: outcome.object } }
         : { kind: "lost" };
     }
     case "create-run":
-      return createRun(seen, hands, signal);
+      return createRun(snapshot, deps, signal);
     case "start-run":
-      return startRun(seen, action.run, sight, signal);
+      return startRun(snapshot, action.run, caches, signal);
     case "cancel-run":
-      return cancelRun(seen, action.run, action.because, sight, signal);
+      return cancelRun(snapshot, action.run, action.because, caches, signal);
     case "delete-run":
-      return deleteRun(seen, action.run, hands, signal);
+      return deleteRun(snapshot, action.run, deps, signal);
     case "delete-execution": {
       const options = { preconditions: exactly(execution) };
       const outcome = await client.delete(workflowExecutions, refOf(execution), options, { signal });
@@ -89,16 +97,16 @@ export async function perform(action: Action, seen: Seen, hands: Hands, signal: 
     }
     case "record":
       await ledger.append(action.event);
-      return { kind: "done", seen };
+      return { kind: "done", snapshot };
     case "record-freed":
-      await ledger.append(events.freed(seen, client.serverNowMs()));
-      return { kind: "done", seen };
+      await ledger.append(events.freed(snapshot, client.serverNowMs()));
+      return { kind: "done", snapshot };
     case "notify":
       await client.create(notificationRequests, action.notice, { signal });
-      return { kind: "done", seen };
+      return { kind: "done", snapshot };
     case "announce":
-      hands.announce(action.what, seen);
-      return { kind: "done", seen };
+      deps.announce(action.what, snapshot);
+      return { kind: "done", snapshot };
   }
 }
 
@@ -110,7 +118,7 @@ function isHeldBy({ metadata }: WorkflowExecution, status: RemediationTargetStat
  * An execution that this process admitted before may have ended since, with another replica: a cache that lags behind
  * would admit it again each time the other replica frees the target. So a second admission requires a fresh read.
  */
-async function mayAdmit({ execution }: Seen, { admitted, client }: Sight, signal: AbortSignal): Promise<boolean> {
+async function mayAdmit({ execution }: Snapshot, { admitted, client }: Caches, signal: AbortSignal): Promise<boolean> {
   const { uid = "", resourceVersion } = execution.metadata;
   if (!admitted.has(uid)) {
     admitted.add(uid);
@@ -121,25 +129,32 @@ async function mayAdmit({ execution }: Seen, { admitted, client }: Sight, signal
 }
 
 async function setStatus(
-  seen: Seen,
+  snapshot: Snapshot,
   status: WorkflowExecutionStatus,
-  { client }: Sight,
+  { client }: Caches,
   signal: AbortSignal,
 ): Promise<Performed> {
-  const next = { ...seen.execution, status };
-  return updated(seen, await client.update(workflowExecutions, next, { subresource: "status", signal }));
+  const next = { ...snapshot.execution, status };
+  return updated(snapshot, await client.update(workflowExecutions, next, { subresource: "status", signal }));
 }
 
-async function isCurrent({ object }: SeenRun, seen: Seen, sight: Sight, signal: AbortSignal): Promise<boolean> {
-  const run = await sight.client.get(needEngine(seen, sight).runs, refOf(object), { signal });
+async function isCurrent(
+  { object }: ObservedRun,
+  snapshot: Snapshot,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const run = await caches.client.get(needEngine(snapshot, caches).runs, refOf(object), { signal });
   return run?.metadata.resourceVersion === object.metadata.resourceVersion;
 }
 
-function updated(seen: Seen, outcome: UpdateOutcome<WorkflowExecution>): Performed {
-  return outcome.kind === "updated" ? { kind: "done", seen: { ...seen, execution: outcome.object } } : { kind: "lost" };
+function updated(snapshot: Snapshot, outcome: UpdateOutcome<WorkflowExecution>): Performed {
+  return outcome.kind === "updated"
+    ? { kind: "done", snapshot: { ...snapshot, execution: outcome.object } }
+    : { kind: "lost" };
 }
 
-function markPatch({ execution, plan }: Seen): Patch {
+function markPatch({ execution, plan }: Snapshot): Patch {
   if (!plan.target) throw new TypeError("an execution without a target is not marked");
   const { labels, finalizer } = marksOf(execution, plan.target);
   const { resourceVersion, finalizers = [] } = execution.metadata;
@@ -153,24 +168,24 @@ function unmarkPatch({ metadata }: WorkflowExecution): Patch {
   };
 }
 
-async function createRun(seen: Seen, { sight, announce }: Hands, signal: AbortSignal): Promise<Performed> {
-  const engine = needEngine(seen, sight);
-  const entry = seen.plan.kind === "valid" ? seen.plan.entry : undefined;
+async function createRun(snapshot: Snapshot, { caches, announce }: Deps, signal: AbortSignal): Promise<Performed> {
+  const engine = needEngine(snapshot, caches);
+  const entry = snapshot.plan.kind === "valid" ? snapshot.plan.entry : undefined;
   // The catalog may have changed since the execution was admitted: what is decided on an old entry is decided again.
-  if (entry && !(await isUnchanged(entry, sight, signal))) return { kind: "lost" };
-  const prepared = await engine.prepare(orderOf(seen, sight), signal);
-  if (prepared.kind === "refused") return { kind: "done", seen: { ...seen, refusal: prepared } };
+  if (entry && !(await isUnchanged(entry, caches, signal))) return { kind: "lost" };
+  const prepared = await engine.prepare(orderOf(snapshot, caches), signal);
+  if (prepared.kind === "refused") return { kind: "done", snapshot: { ...snapshot, refusal: prepared } };
   try {
-    const outcome = await sight.client.create(engine.runs, prepared.run, { signal });
+    const outcome = await caches.client.create(engine.runs, prepared.run, { signal });
     // Taken: by our own run, whose creation we were not told of, or by another that has to go first.
     if (outcome.kind === "already-exists") return { kind: "lost" };
     const run = ourRun(outcome.object, engine);
-    announce({ kind: "run-created", runName: outcome.object.metadata.name ?? "" }, seen);
-    return { kind: "done", seen: { ...seen, run } };
+    announce({ kind: "run-created", runName: outcome.object.metadata.name ?? "" }, snapshot);
+    return { kind: "done", snapshot: { ...snapshot, run } };
   } catch (error) {
     const refusal = refusalIn(error);
     if (!refusal) throw error;
-    return { kind: "done", seen: { ...seen, refusal } };
+    return { kind: "done", snapshot: { ...snapshot, refusal } };
   }
 }
 
@@ -188,37 +203,37 @@ function refusalIn(error: unknown): { reason: FailureReason; message: string } |
  * The second half of the lock. The create may have come late, from a replica that was paused: so execution and record are
  * read once more, and only then is exactly this run started.
  */
-async function startRun(seen: Seen, run: SeenRun, sight: Sight, signal: AbortSignal): Promise<Performed> {
-  const { client, namespace } = sight;
-  const engine = needEngine(seen, sight);
-  const { uid } = seen.execution.metadata;
-  const execution = await client.get(workflowExecutions, refOf(seen.execution), { signal });
+async function startRun(snapshot: Snapshot, run: ObservedRun, caches: Caches, signal: AbortSignal): Promise<Performed> {
+  const { client, namespace } = caches;
+  const engine = needEngine(snapshot, caches);
+  const { uid } = snapshot.execution.metadata;
+  const execution = await client.get(workflowExecutions, refOf(snapshot.execution), { signal });
   if (execution?.metadata.uid !== uid || !execution || !isToStart(execution, run)) return { kind: "lost" };
-  const name = seen.record?.metadata.name ?? "";
+  const name = snapshot.record?.metadata.name ?? "";
   const record = await client.get(remediationTargets, { namespace, name }, { signal });
   if (record?.status?.holder?.executionUid !== uid) return { kind: "lost" };
 
   const outcome = await client.patch(engine.runs, refOf(run.object), engine.start(run.object), { signal });
   if (outcome.kind !== "updated") return { kind: "lost" };
-  return { kind: "done", seen: { ...seen, execution, record, run: ourRun(outcome.object, engine) } };
+  return { kind: "done", snapshot: { ...snapshot, execution, record, run: ourRun(outcome.object, engine) } };
 }
 
-function isToStart(execution: WorkflowExecution, run: SeenRun): boolean {
+function isToStart(execution: WorkflowExecution, run: ObservedRun): boolean {
   const { metadata, status } = execution;
   if (metadata.deletionTimestamp || cancelRequestOn(execution)) return false;
   return status?.phase === "Running" && status.pipelineRunRef.uid === run.uid;
 }
 
 async function cancelRun(
-  seen: Seen,
-  run: SeenRun,
+  snapshot: Snapshot,
+  run: ObservedRun,
   because: CancelReason,
-  sight: Sight,
+  caches: Caches,
   signal: AbortSignal,
 ): Promise<Performed> {
-  const engine = needEngine(seen, sight);
+  const engine = needEngine(snapshot, caches);
   const patch = withCancelReason(engine.cancel(run.object), because);
-  const outcome = await sight.client.patch(engine.runs, refOf(run.object), patch, { signal });
+  const outcome = await caches.client.patch(engine.runs, refOf(run.object), patch, { signal });
   if (outcome.kind !== "updated") return { kind: "lost" };
   return { kind: "waiting" };
 }
@@ -238,32 +253,32 @@ function withCancelReason(patch: Patch, because: CancelReason): Patch {
  * started meanwhile.
  */
 async function deleteRun(
-  seen: Seen,
-  run: SeenRun,
-  { sight, announce }: Hands,
+  snapshot: Snapshot,
+  run: ObservedRun,
+  { caches, announce }: Deps,
   signal: AbortSignal,
 ): Promise<Performed> {
-  const engine = needEngine(seen, sight);
+  const engine = needEngine(snapshot, caches);
   const ref = refOf(run.object);
   // What is below it goes first: Tekton would take a TaskRun that is left for one of the next run, with its success.
   const options = { preconditions: exactly(run.object), propagation: "Foreground" } as const;
   try {
-    const outcome = await sight.client.delete(engine.runs, ref, options, { signal });
+    const outcome = await caches.client.delete(engine.runs, ref, options, { signal });
     if (outcome.kind === "conflict") return { kind: "lost" };
   } catch (error) {
-    announce({ kind: "cleanup-failed", why: `run ${ref.name} could not be deleted: ${String(error)}` }, seen);
+    announce({ kind: "cleanup-failed", why: `run ${ref.name} could not be deleted: ${String(error)}` }, snapshot);
     throw error;
   }
-  const left = await sight.client.get(engine.runs, ref, { signal });
+  const left = await caches.client.get(engine.runs, ref, { signal });
   if (left?.metadata.uid === run.uid) return { kind: "waiting" };
-  return left ? { kind: "lost" } : { kind: "done", seen: withoutRun(seen) };
+  return left ? { kind: "lost" } : { kind: "done", snapshot: withoutRun(snapshot) };
 }
 
-function withoutRun({ run: _gone, ...rest }: Seen): Seen {
+function withoutRun({ run: _gone, ...rest }: Snapshot): Snapshot {
   return { ...rest, run: undefined };
 }
 
-function orderOf({ execution, plan, record, settings }: Seen, { namespace }: Sight) {
+function orderOf({ execution, plan, record, settings }: Snapshot, { namespace }: Caches) {
   if (plan.kind === "invalid") throw new TypeError("an invalid execution has no run");
   const { metadata, spec } = execution;
   const { workflowId } = spec.workflowRef;
@@ -294,13 +309,13 @@ function keepMs({ cooldownMs }: ValidPlan, runTtlMs: number): number {
   return Math.max(cooldownMs, runTtlMs);
 }
 
-function ourRun(object: KubeObject, engine: Engine): SeenRun {
+function ourRun(object: KubeObject, engine: Engine): ObservedRun {
   const { uid = "" } = object.metadata;
   return { object, uid, state: engine.stateOf(object), workload: engine.workloadOf(object), owner: { kind: "us" } };
 }
 
-function needEngine(seen: Seen, sight: Sight): Engine {
-  const engine = engineOf(seen, sight);
+function needEngine(snapshot: Snapshot, caches: Caches): Engine {
+  const engine = engineOf(snapshot, caches);
   if (!engine) throw new TypeError("an execution without an engine has no run to act on");
   return engine;
 }

@@ -17,8 +17,8 @@ import {
   workflowExecutions,
 } from "../resources/index.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
-import { isAcknowledged, type Sight } from "./observe.ts";
-import type { Seen } from "./seen.ts";
+import { type Caches, isAcknowledged } from "./observe.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /**
  * Makes the record of a target that has none: because nothing was ever done to it, or because somebody deleted the record.
@@ -26,11 +26,11 @@ import type { Seen } from "./seen.ts";
  * changed it meanwhile.
  */
 export async function rebuildRecord(
-  { plan, settings }: Seen,
-  sight: Sight,
+  { plan, settings }: Snapshot,
+  caches: Caches,
   signal: AbortSignal,
 ): Promise<RemediationTarget | undefined> {
-  const { client, namespace } = sight;
+  const { client, namespace } = caches;
   if (!plan.target) throw new TypeError("an execution without a target has no record");
   const name = targetHash(plan.target);
   const outcome = await client.create(remediationTargets, emptyRecord(plan.target, namespace), { signal });
@@ -40,9 +40,9 @@ export async function rebuildRecord(
 
   const selector = { labelSelector: `${labelKeys.targetHash}=${name}` };
   const { items } = await client.list(workflowExecutions, selector, { signal });
-  const runs = await runsOn(plan.target, sight, signal);
-  const holder = holderIn(items, runs, (run) => isGoingOn(run, plan.target?.text, sight));
-  const knownSinceMs = items.some(isAcknowledged) ? await sight.acknowledgersKnownSince?.(signal) : undefined;
+  const runs = await runsOn(plan.target, caches, signal);
+  const holder = holderIn(items, runs, (run) => isGoingOn(run, plan.target?.text, caches));
+  const knownSinceMs = items.some(isAcknowledged) ? await caches.acknowledgersKnownSince?.(signal) : undefined;
   const history = historyIn(items, settings, knownSinceMs);
   const status = holder ? withHolder(history, holder) : history;
   const written = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
@@ -57,10 +57,10 @@ function emptyRecord(target: ObjectTarget, namespace: string): RemediationTarget
 }
 
 /** The runs that have the target's name, of every kind, as the server knows them. */
-export async function runsOn(target: Target, sight: Sight, signal: AbortSignal): Promise<readonly KubeObject[]> {
+export async function runsOn(target: Target, caches: Caches, signal: AbortSignal): Promise<readonly KubeObject[]> {
   const runs: KubeObject[] = [];
-  for (const type of new Set([...sight.engines.values()].map((engine) => engine.runs))) {
-    const run = await sight.client.get(type, { namespace: sight.namespace, name: runName(target) }, { signal });
+  for (const type of new Set([...caches.engines.values()].map((engine) => engine.runs))) {
+    const run = await caches.client.get(type, { namespace: caches.namespace, name: runName(target) }, { signal });
     if (run) runs.push(run);
   }
   return runs;
@@ -69,7 +69,7 @@ export async function runsOn(target: Target, sight: Sight, signal: AbortSignal):
 /** What the record of a target has to say of the past, according to its executions. */
 function historyIn(
   executions: readonly WorkflowExecution[],
-  settings: Seen["settings"],
+  settings: Snapshot["settings"],
   knownSinceMs: NameGuarantee | undefined,
 ): RemediationTargetStatus {
   const { backoff } = settings;
@@ -98,7 +98,7 @@ function holderIn(
   return holder ? holderOf(holder, runs) : active && holderByMarks(active);
 }
 
-function isGoingOn(run: KubeObject, target: string | undefined, { engines }: Sight): boolean {
+function isGoingOn(run: KubeObject, target: string | undefined, { engines }: Caches): boolean {
   const engine = [...engines.values()].find(({ runs }) => runs.kind === run.kind);
   return runOwner(run).target === target && engine?.stateOf(run).kind === "running";
 }

@@ -1,13 +1,13 @@
 import type { OwnWrites } from "../kube/index.ts";
 import { type WorkflowExecution, workflowExecutions } from "../resources/index.ts";
-import type { Turn } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";
-import { type Hands, type Performed, perform } from "./perform.ts";
-import type { Seen } from "./seen.ts";
+import { type Deps, type Performed, perform } from "./perform.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** More turns than any execution takes in one go. Whoever needs more lost many races, and lets others go first. */
-const mostTurns = 24;
+const maxTurns = 24;
 
 /**
  * Looks, decides and acts until there is nothing left to do now. Safe to run at any time, any number of times, on any
@@ -15,28 +15,28 @@ const mostTurns = 24;
  */
 export async function reconcile(
   ref: { readonly namespace: string; readonly name: string },
-  hands: Hands,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { sight } = hands;
-  const known = sight.executions.get(ref);
+  const { caches } = deps;
+  const known = caches.executions.get(ref);
   // Our own last write has not come back yet: it will, as an event.
-  if (!known || sight.ownWrites.isOutdated(known)) return undefined;
+  if (!known || caches.ownWrites.isOutdated(known)) return undefined;
 
-  let seen = await observe(known, sight, signal);
-  for (let turns = 0; turns < mostTurns; turns++) {
-    const turn = decide(seen);
-    const outcome = await performAll(turn, seen, hands, signal);
+  let snapshot = await observe(known, caches, signal);
+  for (let turns = 0; turns < maxTurns; turns++) {
+    const next = decide(snapshot);
+    const outcome = await performAll(next, snapshot, deps, signal);
     if (outcome.kind === "waiting") return waitMs;
     if (outcome.kind === "done") {
-      if (turn.actions.length === 0 || turn.lookAgainInMs !== undefined) return turn.lookAgainInMs;
-      seen = outcome.seen;
+      if (next.actions.length === 0 || next.requeueAfterMs !== undefined) return next.requeueAfterMs;
+      snapshot = outcome.snapshot;
       continue;
     }
-    const current = await sight.client.get(workflowExecutions, ref, { signal });
-    noteRead(known, current, sight.ownWrites);
+    const current = await caches.client.get(workflowExecutions, ref, { signal });
+    noteRead(known, current, caches.ownWrites);
     if (!current) return undefined;
-    seen = await observe(current, sight, signal, { fresh: true });
+    snapshot = await observe(current, caches, signal, { fresh: true });
   }
   return retryMs;
 }
@@ -45,15 +45,15 @@ export async function reconcile(
 const waitMs = 5_000;
 const retryMs = 50;
 
-async function performAll({ actions }: Turn, from: Seen, hands: Hands, signal: AbortSignal): Promise<Performed> {
-  let seen = from;
+async function performAll({ actions }: Decision, from: Snapshot, deps: Deps, signal: AbortSignal): Promise<Performed> {
+  let snapshot = from;
   for (const action of actions) {
-    const outcome = await perform(action, seen, hands, signal);
+    const outcome = await perform(action, snapshot, deps, signal);
     if (outcome.kind !== "done") return outcome;
-    noteWrites(seen, outcome.seen, hands.sight.ownWrites);
-    seen = outcome.seen;
+    noteWrites(snapshot, outcome.snapshot, deps.caches.ownWrites);
+    snapshot = outcome.snapshot;
   }
-  return { kind: "done", seen };
+  return { kind: "done", snapshot };
 }
 
 /** The cache lags behind: acting on it again would be undone by whoever knows better, again and again. */
@@ -63,7 +63,7 @@ function noteRead(known: WorkflowExecution, current: WorkflowExecution | undefin
 }
 
 /** What was read from a cache before is older than what a write returned. */
-function noteWrites(before: Seen, after: Seen, ownWrites: OwnWrites): void {
+function noteWrites(before: Snapshot, after: Snapshot, ownWrites: OwnWrites): void {
   if (after.execution !== before.execution) ownWrites.note(after.execution);
   if (after.record && after.record !== before.record) ownWrites.note(after.record);
   if (after.run && after.run !== before.run) ownWrites.note(after.run.object);

@@ -1,6 +1,6 @@
 import { foldEnd, historyOf, neededUntilMs } from "../policy/index.ts";
 import type { ExecutionEnd, RemediationTarget, WorkflowExecution } from "../resources/index.ts";
-import type { ExecutorSettings, Seen } from "./seen.ts";
+import type { ExecutorSettings, Snapshot } from "./snapshot.ts";
 
 /**
  * When the retention of an execution is over; undefined if it has not ended. Also if it has an owner, for example an incident:
@@ -29,7 +29,7 @@ export function retentionEndMs(
  * cooldown, a record that was lost is made again from executions, and an acknowledgement is given on one.
  */
 export function executionKeptUntilMs(
-  { execution, plan, record, settings }: Seen,
+  { execution, plan, record, settings }: Snapshot,
   end: ExecutionEnd | undefined,
 ): number | undefined {
   const untilMs = retentionEndMs(execution, settings);

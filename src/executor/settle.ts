@@ -8,25 +8,25 @@ import {
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import type { Action, Turn } from "./action.ts";
+import type { Action, Decision } from "./action.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { noticeOf } from "./notice.ts";
 import { executionKeptUntilMs, recheckMs } from "./retention.ts";
-import type { Seen, SeenRun } from "./seen.ts";
+import type { ObservedRun, Snapshot } from "./snapshot.ts";
 
 /**
  * What is left to do for an execution that has ended, was skipped, or is being deleted before it began: fold its end into
  * the target record, which frees the target; remove its run, by uid; let it go.
  */
-export function settle(seen: Seen): Turn {
-  const end = endOf(seen.execution, seen.settings);
+export function settle(snapshot: Snapshot): Decision {
+  const end = endOf(snapshot.execution, snapshot.settings);
   return (
-    noteHolding(seen) ??
-    (end ? fold(seen, end) : giveBack(seen)) ??
-    report(seen) ??
-    acknowledge(seen, end) ??
-    cleanUp(seen, end)
+    noteHolding(snapshot) ??
+    (end ? fold(snapshot, end) : giveBack(snapshot)) ??
+    report(snapshot) ??
+    acknowledge(snapshot, end) ??
+    cleanUp(snapshot, end)
   );
 }
 
@@ -35,14 +35,19 @@ export function settle(seen: Seen): Turn {
  * moment. That is written down before the target is freed, because afterwards nothing else would say so, and the ledger
  * has to be told of both.
  */
-function noteHolding(seen: Seen): Turn | undefined {
-  const { execution, record } = seen;
+function noteHolding(snapshot: Snapshot): Decision | undefined {
+  const { execution, record } = snapshot;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (!holds || !execution.status || wasAdmitted(execution) || owesFreeing(execution)) return undefined;
-  const owed = condition(seen, { type: "TargetFreed", status: "False", reason: "Admitted", message: "it never ran" });
+  const owed = condition(snapshot, {
+    type: "TargetFreed",
+    status: "False",
+    reason: "Admitted",
+    message: "it never ran",
+  });
   const others = (execution.status.conditions ?? []).filter(({ type }) => type !== owed.type);
   return act(
-    { do: "record", event: events.admitted(seen) },
+    { do: "record", event: events.admitted(snapshot) },
     { do: "set-status", status: { ...execution.status, conditions: [...others, owed] } },
   );
 }
@@ -53,8 +58,8 @@ function owesFreeing({ status }: WorkflowExecution): boolean {
 }
 
 /** The end goes into the record once, by whichever replica comes first; that write frees the target. */
-function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
-  const { execution, plan, record, settings } = seen;
+function fold(snapshot: Snapshot, end: ExecutionEnd): Decision | undefined {
+  const { execution, plan, record, settings } = snapshot;
   const { workflowId } = execution.spec.workflowRef;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
   // What was recorded was folded before; only somebody who was paused since may have admitted it again.
@@ -72,17 +77,17 @@ function fold(seen: Seen, end: ExecutionEnd): Turn | undefined {
  * Told from what is durable, before the condition that says it was told: after a crash anywhere between it is told again,
  * under the same ids.
  */
-function report(seen: Seen): Turn | undefined {
-  const event = events.ended(seen);
-  const wasHeld = wasAdmitted(seen.execution) || owesFreeing(seen.execution);
-  const isDue = event ? !isRecorded(seen.execution) || owesFreeing(seen.execution) : wasHeld;
+function report(snapshot: Snapshot): Decision | undefined {
+  const event = events.ended(snapshot);
+  const wasHeld = wasAdmitted(snapshot.execution) || owesFreeing(snapshot.execution);
+  const isDue = event ? !isRecorded(snapshot.execution) || owesFreeing(snapshot.execution) : wasHeld;
   if (!isDue) return undefined;
-  const notice = noticeOf(seen);
+  const notice = noticeOf(snapshot);
   return act(
     ...(event ? [{ do: "record", event } as const] : []),
     ...(wasHeld ? [{ do: "record-freed" } as const] : []),
     ...(notice ? [{ do: "notify", notice } as const] : []),
-    { do: "set-status", status: withConditions(seen, wasHeld) },
+    { do: "set-status", status: withConditions(snapshot, wasHeld) },
     ...(wasHeld ? [{ do: "announce", what: { kind: "freed" } } as const] : []),
   );
 }
@@ -100,20 +105,21 @@ function wasAdmitted(execution: WorkflowExecution): boolean {
   return status?.phase === "Completed";
 }
 
-function giveBack(seen: Seen): Turn | undefined {
-  const { execution, record, run } = seen;
+function giveBack(snapshot: Snapshot): Decision | undefined {
+  const { execution, record, run } = snapshot;
   const { uid = "" } = execution.metadata;
   // Only a Running execution has its run started, so this one never was.
-  if (run?.owner.kind === "us") return remove(seen, run);
+  if (run?.owner.kind === "us") return remove(snapshot, run);
   if (record?.status?.holder?.executionUid !== uid) return undefined;
   return act({ do: "write-record", status: freeHolder(record.status, uid) });
 }
 
 /** A person said that trying again is safe. */
-function acknowledge(seen: Seen, end: ExecutionEnd | undefined): Turn | undefined {
-  const { execution, plan, record, settings } = seen;
+function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision | undefined {
+  const { execution, plan, record, settings } = snapshot;
   const ack =
-    end && acknowledgementOf(execution, end, { nowMs: seen.nowMs, knownSinceMs: seen.acknowledgersKnownSinceMs });
+    end &&
+    acknowledgementOf(execution, end, { nowMs: snapshot.nowMs, knownSinceMs: snapshot.acknowledgersKnownSinceMs });
   if (!end || !ack || !plan.target) return undefined;
   // One that is being made again has to be whole before anything is added: without its holder it would pass for free.
   if (!record?.status) return act({ do: "create-record" });
@@ -122,65 +128,65 @@ function acknowledge(seen: Seen, end: ExecutionEnd | undefined): Turn | undefine
   const known = historyOf(record.status, workflowId)?.ack;
   if (known && Date.parse(known.coversUntil) >= Date.parse(end.completedAt)) return undefined;
   return act(
-    { do: "record", event: events.acknowledged(seen, ack) },
+    { do: "record", event: events.acknowledged(snapshot, ack) },
     { do: "write-record", status: foldAck(record.status, { workflowId, ack, backoff: settings.backoff }) },
     { do: "announce", what: { kind: "acknowledged", by: ack.by, reason: ack.reason } },
   );
 }
 
-function cleanUp(seen: Seen, end: ExecutionEnd | undefined): Turn {
-  const { execution, run } = seen;
+function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision {
+  const { execution, run } = snapshot;
   const isOurs = run?.owner.kind === "us";
-  if (execution.metadata.deletionTimestamp) return isOurs ? remove(seen, run) : letGo(seen);
-  if (!isOurs || !end) return retain(seen, end);
+  if (execution.metadata.deletionTimestamp) return isOurs ? remove(snapshot, run) : letGo(snapshot);
+  if (!isOurs || !end) return retain(snapshot, end);
 
   // A run that came late, after this execution had ended with another one, or with none.
   const named =
     execution.status && "pipelineRunRef" in execution.status ? execution.status.pipelineRunRef?.uid : undefined;
-  if (run.uid !== named) return remove(seen, run);
+  if (run.uid !== named) return remove(snapshot, run);
 
-  const dueMs = keepUntilMs(seen, end);
-  return seen.nowMs >= dueMs ? remove(seen, run) : { actions: [], lookAgainInMs: dueMs - seen.nowMs };
+  const dueMs = keepUntilMs(snapshot, end);
+  return snapshot.nowMs >= dueMs ? remove(snapshot, run) : { actions: [], requeueAfterMs: dueMs - snapshot.nowMs };
 }
 
 /** Deletes an execution without an owner after its retention. */
-function retain(seen: Seen, end: ExecutionEnd | undefined): Turn {
-  const untilMs = executionKeptUntilMs(seen, end);
+function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision {
+  const untilMs = executionKeptUntilMs(snapshot, end);
   if (untilMs === undefined) return { actions: [] };
-  if (seen.nowMs >= untilMs) return act({ do: "delete-execution" });
-  return { actions: [], lookAgainInMs: Math.min(untilMs - seen.nowMs, recheckMs) };
+  if (snapshot.nowMs >= untilMs) return act({ do: "delete-execution" });
+  return { actions: [], requeueAfterMs: Math.min(untilMs - snapshot.nowMs, recheckMs) };
 }
 
 /** A run that does not go, because something else wants to keep it, is reported and asked for again. */
-function remove({ nowMs }: Seen, run: SeenRun): Turn {
+function remove({ nowMs }: Snapshot, run: ObservedRun): Decision {
   const { name = "", deletionTimestamp } = run.object.metadata;
   if (!deletionTimestamp) {
     return act({ do: "delete-run", run }, { do: "announce", what: { kind: "run-removed", runName: name } });
   }
   const waitedMs = nowMs - Date.parse(deletionTimestamp);
-  if (waitedMs < slowRemovalMs) return { actions: [], lookAgainInMs: slowRemovalMs - waitedMs };
+  if (waitedMs < slowRemovalMs) return { actions: [], requeueAfterMs: slowRemovalMs - waitedMs };
   const why = `run ${name} is still there ${formatDuration(waitedMs)} after it was deleted: see its finalizers`;
-  return { actions: [{ do: "announce", what: { kind: "cleanup-failed", why } }], lookAgainInMs: slowRemovalMs };
+  return { actions: [{ do: "announce", what: { kind: "cleanup-failed", why } }], requeueAfterMs: slowRemovalMs };
 }
 
 const slowRemovalMs = 60_000;
 
 /** Until the cooldown is over after a success; after a failure as long as people may want to look at it. */
-function keepUntilMs({ plan, settings }: Seen, { outcome, completedAt }: ExecutionEnd): number {
+function keepUntilMs({ plan, settings }: Snapshot, { outcome, completedAt }: ExecutionEnd): number {
   const cooldownMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
   return Date.parse(completedAt) + (outcome === "Success" ? cooldownMs : settings.runTtlMs);
 }
 
-function letGo(seen: Seen): Turn {
-  if (!seen.execution.metadata.finalizers?.includes(executionFinalizer)) return { actions: [] };
-  return act({ do: "record", event: events.deleted(seen) }, { do: "unmark" });
+function letGo(snapshot: Snapshot): Decision {
+  if (!snapshot.execution.metadata.finalizers?.includes(executionFinalizer)) return { actions: [] };
+  return act({ do: "record", event: events.deleted(snapshot) }, { do: "unmark" });
 }
 
 /** For tools that wait for the moment when the target can be acted on again, and for ourselves after a crash. */
-function withConditions(seen: Seen, wasHeld: boolean): WorkflowExecutionStatus {
-  const status = seen.execution.status as WorkflowExecutionStatus;
+function withConditions(snapshot: Snapshot, wasHeld: boolean): WorkflowExecutionStatus {
+  const status = snapshot.execution.status as WorkflowExecutionStatus;
   const is = (type: string, reason: string, message: string) => {
-    return condition(seen, { type, status: "True", reason, message });
+    return condition(snapshot, { type, status: "True", reason, message });
   };
   const conditions = [
     is("Recorded", status.phase, "what became of it is in the ledger"),
@@ -189,10 +195,10 @@ function withConditions(seen: Seen, wasHeld: boolean): WorkflowExecutionStatus {
   return { ...status, conditions };
 }
 
-function condition({ nowMs }: Seen, is: Omit<Condition, "lastTransitionTime">): Condition {
+function condition({ nowMs }: Snapshot, is: Omit<Condition, "lastTransitionTime">): Condition {
   return { ...is, lastTransitionTime: new Date(nowMs).toISOString() };
 }
 
-function act(...actions: readonly Action[]): Turn {
+function act(...actions: readonly Action[]): Decision {
   return { actions };
 }

@@ -1,23 +1,23 @@
 import type { RunProgress } from "../engines/index.ts";
 import type { RunRef, RunStatus, UsedApproval, WorkflowExecutionStatus } from "../resources/index.ts";
 import { usedApproval } from "./approval.ts";
-import type { Seen, SeenRun } from "./seen.ts";
+import type { ObservedRun, Snapshot } from "./snapshot.ts";
 
-type Status<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
+type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
 
-export function pending(): Status<"Pending"> {
+export function pending(): PhaseStatus<"Pending"> {
   return { phase: "Pending" };
 }
 
-export function running(seen: Seen, run: SeenRun): Status<"Running"> {
-  const { nowMs } = seen;
+export function running(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Running"> {
+  const { nowMs } = snapshot;
   return {
     phase: "Running",
     startTime: startTimeOf(run) ?? new Date(nowMs).toISOString(),
     pipelineRunRef: refTo(run),
     pipelineRunStatus: summaryOf(run),
     workload: run.workload,
-    ...approvalIn(seen),
+    ...approvalIn(snapshot),
   };
 }
 
@@ -25,7 +25,7 @@ export function running(seen: Seen, run: SeenRun): Status<"Running"> {
  * The approval by which the execution was admitted, while it holds its target. A record that was made again does not know
  * it; the execution still refers to it.
  */
-export function approvalIn({ execution, record, approval }: Seen): { readonly approvalRef?: UsedApproval } {
+export function approvalIn({ execution, record, approval }: Snapshot): { readonly approvalRef?: UsedApproval } {
   const holder = record?.status?.holder;
   if (holder?.executionUid !== execution.metadata.uid) return {};
   const used = holder?.approval ?? (approval && usedApproval(approval));
@@ -33,17 +33,17 @@ export function approvalIn({ execution, record, approval }: Seen): { readonly ap
 }
 
 /** The status with what the run says of itself now; the very same object if that is nothing new. */
-export function mirrored(status: Status<"Running">, run: SeenRun): Status<"Running"> {
+export function mirrored(status: PhaseStatus<"Running">, run: ObservedRun): PhaseStatus<"Running"> {
   const pipelineRunStatus = summaryOf(run);
   return sameSummary(status.pipelineRunStatus, pipelineRunStatus) ? status : { ...status, pipelineRunStatus };
 }
 
-export function refTo({ object, uid }: SeenRun): RunRef {
+export function refTo({ object, uid }: ObservedRun): RunRef {
   const { name = "", namespace = "" } = object.metadata;
   return { name, namespace, uid, kind: object.kind as RunRef["kind"] };
 }
 
-export function summaryOf({ state }: SeenRun): RunStatus {
+export function summaryOf({ state }: ObservedRun): RunStatus {
   const status = state.kind === "succeeded" ? "True" : state.kind === "failed" ? "False" : "Unknown";
   const { reason, message, completedTasks, totalTasks } = progressOf(state);
   return {
@@ -56,12 +56,12 @@ export function summaryOf({ state }: SeenRun): RunStatus {
 }
 
 /** When the engine says that the run began, with milliseconds as in all times we write. */
-export function startTimeOf({ state }: SeenRun): string | undefined {
+export function startTimeOf({ state }: ObservedRun): string | undefined {
   const { startedAt } = progressOf(state);
   return startedAt === undefined ? undefined : new Date(startedAt).toISOString();
 }
 
-function progressOf(state: SeenRun["state"]): RunProgress {
+function progressOf(state: ObservedRun["state"]): RunProgress {
   return state.kind === "suspended" ? {} : state.progress;
 }
 

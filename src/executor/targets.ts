@@ -15,8 +15,8 @@ import {
 } from "../resources/index.ts";
 import { acknowledgementOf } from "./endings.ts";
 import { admissionFacts } from "./ledger-events.ts";
-import type { Sight } from "./observe.ts";
-import type { Hands } from "./perform.ts";
+import type { Caches } from "./observe.ts";
+import type { Deps } from "./perform.ts";
 import { runsOn } from "./rebuild-record.ts";
 import { recheckMs, recordKeptUntilMs } from "./retention.ts";
 
@@ -26,35 +26,39 @@ import { recheckMs, recordKeptUntilMs } from "./retention.ts";
  */
 export async function reconcileTarget(
   name: string,
-  hands: TargetHands,
+  deps: TargetDeps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { sight } = hands;
-  const record = sight.records.get({ namespace: sight.namespace, name });
-  const named = [...new Set(sight.runs.values())].flatMap((informer) => informer.byIndex("target", name));
-  if (record) await tellOfLost(record, hands);
-  if (record && (await acknowledge(record, hands, signal))) return waitMs;
-  if (record && (await foldMarks(record, hands, signal))) return waitMs;
-  if (!mayHaveOrphans(record, named, sight)) return record && retainRecord(record, sight, signal);
+  const { caches } = deps;
+  const record = caches.records.get({ namespace: caches.namespace, name });
+  const named = [...new Set(caches.runs.values())].flatMap((informer) => informer.byIndex("target", name));
+  if (record) await tellOfLost(record, deps);
+  if (record && (await acknowledge(record, deps, signal))) return waitMs;
+  if (record && (await foldMarks(record, deps, signal))) return waitMs;
+  if (!mayHaveOrphans(record, named, caches)) return record && retainRecord(record, caches, signal);
 
-  const uids = await livingExecutions(name, sight, signal);
+  const uids = await livingExecutions(name, caches, signal);
   // Somebody may have deleted the record: the runs know their target, too.
   const target = record?.spec.targetResource ?? named.map((run) => runOwner(run).target).find(Boolean);
-  const found = target === undefined ? [] : await foundRuns(target, sight, signal);
+  const found = target === undefined ? [] : await foundRuns(target, caches, signal);
   const orphans = found.filter(({ executionUid }) => !uids.has(executionUid));
-  for (const orphan of orphans) await stopOrRemove(orphan, sight, signal);
+  for (const orphan of orphans) await stopOrRemove(orphan, caches, signal);
   if (orphans.length > 0) return lookAgainMs;
   const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
-  return (await free(record, holder, hands, signal)) ? undefined : waitMs;
+  return (await free(record, holder, deps, signal)) ? undefined : waitMs;
 }
 
 /**
  * Deletes the record of a target on which nothing has happened for long. Exactly the record that was seen: an execution that
  * takes the target meanwhile changes it. The next execution makes another.
  */
-async function retainRecord(record: RemediationTarget, sight: Sight, signal: AbortSignal): Promise<number | undefined> {
-  const { client, settings, entries } = sight;
+async function retainRecord(
+  record: RemediationTarget,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { client, settings, entries } = caches;
   const cooldownMs = (workflowId: string) => {
     const own = entries.byIndex("workflowId", workflowId).map((entry) => workflowRules(entry).cooldownMs ?? 0);
     return Math.max(settings.cooldownMs, ...own);
@@ -63,26 +67,26 @@ async function retainRecord(record: RemediationTarget, sight: Sight, signal: Abo
   const untilMs = recordKeptUntilMs(record, { settings, cooldownMs });
   if (nowMs < untilMs) return Math.min(untilMs - nowMs, recheckMs);
   const { targetResource } = record.spec;
-  const executions = await livingExecutions(record.metadata.name ?? "", sight, signal);
-  if (executions.size > 0 || (await foundRuns(targetResource, sight, signal)).length > 0) return recheckMs;
+  const executions = await livingExecutions(record.metadata.name ?? "", caches, signal);
+  if (executions.size > 0 || (await foundRuns(targetResource, caches, signal)).length > 0) return recheckMs;
   const options = { preconditions: exactly(record) };
   const outcome = await client.delete(remediationTargets, refOf(record), options, { signal });
-  if (outcome.kind !== "conflict") sight.ownWrites.noteGone(record);
+  if (outcome.kind !== "conflict") caches.ownWrites.noteGone(record);
   return undefined;
 }
 
-export interface TargetHands extends Hands {
+export interface TargetDeps extends Deps {
   /** Uids of the lost executions that this process has told the ledger of. */
   readonly told: Set<string>;
 }
 
 /** True if a person's word was found on the record, for an execution that is gone and cannot carry it itself. */
-async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, signal: AbortSignal): Promise<boolean> {
+async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, signal: AbortSignal): Promise<boolean> {
   const uid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
   const found = uid === undefined ? undefined : findEnd(record, uid);
   if (!found || isCovered(found.history.ack, found.end)) return false;
-  const nowMs = sight.client.serverNowMs();
-  const knownSinceMs = await sight.acknowledgersKnownSince?.(signal);
+  const nowMs = caches.client.serverNowMs();
+  const knownSinceMs = await caches.acknowledgersKnownSince?.(signal);
   const ack = acknowledgementOf(record, found.end, { nowMs, knownSinceMs });
   if (!ack) return false;
 
@@ -91,14 +95,14 @@ async function acknowledge(record: RemediationTarget, { sight, ledger }: Hands, 
   await ledger.append(
     event(record, { ...found.end, type: "failure.acknowledged", at, workflowId }, { by, reason, verified }),
   );
-  const status = foldAck(record.status, { workflowId, ack, backoff: sight.settings.backoff });
-  await sight.client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
+  const status = foldAck(record.status, { workflowId, ack, backoff: caches.settings.backoff });
+  await caches.client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   return true;
 }
 
 /** True if workflows are marked as ineffective there, by an orchestrator, and the status did not show that yet. */
-async function foldMarks(record: RemediationTarget, { sight }: Hands, signal: AbortSignal): Promise<boolean> {
-  const { client, settings } = sight;
+async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: AbortSignal): Promise<boolean> {
+  const { client, settings } = caches;
   const foundAt = new Date(client.serverNowMs()).toISOString();
   let { status } = record;
   for (const uid of ineffectiveExecutions(record)) {
@@ -129,17 +133,18 @@ const lookAgainMs = 1_000;
 const waitMs = 5_000;
 
 /** By what the caches know: that costs nothing, and they hear of everything sooner or later. */
-function mayHaveOrphans(record: RemediationTarget | undefined, runs: readonly KubeObject[], sight: Sight): boolean {
+function mayHaveOrphans(record: RemediationTarget | undefined, runs: readonly KubeObject[], caches: Caches): boolean {
   return (
-    isGone(record?.status?.holder?.executionUid, sight) || runs.some((run) => isGone(runOwner(run).executionUid, sight))
+    isGone(record?.status?.holder?.executionUid, caches) ||
+    runs.some((run) => isGone(runOwner(run).executionUid, caches))
   );
 }
 
-function isGone(uid: string | undefined, { executions }: Sight): boolean {
+function isGone(uid: string | undefined, { executions }: Caches): boolean {
   return uid !== undefined && executions.byIndex("uid", uid).length === 0;
 }
 
-async function livingExecutions(hash: string, { client }: Sight, signal: AbortSignal): Promise<ReadonlySet<string>> {
+async function livingExecutions(hash: string, { client }: Caches, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
   const { items } = await client.list(workflowExecutions, selector, { signal });
   return new Set(items.map(({ metadata }) => metadata.uid ?? ""));
@@ -152,18 +157,18 @@ interface FoundRun {
 }
 
 /** The runs on this target that were made by executions, each with an engine that can stop it. */
-async function foundRuns(targetText: string, sight: Sight, signal: AbortSignal): Promise<readonly FoundRun[]> {
+async function foundRuns(targetText: string, caches: Caches, signal: AbortSignal): Promise<readonly FoundRun[]> {
   const read = parseRecordedTarget(targetText);
   if (read.kind === "problem") return [];
-  const runs = await runsOn(read.target, sight, signal);
+  const runs = await runsOn(read.target, caches, signal);
   return runs.flatMap((run) => {
     const { executionUid, target } = runOwner(run);
-    const engine = [...sight.engines.values()].find(({ runs }) => runs.kind === run.kind);
+    const engine = [...caches.engines.values()].find(({ runs }) => runs.kind === run.kind);
     return engine && executionUid && target === read.target.text ? [{ engine, run, executionUid }] : [];
   });
 }
 
-async function stopOrRemove({ engine, run }: FoundRun, { client }: Sight, signal: AbortSignal): Promise<void> {
+async function stopOrRemove({ engine, run }: FoundRun, { client }: Caches, signal: AbortSignal): Promise<void> {
   const { name = "", namespace = "" } = run.metadata;
   const ref = { name, namespace };
   const options = { preconditions: exactly(run), propagation: "Foreground" } as const;
@@ -178,29 +183,29 @@ async function stopOrRemove({ engine, run }: FoundRun, { client }: Sight, signal
 async function free(
   record: RemediationTarget,
   holder: RecordHolder,
-  hands: TargetHands,
+  deps: TargetDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { client, settings } = hands.sight;
+  const { client, settings } = deps.caches;
   const hasEnded = findEnd(record, holder.executionUid) !== undefined;
   // It may have been admitted by somebody who died before telling.
-  if (!hasEnded) await hands.ledger.append(admittedEvent(record, holder));
+  if (!hasEnded) await deps.ledger.append(admittedEvent(record, holder));
   const end = unknownEnd(holder, client.serverNowMs());
   const status = hasEnded
     ? freeHolder(record.status, holder.executionUid)
     : foldEnd(record.status, { workflowId: holder.workflowId, end, backoff: settings.backoff });
   const outcome = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   if (outcome.kind !== "updated") return false;
-  await tellOfLost(outcome.object, hands);
+  await tellOfLost(outcome.object, deps);
   return true;
 }
 
 /** From the record, so that it is told even if whoever freed the target died right after that. */
-async function tellOfLost(record: RemediationTarget, { sight, ledger, told }: TargetHands): Promise<void> {
+async function tellOfLost(record: RemediationTarget, { caches, ledger, told }: TargetDeps): Promise<void> {
   for (const { workflowId, recentEnds } of record.status?.workflows ?? []) {
     for (const end of recentEnds) {
       const { executionUid, reason } = end;
-      if (reason !== "Unknown" || told.has(executionUid) || !isGone(executionUid, sight)) continue;
+      if (reason !== "Unknown" || told.has(executionUid) || !isGone(executionUid, caches)) continue;
       await ledger.append(freedEvent(record, workflowId, end));
       told.add(executionUid);
     }

@@ -60,7 +60,7 @@ export interface IntakeOptions {
 }
 
 /** How often the world may change under us before the sender has to come again. */
-const mostTries = 8;
+const maxTries = 8;
 
 /** Decides what becomes of signals. Any number of gateways may do so side by side. */
 export class Intake {
@@ -191,7 +191,7 @@ export class Intake {
     const endedAt = endings.endOf(report);
     if (endedAt !== undefined && signal.firingAt <= endedAt) return ignored(report, endedAt);
 
-    for (let tries = 0; tries < mostTries; tries++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const cached = incidents.newest(fingerprint);
       const known = cached && needsSeries(cached, signal) ? await incidents.get(cached.metadata.name ?? "") : cached;
       if (known && isOpen(known)) {

@@ -16,29 +16,29 @@ export interface StatusWriter {
 }
 
 /** An incident, and what is known of it, if anything is. */
-export interface Known {
+export interface KnownIncident {
   readonly name: string;
   readonly uid: string;
   readonly known: RemediationRequest | undefined;
 }
 
-export interface Change {
+export interface StatusChange {
   readonly next: CountedStatus;
   /** Called when it is written. */
   readonly done: (object: RemediationRequest) => void;
 }
 
 /** How often others may be faster before somebody has to be told to come again. */
-const mostTries = 30;
+const maxTries = 30;
 
 /** Reads, asks `decide`, and writes what it says if nobody was faster; undefined if it says nothing. */
 export async function changeStatus(
   { client, namespace, incidents, clock, random }: StatusWriter,
-  { name, uid, known }: Known,
-  decide: (live: RemediationRequest) => Change | undefined,
+  { name, uid, known }: KnownIncident,
+  decide: (live: RemediationRequest) => StatusChange | undefined,
 ): Promise<RemediationRequest | undefined> {
   let live = known;
-  for (let tries = 1; tries <= mostTries; tries++) {
+  for (let tries = 1; tries <= maxTries; tries++) {
     live ??= await incidents.get(name);
     if (!live || live.metadata.uid !== uid) return undefined;
     incidents.learn(live);
@@ -74,7 +74,7 @@ function statusPatch({ metadata, status }: RemediationRequest, { deduplication, 
 }
 
 /** The JSON merge patch that makes `after` of `before`. An object that both share is not looked into. */
-function mergePatch(before: Json, after: Json): Json {
+function mergePatch(before: StatusFields, after: StatusFields): StatusFields {
   const patch: Record<string, unknown> = {};
   for (const name in before) if (!Object.hasOwn(after, name)) patch[name] = null;
   for (const name in after) {
@@ -85,8 +85,8 @@ function mergePatch(before: Json, after: Json): Json {
   return patch;
 }
 
-type Json = Readonly<Record<string, unknown>>;
+type StatusFields = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is StatusFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

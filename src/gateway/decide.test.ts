@@ -6,7 +6,7 @@ import {
   type RemediationRequest,
   type Signal,
 } from "../resources/index.ts";
-import { type Count, decideFiring, mostSeries, seriesKey, withCount, withEnd } from "./decide.ts";
+import { type Count, decideFiring, maxSeries, seriesKey, withCount, withEnd } from "./decide.ts";
 import type { Report } from "./report.ts";
 
 const [six, seven, eight] = [
@@ -88,7 +88,7 @@ describe("the count in a status", () => {
   });
 
   it("tells a bounded number of series apart, and lets those that are over go first", () => {
-    const many = Array.from({ length: mostSeries }, (_, i) => [`s${i}`, six] as const);
+    const many = Array.from({ length: maxSeries }, (_, i) => [`s${i}`, six] as const);
     const full = afterCount(undefined, count({ firing: many }));
     const oneOver = {
       ...full,
@@ -100,7 +100,7 @@ describe("the count in a status", () => {
 
     expect(afterCount(full, count({ firing: [[a, six]] })).deduplication.series).not.toHaveProperty(a);
     const { series = {} } = afterCount(oneOver, count({ firing: [[a, six]] })).deduplication;
-    expect(Object.keys(series)).toHaveLength(mostSeries);
+    expect(Object.keys(series)).toHaveLength(maxSeries);
     expect(series).toHaveProperty(a);
     expect(series).not.toHaveProperty("s5");
   });
@@ -147,7 +147,7 @@ describe("the series in a status", () => {
   });
 
   it("are listed up to a limit, with a note; a more severe one takes the place of a less severe one", () => {
-    const many = Array.from({ length: mostSeries }, (_, i) => [`s${i}`, six] as const);
+    const many = Array.from({ length: maxSeries }, (_, i) => [`s${i}`, six] as const);
     const full = afterCount(undefined, count({ firing: many }));
     const more = afterCount(full, count({ firing: [[a, six]] })).deduplication;
     const worse = afterCount(full, count({ firing: [[b, six, critical]] })).deduplication;
@@ -155,7 +155,7 @@ describe("the series in a status", () => {
     expect(full.deduplication).not.toHaveProperty("hasMoreSeries");
     expect(more).toMatchObject({ hasMoreSeries: true, severity: "warning" });
     expect(worse).toMatchObject({ hasMoreSeries: true, severity: "critical" });
-    expect(Object.keys(worse.series ?? {})).toHaveLength(mostSeries);
+    expect(Object.keys(worse.series ?? {})).toHaveLength(maxSeries);
     expect(worse.series).toHaveProperty(b);
   });
 

@@ -55,7 +55,7 @@ export function seriesKey({ series }: Pick<Signal, "series">): string {
 }
 
 /** More series than this are counted, but not told apart. */
-export const mostSeries = 64;
+export const maxSeries = 64;
 
 /** What one gateway counted of one incident, in absolute figures. */
 export interface Count {
@@ -163,7 +163,7 @@ function fire(series: Series, key: string, reported: FiringSeries, first: FirstS
 
 /** Whether there is room for `key`; a series that is over gives way to it. */
 function makeRoom(series: Series, key: string): boolean {
-  if (key in series || Object.keys(series).length < mostSeries) return true;
+  if (key in series || Object.keys(series).length < maxSeries) return true;
   const over = Object.keys(series).find((one) => series[one]?.resolvedAt !== undefined);
   if (over === undefined) return false;
   delete series[over];

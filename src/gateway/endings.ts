@@ -1,6 +1,6 @@
 import type { Report } from "./report.ts";
 
-const mostEndings = 10_000;
+const maxEndings = 10_000;
 
 /**
  * Ends of series that have no incident to be written to, in case their beginning comes late. The incident remembers all
@@ -14,7 +14,7 @@ export class Endings {
     const known = this.#ends.get(key);
     this.#ends.delete(key);
     this.#ends.set(key, known !== undefined && known > endedAt ? known : endedAt);
-    if (this.#ends.size <= mostEndings) return;
+    if (this.#ends.size <= maxEndings) return;
     for (const oldest of this.#ends.keys()) {
       this.#ends.delete(oldest);
       return;

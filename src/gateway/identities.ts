@@ -45,7 +45,7 @@ export interface Nameless {
   readonly because: string;
 }
 
-type Found =
+type IdentityResult =
   | { readonly kind: "report"; readonly report: Report }
   | Nameless
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
@@ -59,7 +59,7 @@ export class Identities {
   }
 
   /** Throws GatewayError `unavailable` when the API server does not answer: a guess could open a second incident. */
-  async find(signal: Signal, receivedAt: string): Promise<Found> {
+  async find(signal: Signal, receivedAt: string): Promise<IdentityResult> {
     const { nodes, owners } = this.#options;
     const node = signal.node ? await nodes.find(signal.node) : undefined;
     const subject = this.#subjectOf(signal, node);
@@ -75,7 +75,7 @@ export class Identities {
   }
 
   /** What `decide` finds once it has read the incidents that it needs. */
-  async #reading(decide: (read: Facts["read"]) => Found | Unread): Promise<Found> {
+  async #reading(decide: (read: Facts["read"]) => IdentityResult | Unread): Promise<IdentityResult> {
     const read = new Map<string, RemediationRequest | undefined>();
     for (;;) {
       const result = decide(read);
@@ -85,7 +85,7 @@ export class Identities {
   }
 
   /** The result of `find`, if the caches have all that it needs; undefined if the API server has to be asked. */
-  cached(signal: Signal, receivedAt: string): Found | undefined {
+  cached(signal: Signal, receivedAt: string): IdentityResult | undefined {
     const { nodes, owners } = this.#options;
     const node = signal.node ? nodes.cached(signal.node) : undefined;
     if (signal.node && !node) return undefined;
@@ -160,7 +160,7 @@ export class Identities {
     receivedAt: string,
     invalid: InvalidSubject,
     read: Facts["read"],
-  ): Found | Unread {
+  ): IdentityResult | Unread {
     const identity = this.#openUnderOtherKind(signal, undefined, read);
     if (!identity) return invalid;
     if ("kind" in identity) return identity;
@@ -229,7 +229,7 @@ export class Identities {
     return own !== undefined && own.resolvedAt === undefined;
   }
 
-  #resultOf(facts: Facts): Found | Unread {
+  #resultOf(facts: Facts): IdentityResult | Unread {
     const { signal, receivedAt, subject, owner } = facts;
     const { fingerprintOf, incidents } = this.#options;
     const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;

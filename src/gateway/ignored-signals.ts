@@ -22,7 +22,7 @@ export type RowDecision =
   | { readonly do: "record-overflow" }
   | { readonly do: "count" };
 
-interface Entry {
+interface IgnoredCount {
   recordedAtMs: number;
   collapsed: number;
 }
@@ -38,7 +38,7 @@ interface SenderRows {
  */
 export class IgnoredSignals {
   readonly #options: IgnoredSignalsOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, IgnoredCount>();
   readonly #senders = new Map<string, SenderRows>();
 
   constructor(options: IgnoredSignalsOptions) {

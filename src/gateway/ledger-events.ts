@@ -83,7 +83,7 @@ export function overflowEvent({ source, sender }: IgnoredSignal, stamp: Stamp): 
   return notASignalEvent({ source, sender, because }, stamp);
 }
 
-export interface Written {
+export interface WrittenCount {
   readonly writer: string;
   readonly occurrences: number;
   readonly total: number;
@@ -91,7 +91,10 @@ export interface Written {
 }
 
 /** Signals that were counted on one incident since the last time. */
-export function countedEvent(incident: RemediationRequest, { writer, occurrences, total, at }: Written): LedgerEvent {
+export function countedEvent(
+  incident: RemediationRequest,
+  { writer, occurrences, total, at }: WrittenCount,
+): LedgerEvent {
   const { metadata, spec, status } = incident;
   const own = status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
   return {

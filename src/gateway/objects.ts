@@ -20,7 +20,7 @@ export interface ObjectsOptions {
 
 /** One read is given `timeoutMs`: a sender waits for the answer, and has its own patience. */
 export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
-  async function read<T>(reading: Reading, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
+  async function read<T>(reading: ObjectRead, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
     const stop = new AbortController();
     const timer = clock.after(timeoutMs, () => stop.abort());
     try {
@@ -45,7 +45,7 @@ export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): 
       return read<KubeObject | undefined>({ what: target.text, verb: "get", type }, get, undefined);
     },
     nodes: () => {
-      const reading: Reading = { what: "the list of Nodes", verb: "list", type: nodeType };
+      const reading: ObjectRead = { what: "the list of Nodes", verb: "list", type: nodeType };
       return read(reading, async (call) => (await client.list(nodeType, {}, call)).items, []);
     },
   };
@@ -54,7 +54,7 @@ export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): 
 const nodeType: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
 /** One read, for errors about it. */
-interface Reading {
+interface ObjectRead {
   /** The object, or the objects, as people call it. */
   readonly what: string;
   readonly verb: "get" | "list";
@@ -65,7 +65,7 @@ interface Reading {
 export class ForbiddenObject extends GatewayError {
   readonly fix: string;
 
-  constructor({ what, verb, type }: Reading, cause: Error) {
+  constructor({ what, verb, type }: ObjectRead, cause: Error) {
     super("forbidden", `the gateway may not read ${what}: ${cause.message}`, { cause });
     // The API server's message names the account that it has refused.
     const [, account = "NAMESPACE:interlock-gateway"] =

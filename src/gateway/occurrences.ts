@@ -2,7 +2,7 @@ import type { StallWatch } from "../kube/index.ts";
 import { firstSignal, hasSignalTexts, type RemediationRequest, type Signal } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Timer } from "../time/index.ts";
-import { changeStatus, type Known, type StatusWriter } from "./change-status.ts";
+import { changeStatus, type KnownIncident, type StatusWriter } from "./change-status.ts";
 import { type Count, withCount, withEnd } from "./decide.ts";
 import { isPartial } from "./known-incident.ts";
 import type { OccurrenceLog } from "./occurrence-log.ts";
@@ -25,7 +25,7 @@ export interface OccurrencesOptions extends StatusWriter {
   readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
 }
 
-const mostWritesAtOnce = 8;
+const maxWritesAtOnce = 8;
 
 /** Counts signals, durably before anybody is told so, with far fewer writes than signals. */
 export class Occurrences {
@@ -144,7 +144,7 @@ export class Occurrences {
     const next = async (): Promise<void> => {
       for (let tally = waiting.pop(); tally; tally = waiting.pop()) await this.#flushOne(tally);
     };
-    await Promise.all(Array.from({ length: mostWritesAtOnce }, next));
+    await Promise.all(Array.from({ length: maxWritesAtOnce }, next));
   }
 
   async #flushOne(tally: Tally) {
@@ -280,12 +280,12 @@ function countIn({ status }: RemediationRequest, writer: string): number {
   return status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
 }
 
-function whole(incident: RemediationRequest): Known {
+function whole(incident: RemediationRequest): KnownIncident {
   return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
 }
 
 /** Caches keep neither labels and annotations nor many series. Who writes series that differ from them has to read the incident. */
-function knownFor(tally: Tally | undefined, incident: RemediationRequest): Known {
+function knownFor(tally: Tally | undefined, incident: RemediationRequest): KnownIncident {
   const written = tally?.latest;
   const isCurrent = written?.metadata.resourceVersion === incident.metadata.resourceVersion;
   if (isCurrent) return { ...whole(incident), known: written };

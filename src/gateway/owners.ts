@@ -23,7 +23,7 @@ export interface OwnersOptions {
   readonly clock: Clock;
   /** How long an answer is good. An object's owner does not change; one of the same name may come. */
   readonly freshForMs?: number;
-  readonly mostEntries?: number;
+  readonly maxEntries?: number;
 }
 
 /** Kinds that others make: who is told of one has to look for who made it. */
@@ -51,7 +51,7 @@ export class Owners {
 
   /** Throws GatewayError `unavailable` when the server does not say: a guess could open a second incident. */
   async ownerOf(subject: ObjectTarget, reference: ObjectReference): Promise<Owner> {
-    const { clock, kinds, freshForMs = 30_000, mostEntries = 10_000 } = this.#options;
+    const { clock, kinds, freshForMs = 30_000, maxEntries = 10_000 } = this.#options;
     const { current } = kinds;
     const known = this.known(subject, reference);
     if (known) return known;
@@ -60,7 +60,7 @@ export class Owners {
     if (!owner) return (await this.#ownerOfGone(subject)) ?? { target: subject, reference };
     this.#known.delete(subject.text);
     this.#known.set(subject.text, { owner, until: clock.now() + freshForMs, kinds: current });
-    if (this.#known.size > mostEntries) this.#forgetOldest();
+    if (this.#known.size > maxEntries) this.#forgetOldest();
     return owner;
   }
 

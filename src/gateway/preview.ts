@@ -6,7 +6,7 @@ import { isOpen, type Report } from "./report.ts";
 import type { Scope } from "./scope.ts";
 
 /** What is known about a signal, all of it read and nothing written. */
-export interface Known {
+export interface PreviewInput {
   readonly report: Report;
   /** The latest incident of its fingerprint. */
   readonly newest: RemediationRequest | undefined;
@@ -16,7 +16,7 @@ export interface Known {
 }
 
 /** What would become of a signal. */
-export function previewOf(known: Known): Preview {
+export function previewOf(known: PreviewInput): Preview {
   const { report } = known;
   const { fingerprint, subject, owner, signal } = report;
   const identity = { fingerprint, subject, target: owner.target };
@@ -25,9 +25,9 @@ export function previewOf(known: Known): Preview {
   return signal.status === "resolved" ? { ...identity, ...resolving(known) } : { ...identity, ...firing(known) };
 }
 
-type Outcome = Pick<Exclude<Preview, { kind: "invalid" }>, "kind" | "message" | "fix" | "incident" | "spec">;
+type PreviewResult = Pick<Exclude<Preview, { kind: "invalid" }>, "kind" | "message" | "fix" | "incident" | "spec">;
 
-function firing({ report, newest, scope, namespace }: Known): Outcome {
+function firing({ report, newest, scope, namespace }: PreviewInput): PreviewResult {
   const decision = decideFiring(newest, report);
   switch (decision.do) {
     case "ignore":
@@ -49,7 +49,7 @@ function firing({ report, newest, scope, namespace }: Known): Outcome {
   }
 }
 
-function resolving({ newest }: Known): Outcome {
+function resolving({ newest }: PreviewInput): PreviewResult {
   if (!newest || !isOpen(newest)) return { kind: "ignored", message: "There is no open incident that it could end." };
   return {
     kind: "resolved",

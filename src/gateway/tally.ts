@@ -1,5 +1,5 @@
 import { type FiringSeries, type RemediationRequest, type Signal, severityRank } from "../resources/index.ts";
-import { type Count, mostSeries, seriesKey } from "./decide.ts";
+import { type Count, maxSeries, seriesKey } from "./decide.ts";
 import type { Report } from "./report.ts";
 
 /** A tally as it is kept on disk: all that has to survive a crash. */
@@ -23,7 +23,7 @@ export interface KeptTally {
 }
 
 /** Of so many series it is known how to open another incident with them. */
-const mostReports = 16;
+const maxReports = 16;
 
 /** What is added to a tally: one signal, or what another incident was told before it was closed. */
 export interface Share {
@@ -109,7 +109,7 @@ export class Tally {
   /** What another incident can be opened with: the latest signal of each series, and of all of them first. */
   get reports(): readonly Report[] {
     const others = [...this.#told.values()].filter((report) => report !== this.#report);
-    return [this.#report, ...others.reverse()].slice(0, mostReports);
+    return [this.#report, ...others.reverse()].slice(0, maxReports);
   }
 
   get edition(): number {
@@ -142,7 +142,7 @@ export class Tally {
     const { signal } = report;
     if (!isNews(signal, this.#told.get(signal.series)?.signal)) return;
     // Beyond the most that a status has, series are counted and not told apart.
-    if (this.#told.size >= mostSeries) this.#told.clear();
+    if (this.#told.size >= maxSeries) this.#told.clear();
     const key = seriesKey(signal);
     if (!this.#hasRoomFor(key, signal)) return;
     this.#told.delete(signal.series);
@@ -154,7 +154,7 @@ export class Tally {
 
   /** A more severe series takes the place of a less severe one. */
   #hasRoomFor(key: string, { severity }: Signal): boolean {
-    if (this.#firing.has(key) || this.#firing.size < mostSeries) return true;
+    if (this.#firing.has(key) || this.#firing.size < maxSeries) return true;
     const rank = severityRank(severity);
     for (const [other, series] of this.#firing) {
       if (series.severity !== undefined && severityRank(series.severity) < rank) return this.#firing.delete(other);

@@ -16,17 +16,8 @@ export {
   type WatchQuery,
   type WriteCall,
 } from "./client.ts";
-export type { AdmissionPolicy } from "./embedded/api/admission.ts";
-export { embeddedClient } from "./embedded/embedded-client.ts";
-export { adminName } from "./embedded/http/authenticate.ts";
-export { frozenJson } from "./embedded/json/frozen-json.ts";
-export { kubeconfigFor } from "./embedded/kubeconfig.ts";
-export { openFileSpill } from "./embedded/log/file-spill.ts";
-export { openLogStore } from "./embedded/log/open-log-store.ts";
-export { selfSigned } from "./embedded/self-signed.ts";
-export { serveApi } from "./embedded/serve.ts";
-export { printerColumn } from "./embedded/tables/printer-column.ts";
 export { type KubeEvent, kubeEvents } from "./event.ts";
+export { exactTimeHeader } from "./exact-time.ts";
 export type { Connection, CredentialSource, Credentials } from "./http/connection.ts";
 export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
 export { inCluster } from "./http/in-cluster.ts";

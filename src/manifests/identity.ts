@@ -1,4 +1,5 @@
-import type { AdmissionPolicy, KubeObject } from "../kube/index.ts";
+import type { AdmissionPolicy } from "../apiserver/index.ts";
+import type { KubeObject } from "../kube/index.ts";
 import { annotationKeys } from "../resources/index.ts";
 import type { Places } from "./rbac.ts";
 
@@ -100,7 +101,7 @@ function inStatus(...fields: readonly string[]) {
   };
 }
 
-interface Rule {
+interface AdmissionRule {
   readonly operations: readonly string[];
   readonly resources: readonly string[];
   /** What has to be true of whoever writes what. */
@@ -111,7 +112,7 @@ interface Rule {
 
 const apiVersion = "admissionregistration.k8s.io/v1";
 
-function policy(name: string, { operations, resources, expression, message }: Rule): AdmissionPolicy {
+function policy(name: string, { operations, resources, expression, message }: AdmissionRule): AdmissionPolicy {
   const spec = {
     failurePolicy: "Fail",
     matchConstraints: {

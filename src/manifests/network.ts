@@ -44,13 +44,13 @@ export function agentNetworkPolicies({ locks, agents }: Places): readonly KubeOb
   ];
 }
 
-type Labels = Readonly<Record<string, string>>;
+type PodLabels = Readonly<Record<string, string>>;
 
 function denyIngress(namespace: string): KubeObject {
   return policy("interlock-deny-ingress", namespace, { podSelector: {}, policyTypes: ["Ingress"] });
 }
 
-function ingress(name: string, namespace: string, labels: Labels, rules: readonly object[]): KubeObject {
+function ingress(name: string, namespace: string, labels: PodLabels, rules: readonly object[]): KubeObject {
   return policy(name, namespace, {
     podSelector: { matchLabels: labels },
     policyTypes: ["Ingress"],
@@ -59,11 +59,11 @@ function ingress(name: string, namespace: string, labels: Labels, rules: readonl
 }
 
 /** From every namespace, because nobody knows where your Prometheus is. Figures name no target and no secret. */
-function metricsIngress(name: string, namespace: string, labels: Labels): KubeObject {
+function metricsIngress(name: string, namespace: string, labels: PodLabels): KubeObject {
   return ingress(name, namespace, labels, [{ from: [{ namespaceSelector: {} }], ports: [tcp(metricsPort)] }]);
 }
 
-function egress(name: string, namespace: string, labels: Labels, rules: readonly object[]): KubeObject {
+function egress(name: string, namespace: string, labels: PodLabels, rules: readonly object[]): KubeObject {
   const podSelector = Object.keys(labels).length === 0 ? {} : { matchLabels: labels };
   return policy(name, namespace, { podSelector, policyTypes: ["Egress"], egress: rules });
 }

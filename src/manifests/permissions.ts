@@ -6,7 +6,7 @@ export type StageName = (typeof stages)[number];
  * Where something may be done: anywhere, or in the namespace of incidents, of Leases and stages, of watermarks, of runs, or of
  * coding agents' Jobs.
  */
-export type Place = "anywhere" | "incidents" | "locks" | "watermarks" | "runs" | "agents";
+export type PermissionScope = "anywhere" | "incidents" | "locks" | "watermarks" | "runs" | "agents";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
 
@@ -14,7 +14,7 @@ export interface Permission {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly Verb[];
-  readonly where: Place;
+  readonly where: PermissionScope;
 }
 
 const ours = "kubernaut.ai";
@@ -54,7 +54,7 @@ const identities: Permission = {
 };
 
 /** To explain what keeps failing: an Event and a notice, where the objects are. */
-const explain = (where: Place): readonly Permission[] => [
+const explain = (where: PermissionScope): readonly Permission[] => [
   { group: "", resources: ["events"], verbs: ["create"], where },
   { group: ours, resources: ["notificationrequests"], verbs: ["create"], where },
 ];

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../kube/index.ts";
-import { coderPermissions, type Permission, type Place, permissions, type StageName } from "./permissions.ts";
+import { coderPermissions, type Permission, type PermissionScope, permissions, type StageName } from "./permissions.ts";
 
 /** The namespaces that places stand for. */
-export type Places = Readonly<Record<Exclude<Place, "anywhere">, string>>;
+export type Places = Readonly<Record<Exclude<PermissionScope, "anywhere">, string>>;
 
 export interface RbacRule {
   readonly apiGroups: readonly string[];
@@ -56,7 +56,7 @@ function roleIn(
   ];
 }
 
-function rulesIn(allowed: readonly Permission[], isHere: (place: Place) => boolean): readonly RbacRule[] {
+function rulesIn(allowed: readonly Permission[], isHere: (place: PermissionScope) => boolean): readonly RbacRule[] {
   return allowed
     .filter(({ where }) => isHere(where))
     .map(({ group, resources, verbs }) => ({ apiGroups: [group], resources, verbs }));

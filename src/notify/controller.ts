@@ -120,13 +120,13 @@ async function deliverUntil(
   const { client, clock, random, notices, problem, stalls } = options;
   const ownWrites = new OwnWrites();
   const forget = notices.subscribe((event, object) => event === "DELETED" && ownWrites.forget(object));
-  const sight = {
+  const caches = {
     ...options,
     client: { ...client, update: noting(client, ownWrites) },
     channelNames: options.channels.map(({ name }) => name),
   };
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
-  const hands = { ...options, sight, channels, metrics };
+  const deps = { ...options, caches, channels, metrics };
   const controller = new Controller({
     name: "notices",
     clock,
@@ -139,14 +139,14 @@ async function deliverUntil(
       const notice = notices.get(refOfKey(key));
       // Our own last write has not come back yet: acting on the older one would tell people twice.
       if (!notice || ownWrites.isOutdated(notice)) return undefined;
-      const seen = observe(notice, sight);
-      const decision = decide(seen);
-      if (decision.do !== "deliver") return perform(decision, seen, hands, signal);
+      const snapshot = observe(notice, caches);
+      const decision = decide(snapshot);
+      if (decision.do !== "deliver") return perform(decision, snapshot, deps, signal);
       // Whoever delivered before us may have told of it, and our watch may be late.
       const fresh = await client.get(notificationRequests, refOfKey(key), { signal });
       if (!fresh || fresh.metadata.uid !== notice.metadata.uid) return undefined;
-      const now = observe(fresh, sight);
-      return perform(decide(now), now, hands, signal);
+      const now = observe(fresh, caches);
+      return perform(decide(now), now, deps, signal);
     },
   });
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type NotificationRequest, type NotificationRequestStatus, noticeTypes } from "../resources/index.ts";
 import type { Delivery } from "./channel.ts";
-import { afterTries, decide, type Seen } from "./decide.ts";
+import { afterTries, decide, type Snapshot } from "./decide.ts";
 import { digestOf } from "./digest.ts";
 import { skipKey } from "./observe.ts";
 
@@ -11,11 +11,11 @@ const nowMs = Date.parse("2026-11-15T10:10:00.000Z");
 
 describe("a notice", () => {
   it("goes to every channel that it is meant for", () => {
-    expect(decide(seen())).toEqual({ do: "deliver", channels: ["slack", "webhook"] });
+    expect(decide(snapshot())).toEqual({ do: "deliver", channels: ["slack", "webhook"] });
   });
 
   it("without a channel is settled, and says that nobody was told", () => {
-    expect(decide(seen({ channels: [] }))).toMatchObject({
+    expect(decide(snapshot({ channels: [] }))).toMatchObject({
       do: "settle",
       status: { phase: "Sent", message: expect.stringContaining("nobody is told") },
     });
@@ -28,7 +28,7 @@ describe("a notice", () => {
     ["Digested", { digest: "digest-1" }],
   ])("that is %s is not delivered again, and is removed after the retention", (phase, more) => {
     const status = { phase, completionTime: iso(-20 * minute), ...more } as NotificationRequestStatus;
-    const at = (laterMs: number) => decide(seen({ notice: notice({ status }), nowMs: nowMs + laterMs }));
+    const at = (laterMs: number) => decide(snapshot({ notice: notice({ status }), nowMs: nowMs + laterMs }));
 
     expect(at(0)).toEqual({ do: "wait", ms: 40 * minute });
     expect(at(40 * minute - 1)).toEqual({ do: "wait", ms: 1 });
@@ -41,7 +41,7 @@ describe("a notice", () => {
   ])("that is %s is not removed, however old it is", (_, status) => {
     const old = notice({ ...(status && { status }), createdAt: iso(-1_000 * minute) });
 
-    expect(decide(seen({ notice: old })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: old })).do).toBe("deliver");
   });
 
   it("that is being deleted already is left alone", () => {
@@ -49,20 +49,20 @@ describe("a notice", () => {
     const sent = notice({ status });
     const deleted = { ...sent, metadata: { ...sent.metadata, deletionTimestamp: iso(0) } };
 
-    expect(decide(seen({ notice: deleted }))).toEqual({ do: "nothing" });
+    expect(decide(snapshot({ notice: deleted }))).toEqual({ do: "nothing" });
   });
 
   it("that is to be tried again waits until then", () => {
     const status = retrying(30_000);
 
-    expect(decide(seen({ notice: notice({ status }) }))).toEqual({ do: "wait", ms: 30_000 });
-    expect(decide(seen({ notice: notice({ status }), nowMs: nowMs + 30_000 })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({ do: "wait", ms: 30_000 });
+    expect(decide(snapshot({ notice: notice({ status }), nowMs: nowMs + 30_000 })).do).toBe("deliver");
   });
 
   it("is tried again only where it has not arrived", () => {
     const status = retrying(0, [attempt("slack", "success"), attempt("webhook", "failed")]);
 
-    expect(decide(seen({ notice: notice({ status }) }))).toEqual({ do: "deliver", channels: ["webhook"] });
+    expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({ do: "deliver", channels: ["webhook"] });
   });
 });
 
@@ -74,7 +74,7 @@ describe("after a try", () => {
     ["one failed", "success", "failed", "Retrying"],
     ["one took too long", "timeout", "refused", "Retrying"],
   ])("when %s, a notice is as it should be", (_, slack, webhook, phase) => {
-    const status = afterTries(seen(), [tried("slack", slack), tried("webhook", webhook)], 0.5);
+    const status = afterTries(snapshot(), [tried("slack", slack), tried("webhook", webhook)], 0.5);
 
     expect(status.phase).toBe(phase);
     expect(status.deliveryAttempts?.map(({ channel, attempt, status }) => [channel, attempt, status])).toEqual([
@@ -89,7 +89,7 @@ describe("after a try", () => {
     [3, 40],
   ])("number %i the next comes %i s later", (count, seconds) => {
     const before = Array.from({ length: count - 1 }, () => attempt("slack", "failed"));
-    const world = seen({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
+    const world = snapshot({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
 
     const status = afterTries(world, [tried("slack", "failed")], 0.5);
 
@@ -98,7 +98,7 @@ describe("after a try", () => {
 
   it("it is given up when it was the last", () => {
     const before = Array.from({ length: 3 }, () => attempt("slack", "failed"));
-    const world = seen({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
+    const world = snapshot({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
 
     expect(afterTries(world, [tried("slack", "failed")], 0.5)).toMatchObject({
       phase: "Failed",
@@ -113,31 +113,40 @@ describe("a skip", () => {
   it("waits for others until the window of the oldest ends", () => {
     const young = [skip("a", 4), skip("b", 1)];
 
-    expect(decide(seen({ notice: young[0] as NotificationRequest, skips: young }))).toEqual({ do: "wait", ms: minute });
-    expect(decide(seen({ notice: young[1] as NotificationRequest, skips: young }))).toEqual({ do: "wait", ms: minute });
+    expect(decide(snapshot({ notice: young[0] as NotificationRequest, skips: young }))).toEqual({
+      do: "wait",
+      ms: minute,
+    });
+    expect(decide(snapshot({ notice: young[1] as NotificationRequest, skips: young }))).toEqual({
+      do: "wait",
+      ms: minute,
+    });
   });
 
   it("is told with all others by the oldest", () => {
-    expect(decide(seen({ notice: skips[0] as NotificationRequest, skips }))).toEqual({ do: "digest", members: skips });
-    expect(decide(seen({ notice: skips[2] as NotificationRequest, skips })).do).toBe("wait");
+    expect(decide(snapshot({ notice: skips[0] as NotificationRequest, skips }))).toEqual({
+      do: "digest",
+      members: skips,
+    });
+    expect(decide(snapshot({ notice: skips[2] as NotificationRequest, skips })).do).toBe("wait");
   });
 
   it("is told by itself if it is the only one", () => {
     const only = [skip("a", 6)];
 
-    expect(decide(seen({ notice: only[0] as NotificationRequest, skips: only })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: only[0] as NotificationRequest, skips: only })).do).toBe("deliver");
   });
 
   it("is told at once if nothing is collected", () => {
-    const settings = { ...seen().settings, digestWindowMs: 0 };
+    const settings = { ...snapshot().settings, digestWindowMs: 0 };
 
-    expect(decide(seen({ notice: skips[2] as NotificationRequest, skips, settings })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: skips[2] as NotificationRequest, skips, settings })).do).toBe("deliver");
   });
 
   it("that is a digest itself is told at once", () => {
     const digest = notice({ eventType: "WorkflowSkipped", context: { entries: [{ name: "a", message: "b" }] } });
 
-    expect(decide(seen({ notice: digest })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: digest })).do).toBe("deliver");
   });
 });
 
@@ -152,7 +161,7 @@ describe("a notice of an incident that waits", () => {
   it("is digested like a skip", () => {
     const members = [about("Paused", "node/a"), about("Paused", "node/a")];
 
-    const decision = decide(seen({ notice: members[0] as NotificationRequest, skips: members }));
+    const decision = decide(snapshot({ notice: members[0] as NotificationRequest, skips: members }));
 
     expect(decision).toEqual({ do: "digest", members });
     expect(digestOf(members).spec).toMatchObject({
@@ -184,7 +193,7 @@ describe("the types of notices", () => {
   });
 });
 
-function seen(other: Partial<Seen> = {}): Seen {
+function snapshot(other: Partial<Snapshot> = {}): Snapshot {
   return {
     notice: notice(),
     skips: [],

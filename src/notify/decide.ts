@@ -13,7 +13,7 @@ export interface NotifySettings {
 }
 
 /** A notice, and what bears on it. */
-export interface Seen {
+export interface Snapshot {
   readonly notice: NotificationRequest;
   /** Unsettled notices that belong into one digest with this one, which is included, oldest first. */
   readonly skips: readonly NotificationRequest[];
@@ -32,7 +32,7 @@ export type Decision =
   | { readonly do: "remove" };
 
 /** More than people read. The rest is in the next digest. */
-const mostEntries = 100;
+const maxEntries = 100;
 
 /** The oldest skip makes the digest. If that takes its time, the others look again now and then. */
 const peerWaitMs = 5_000;
@@ -45,12 +45,12 @@ const peerWaitMs = 5_000;
  *
  * Settled notices are removed after the retention.
  */
-export function decide(seen: Seen): Decision {
-  const { notice, channels, nowMs } = seen;
+export function decide(snapshot: Snapshot): Decision {
+  const { notice, channels, nowMs } = snapshot;
   const { status } = notice;
-  if (status && "completionTime" in status) return retain(status, seen);
+  if (status && "completionTime" in status) return retain(status, snapshot);
   if (isSkip(notice) && !status) {
-    const digest = decideSkip(seen);
+    const digest = decideSkip(snapshot);
     if (digest) return digest;
   }
   if (status?.phase === "Retrying" && Date.parse(status.nextAttemptTime) > nowMs) {
@@ -60,10 +60,10 @@ export function decide(seen: Seen): Decision {
     const message = "not delivered: no route leads to a channel";
     return { do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } };
   }
-  return { do: "deliver", channels: openChannels(seen, attemptsOf(status)) };
+  return { do: "deliver", channels: openChannels(snapshot, attemptsOf(status)) };
 }
 
-function retain({ completionTime }: SettledStatus, { notice, settings, nowMs }: Seen): Decision {
+function retain({ completionTime }: SettledStatus, { notice, settings, nowMs }: Snapshot): Decision {
   if (notice.metadata.deletionTimestamp) return { do: "nothing" };
   const leftMs = Date.parse(completionTime) + settings.retentionMs - nowMs;
   return leftMs > 0 ? { do: "wait", ms: leftMs } : { do: "remove" };
@@ -71,26 +71,26 @@ function retain({ completionTime }: SettledStatus, { notice, settings, nowMs }: 
 
 type SettledStatus = Extract<NotificationRequestStatus, { completionTime: string }>;
 
-function decideSkip({ notice, skips, settings, nowMs }: Seen): Decision | undefined {
+function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision | undefined {
   const [oldest = notice] = skips;
   if (settings.digestWindowMs === 0) return undefined;
   const leftMs = Date.parse(oldest.metadata.creationTimestamp ?? "") + settings.digestWindowMs - nowMs;
   if (leftMs > 0) return { do: "wait", ms: leftMs };
   if (skips.length <= 1) return undefined;
   if (oldest.metadata.uid !== notice.metadata.uid) return { do: "wait", ms: peerWaitMs };
-  return { do: "digest", members: skips.slice(0, mostEntries) };
+  return { do: "digest", members: skips.slice(0, maxEntries) };
 }
 
 /** Where a notice stands after it was tried on some channels. */
 export function afterTries(
-  seen: Seen,
+  snapshot: Snapshot,
   tried: readonly { readonly channel: string; readonly delivery: Delivery }[],
   chance: number,
 ): NotificationRequestStatus {
-  const { notice, channels, settings, nowMs } = seen;
+  const { notice, channels, settings, nowMs } = snapshot;
   const before = attemptsOf(notice.status);
   const deliveryAttempts = [...before, ...tried.map((one) => attemptOf(one, before, nowMs))];
-  const open = openChannels(seen, deliveryAttempts);
+  const open = openChannels(snapshot, deliveryAttempts);
   const delivered = channels.filter((name) => isDelivered(name, deliveryAttempts));
   const message = sentence(channels, delivered, open);
   if (open.length > 0) {
@@ -114,7 +114,7 @@ function attemptOf(
 }
 
 /** Those that have not been told, and still may be. */
-function openChannels({ channels, settings }: Seen, attempts: Attempts): readonly string[] {
+function openChannels({ channels, settings }: Snapshot, attempts: Attempts): readonly string[] {
   return channels.filter(
     (name) =>
       !isDelivered(name, attempts) &&

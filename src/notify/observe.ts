@@ -1,10 +1,10 @@
 import { byAge, type Informer, type KubeClient } from "../kube/index.ts";
 import type { NotificationRequest } from "../resources/index.ts";
-import { isSettled, isSkip, type NotifySettings, type Seen } from "./decide.ts";
+import { isSettled, isSkip, type NotifySettings, type Snapshot } from "./decide.ts";
 import { channelsFor, type Route } from "./route.ts";
 
 /** Where a notifier looks. */
-export interface Sight {
+export interface Caches {
   readonly client: KubeClient;
   readonly notices: Informer<NotificationRequest, "skips">;
   readonly routes: readonly Route[];
@@ -13,14 +13,14 @@ export interface Sight {
   readonly settings: NotifySettings;
 }
 
-export function observe(notice: NotificationRequest, sight: Sight): Seen {
+export function observe(notice: NotificationRequest, caches: Caches): Snapshot {
   const [key = ""] = skipKey(notice);
   return {
     notice,
-    skips: sight.notices.byIndex("skips", key).toSorted(byAge),
-    channels: channelsFor(notice, { routes: sight.routes, channels: sight.channelNames }),
-    settings: sight.settings,
-    nowMs: sight.client.serverNowMs(),
+    skips: caches.notices.byIndex("skips", key).toSorted(byAge),
+    channels: channelsFor(notice, { routes: caches.routes, channels: caches.channelNames }),
+    settings: caches.settings,
+    nowMs: caches.client.serverNowMs(),
   };
 }
 

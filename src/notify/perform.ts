@@ -4,16 +4,16 @@ import { type NotificationRequest, type NotificationRequestStatus, notificationR
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Channel, Delivery } from "./channel.ts";
-import { afterTries, type Decision, isSettled, type Seen } from "./decide.ts";
+import { afterTries, type Decision, isSettled, type Snapshot } from "./decide.ts";
 import { digestOf, toldIn } from "./digest.ts";
 import { settledEvent } from "./ledger-events.ts";
 import { messageOf } from "./message.ts";
 import type { NotifyMetrics } from "./metrics.ts";
-import type { Sight } from "./observe.ts";
+import type { Caches } from "./observe.ts";
 
 /** What a notifier works with. */
-export interface Hands {
-  readonly sight: Sight;
+export interface Deps {
+  readonly caches: Caches;
   readonly channels: ReadonlyMap<string, Channel>;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -27,8 +27,8 @@ export interface Hands {
 /** Does what was decided. Returns in how many milliseconds to look again, if nothing happens before. */
 export async function perform(
   decision: Decision,
-  seen: Seen,
-  hands: Hands,
+  snapshot: Snapshot,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   switch (decision.do) {
@@ -37,46 +37,46 @@ export async function perform(
     case "wait":
       return decision.ms;
     case "settle":
-      return setStatus(seen.notice, decision.status, hands, signal);
+      return setStatus(snapshot.notice, decision.status, deps, signal);
     case "digest":
-      return digest(decision.members, hands, signal);
+      return digest(decision.members, deps, signal);
     case "deliver":
-      return setStatus(seen.notice, await deliver(seen, decision.channels, hands, signal), hands, signal);
+      return setStatus(snapshot.notice, await deliver(snapshot, decision.channels, deps, signal), deps, signal);
     case "remove":
-      return remove(seen.notice, hands, signal);
+      return remove(snapshot.notice, deps, signal);
   }
 }
 
 /** If it changed meanwhile it stays; the change is an event, after which everything is decided again. */
-async function remove(notice: NotificationRequest, { sight }: Hands, signal: AbortSignal): Promise<undefined> {
-  await sight.client.delete(notificationRequests, refOf(notice), { preconditions: exactly(notice) }, { signal });
+async function remove(notice: NotificationRequest, { caches }: Deps, signal: AbortSignal): Promise<undefined> {
+  await caches.client.delete(notificationRequests, refOf(notice), { preconditions: exactly(notice) }, { signal });
 }
 
 async function deliver(
-  seen: Seen,
+  snapshot: Snapshot,
   names: readonly string[],
-  hands: Hands,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<NotificationRequestStatus> {
-  const message = messageOf(seen.notice);
+  const message = messageOf(snapshot.notice);
   const tried = await Promise.all(
     names.map(async (channel) => {
-      const delivery = await tryOn(channel, message, hands, signal);
-      hands.metrics.tried(channel, delivery.status);
+      const delivery = await tryOn(channel, message, deps, signal);
+      deps.metrics.tried(channel, delivery.status);
       if (delivery.status !== "success") {
-        hands.log.warn("notice not delivered", { notice: seen.notice.metadata.name, channel, ...delivery });
+        deps.log.warn("notice not delivered", { notice: snapshot.notice.metadata.name, channel, ...delivery });
       }
       return { channel, delivery };
     }),
   );
   signal.throwIfAborted();
-  return afterTries(seen, tried, hands.random.fraction());
+  return afterTries(snapshot, tried, deps.random.fraction());
 }
 
 async function tryOn(
   name: string,
   message: ReturnType<typeof messageOf>,
-  { channels, clock, timeoutMs }: Hands,
+  { channels, clock, timeoutMs }: Deps,
   signal: AbortSignal,
 ): Promise<Delivery> {
   const channel = channels.get(name);
@@ -93,10 +93,10 @@ async function tryOn(
 /** Told once, however often this is repeated: the digest's name follows from its oldest member. */
 async function digest(
   members: readonly NotificationRequest[],
-  hands: Hands,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { client } = hands.sight;
+  const { client } = deps.caches;
   const wanted = digestOf(members);
   const outcome = await client.create(notificationRequests, wanted, { signal });
   const { name = "", namespace = "" } = wanted.metadata;
@@ -106,7 +106,7 @@ async function digest(
   const completionTime = new Date(client.serverNowMs()).toISOString();
   const status = { phase: "Digested", completionTime, digest: name, message: `told of in ${name}` } as const;
   // The oldest last: as long as it is there, whoever dies here is followed by somebody who does the rest.
-  for (const member of toldIn(made, members).reverse()) await setStatus(member, status, hands, signal);
+  for (const member of toldIn(made, members).reverse()) await setStatus(member, status, deps, signal);
   return undefined;
 }
 
@@ -114,10 +114,10 @@ async function digest(
 async function setStatus(
   notice: NotificationRequest,
   status: NotificationRequestStatus,
-  { sight, ledger, metrics }: Hands,
+  { caches, ledger, metrics }: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { client } = sight;
+  const { client } = caches;
   if (isSettled(status)) await ledger.append(settledEvent(notice, status, client.serverNowMs()));
   const { name = "", namespace = "", uid } = notice.metadata;
   let current: NotificationRequest | undefined = notice;

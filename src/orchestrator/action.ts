@@ -38,18 +38,18 @@ export type Action =
   | { readonly do: "announce"; readonly what: Announcement };
 
 /** What to do now, and when to look again if nothing happens before. */
-export interface Turn {
+export interface Decision {
   readonly actions: readonly Action[];
-  readonly lookAgainInMs?: number;
+  readonly requeueAfterMs?: number;
 }
 
-export function act(...actions: readonly Action[]): Turn {
+export function act(...actions: readonly Action[]): Decision {
   return { actions };
 }
 
 /** Nothing to do before `atMs`. */
-export function waitUntil(atMs: number, nowMs: number): Turn {
-  return { actions: [], lookAgainInMs: Math.max(1, atMs - nowMs) };
+export function waitUntil(atMs: number, nowMs: number): Decision {
+  return { actions: [], requeueAfterMs: Math.max(1, atMs - nowMs) };
 }
 
-export const nothing: Turn = { actions: [] };
+export const nothing: Decision = { actions: [] };

@@ -18,7 +18,7 @@ export const outcomes = [
   "Stale",
   "Cancelled",
 ] as const;
-export type Outcome = (typeof outcomes)[number];
+export type IncidentOutcome = (typeof outcomes)[number];
 
 /** Something that people should be able to see: in the log and in a metric. */
 export type Announcement =
@@ -28,5 +28,5 @@ export type Announcement =
   | { readonly kind: "recurred" }
   | { readonly kind: "verifying" }
   | { readonly kind: "acknowledged"; readonly by: string }
-  | { readonly kind: "closed"; readonly outcome: Outcome; readonly message: string }
+  | { readonly kind: "closed"; readonly outcome: IncidentOutcome; readonly message: string }
   | { readonly kind: "deleted" };

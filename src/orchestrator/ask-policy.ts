@@ -1,5 +1,5 @@
 import { byAge } from "../kube/index.ts";
-import { type ActionRequest, askingIncident, type Decision, decide, diagnosedWorkflow } from "../policy/index.ts";
+import { type ActionRequest, askingIncident, decide, diagnosedWorkflow, type PolicyDecision } from "../policy/index.ts";
 import {
   annotationKeys,
   type ExecutionEnd,
@@ -15,7 +15,7 @@ import { diagnosisOf } from "./statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** The policy's answer to whether an incident may have its target acted on now. */
-export function askPolicy(incident: RemediationRequest, view: TargetView): Decision {
+export function askPolicy(incident: RemediationRequest, view: TargetView): PolicyDecision {
   const { catalog, kinds, pauses, settings, nowMs } = view;
   const request = requestOf(incident, view);
   const workflow = diagnosedWorkflow(diagnosisOf(incident), catalog.lookUp(request.workflowId), { kinds, settings });

@@ -1,13 +1,13 @@
 import type { Blocked } from "../policy/index.ts";
 import { ineffectiveExecutions, type RemediationRequest } from "../resources/index.ts";
-import { act, nothing, type Turn, waitUntil } from "./action.ts";
+import { act, type Decision, nothing, waitUntil } from "./action.ts";
 import * as events from "./ledger-events.ts";
 import { acknowledgementOn, incidentBlocked, needsPerson } from "./notices.ts";
 import { blocked } from "./statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** It has to wait. That is said once: in the ledger, in the status, and to a person if one is needed. */
-export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Turn {
+export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision {
   const { nowMs, record } = view;
   const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
   const ack = review ? acknowledgementOn(incident) : undefined;

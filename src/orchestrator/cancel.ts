@@ -5,28 +5,31 @@ import {
   type RemediationRequest,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import { act, type Turn } from "./action.ts";
+import { act, type Decision } from "./action.ts";
 import { close } from "./ending.ts";
 import * as events from "./ledger-events.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { Closing } from "./statuses.ts";
 
 /** An operator cancelled an open incident: its executions are stopped first, then it is closed. */
-export function cancelIncident(seen: Seen, request: CancelRequest): Turn {
-  const { incident, unfinished, approval, nowMs } = seen;
+export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Decision {
+  const { incident, unfinished, approval, nowMs } = snapshot;
   const cancelled = cancelExecutions(unfinished, request);
   if (cancelled) return cancelled;
   const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
   const { actions } = close(incident, cancelledClosing(request), nowMs);
-  return act({ do: "record", event: events.cancelled(incident, request, seen) }, ...expire, ...actions);
+  return act({ do: "record", event: events.cancelled(incident, request, snapshot) }, ...expire, ...actions);
 }
 
 /** Passes the request on to executions that may still act. Undefined if there is none. */
-export function cancelExecutions(unfinished: readonly WorkflowExecution[], request: CancelRequest): Turn | undefined {
+export function cancelExecutions(
+  unfinished: readonly WorkflowExecution[],
+  request: CancelRequest,
+): Decision | undefined {
   const [next] = unfinished.filter((execution) => !execution.metadata.deletionTimestamp && !cancelRequestOn(execution));
   if (next) return act({ do: "cancel-execution", execution: next, request });
   // The end of an execution is an event. This is for one that was lost.
-  return unfinished.length > 0 ? { actions: [], lookAgainInMs: 5_000 } : undefined;
+  return unfinished.length > 0 ? { actions: [], requeueAfterMs: 5_000 } : undefined;
 }
 
 export function cancelledClosing(request: Pick<CancelRequest, "by" | "reason" | "blocks">): Closing {

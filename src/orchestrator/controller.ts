@@ -39,7 +39,7 @@ import { toCachedIncident } from "./cached-incident.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
 import { orchestratorMetrics } from "./metrics.ts";
 import { NewestIncidents } from "./newest-incidents.ts";
-import type { AnswerersKnownSince, Sight } from "./observe.ts";
+import type { AnswerersKnownSince, Caches } from "./observe.ts";
 import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 import { reconcile } from "./reconcile.ts";
 import { type PauseRecorder, recordPause } from "./record-pause.ts";
@@ -133,7 +133,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     outdated.forget(objectKey(object));
   });
 
-  const sight: Sight = {
+  const caches: Caches = {
     ...options,
     incidents,
     executions,
@@ -146,7 +146,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     catalog: catalogOf(entries, kinds),
   };
   const announce = announcer({ log, metrics: orchestratorMetrics(options.metrics, incidents) });
-  const hands = { sight, ledger, announce, locks };
+  const deps = { caches, ledger, announce, locks };
   /** Those whose turn may come out otherwise when something that concerns many targets changes. */
   const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
   /** Those that may be diagnosed otherwise now. */
@@ -171,7 +171,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       changesOf(analyzer, incidents.synced, toDiagnose),
       changesOf(kinds, kinds.synced, toDiagnose),
     ],
-    reconcile: (key, signal) => reconcile(refOfKey(key), hands, signal),
+    reconcile: (key, signal) => reconcile(refOfKey(key), deps, signal),
     stalls: stalls.watch({
       type: remediationRequests,
       noun: "incident",
@@ -198,7 +198,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(approvals, () => []),
       changesOf(kinds, kinds.synced, allTargets),
     ],
-    reconcile: (key, signal) => reconcileTarget(key, hands, signal),
+    reconcile: (key, signal) => reconcileTarget(key, deps, signal),
     stalls: stalls.watch({
       type: remediationRequests,
       noun: "incident",

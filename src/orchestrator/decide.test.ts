@@ -8,16 +8,16 @@ import {
   type RemediationWorkflow,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import type { Turn } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { decide } from "./decide.ts";
-import type { Seen } from "./seen.ts";
 import type { OrchestratorSettings } from "./settings.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const minute = 60_000;
 
 describe("the next step of an incident", () => {
-  it.each<[string, Partial<Seen>, string]>([
+  it.each<[string, Partial<Snapshot>, string]>([
     ["that is new is to find out what to do", {}, "Analyzing"],
     ["that no rule fits is to wait", { analysis: noMatch() }, "Blocked NoMatchingRule"],
     [
@@ -172,7 +172,7 @@ describe("the next step of an incident", () => {
       "record, delete-incident",
     ],
   ])("%s", (_what, world, expected) => {
-    expect(words(decide(seen(world)))).toBe(expected);
+    expect(words(decide(snapshot(world)))).toBe(expected);
   });
 
   it("never touches what the gateway writes", () => {
@@ -184,7 +184,7 @@ describe("the next step of an incident", () => {
     ];
 
     for (const one of phases) {
-      const [status] = decide(seen({ incident: one })).actions.flatMap((action) =>
+      const [status] = decide(snapshot({ incident: one })).actions.flatMap((action) =>
         action.do === "set-status" ? [action.status] : [],
       );
       expect(status?.deduplication).toEqual(deduplication);
@@ -197,7 +197,7 @@ describe("an incident that is diagnosed again at the moment in which an executio
 
   it("notes that execution, with the diagnosis by which it was made", () => {
     const { actions } = decide(
-      seen({ incident: incident("Blocked", { diagnosis: moved }), unfinished: [execution({})] }),
+      snapshot({ incident: incident("Blocked", { diagnosis: moved }), unfinished: [execution({})] }),
     );
 
     expect(actions).toMatchObject([
@@ -212,8 +212,8 @@ describe("an incident that is diagnosed again at the moment in which an executio
     const analysis = { kind: "diagnosed" as const, diagnosis: moved, rule: "disk" };
     const waiting = incident("Blocked", { diagnosis: diagnosis() });
 
-    expect(decide(seen({ incident: waiting, analysis, unfinished: [execution({})] })).actions).toEqual([]);
-    expect(decide(seen({ incident: waiting, analysis })).actions).toMatchObject([
+    expect(decide(snapshot({ incident: waiting, analysis, unfinished: [execution({})] })).actions).toEqual([]);
+    expect(decide(snapshot({ incident: waiting, analysis })).actions).toMatchObject([
       { do: "record" },
       { do: "set-status", status: { phase: "Analyzing", diagnosis: moved } },
       { do: "announce" },
@@ -223,7 +223,7 @@ describe("an incident that is diagnosed again at the moment in which an executio
 
 describe("a notice", () => {
   it("is created for each incident that no rule matches", () => {
-    const [notice] = noticesIn(decide(seen({ analysis: noMatch() })));
+    const [notice] = noticesIn(decide(snapshot({ analysis: noMatch() })));
 
     expect(notice?.spec).toMatchObject({
       eventType: "IncidentBlocked",
@@ -238,22 +238,22 @@ describe("a notice", () => {
     ["is not answered", { decision: "Expired", decidedAt: at(0) } as const],
     ["is given too late", answered("Approved", 31)],
   ])("is created when an approval %s", (_what, status) => {
-    const [notice] = noticesIn(decide(seen(asking(status))));
+    const [notice] = noticesIn(decide(snapshot(asking(status))));
 
     expect(notice?.spec).toMatchObject({ eventType: "ApprovalExpired", severity: "warning" });
   });
 
   it("is not created when a person rejects an approval", () => {
-    expect(noticesIn(decide(seen(asking(answered("Rejected")))))).toEqual([]);
+    expect(noticesIn(decide(snapshot(asking(answered("Rejected")))))).toEqual([]);
   });
 
   it.each([
     [true, ["IncidentClosed"]],
     [false, []],
   ])("is created when an incident is closed, if incidents.notifyClosed is %s", (notifyClosed, types) => {
-    const turn = decide(seen({ incident: closed({}, false), settings: { ...settings, notifyClosed } }));
+    const next = decide(snapshot({ incident: closed({}, false), settings: { ...settings, notifyClosed } }));
 
-    expect(noticesIn(turn).map(({ spec }) => spec.eventType)).toEqual(types);
+    expect(noticesIn(next).map(({ spec }) => spec.eventType)).toEqual(types);
   });
 });
 
@@ -278,7 +278,7 @@ describe("the ledger row of a diagnosis", () => {
 
   function recordedParameters(workflow: RemediationWorkflow | undefined) {
     const analysis = { kind: "diagnosed", diagnosis: { ...diagnosis(), parameters }, rule: "disk" } as const;
-    const [event] = decide(seen({ analysis, workflow })).actions.flatMap((action) =>
+    const [event] = decide(snapshot({ analysis, workflow })).actions.flatMap((action) =>
       action.do === "record" ? [action.event] : [],
     );
     expect(event?.type).toBe("incident.diagnosed");
@@ -291,12 +291,12 @@ describe("the ledger row of a diagnosis", () => {
   }
 });
 
-function noticesIn({ actions }: Turn) {
+function noticesIn({ actions }: Decision) {
   return actions.flatMap((action) => (action.do === "notify" ? [action.notice] : []));
 }
 
 /** What a turn comes to, in a few words. */
-function words({ actions, lookAgainInMs }: Turn): string {
+function words({ actions, requeueAfterMs }: Decision): string {
   const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
   if (status && !status.conditions?.some(({ type }) => type === "Recorded")) {
     const why = "block" in status ? status.block.reason : "outcome" in status ? status.outcome : "";
@@ -304,8 +304,8 @@ function words({ actions, lookAgainInMs }: Turn): string {
   }
   const done = actions.map((action) => action.do).filter((what) => what !== "announce");
   if (done.length > 0) return done.join(", ");
-  if (lookAgainInMs === undefined) return "nothing";
-  const minutes = Math.round(lookAgainInMs / minute);
+  if (requeueAfterMs === undefined) return "nothing";
+  const minutes = Math.round(requeueAfterMs / minute);
   return `look again in ${minutes >= 60 ? `${Math.floor(minutes / 60)}h${minutes % 60}m` : `${minutes}m`}`;
 }
 
@@ -321,7 +321,7 @@ const settings: OrchestratorSettings = {
   engine: "local",
 };
 
-function seen(world: Partial<Seen>): Seen {
+function snapshot(world: Partial<Snapshot>): Snapshot {
   return {
     nowMs: now,
     incident: incident(),
@@ -394,7 +394,7 @@ function fromAlertmanager(one: RemediationRequest): RemediationRequest {
   return { ...one, spec: { ...one.spec, signalSource: "alertmanager" } };
 }
 
-function asking(status?: RemediationApprovalRequest["status"]): Partial<Seen> {
+function asking(status?: RemediationApprovalRequest["status"]): Partial<Snapshot> {
   const approval: RemediationApprovalRequest = {
     apiVersion: "kubernaut.ai/v1alpha1",
     kind: "RemediationApprovalRequest",
@@ -425,20 +425,20 @@ function execution(status: object | undefined): WorkflowExecution {
   };
 }
 
-function running(status: object | undefined, more: object = {}): Partial<Seen> {
+function running(status: object | undefined, more: object = {}): Partial<Snapshot> {
   const refs = { diagnosis: diagnosis(), executionRefs: [ref("run")] };
   return { incident: incident("Executing", { ...refs, ...more }), execution: execution(status) };
 }
 
 /** It goes on with its second execution; the first was deleted, and is there again. */
-function late(phase: string | undefined, deletionTimestamp?: string): Partial<Seen> {
+function late(phase: string | undefined, deletionTimestamp?: string): Partial<Snapshot> {
   const again = execution(phase ? { phase } : undefined);
   const metadata = { ...again.metadata, uid: "again", ...(deletionTimestamp ? { deletionTimestamp } : {}) };
   const refs = { executionRefs: [ref("first"), ref("run")] };
   return { ...running({ phase: "Running" }, refs), unfinished: [{ ...again, metadata }] };
 }
 
-function deletedRun(): Partial<Seen> {
+function deletedRun(): Partial<Snapshot> {
   const failed = execution(failure(true));
   return { ...running({}), execution: { ...failed, metadata: { ...failed.metadata, deletionTimestamp: at(0) } } };
 }

@@ -7,14 +7,14 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import { type Action, act, nothing, type Turn, waitUntil } from "./action.ts";
+import { type Action, act, type Decision, nothing, waitUntil } from "./action.ts";
 import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./cancel.ts";
 import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
 import { isOutnumbered, lateExecution } from "./late.ts";
 import * as events from "./ledger-events.ts";
 import { approvalExpired, incidentBlocked, incidentClosed } from "./notices.ts";
 import { isKnown } from "./own-executions.ts";
-import type { Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
 import { isTombstone, tombstoneStatus } from "./tombstone.ts";
 import { staleAtMs, withdraw } from "./withdraw.ts";
@@ -29,61 +29,63 @@ import { staleAtMs, withdraw } from "./withdraw.ts";
  *
  * An incident that has a diagnosis and waits, or that follows an execution, belongs to its target's turn: see `route`.
  */
-export function decide(seen: Seen): Turn {
-  const { incident } = seen;
+export function decide(snapshot: Snapshot): Decision {
+  const { incident } = snapshot;
   const { status, metadata } = incident;
   if (metadata.deletionTimestamp) return nothing;
   const cancel = openCancelRequest(incident);
-  if (cancel) return cancelIncident(seen, cancel);
-  const late = lateExecution(incident, seen.unfinished);
+  if (cancel) return cancelIncident(snapshot, cancel);
+  const late = lateExecution(incident, snapshot.unfinished);
   if (late) return act({ do: "delete-execution", execution: late });
-  const unnoted = unnotedElsewhere(seen);
+  const unnoted = unnotedElsewhere(snapshot);
   if (unnoted) return act({ do: "set-status", status: executing(incident, unnoted) });
-  const again = diagnoseAgain(seen);
+  const again = diagnoseAgain(snapshot);
   if (again) return again;
   switch (status?.phase) {
     case undefined:
     case "Pending":
-      return analyze(seen);
+      return analyze(snapshot);
     case "Analyzing":
-      return status.diagnosis ? nothing : analyze(seen);
+      return status.diagnosis ? nothing : analyze(snapshot);
     case "Blocked":
-      return status.diagnosis ? nothing : waitForRule(seen);
+      return status.diagnosis ? nothing : waitForRule(snapshot);
     case "AwaitingApproval":
-      return decideApproval(seen);
+      return decideApproval(snapshot);
     case "Executing":
-      return status.follows ? nothing : decideExecuting(seen);
+      return status.follows ? nothing : decideExecuting(snapshot);
     case "Verifying":
-      return verify(incident, seen);
+      return verify(incident, snapshot);
     case "Completed":
     case "Failed":
     case "Withdrawn":
-      return settle(seen);
+      return settle(snapshot);
   }
 }
 
-function analyze(seen: Seen): Turn {
-  const { incident, analysis, nowMs } = seen;
-  const withdrawal = withdraw(seen);
+function analyze(snapshot: Snapshot): Decision {
+  const { incident, analysis, nowMs } = snapshot;
+  const withdrawal = withdraw(snapshot);
   if (withdrawal) return withdrawal;
   if (!analysis) throw new TypeError("an incident without diagnosis was not analyzed");
-  if (analysis.kind === "no-match") return noMatch(seen, analysis);
+  if (analysis.kind === "no-match") return noMatch(snapshot, analysis);
   const { diagnosis } = analysis;
   return act(
-    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: seen.workflow, nowMs }) },
+    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
     { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
     { do: "announce", what: { kind: "diagnosed", rule: analysis.rule } },
   );
 }
 
 /** No rule applied when it was analyzed last: nothing is read or evaluated again before that may come out otherwise. */
-function waitForRule(seen: Seen): Turn {
-  if (seen.analysis) return analyze(seen);
-  return withdraw(seen) ?? waitUntil(Math.min(staleAtMs(seen), nextRecheckMs(seen) ?? Infinity), seen.nowMs);
+function waitForRule(snapshot: Snapshot): Decision {
+  if (snapshot.analysis) return analyze(snapshot);
+  return (
+    withdraw(snapshot) ?? waitUntil(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), snapshot.nowMs)
+  );
 }
 
 /** An execution that was made by the diagnosis before the present one: its target's turn does not find it. */
-function unnotedElsewhere({ incident, unfinished }: Seen): WorkflowExecution | undefined {
+function unnotedElsewhere({ incident, unfinished }: Snapshot): WorkflowExecution | undefined {
   const { diagnosis } = incident.status ?? {};
   if (!isWaiting(incident) || !diagnosis) return undefined;
   return unfinished.find(
@@ -95,19 +97,19 @@ function unnotedElsewhere({ incident, unfinished }: Seen): WorkflowExecution | u
 }
 
 /** A corrected rule reaches incidents that wait. Undefined if nothing changes, or an execution of it may still act. */
-function diagnoseAgain(seen: Seen): Turn | undefined {
-  const { incident, analysis, approval, unfinished, nowMs } = seen;
+function diagnoseAgain(snapshot: Snapshot): Decision | undefined {
+  const { incident, analysis, approval, unfinished, nowMs } = snapshot;
   const { diagnosis: known } = incident.status ?? {};
   if (!analysis || !known || unfinished.length > 0) return undefined;
   // What cannot be read just now does not undo what was found when it could.
   if (analysis.kind === "no-match" && analysis.unreadable) return undefined;
   if (analysis.kind === "diagnosed" && isDeepStrictEqual(analysis.diagnosis, known)) return undefined;
   const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
-  if (analysis.kind === "no-match") return act(...expire, ...blockWithoutRule(seen, analysis.tried));
+  if (analysis.kind === "no-match") return act(...expire, ...blockWithoutRule(snapshot, analysis.tried));
   const { diagnosis, rule } = analysis;
   return act(
     ...expire,
-    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: seen.workflow, nowMs }) },
+    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
     { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
     { do: "announce", what: { kind: "diagnosed", rule } },
   );
@@ -117,27 +119,27 @@ function diagnoseAgain(seen: Seen): Turn | undefined {
  * Written once: replicas may have different rules for a while, and would never agree on the list. Facts of objects change
  * without an event, so they are read again after a while, and what is found otherwise is written.
  */
-function noMatch(seen: Seen, { tried, dependsOnFacts }: Extract<Analysis, { kind: "no-match" }>): Turn {
-  const { incident, nowMs } = seen;
+function noMatch(snapshot: Snapshot, { tried, dependsOnFacts }: Extract<Analysis, { kind: "no-match" }>): Decision {
+  const { incident, nowMs } = snapshot;
   const { status } = incident;
-  if (status?.phase !== "Blocked") return act(...blockWithoutRule(seen, tried));
-  const isNews = dependsOnFacts && !status.block.message.startsWith(noRuleApplies(seen, tried).message);
-  if (isNews) return act(...blockWithoutRule(seen, tried));
-  return waitUntil(Math.min(staleAtMs(seen), nextRecheckMs(seen) ?? Infinity), nowMs);
+  if (status?.phase !== "Blocked") return act(...blockWithoutRule(snapshot, tried));
+  const isNews = dependsOnFacts && !status.block.message.startsWith(noRuleApplies(snapshot, tried).message);
+  if (isNews) return act(...blockWithoutRule(snapshot, tried));
+  return waitUntil(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), nowMs);
 }
 
 /** How often objects are read again for an incident that waits for their facts. */
 export const factsRecheckMs = 30_000;
 
 /** When an incident that waits is to be analyzed again although nothing is reported; undefined if facts do not matter. */
-export function nextRecheckMs({ analysis, recheckAtMs, nowMs }: Seen): number | undefined {
+export function nextRecheckMs({ analysis, recheckAtMs, nowMs }: Snapshot): number | undefined {
   if (!analysis) return recheckAtMs;
   return analysis.kind === "no-match" && analysis.dependsOnFacts ? nowMs + factsRecheckMs : undefined;
 }
 
-function blockWithoutRule(seen: Seen, tried: readonly string[]): readonly Action[] {
-  const { incident, nowMs } = seen;
-  const decision = noRuleApplies(seen, tried);
+function blockWithoutRule(snapshot: Snapshot, tried: readonly string[]): readonly Action[] {
+  const { incident, nowMs } = snapshot;
+  const decision = noRuleApplies(snapshot, tried);
   const event = events.decided(incident, { verdict: "block", decision, nowMs });
   const { reason, message, nextStep } = decision;
   const block = { reason, message: `${message}. Next: ${nextStep}`, decision: event.id };
@@ -150,15 +152,15 @@ function blockWithoutRule(seen: Seen, tried: readonly string[]): readonly Action
 }
 
 /** The policy's own words for it. Nothing else can be asked without a target. */
-function noRuleApplies({ settings, nowMs }: Seen, tried: readonly string[]): Blocked {
+function noRuleApplies({ settings, nowMs }: Snapshot, tried: readonly string[]): Blocked {
   const request = { target: "", workflowId: "", rulesTried: tried };
   const decision = decidePolicy(request, { record: undefined, workflow: undefined, pauses: [], settings, nowMs });
   if (decision.verdict === "allow") throw new TypeError("the policy allowed what no rule is for");
   return { ...decision, checks: decision.checks.slice(0, 1) };
 }
 
-function decideApproval(seen: Seen): Turn {
-  const { incident, approval, nowMs } = seen;
+function decideApproval(snapshot: Snapshot): Decision {
+  const { incident, approval, nowMs } = snapshot;
   const { resolvedAt } = incident.status ?? {};
   if (resolvedAt !== undefined) {
     const message = `its sender resolved it at ${resolvedAt}, before it was approved`;
@@ -166,17 +168,17 @@ function decideApproval(seen: Seen): Turn {
   }
   // Somebody deleted the question: it is asked again, if it is still to be asked.
   if (!approval) return act({ do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) });
-  if (approval.status) return answered(seen, approval, approval.status);
+  if (approval.status) return answered(snapshot, approval, approval.status);
   const requiredByMs = Date.parse(approval.spec.requiredBy);
   return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : waitUntil(requiredByMs, nowMs);
 }
 
 /** An approval reserves nothing: everything is decided again. */
 function answered(
-  { incident, nowMs, answerersKnownSinceMs }: Seen,
+  { incident, nowMs, answerersKnownSinceMs }: Snapshot,
   approval: RemediationApprovalRequest,
   status: NonNullable<RemediationApprovalRequest["status"]>,
-): Turn {
+): Decision {
   const event = events.answered(incident, approval, status, answerersKnownSinceMs);
   const isLate = Date.parse(status.decidedAt) > Date.parse(approval.spec.requiredBy);
   if (status.decision === "Approved" && !isLate) {
@@ -205,8 +207,8 @@ function answered(
   return act({ do: "record", event }, ...notices, ...actions);
 }
 
-function decideExecuting(seen: Seen): Turn {
-  const { incident, execution, nowMs } = seen;
+function decideExecuting(snapshot: Snapshot): Decision {
+  const { incident, execution, nowMs } = snapshot;
   const name = incident.status?.executionRefs?.at(-1)?.name;
   if (!execution) return startOver(incident, `execution ${name} was deleted`);
   const { status } = execution;
@@ -225,7 +227,7 @@ function decideExecuting(seen: Seen): Turn {
     case undefined:
     case "Pending":
     case "Running": {
-      const deadlineMs = Date.parse(execution.metadata.creationTimestamp ?? "") + timeoutMs(seen);
+      const deadlineMs = Date.parse(execution.metadata.creationTimestamp ?? "") + timeoutMs(snapshot);
       if (nowMs < deadlineMs) return waitUntil(deadlineMs, nowMs);
       const message = `execution ${name} took longer than it may for an incident, and is cancelled`;
       return close(incident, { phase: "Failed", outcome: "TimedOut", message, review: true }, nowMs);
@@ -233,13 +235,13 @@ function decideExecuting(seen: Seen): Turn {
   }
 }
 
-function timeoutMs({ workflow, settings }: Seen): number {
+function timeoutMs({ workflow, settings }: Snapshot): number {
   return Math.max(settings.executionTimeoutMs, parseDuration(workflow?.spec.timeout ?? "") ?? 0);
 }
 
 /** What is left to do for an incident that is closed: tell it, see that nothing acts for it any more, and remove it. */
-function settle(seen: Seen): Turn {
-  const { incident, unfinished, approval, settings, nowMs } = seen;
+function settle(snapshot: Snapshot): Decision {
+  const { incident, unfinished, approval, settings, nowMs } = snapshot;
   const { status } = incident;
   if (!status) return nothing;
   if (!isRecorded(incident)) {
@@ -256,16 +258,16 @@ function settle(seen: Seen): Turn {
   const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (stray) return act({ do: "delete-execution", execution: stray });
   if (approval && !approval.status) return act({ do: "expire-approval", approval });
-  return retain(seen);
+  return retain(snapshot);
 }
 
-function retain(seen: Seen): Turn {
-  const { incident, isNewest, nowMs } = seen;
+function retain(snapshot: Snapshot): Decision {
+  const { incident, isNewest, nowMs } = snapshot;
   // Its number is the way to the next one's name. When that is there, we are told.
   if (isNewest && isTombstone(incident)) return nothing;
   const isMarkedNewest = incident.metadata.labels?.[labelKeys.latestOf] !== undefined;
   if (!isNewest && isMarkedNewest) return act({ do: "mark-superseded" });
-  const untilMs = keptUntilMs(seen);
+  const untilMs = keptUntilMs(snapshot);
   if (nowMs < untilMs) return waitUntil(untilMs, nowMs);
   // The mark comes with the last write: after a crash in between both are made again.
   if (isNewest && incident.status)
@@ -278,7 +280,7 @@ function retain(seen: Seen): Turn {
 }
 
 /** With an incident its executions go: not before their cooldown is over, and no check needs them any more. */
-function keptUntilMs({ incident, workflow, settings }: Seen): number {
+function keptUntilMs({ incident, workflow, settings }: Snapshot): number {
   const { status } = incident;
   const completedMs = status && "completedAt" in status ? Date.parse(status.completedAt) : 0;
   const cooldownMs = (workflow && workflowRules(workflow).cooldownMs) ?? settings.cooldownMs;
@@ -286,14 +288,14 @@ function keptUntilMs({ incident, workflow, settings }: Seen): number {
 }
 
 /** Whether an incident waits with what an analysis found, a diagnosis or that no rule applies, and new rules may replace it. */
-export function isWaiting({ status, metadata }: Seen["incident"]): boolean {
+export function isWaiting({ status, metadata }: Snapshot["incident"]): boolean {
   if (metadata.deletionTimestamp || status?.resolvedAt !== undefined) return false;
   if (status?.phase === "Blocked") return true;
   return (status?.phase === "Analyzing" || status?.phase === "AwaitingApproval") && status.diagnosis !== undefined;
 }
 
 /** Whether an incident has to be analyzed before anything can be decided about it. */
-export function needsAnalysis({ status, metadata }: Seen["incident"]): boolean {
+export function needsAnalysis({ status, metadata }: Snapshot["incident"]): boolean {
   if (metadata.deletionTimestamp || status?.resolvedAt !== undefined) return false;
   const phase = status?.phase ?? "Pending";
   return phase === "Pending" || (phase === "Analyzing" && !status?.diagnosis);

@@ -19,7 +19,7 @@ export function approvalName(incident: RemediationRequest, n: number, version: s
   return `${incident.metadata.name}-${n}-${nameHash(what).slice(0, 8)}`;
 }
 
-export interface Question {
+export interface ApprovalDraft {
   readonly name: string;
   readonly entry: RemediationWorkflow;
   readonly nowMs: number;
@@ -29,7 +29,7 @@ export interface Question {
 /** The question to a person. */
 export function draftApproval(
   incident: RemediationRequest,
-  { name, entry, nowMs, settings }: Question,
+  { name, entry, nowMs, settings }: ApprovalDraft,
 ): RemediationApprovalRequest {
   const { metadata, spec } = incident;
   const { target, parameters, rule } = diagnosisOf(incident);

@@ -7,7 +7,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import { act, type Turn } from "./action.ts";
+import { act, type Decision } from "./action.ts";
 import * as events from "./ledger-events.ts";
 import { needsPerson } from "./notices.ts";
 import { type OrchestratorSettings, staleAfterOf } from "./settings.ts";
@@ -19,7 +19,7 @@ interface At {
 }
 
 /** Closes an incident. What became of it is told afterwards, from what is durable. */
-export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Turn {
+export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision {
   const { outcome, message } = closing;
   return act(
     { do: "set-status", status: closed(incident, closing, nowMs) },
@@ -28,7 +28,7 @@ export function close(incident: RemediationRequest, closing: Closing, nowMs: num
 }
 
 /** Everything is decided again. */
-export function startOver(incident: RemediationRequest, because: string): Turn {
+export function startOver(incident: RemediationRequest, because: string): Decision {
   return act(
     { do: "set-status", status: again(incident, because) },
     { do: "announce", what: { kind: "again", because } },
@@ -41,7 +41,7 @@ export function succeeded(
   execution: WorkflowExecution,
   completedAt: string,
   nowMs: number,
-): Turn {
+): Decision {
   const resolved = resolution(incident, Date.parse(completedAt));
   if (resolved) return close(incident, resolved, nowMs);
   return act(
@@ -51,7 +51,7 @@ export function succeeded(
 }
 
 /** Watches whether the problem comes back. */
-export function verify(incident: RemediationRequest, { nowMs, settings }: At): Turn {
+export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision {
   const { graceMs, windowMs } = settings.verification;
   const completedMs = executedAtMs(incident) ?? nowMs;
   const resolved = resolution(incident, completedMs);
@@ -66,7 +66,7 @@ export function verify(incident: RemediationRequest, { nowMs, settings }: At): T
     );
   }
   const endMs = completedMs + windowMs;
-  if (nowMs < endMs) return { actions: [], lookAgainInMs: endMs - nowMs };
+  if (nowMs < endMs) return { actions: [], requeueAfterMs: endMs - nowMs };
   return close(incident, silence(incident, settings), nowMs);
 }
 
@@ -96,7 +96,7 @@ export function failed(
   execution: WorkflowExecution,
   { reason, wasExecutionFailure, naturalLanguageSummary }: FailureDetails,
   nowMs: number,
-): Turn {
+): Decision {
   const { name } = execution.metadata;
   if (!wasExecutionFailure) return startOver(incident, `execution ${name} failed with ${reason} before it had acted`);
   return close(
@@ -112,7 +112,7 @@ export function skipped(
   execution: WorkflowExecution,
   details: SkipDetails,
   nowMs: number,
-): Turn {
+): Decision {
   const block = blockOf(execution, details);
   const review = details.reason === "PreviousExecutionFailed" || details.reason === "ExhaustedRetries";
   const earlier = "recentRemediation" in details ? details.recentRemediation : undefined;

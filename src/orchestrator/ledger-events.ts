@@ -1,5 +1,5 @@
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
-import { type Decision, isVerifiedName, type NameGuarantee, toldCheck } from "../policy/index.ts";
+import { isVerifiedName, type NameGuarantee, type PolicyDecision, toldCheck } from "../policy/index.ts";
 import {
   type CancelRequest,
   type Diagnosis,
@@ -31,7 +31,7 @@ export function diagnosed(
 
 export interface Decided {
   readonly verdict: Verdict;
-  readonly decision?: Decision;
+  readonly decision?: PolicyDecision;
   readonly execution?: WorkflowExecution;
   readonly message?: string;
   readonly nowMs: number;

@@ -7,7 +7,7 @@ import { incidentNumber, type RemediationRequest } from "../resources/index.ts";
  */
 export class NewestIncidents {
   readonly #incidents: Informer<RemediationRequest, "target" | "fingerprint">;
-  readonly #newest = new Map<string, Place>();
+  readonly #newest = new Map<string, IncidentRank>();
   readonly #listeners = new Set<(key: string) => void>();
 
   constructor(incidents: Informer<RemediationRequest, "target" | "fingerprint">) {
@@ -21,7 +21,7 @@ export class NewestIncidents {
   /** Whether no later incident has the same fingerprint. */
   isNewest(incident: RemediationRequest): boolean {
     const newest = this.#newest.get(incident.spec.signalFingerprint);
-    return !newest || newest.uid === incident.metadata.uid || !isLater(newest, placeOf(incident));
+    return !newest || newest.uid === incident.metadata.uid || !isLater(newest, incidentRank(incident));
   }
 
   /** The keys of incidents that have ceased to be the newest: from then on they may be removed one day. */
@@ -43,7 +43,7 @@ export class NewestIncidents {
   #add(incident: RemediationRequest) {
     const { signalFingerprint } = incident.spec;
     const known = this.#newest.get(signalFingerprint);
-    const place = placeOf(incident);
+    const place = incidentRank(incident);
     if (known && !isLater(place, known)) return;
     this.#newest.set(signalFingerprint, place);
     if (known) for (const add of this.#listeners) add(known.key);
@@ -58,19 +58,19 @@ export class NewestIncidents {
   }
 }
 
-interface Place {
+interface IncidentRank {
   readonly key: string;
   readonly uid: string | undefined;
   readonly number: number;
   readonly createdAt: string;
 }
 
-function placeOf(incident: RemediationRequest): Place {
+function incidentRank(incident: RemediationRequest): IncidentRank {
   const { metadata, spec } = incident;
   const number = incidentNumber(spec.signalFingerprint, metadata.name ?? "") ?? 0;
   return { key: objectKey(incident), uid: metadata.uid, number, createdAt: metadata.creationTimestamp ?? "" };
 }
 
-function isLater(one: Place, other: Place): boolean {
+function isLater(one: IncidentRank, other: IncidentRank): boolean {
   return one.number > other.number || (one.number === other.number && one.createdAt > other.createdAt);
 }

@@ -24,12 +24,12 @@ import { isWaiting, needsAnalysis } from "./decide.ts";
 import type { NewestIncidents } from "./newest-incidents.ts";
 import type { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 import { isOwnedBy } from "./own-executions.ts";
-import type { Seen } from "./seen.ts";
 import type { OrchestratorSettings } from "./settings.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** Where the orchestrator looks. What informers say may be a moment old: every write is conditional on it. */
-export interface Sight {
+export interface Caches {
   readonly client: KubeClient;
   /**
    * `target`: those that have a turn there, by the target's hash. `rule`: those that were diagnosed by a rule. `cause`: those
@@ -60,16 +60,16 @@ export type AnswerersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee
 /** Everything the next step of `incident` depends on. Undefined if it is found to be gone. */
 export async function observe(
   incident: RemediationRequest,
-  sight: Sight,
+  caches: Caches,
   signal: AbortSignal,
-): Promise<Seen | undefined> {
-  const { client, analyzer, catalog, executions, settings } = sight;
+): Promise<Snapshot | undefined> {
+  const { client, analyzer, catalog, executions, settings } = caches;
   const nowMs = client.serverNowMs();
   const { status, metadata } = incident;
-  const approval = await approvalOf(incident, sight, signal);
+  const approval = await approvalOf(incident, caches, signal);
   const key = objectKey(incident);
   const version = analysisVersion(incident);
-  const isOutdated = isWaiting(incident) && sight.outdated.isOutdated(key, version, nowMs);
+  const isOutdated = isWaiting(incident) && caches.outdated.isOutdated(key, version, nowMs);
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   const needed = needsAnalysis(incident) || isOutdated;
   // Caches keep neither labels and annotations nor many series. If it has changed meanwhile, that is an event.
@@ -82,20 +82,20 @@ export async function observe(
     incident,
     analysis,
     analysisVersion: version,
-    recheckAtMs: sight.outdated.recheckAtMs(key),
-    execution: await executionOf(incident, sight, signal),
+    recheckAtMs: caches.outdated.recheckAtMs(key),
+    execution: await executionOf(incident, caches, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
     approval,
-    ...(openCancelRequest(incident) && { cancellersKnownSinceMs: await sight.cancellersKnownSince?.(signal) }),
-    ...(isAnswered && { answerersKnownSinceMs: await sight.answerersKnownSince?.(signal) }),
+    ...(openCancelRequest(incident) && { cancellersKnownSinceMs: await caches.cancellersKnownSince?.(signal) }),
+    ...(isAnswered && { answerersKnownSinceMs: await caches.answerersKnownSince?.(signal) }),
     workflow: diagnosis && catalog.find(diagnosis.workflowId),
-    isNewest: sight.newest.isNewest(incident),
+    isNewest: caches.newest.isNewest(incident),
     settings,
   };
 }
 
 /** Gone is only what the server says is gone: the cache may not have heard of it yet. */
-async function executionOf({ status }: RemediationRequest, { client, executions }: Sight, signal: AbortSignal) {
+async function executionOf({ status }: RemediationRequest, { client, executions }: Caches, signal: AbortSignal) {
   const ref = status?.phase === "Executing" && !status.follows ? status.executionRefs?.at(-1) : undefined;
   if (!ref) return undefined;
   const { name, namespace, uid } = ref;
@@ -106,7 +106,11 @@ async function executionOf({ status }: RemediationRequest, { client, executions 
 }
 
 /** The latest one, as an earlier one was answered already. */
-async function approvalOf({ metadata, status }: RemediationRequest, { client, approvals }: Sight, signal: AbortSignal) {
+async function approvalOf(
+  { metadata, status }: RemediationRequest,
+  { client, approvals }: Caches,
+  signal: AbortSignal,
+) {
   const known = latest(approvals.byIndex("incident", metadata.uid ?? ""));
   if (known || status?.phase !== "AwaitingApproval") return known;
   const { namespace = "" } = metadata;
@@ -120,21 +124,21 @@ function latest(approvals: readonly RemediationApprovalRequest[]): RemediationAp
 }
 
 /** The target as the caches show it: good enough to see that there is nothing to do. */
-export function glanceAt(hash: string, waiting: readonly RemediationRequest[], sight: Sight): TargetView {
+export function glanceAt(hash: string, waiting: readonly RemediationRequest[], caches: Caches): TargetView {
   const [first] = waiting;
-  const asked = waiting.flatMap(({ metadata }) => sight.approvals.byIndex("incident", metadata.uid ?? ""));
+  const asked = waiting.flatMap(({ metadata }) => caches.approvals.byIndex("incident", metadata.uid ?? ""));
   return {
-    ...surroundings(first?.status?.diagnosis?.target ?? "", sight),
-    record: sight.records.get({ namespace: sight.namespace, name: hash }),
-    executions: sight.executions.byIndex("target", hash),
+    ...surroundings(first?.status?.diagnosis?.target ?? "", caches),
+    record: caches.records.get({ namespace: caches.namespace, name: hash }),
+    executions: caches.executions.byIndex("target", hash),
     approvals: new Map(asked.map((approval) => [approval.metadata.name ?? "", approval])),
   };
 }
 
 /** The target as the server knows it. */
-export async function lookAt(hash: string, target: string, sight: Sight, signal: AbortSignal): Promise<TargetView> {
-  const { client, namespace } = sight;
-  const around = surroundings(target, sight);
+export async function lookAt(hash: string, target: string, caches: Caches, signal: AbortSignal): Promise<TargetView> {
+  const { client, namespace } = caches;
+  const around = surroundings(target, caches);
   const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
   const { items: executions } = await client.list(workflowExecutions, selector, { signal });
   // After the executions: one that ended meanwhile is in the record, or not yet seen as ended.
@@ -142,7 +146,7 @@ export async function lookAt(hash: string, target: string, sight: Sight, signal:
   return { ...around, record, executions, approvals: new Map() };
 }
 
-function surroundings(target: string, { client, incidents, pauses, catalog, kinds: known, settings }: Sight) {
+function surroundings(target: string, { client, incidents, pauses, catalog, kinds: known, settings }: Caches) {
   const nowMs = client.serverNowMs();
   const { current: kinds } = known;
   const read = parseRecordedTarget(target);

@@ -18,13 +18,13 @@ import {
 import type { Action } from "./action.ts";
 import type { Announce } from "./announce.ts";
 import { acknowledgementOn } from "./notices.ts";
-import type { Sight } from "./observe.ts";
+import type { Caches } from "./observe.ts";
 import { isOwnedBy } from "./own-executions.ts";
 import { expireApproval } from "./requested-approvals.ts";
 
 /** What the orchestrator acts with. */
-export interface Hands {
-  readonly sight: Sight;
+export interface Deps {
+  readonly caches: Caches;
   readonly ledger: Ledger;
   readonly announce: Announce;
 }
@@ -38,18 +38,18 @@ export type Performed =
 export async function perform(
   action: Action,
   incident: RemediationRequest,
-  { sight, ledger, announce }: Hands,
+  { caches, ledger, announce }: Deps,
   signal: AbortSignal,
 ): Promise<Performed> {
-  const { client, ownWrites } = sight;
+  const { client, ownWrites } = caches;
   const done: Performed = { kind: "done", incident };
   switch (action.do) {
     case "set-status": {
       const next = { ...incident, status: action.status };
-      return written(await client.update(remediationRequests, next, { subresource: "status", signal }), sight);
+      return written(await client.update(remediationRequests, next, { subresource: "status", signal }), caches);
     }
     case "create-execution":
-      return createExecution(action.execution, incident, sight, signal);
+      return createExecution(action.execution, incident, caches, signal);
     case "delete-execution": {
       // Exactly as it was seen: one that has ended meanwhile stays, because deleting it would end its cooldown.
       const preconditions = exactly(action.execution);
@@ -67,9 +67,9 @@ export async function perform(
     case "expire-approval":
       return (await expireApproval(action.approval, client, signal)) ? done : { kind: "lost" };
     case "acknowledge":
-      return acknowledge(action.record, action.executionUid, incident, sight, signal);
+      return acknowledge(action.record, action.executionUid, incident, caches, signal);
     case "mark-ineffective":
-      return (await markIneffective(action.record, action.executionUid, sight, signal)) ? done : { kind: "lost" };
+      return (await markIneffective(action.record, action.executionUid, caches, signal)) ? done : { kind: "lost" };
     case "record":
       await ledger.append(action.event);
       return done;
@@ -79,7 +79,7 @@ export async function perform(
     case "mark-superseded": {
       const { resourceVersion } = incident.metadata;
       const patch = { merge: { metadata: { resourceVersion, labels: { [labelKeys.latestOf]: null } } } };
-      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
+      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
     }
     case "delete-incident": {
       const options = { preconditions: exactly(incident), propagation: "Background" } as const;
@@ -92,7 +92,7 @@ export async function perform(
       const { resourceVersion } = incident.metadata;
       const annotations = { [annotationKeys.tombstone]: "true" };
       const patch = { merge: { metadata: { resourceVersion, annotations }, spec: signalTextsRemoved } };
-      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
+      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
     }
     case "announce":
       announce(action.what, incident);
@@ -100,7 +100,7 @@ export async function perform(
   }
 }
 
-function written(outcome: UpdateOutcome<RemediationRequest>, { ownWrites }: Sight): Performed {
+function written(outcome: UpdateOutcome<RemediationRequest>, { ownWrites }: Caches): Performed {
   if (outcome.kind !== "updated") return { kind: "lost" };
   ownWrites.note(outcome.object);
   return { kind: "done", incident: outcome.object };
@@ -110,7 +110,7 @@ function written(outcome: UpdateOutcome<RemediationRequest>, { ownWrites }: Sigh
 async function createExecution(
   draft: WorkflowExecution,
   incident: RemediationRequest,
-  { client }: Sight,
+  { client }: Caches,
   signal: AbortSignal,
 ): Promise<Performed> {
   const outcome = await client.create(workflowExecutions, draft, { signal });
@@ -129,7 +129,7 @@ async function createExecution(
 async function markIneffective(
   record: RemediationTarget,
   executionUid: string,
-  { client }: Sight,
+  { client }: Caches,
   signal: AbortSignal,
 ): Promise<boolean> {
   const uids = [...ineffectiveExecutions(record), executionUid].slice(-maxMarks);
@@ -148,7 +148,7 @@ async function acknowledge(
   record: RemediationTarget,
   executionUid: string,
   incident: RemediationRequest,
-  sight: Sight,
+  caches: Caches,
   signal: AbortSignal,
 ): Promise<Performed> {
   const ack = acknowledgementOn(incident);
@@ -158,9 +158,9 @@ async function acknowledge(
     [annotationKeys.acknowledge]: ack.reason,
     [annotationKeys.acknowledgedBy]: ack.by,
   };
-  await sight.client.patch(remediationTargets, refOf(record), { merge: { metadata: { annotations } } }, { signal });
+  await caches.client.patch(remediationTargets, refOf(record), { merge: { metadata: { annotations } } }, { signal });
   const { resourceVersion } = incident.metadata;
   const none = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
   const patch = { merge: { metadata: { resourceVersion, annotations: none } } };
-  return written(await sight.client.patch(remediationRequests, refOf(incident), patch, { signal }), sight);
+  return written(await caches.client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
 }

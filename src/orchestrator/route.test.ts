@@ -11,7 +11,7 @@ import {
   type RemediationWorkflow,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import type { Turn } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { approvalNameFor, route } from "./route.ts";
 import type { TargetView } from "./target-view.ts";
 
@@ -193,10 +193,10 @@ describe("in its target's turn, an incident", () => {
   it("is looked at again when it becomes stale, or when its block ends, whichever comes first", () => {
     const until = (minutes: number) => ({ pauses: [pause(minutes)] });
 
-    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 3), view(until(3))).lookAgainInMs).toBe(
+    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 3), view(until(3))).requeueAfterMs).toBe(
       3 * minute,
     );
-    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 30), view(until(30))).lookAgainInMs).toBe(
+    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 30), view(until(30))).requeueAfterMs).toBe(
       14 * minute,
     );
   });
@@ -234,7 +234,7 @@ describe("in its target's turn, an incident", () => {
 });
 
 /** What a turn comes to, in a few words. */
-function words({ actions, lookAgainInMs }: Turn): string {
+function words({ actions, requeueAfterMs }: Decision): string {
   for (const action of actions) {
     if (action.do === "create-execution") return `create ${action.execution.metadata.name}`;
     if (action.do === "acknowledge") return "acknowledge";
@@ -244,7 +244,7 @@ function words({ actions, lookAgainInMs }: Turn): string {
     const follows = status.follows && status.phase === "Executing" ? `follows ${status.follows.uid}` : "";
     return [status.phase, why, follows, status.requiresManualReview ? "review" : ""].filter(Boolean).join(" ");
   }
-  return lookAgainInMs === undefined ? "nothing" : `look again in ${Math.floor(lookAgainInMs / minute)}m`;
+  return requeueAfterMs === undefined ? "nothing" : `look again in ${Math.floor(requeueAfterMs / minute)}m`;
 }
 
 function view(world: Partial<TargetView>): TargetView {

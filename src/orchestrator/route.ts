@@ -1,5 +1,5 @@
 import { byAge } from "../kube/index.ts";
-import { type Decision, historyOf } from "../policy/index.ts";
+import { historyOf, type PolicyDecision } from "../policy/index.ts";
 import {
   cancelRequestOn,
   type Diagnosis,
@@ -8,7 +8,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { backoffMs, parseDuration } from "../time/index.ts";
-import { act, nothing, type Turn, waitUntil } from "./action.ts";
+import { act, type Decision, nothing, waitUntil } from "./action.ts";
 import { askPolicy } from "./ask-policy.ts";
 import { block } from "./block.ts";
 import { approvalName, draftApproval } from "./draft-approval.ts";
@@ -34,7 +34,7 @@ export function hasTurn(incident: RemediationRequest): boolean {
 }
 
 /** The next step of an incident in its target's turn. Nothing here is exclusive: who may act is decided at admission. */
-export function route(incident: RemediationRequest, view: TargetView): Turn {
+export function route(incident: RemediationRequest, view: TargetView): Decision {
   if (!hasTurn(incident)) return nothing;
   const { follows } = incident.status ?? {};
   if (follows) return followOn(incident, follows, view);
@@ -50,11 +50,11 @@ export function route(incident: RemediationRequest, view: TargetView): Turn {
   const answeredMs = answerMs(incident, view);
   const withdrawal = withdraw({ incident, nowMs, settings }, answeredMs);
   if (withdrawal) return withdrawal;
-  const turn = join(incident, view) ?? ask(incident, view);
+  const next = join(incident, view) ?? ask(incident, view);
   const staleMs = Math.max(1, staleAtMs({ incident, settings }, answeredMs) - nowMs);
-  return turn.actions.length > 0
-    ? turn
-    : { actions: [], lookAgainInMs: Math.min(turn.lookAgainInMs ?? staleMs, staleMs) };
+  return next.actions.length > 0
+    ? next
+    : { actions: [], requeueAfterMs: Math.min(next.requeueAfterMs ?? staleMs, staleMs) };
 }
 
 /** It shares a success; whatever else became of the execution, everything is decided again. */
@@ -62,7 +62,7 @@ function followOn(
   incident: RemediationRequest,
   { name, uid }: { name: string; uid: string },
   { executions, nowMs }: TargetView,
-): Turn {
+): Decision {
   const execution = executions.find(({ metadata }) => metadata.uid === uid);
   if (!execution) return startOver(incident, `execution ${name}, which it followed, is gone`);
   const { status } = execution;
@@ -83,7 +83,7 @@ function followOn(
 }
 
 /** Somebody is doing just that: nothing more has to be started. */
-function join(incident: RemediationRequest, view: TargetView): Turn | undefined {
+function join(incident: RemediationRequest, view: TargetView): Decision | undefined {
   const diagnosis = diagnosisOf(incident);
   const holderUid = view.record?.status?.holder?.executionUid;
   const same = view.executions
@@ -101,7 +101,7 @@ function join(incident: RemediationRequest, view: TargetView): Turn | undefined 
 }
 
 /** May it act now? */
-function ask(incident: RemediationRequest, view: TargetView): Turn {
+function ask(incident: RemediationRequest, view: TargetView): Decision {
   const { nowMs } = view;
   const decision = askPolicy(incident, view);
   if (decision.verdict === "block") return block(incident, decision, view);
@@ -157,7 +157,7 @@ function refusedAt({ status }: WorkflowExecution): string | undefined {
 }
 
 /** Asks a person first, if the workflow says so and nobody has agreed yet. */
-function approve(incident: RemediationRequest, decision: Decision, view: TargetView): Turn | undefined {
+function approve(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision | undefined {
   const { nowMs, settings, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
   if (!entry?.spec.approval?.required) return undefined;
@@ -178,7 +178,7 @@ function approve(incident: RemediationRequest, decision: Decision, view: TargetV
 }
 
 /** The next look finds the execution, and writes down that it is the incident's. */
-function start(incident: RemediationRequest, decision: Decision, view: TargetView): Turn {
+function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision {
   const { nowMs, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
   if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");

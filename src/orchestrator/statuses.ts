@@ -7,16 +7,16 @@ import type {
   RemediationRequestStatus,
   WorkflowExecution,
 } from "../resources/index.ts";
-import type { Outcome } from "./announcement.ts";
+import type { IncidentOutcome } from "./announcement.ts";
 
-type Status = RemediationRequestStatus;
+type IncidentStatus = RemediationRequestStatus;
 type Kept = Pick<
-  Status,
+  IncidentStatus,
   "deduplication" | "resolvedAt" | "recurredAt" | "executionRefs" | "startTime" | "conditions" | "diagnosis" | "follows"
 >;
 
 /** Diagnosed, and waiting for its target's turn. */
-export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): Status {
+export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): IncidentStatus {
   const kept = keep(incident, "diagnosis", "follows", "conditions");
   return {
     ...kept,
@@ -28,12 +28,12 @@ export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, no
 }
 
 /** From the beginning: what is known may be old by now. */
-export function again(incident: RemediationRequest, because: string): Status {
+export function again(incident: RemediationRequest, because: string): IncidentStatus {
   return { ...keep(incident, "diagnosis", "follows", "conditions"), phase: "Analyzing", message: because };
 }
 
 /** From the beginning, because the problem was reported again at `atMs`, after a run that had succeeded. */
-export function recurred(incident: RemediationRequest, because: string, atMs: number): Status {
+export function recurred(incident: RemediationRequest, because: string, atMs: number): IncidentStatus {
   return { ...again(incident, because), recurredAt: iso(atMs) };
 }
 
@@ -41,7 +41,7 @@ export function blocked(
   incident: RemediationRequest,
   block: IncidentBlock,
   { review, nowMs }: { review: boolean; nowMs: number },
-): Status {
+): IncidentStatus {
   const kept = keep(incident, "follows", "conditions");
   return {
     ...kept,
@@ -54,12 +54,12 @@ export function blocked(
 }
 
 /** No rule fits, or none any more: there is no diagnosis. */
-export function withoutRule(incident: RemediationRequest, block: IncidentBlock, nowMs: number): Status {
+export function withoutRule(incident: RemediationRequest, block: IncidentBlock, nowMs: number): IncidentStatus {
   const kept = keep(incident, "diagnosis", "follows", "conditions");
   return { ...kept, phase: "Blocked", startTime: kept.startTime ?? iso(nowMs), block, message: block.message };
 }
 
-export function awaitingApproval(incident: RemediationRequest, approval: string): Status {
+export function awaitingApproval(incident: RemediationRequest, approval: string): IncidentStatus {
   const message = `a person has to agree: interlock approve ${approval}, or interlock reject ${approval}`;
   return {
     ...keep(incident, "follows", "conditions"),
@@ -69,7 +69,7 @@ export function awaitingApproval(incident: RemediationRequest, approval: string)
   };
 }
 
-export function executing(incident: RemediationRequest, execution: WorkflowExecution): Status {
+export function executing(incident: RemediationRequest, execution: WorkflowExecution): IncidentStatus {
   const kept = keep(incident, "follows", "conditions");
   const ref = refTo(execution);
   return {
@@ -81,7 +81,7 @@ export function executing(incident: RemediationRequest, execution: WorkflowExecu
   };
 }
 
-export function following(incident: RemediationRequest, execution: WorkflowExecution): Status {
+export function following(incident: RemediationRequest, execution: WorkflowExecution): IncidentStatus {
   const follows = refTo(execution);
   return {
     ...keep(incident, "conditions"),
@@ -92,7 +92,11 @@ export function following(incident: RemediationRequest, execution: WorkflowExecu
   };
 }
 
-export function verifying(incident: RemediationRequest, execution: WorkflowExecution, completedAt: string): Status {
+export function verifying(
+  incident: RemediationRequest,
+  execution: WorkflowExecution,
+  completedAt: string,
+): IncidentStatus {
   const { name = "" } = execution.metadata;
   return {
     ...keep(incident, "conditions"),
@@ -105,7 +109,7 @@ export function verifying(incident: RemediationRequest, execution: WorkflowExecu
 
 export interface Closing {
   readonly phase: "Completed" | "Failed" | "Withdrawn";
-  readonly outcome: Outcome;
+  readonly outcome: IncidentOutcome;
   readonly message: string;
   readonly review?: boolean;
 }
@@ -114,7 +118,7 @@ export function closed(
   incident: RemediationRequest,
   { phase, outcome, message, review }: Closing,
   nowMs: number,
-): Status {
+): IncidentStatus {
   return {
     ...keep(incident),
     phase,
@@ -122,7 +126,7 @@ export function closed(
     message,
     completedAt: iso(nowMs),
     ...(review ? { requiresManualReview: true } : {}),
-  } as Status;
+  } as IncidentStatus;
 }
 
 /** When the run that an incident waits to see hold has ended. */
@@ -137,7 +141,7 @@ function executed(name: string, completedAt: string): Condition {
 }
 
 /** A closed incident whose end is in the ledger. */
-export function recorded(status: Status, nowMs: number): Status {
+export function recorded(status: IncidentStatus, nowMs: number): IncidentStatus {
   return withRecorded(status, status.phase, nowMs);
 }
 

@@ -8,14 +8,14 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { sharedSuccess } from "./notices.ts";
-import { glanceAt, lookAt, type Sight } from "./observe.ts";
-import type { Hands } from "./perform.ts";
+import { type Caches, glanceAt, lookAt } from "./observe.ts";
+import type { Deps } from "./perform.ts";
 import { lostMs, performAll } from "./reconcile.ts";
 import { approvalNameFor, hasTurn, route } from "./route.ts";
 import { diagnosisOf } from "./statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
-export interface TargetHands extends Hands {
+export interface TargetDeps extends Deps {
   readonly locks: Locks;
 }
 
@@ -26,23 +26,23 @@ export interface TargetHands extends Hands {
  */
 export async function reconcileTarget(
   hash: string,
-  hands: TargetHands,
+  deps: TargetDeps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { sight, locks } = hands;
-  const waiting = waitingFor(hash, sight);
+  const { caches, locks } = deps;
+  const waiting = waitingFor(hash, caches);
   const [first] = waiting;
   if (!first) return undefined;
   const { target } = diagnosisOf(first);
-  const glance = glanceAt(hash, waiting, sight);
+  const glance = glanceAt(hash, waiting, caches);
   const turns = waiting.map((incident) => route(incident, glance));
   // Nothing to do as far as the caches know; what they do not know yet is an event.
   if (turns.every(({ actions }) => actions.length === 0))
-    return soonest(turns.map(({ lookAgainInMs }) => lookAgainInMs));
+    return soonest(turns.map(({ requeueAfterMs }) => requeueAfterMs));
 
   await using lease = await acquireShortly(target, locks, signal);
   // Awaited here, so that the lock is held until all is decided.
-  return await takeTurns(hash, target, hands, lease, signal);
+  return await takeTurns(hash, target, deps, lease, signal);
 }
 
 /** The longest wait for a target's lock. Its holder may have died, and no outcome depends on the lock. */
@@ -59,25 +59,19 @@ async function acquireShortly(target: string, locks: Locks, signal: AbortSignal)
   }
 }
 
-async function takeTurns(
-  hash: string,
-  target: string,
-  hands: TargetHands,
-  lease: Lease | undefined,
-  outer: AbortSignal,
-) {
-  const { sight } = hands;
+async function takeTurns(hash: string, target: string, deps: TargetDeps, lease: Lease | undefined, outer: AbortSignal) {
+  const { caches } = deps;
   const signal = lease ? AbortSignal.any([outer, lease.signal]) : outer;
-  let view = await lookAt(hash, target, sight, signal);
-  await tellOfFollowers(view, waitingFor(hash, sight), hands, signal);
+  let view = await lookAt(hash, target, caches, signal);
+  await tellOfFollowers(view, waitingFor(hash, caches), deps, signal);
   const looks: (number | undefined)[] = [];
   const failures: unknown[] = [];
-  for (const incident of waitingFor(hash, sight)) {
+  for (const incident of waitingFor(hash, caches)) {
     lease?.assertHeld();
     try {
-      const took = await takeTurn(incident, view, hands, signal);
+      const took = await takeTurn(incident, view, deps, signal);
       view = { ...view, executions: [...view.executions, ...took.created] };
-      looks.push(took.lookAgainInMs);
+      looks.push(took.requeueAfterMs);
     } catch (error) {
       // One incident that cannot be decided about does not hold up the others.
       if (signal.aborted) throw error;
@@ -90,33 +84,28 @@ async function takeTurns(
 
 interface Took {
   readonly created: readonly WorkflowExecution[];
-  readonly lookAgainInMs: number | undefined;
+  readonly requeueAfterMs: number | undefined;
 }
 
 /** More steps than one incident takes: created, and written down. */
-const mostSteps = 6;
+const maxSteps = 6;
 
-async function takeTurn(
-  known: RemediationRequest,
-  around: TargetView,
-  hands: Hands,
-  signal: AbortSignal,
-): Promise<Took> {
-  const { sight } = hands;
+async function takeTurn(known: RemediationRequest, around: TargetView, deps: Deps, signal: AbortSignal): Promise<Took> {
+  const { caches } = deps;
   const created: WorkflowExecution[] = [];
   let incident = known;
-  let view = await withApproval(incident, around, sight, signal);
+  let view = await withApproval(incident, around, caches, signal);
   const cached = route(incident, view);
-  if (cached.actions.length === 0) return { created, lookAgainInMs: cached.lookAgainInMs };
+  if (cached.actions.length === 0) return { created, requeueAfterMs: cached.requeueAfterMs };
 
-  const fresh = await sight.client.get(remediationRequests, refOf(incident), { signal });
-  if (!fresh || fresh.metadata.uid !== incident.metadata.uid) return { created, lookAgainInMs: undefined };
-  sight.ownWrites.note(fresh);
+  const fresh = await caches.client.get(remediationRequests, refOf(incident), { signal });
+  if (!fresh || fresh.metadata.uid !== incident.metadata.uid) return { created, requeueAfterMs: undefined };
+  caches.ownWrites.note(fresh);
   incident = fresh;
-  for (let step = 0; step < mostSteps; step++) {
-    const turn = route(incident, view);
-    if (turn.actions.length === 0) return { created, lookAgainInMs: turn.lookAgainInMs };
-    const outcome = await performAll(turn, incident, hands, signal);
+  for (let step = 0; step < maxSteps; step++) {
+    const next = route(incident, view);
+    if (next.actions.length === 0) return { created, requeueAfterMs: next.requeueAfterMs };
+    const outcome = await performAll(next, incident, deps, signal);
     if (outcome.kind === "lost") break;
     if (outcome.execution) {
       created.push(outcome.execution);
@@ -124,14 +113,14 @@ async function takeTurn(
     } else if (outcome.incident === incident) break;
     incident = outcome.incident;
   }
-  return { created, lookAgainInMs: lostMs };
+  return { created, requeueAfterMs: lostMs };
 }
 
 /** What people answered is read from the server: nothing is started on the word of a cache. */
 async function withApproval(
   incident: RemediationRequest,
   view: TargetView,
-  { client, catalog }: Sight,
+  { client, catalog }: Caches,
   signal: AbortSignal,
 ): Promise<TargetView> {
   if (!hasTurn(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
@@ -145,22 +134,22 @@ async function withApproval(
 async function tellOfFollowers(
   { executions }: TargetView,
   waiting: readonly RemediationRequest[],
-  { sight }: Hands,
+  { caches }: Deps,
   signal: AbortSignal,
 ): Promise<void> {
   const followed = new Set(waiting.map(({ status }) => status?.follows?.uid));
   for (const execution of executions) {
     const { uid } = execution.metadata;
     if (execution.status?.phase !== "Completed" || !followed.has(uid)) continue;
-    const { items } = await sight.client.list(remediationRequests, {}, { signal });
+    const { items } = await caches.client.list(remediationRequests, {}, { signal });
     const followers = items.filter(({ status }) => status?.follows?.uid === uid).sort(byAge);
     // All were cut loose meanwhile.
     if (followers.length === 0) continue;
-    await sight.client.create(notificationRequests, sharedSuccess(execution, followers), { signal });
+    await caches.client.create(notificationRequests, sharedSuccess(execution, followers), { signal });
   }
 }
 
-function waitingFor(hash: string, { incidents, ownWrites }: Sight): readonly RemediationRequest[] {
+function waitingFor(hash: string, { incidents, ownWrites }: Caches): readonly RemediationRequest[] {
   return incidents
     .byIndex("target", hash)
     .filter((incident) => !ownWrites.isOutdated(incident))

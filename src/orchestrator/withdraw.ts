@@ -1,5 +1,5 @@
 import type { RemediationRequest } from "../resources/index.ts";
-import type { Turn } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { close, lastSeenMs } from "./ending.ts";
 import { type OrchestratorSettings, staleAfterOf } from "./settings.ts";
 
@@ -13,7 +13,7 @@ interface Waiting {
  * Over before anything was started, or so long ago that acting on it would be acting on something else. If a person has to
  * look at what blocked it, that is still true afterwards.
  */
-export function withdraw({ incident, nowMs, settings }: Waiting, waitedSinceMs = 0): Turn | undefined {
+export function withdraw({ incident, nowMs, settings }: Waiting, waitedSinceMs = 0): Decision | undefined {
   const { resolvedAt, requiresManualReview: review = false } = incident.status ?? {};
   if (resolvedAt !== undefined) {
     const message = `its sender said at ${resolvedAt} that it is over; nothing was started`;

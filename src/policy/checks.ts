@@ -13,9 +13,9 @@ import { pausedBy } from "./pauses.ts";
 import type { ActionRequest, AskingIncident, Situation } from "./request.ts";
 
 /** One question of the policy with its answer. */
-export type Check = Question & ({ readonly answer: "passes"; readonly evidence: string } | Block);
+export type Check = CheckQuestion & ({ readonly answer: "passes"; readonly evidence: string } | Block);
 
-interface Question {
+interface CheckQuestion {
   /** Its place in the order: the first that blocks is the reason. */
   readonly number: number;
   readonly asks: string;
@@ -37,14 +37,14 @@ interface Block {
   readonly earlier?: ExecutionEnd;
 }
 
-type Answer = { readonly answer: "passes"; readonly evidence: string } | Block;
+type CheckResult = { readonly answer: "passes"; readonly evidence: string } | Block;
 
 /** Asks every question, in order. */
 export function askAll(request: ActionRequest, situation: Situation): readonly Check[] {
   return questions.map(([asks, ask], number) => ({ number, asks, ...ask(request, situation) }));
 }
 
-const questions: readonly (readonly [string, (request: ActionRequest, situation: Situation) => Answer])[] = [
+const questions: readonly (readonly [string, (request: ActionRequest, situation: Situation) => CheckResult])[] = [
   ["is there a workflow for it", workflowExists],
   ["is automation paused here", notPaused],
   ["does another execution hold the target", targetIsFree],
@@ -56,7 +56,7 @@ const questions: readonly (readonly [string, (request: ActionRequest, situation:
   ["is an incident of its cause open", causesAreClosed],
 ];
 
-function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }: Situation): Answer {
+function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }: Situation): CheckResult {
   if (workflow?.outsideCatalog) return passes(`workflow ${workflowId} is not in the catalog, which is allowed here`);
   if (workflow?.difference) {
     return blocks("NoMatchingRule", {
@@ -79,14 +79,14 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
   });
 }
 
-function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): Answer {
+function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): CheckResult {
   const paused = pausedBy(request, pauses, nowMs);
   if (!paused) return passes("nothing is paused here");
   const { pauses: _, ...found } = paused;
   return blocks("Paused", found);
 }
 
-function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): Answer {
+function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): CheckResult {
   const holder = record?.holder && withoutGrounds(record.holder);
   if (!holder) return passes(`nothing holds ${target}`);
   if (holder.executionUid === executionUid) return passes(`it holds ${target} itself since ${holder.since}`);
@@ -102,7 +102,7 @@ function withoutGrounds({ catalogEntryUid: _entry, approval: _approval, ...holde
   return holder;
 }
 
-function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: Situation): Answer {
+function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
   const failure = history?.lastExecutionFailure;
   if (!failure) return passes(`${workflowId} never failed while acting on ${target}`);
@@ -119,7 +119,7 @@ function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: 
   });
 }
 
-function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situation): Answer {
+function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
   const count = history?.consecutiveFailures ?? 0;
   if (count < settings.maxConsecutiveFailures) {
@@ -134,7 +134,7 @@ function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situat
   });
 }
 
-function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): Answer {
+function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
   if (!history?.nextAllowed) return passes("no failure before acting to wait for");
   const untilMs = Date.parse(history.nextAllowed);
@@ -151,7 +151,7 @@ function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situati
   });
 }
 
-function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, settings, nowMs }: Situation): Answer {
+function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, settings, nowMs }: Situation): CheckResult {
   const success = historyOf(record, workflowId)?.lastSuccess;
   if (!success) return passes(`${workflowId} has not succeeded here before`);
   if (success.cooldownEnded) return passes(`execution ${success.executionName} was deleted, which ended its cooldown`);
@@ -167,7 +167,10 @@ function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, setti
   });
 }
 
-function fixHolds({ target, workflowId, incident }: ActionRequest, { record, settings, nowMs }: Situation): Answer {
+function fixHolds(
+  { target, workflowId, incident }: ActionRequest,
+  { record, settings, nowMs }: Situation,
+): CheckResult {
   if (!incident) return passes("it is not asked for an incident");
   const history = historyOf(record, workflowId);
   if (history?.ineffective) {
@@ -193,7 +196,7 @@ function fixHolds({ target, workflowId, incident }: ActionRequest, { record, set
   return passes(`${count} without lasting within ${within}; ${times} would be too many`);
 }
 
-function causesAreClosed({ incident }: ActionRequest): Answer {
+function causesAreClosed({ incident }: ActionRequest): CheckResult {
   const [first, ...others] = incident?.causes ?? [];
   if (!first) return passes("there is none");
   const more = others.length === 0 ? "" : `, and so are ${others.length} more`;
@@ -231,13 +234,13 @@ function isIneffective(evidence: string, earlier: ExecutionEnd): Block {
   });
 }
 
-function passes(evidence: string): Answer {
+function passes(evidence: string): CheckResult {
   return { answer: "passes", evidence };
 }
 
-type Found = Pick<Block, "evidence" | "nextStep"> & Partial<Omit<Block, "answer" | "reason">>;
+type BlockDetails = Pick<Block, "evidence" | "nextStep"> & Partial<Omit<Block, "answer" | "reason">>;
 
-function blocks(reason: BlockReason, found: Found): Block {
+function blocks(reason: BlockReason, found: BlockDetails): Block {
   return { answer: "blocks", reason, requiresManualReview: false, clears: blockReasons[reason].clears, ...found };
 }
 

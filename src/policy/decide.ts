@@ -3,7 +3,7 @@ import { askAll, type Check } from "./checks.ts";
 import type { ActionRequest, Situation } from "./request.ts";
 
 /** The answer, with every check that was made on the way, in order. */
-export type Decision = Allowed | Blocked;
+export type PolicyDecision = Allowed | Blocked;
 
 export interface Allowed {
   readonly verdict: "allow";
@@ -29,7 +29,7 @@ export interface Blocked {
 }
 
 /** May `request` be carried out now? The reason is the first check that blocks; the others are answered all the same. */
-export function decide(request: ActionRequest, situation: Situation): Decision {
+export function decide(request: ActionRequest, situation: Situation): PolicyDecision {
   const checks = askAll(request, situation);
   const first = checks.find(({ answer }) => answer === "blocks");
   if (first?.answer === "blocks") {

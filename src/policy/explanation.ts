@@ -1,9 +1,9 @@
 import type { Check } from "./checks.ts";
-import type { Decision } from "./decide.ts";
+import type { PolicyDecision } from "./decide.ts";
 import type { ActionRequest } from "./request.ts";
 
 /** The decision for people, in lines: the verdict, every check with its evidence, when the answer changes, what to do. */
-export function explain({ target, workflowId }: ActionRequest, decision: Decision): readonly string[] {
+export function explain({ target, workflowId }: ActionRequest, decision: PolicyDecision): readonly string[] {
   return [`${workflowId} on ${target}: ${headline(decision)}`, "", ...explainChecks(decision.checks)];
 }
 
@@ -31,7 +31,7 @@ export function explainChecks(checks: readonly ToldCheck[]): readonly string[] {
   ]);
 }
 
-function headline(decision: Decision): string {
+function headline(decision: PolicyDecision): string {
   if (decision.verdict === "allow") return decision.message;
   return `not now, ${decision.reason}${decision.cause ? ` (${decision.cause})` : ""}`;
 }

@@ -1,6 +1,6 @@
 export { askingIncident } from "./asking-incident.ts";
 export { type Check, remaining } from "./checks.ts";
-export { type Allowed, type Blocked, type Decision, decide } from "./decide.ts";
+export { type Allowed, type Blocked, decide, type PolicyDecision } from "./decide.ts";
 export {
   type Checked,
   type CheckOptions,

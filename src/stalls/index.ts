@@ -1,1 +1,1 @@
-export { type StallReporter, type StallReporterOptions, type Subject, stallReporter } from "./stall-reporter.ts";
+export { type StalledSubject, type StallReporter, type StallReporterOptions, stallReporter } from "./stall-reporter.ts";

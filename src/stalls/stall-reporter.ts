@@ -34,7 +34,7 @@ export interface StallReporterOptions {
 }
 
 /** What the keys of one controller stand for. */
-export interface Subject<T extends KubeObject> {
+export interface StalledSubject<T extends KubeObject> {
   readonly type: ResourceType<T>;
   /** In the singular: `execution`. */
   readonly noun: string;
@@ -53,7 +53,7 @@ export interface Subject<T extends KubeObject> {
  * Reports are written beside the work and never delay it.
  */
 export interface StallReporter {
-  watch<T extends KubeObject>(subject: Subject<T>): StallWatch;
+  watch<T extends KubeObject>(subject: StalledSubject<T>): StallWatch;
   /** Why stalls cannot be recorded where people look for them, for readiness; undefined while they can. */
   readonly problem: string | undefined;
   /** Waits for reports under way, and starts no more. */
@@ -106,7 +106,7 @@ interface Failing {
 }
 
 class Watch<T extends KubeObject> implements StallWatch {
-  readonly #subject: Subject<T>;
+  readonly #subject: StalledSubject<T>;
   readonly #options: StallReporterOptions;
   readonly #failing = new Map<string, Failing>();
   /** Reasons for which people were notified, until the last stall for that reason ends. */
@@ -114,7 +114,7 @@ class Watch<T extends KubeObject> implements StallWatch {
   readonly #clearing = new Set<Promise<void>>();
   #stopped = false;
 
-  constructor(subject: Subject<T>, options: StallReporterOptions) {
+  constructor(subject: StalledSubject<T>, options: StallReporterOptions) {
     this.#subject = subject;
     this.#options = options;
   }

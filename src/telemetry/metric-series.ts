@@ -1,7 +1,7 @@
-import type { Labelled, Labels, MetricSpec } from "./metrics.ts";
+import type { LabelDeclarations, Labelled, MetricSpec } from "./metrics.ts";
 
 /** What any metric declares. */
-export type Declaration = MetricSpec & { readonly labels?: Labels; readonly buckets?: readonly number[] };
+export type Declaration = MetricSpec & { readonly labels?: LabelDeclarations; readonly buckets?: readonly number[] };
 
 /** One value for each label of a metric. */
 export type SeriesLabels = Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export type SeriesLabels = Readonly<Record<string, string>>;
 export function allSeries<S>(
   { name, labels = {} }: Declaration,
   make: (labels: SeriesLabels) => S,
-): Labelled<Labels, S> {
+): Labelled<LabelDeclarations, S> {
   const names = Object.keys(labels);
   const series = new Map<string, S>();
   for (const values of combinations(labels)) series.set(identityOf(values, names), make(values));
@@ -58,13 +58,13 @@ function rises([first, ...rest]: readonly number[]): boolean {
   return Number.isFinite(below);
 }
 
-function seriesCount(labels: Labels): number {
+function seriesCount(labels: LabelDeclarations): number {
   let count = 1;
   for (const values of Object.values(labels)) count *= values.length;
   return count;
 }
 
-function combinations(labels: Labels): SeriesLabels[] {
+function combinations(labels: LabelDeclarations): SeriesLabels[] {
   let all: SeriesLabels[] = [{}];
   for (const [label, values] of Object.entries(labels)) {
     all = all.flatMap((others) => values.map((value) => ({ ...others, [label]: value })));

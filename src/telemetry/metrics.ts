@@ -11,24 +11,26 @@
  *     timeouts.inc();
  */
 export interface Metrics {
-  counter<const L extends Labels>(spec: CounterSpec & { readonly labels: L }): Labelled<L, Counter>;
+  counter<const L extends LabelDeclarations>(spec: CounterSpec & { readonly labels: L }): Labelled<L, Counter>;
   counter(spec: CounterSpec): Counter;
-  gauge<const L extends Labels>(spec: GaugeSpec<Labelled<L, Gauge>> & { readonly labels: L }): Labelled<L, Gauge>;
+  gauge<const L extends LabelDeclarations>(
+    spec: GaugeSpec<Labelled<L, Gauge>> & { readonly labels: L },
+  ): Labelled<L, Gauge>;
   gauge(spec: GaugeSpec<Gauge>): Gauge;
   /** A gauge for each row of a list that people keep short, such as the catalog: looked up at each reading. */
   rows(spec: RowsSpec): void;
-  histogram<const L extends Labels>(spec: HistogramSpec & { readonly labels: L }): Labelled<L, Histogram>;
+  histogram<const L extends LabelDeclarations>(spec: HistogramSpec & { readonly labels: L }): Labelled<L, Histogram>;
   histogram(spec: HistogramSpec): Histogram;
 }
 
 /** Each label's name with all the values it can have. */
-export type Labels = Readonly<Record<string, readonly string[]>>;
+export type LabelDeclarations = Readonly<Record<string, readonly string[]>>;
 
 /** One declared value for each label. */
-export type LabelValues<L extends Labels> = { readonly [Name in keyof L]: L[Name][number] };
+export type LabelValues<L extends LabelDeclarations> = { readonly [Name in keyof L]: L[Name][number] };
 
 /** A metric with one series for each combination of label values. */
-export interface Labelled<L extends Labels, Series> {
+export interface Labelled<L extends LabelDeclarations, Series> {
   /** The same series every time. Throws TypeError for a value that was not declared. */
   with(values: LabelValues<L>): Series;
 }

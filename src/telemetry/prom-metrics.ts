@@ -7,8 +7,8 @@ import type {
   GaugeSpec,
   Histogram,
   HistogramSpec,
+  LabelDeclarations,
   Labelled,
-  Labels,
   Metrics,
   RowsSpec,
 } from "./metrics.ts";
@@ -43,7 +43,7 @@ export function promMetrics(): PromMetrics {
         collect() {
           // A row that is gone must not keep its last value.
           vendor.reset();
-          for (const [row, value] of [...spec.read()].slice(0, mostRows)) vendor.set({ [spec.label]: row }, value);
+          for (const [row, value] of [...spec.read()].slice(0, maxRows)) vendor.set({ [spec.label]: row }, value);
         },
       });
     },
@@ -58,7 +58,7 @@ export function promMetrics(): PromMetrics {
 }
 
 /** Prometheus keeps each of them, for each replica. */
-const mostRows = 500;
+const maxRows = 500;
 
 function vendorSpec({ name, help, labels = {} }: Declaration, registry: prom.Registry) {
   if (registry.getSingleMetric(name)) throw new TypeError(`metric ${name} is declared twice`);
@@ -66,7 +66,7 @@ function vendorSpec({ name, help, labels = {} }: Declaration, registry: prom.Reg
 }
 
 /** The overloads of `Metrics` say which of the two a caller gets. */
-type Either<S> = S & Labelled<Labels, S>;
+type Either<S> = S & Labelled<LabelDeclarations, S>;
 
 function metric<S>(spec: Declaration, make: (labels: SeriesLabels) => S): Either<S> {
   const series = allSeries(spec, make);

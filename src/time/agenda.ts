@@ -14,7 +14,7 @@ export class Appointment {
 }
 
 /** Buckets that an empty agenda leaves to be passed over later; dropping a few each time would cost more. */
-const mostEmptyBuckets = 64;
+const maxEmptyBuckets = 64;
 
 /**
  * Any number of appointments on one timer. Putting one on and taking it off cost O(1), because locks do both for every
@@ -71,7 +71,7 @@ export class Agenda {
   /** An empty agenda must not keep the process alive. Its timer stays: it is likely to be early enough for the next. */
   #rest() {
     this.#timer?.setBackground(true);
-    if (this.#slots.length < mostEmptyBuckets) return;
+    if (this.#slots.length < maxEmptyBuckets) return;
     this.#buckets.clear();
     this.#slots.length = 0;
   }

@@ -9,10 +9,10 @@ import {
   Watch,
 } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { embeddedClient } from "../../src/apiserver/embedded-client.ts";
+import { kubeconfigFor } from "../../src/apiserver/kubeconfig.ts";
+import { selfSigned } from "../../src/apiserver/self-signed.ts";
 import { installContractSamples } from "../../src/kube/client.contract.ts";
-import { embeddedClient } from "../../src/kube/embedded/embedded-client.ts";
-import { kubeconfigFor } from "../../src/kube/embedded/kubeconfig.ts";
-import { selfSigned } from "../../src/kube/embedded/self-signed.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { selfSigned } from "../../src/kube/embedded/self-signed.ts";
+import { selfSigned } from "../../src/apiserver/self-signed.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 

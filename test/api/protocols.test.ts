@@ -1,9 +1,9 @@
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { selfSigned } from "../../src/kube/embedded/self-signed.ts";
-import { serveApi } from "../../src/kube/embedded/serve.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
+import { serveApi } from "../../src/apiserver/http/serve.ts";
+import { selfSigned } from "../../src/apiserver/self-signed.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 import { answerOf, Wire } from "../conformance/wire.ts";

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
-import { httpClient, namespaces, serveApi } from "../../src/kube/index.ts";
+import { serveApi } from "../../src/apiserver/index.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { httpClient, namespaces } from "../../src/kube/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
 

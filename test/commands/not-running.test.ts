@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { kubeconfigFor } from "../../src/apiserver/index.ts";
 import { commands } from "../../src/app/index.ts";
-import { kubeconfigFor } from "../../src/kube/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 

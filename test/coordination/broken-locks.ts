@@ -53,7 +53,7 @@ export const brokenLocks: readonly BrokenLocks[] = [
   {
     name: "evict the lock of a waiter that was woken and has not run yet (R14)",
     abilities: memoryAbilities,
-    bench: () => memoryLockBench({ manyKeys }, ({ options }) => seedMemoryLocks(options.clock, { mostKeys: 50 })),
+    bench: () => memoryLockBench({ manyKeys }, ({ options }) => seedMemoryLocks(options.clock, { maxKeys: 50 })),
   },
 
   inRedis("wait without a bound (R1)", { locks: asking(({ waitMs: _, ...rest }) => ({ ...rest, waitMs: 1e9 })) }),

@@ -14,7 +14,7 @@ import { shared } from "./claims-backends.ts";
 import { logicMutants, type WatermarkMutant } from "./watermark-mutants.ts";
 
 const overlapMs = 60_000;
-const mostPerPoll = 2;
+const maxPerPoll = 2;
 const leaseMs = 10_000;
 
 describe("a stream that is polled by processes that crash anywhere", () => {
@@ -115,7 +115,7 @@ class Stream {
       let worked = 0;
       for (const [i, item] of items.entries()) {
         // Enough for one poll. What came again because of the overlap does not count, or it would never get past that.
-        if (worked === mostPerPoll) break;
+        if (worked === maxPerPoll) break;
         const wasDone = this.#done.has(item.id);
         const finished = await this.#work(claims, item, failing && i % 2 === process, mayCrash);
         if (!wasDone) worked++;

@@ -7,7 +7,7 @@ import type { Clock } from "../../src/time/index.ts";
  * The in-memory lock of seed 002: a mutex per key in a map of limited size, out of which those go that nobody holds.
  * Between a release and the moment its waiter runs, nobody holds the mutex; a caller who comes then makes a second one.
  */
-export function seedMemoryLocks(clock: Clock, { mostKeys }: { readonly mostKeys: number }): Locks {
+export function seedMemoryLocks(clock: Clock, { maxKeys }: { readonly maxKeys: number }): Locks {
   const mutexes = new Map<Key, Mutex>();
   let fence = BigInt(Math.round(clock.wallMs())) * 1_000n;
   let held = 0;
@@ -17,7 +17,7 @@ export function seedMemoryLocks(clock: Clock, { mostKeys }: { readonly mostKeys:
     mutexes.delete(key);
     mutexes.set(key, mutex);
     for (const [other, { isLocked }] of mutexes) {
-      if (mutexes.size > mostKeys && !isLocked && other !== key) mutexes.delete(other);
+      if (mutexes.size > maxKeys && !isLocked && other !== key) mutexes.delete(other);
     }
     return mutex;
   }

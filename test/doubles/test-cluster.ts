@@ -1,12 +1,12 @@
+import { createObject } from "../../src/apiserver/api/create.ts";
+import { LabelIndex } from "../../src/apiserver/api/label-index.ts";
+import { Registry } from "../../src/apiserver/api/registry.ts";
+import { runControllers } from "../../src/apiserver/controllers/run-controllers.ts";
+import { embeddedClient, type Verb } from "../../src/apiserver/embedded-client.ts";
+import { namespaces } from "../../src/apiserver/kinds/namespaces.ts";
+import type { Change } from "../../src/apiserver/object-store.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { KubeError } from "../../src/kube/client.ts";
-import { createObject } from "../../src/kube/embedded/api/create.ts";
-import { LabelIndex } from "../../src/kube/embedded/api/label-index.ts";
-import { Registry } from "../../src/kube/embedded/api/registry.ts";
-import { runControllers } from "../../src/kube/embedded/controllers/run-controllers.ts";
-import { embeddedClient, type Verb } from "../../src/kube/embedded/embedded-client.ts";
-import { namespaces } from "../../src/kube/embedded/kinds/namespaces.ts";
-import type { Change } from "../../src/kube/embedded/object-store.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import type { Clock, Random } from "../../src/time/index.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
-import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
+import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { Dice } from "../chaos/dice.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { dieAtEveryStep, liveOn } from "./lives.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
+import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { DiskError } from "../../src/disk/index.ts";
-import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
-import type { ObjectStore } from "../../src/kube/embedded/object-store.ts";
 import { Dice } from "../chaos/dice.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
 import { LossyDisk } from "./lossy-disk.ts";

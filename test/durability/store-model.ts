@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Decision, Entry, ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import type { Entry, ObjectStore, WriteDecision } from "../../src/apiserver/object-store.ts";
 import { KubeError } from "../../src/kube/index.ts";
 import type { Dice } from "../chaos/dice.ts";
 
@@ -72,7 +72,7 @@ export class StoreModel {
     this.sawRevision(store.revision);
   }
 
-  #decide(name: string, current: Entry | undefined, revision: number, dice: Dice): Decision<number> {
+  #decide(name: string, current: Entry | undefined, revision: number, dice: Dice): WriteDecision<number> {
     const known = this.#changes.findLast((change) => change.name === name);
     expect(current?.json, `${this.#story}: decisions see the newest state`).toBe(known?.json);
     expect(revision, `${this.#story}: no revision is used twice`).toBeGreaterThan(this.#seen);
@@ -81,7 +81,7 @@ export class StoreModel {
     return this.#note(current && dice.chance(0.25) ? "delete" : "put", name, revision, dice.whole(0, 120));
   }
 
-  #note(kind: "put" | "delete", name: string, revision: number, length: number): Decision<number> {
+  #note(kind: "put" | "delete", name: string, revision: number, length: number): WriteDecision<number> {
     const object = { metadata: { name, namespace, resourceVersion: String(revision) }, text: "é".repeat(length) };
     const json = JSON.stringify(object);
     this.#changes.push({ revision, name, json: kind === "put" ? json : undefined });

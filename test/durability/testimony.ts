@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
+import type { Entry, ObjectStore } from "../../src/apiserver/object-store.ts";
 import type { DiskError } from "../../src/disk/index.ts";
-import type { Entry, ObjectStore } from "../../src/kube/embedded/object-store.ts";
 
 /** What writers were told, over all their lives, and whether a store bears it out. */
 export class Testimony {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
+import type { LogSpace } from "../../src/apiserver/log/object-log.ts";
+import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import { DiskError } from "../../src/disk/index.ts";
-import type { LogSpace } from "../../src/kube/embedded/log/object-log.ts";
-import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
-import type { LogSpace } from "../../src/kube/embedded/log/object-log.ts";
-import { openLogStore } from "../../src/kube/embedded/log/open-log-store.ts";
-import type { Decision, ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import type { LogSpace } from "../../src/apiserver/log/object-log.ts";
+import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
+import type { ObjectStore, WriteDecision } from "../../src/apiserver/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";
 import { say } from "./say.ts";
@@ -68,7 +68,7 @@ async function remove(store: ObjectStore, name: string) {
   say(`deleted ${name} ${revision}`);
 }
 
-function change(kind: "put" | "delete", name: string, revision: number, text: string): Decision<number> {
+function change(kind: "put" | "delete", name: string, revision: number, text: string): WriteDecision<number> {
   const metadata = { name, namespace, resourceVersion: String(revision) };
   const object = { metadata, text, sum: crc32(`${name} ${revision} ${text}`) };
   return { do: kind, object, json: JSON.stringify(object), result: revision };

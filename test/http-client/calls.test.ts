@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { selfSigned } from "../../src/kube/embedded/self-signed.ts";
+import { selfSigned } from "../../src/apiserver/self-signed.ts";
 import { type HttpClientOptions, httpClient } from "../../src/kube/http/http-client.ts";
 import { type KubeLease, leases } from "../../src/kube/lease.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
@@ -63,7 +63,7 @@ describe("a server that does not answer", () => {
   });
 
   it("makes a call unavailable when the answer is too large", async () => {
-    const { client } = await over([text("x".repeat(2_000))], { limits: { mostAnswerBytes: 1_000 } });
+    const { client } = await over([text("x".repeat(2_000))], { limits: { maxAnswerBytes: 1_000 } });
 
     await expect(client.get(leases, at)).rejects.toThrow("an answer of more than 1000 bytes");
   });

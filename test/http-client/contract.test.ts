@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { serveApi } from "../../src/apiserver/http/serve.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { installContractSamples, kubeClientContract } from "../../src/kube/client.contract.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { serveApi } from "../../src/kube/embedded/serve.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import type { Connection } from "../../src/kube/http/connection.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
 import { fromKubeconfig } from "../../src/kube/http/kubeconfig.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serveApi } from "../../src/apiserver/http/serve.ts";
+import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { keyOf } from "../../src/coordination/key.ts";
 import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-locks.ts";
-import { serveApi } from "../../src/kube/embedded/serve.ts";
-import { volatileStore } from "../../src/kube/embedded/volatile-store.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
-import { type SelfSigned, selfSigned } from "../../src/kube/embedded/self-signed.ts";
+import { type SelfSigned, selfSigned } from "../../src/apiserver/self-signed.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 export interface TlsFront {

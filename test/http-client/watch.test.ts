@@ -75,7 +75,7 @@ describe("a watch", () => {
     ],
     ["by a server that refuses from now on", stream([event("ADDED", "a"), errorEvent(403, "Forbidden")]), "Forbidden!"],
   ])("that ends %s is unavailable, after what came before", async (_how, reply, message) => {
-    const { client } = await over([reply], { mostEventBytes: 2_000 });
+    const { client } = await over([reply], { maxEventBytes: 2_000 });
 
     const { events, error } = await seen(client);
 

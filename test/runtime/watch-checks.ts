@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Change, ObjectStore } from "../../src/kube/embedded/object-store.ts";
+import type { Change, ObjectStore } from "../../src/apiserver/object-store.ts";
 import type { Informer, KubeClient, KubeObject, ListQuery, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import type { ChangeEvent } from "../../src/kube/runtime/object-cache.ts";
 

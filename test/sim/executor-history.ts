@@ -1,5 +1,5 @@
+import type { Change } from "../../src/apiserver/object-store.ts";
 import { runOwner } from "../../src/engines/index.ts";
-import type { Change } from "../../src/kube/embedded/object-store.ts";
 import type { KubeObject } from "../../src/kube/index.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import {

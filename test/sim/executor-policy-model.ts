@@ -11,7 +11,7 @@ export interface PolicyRules {
   readonly cooldownMs: number;
   readonly backoffMs: number;
   readonly longestBackoffMs: number;
-  readonly mostFailures: number;
+  readonly maxFailures: number;
   /** How far a replica's idea of the server's clock may be ahead. */
   readonly clockErrorMs: number;
 }
@@ -40,7 +40,7 @@ export function whyNotAllowed(
   if (late < cooldownEnd) return `the cooldown lasts ${cooldownEnd - nowMs} ms more`;
 
   const early = failuresBeforeActing(ends, acknowledgedUntil);
-  if (early.length >= rules.mostFailures) return `it failed ${early.length} times before acting`;
+  if (early.length >= rules.maxFailures) return `it failed ${early.length} times before acting`;
   const nextAllowed = nextAllowedAfter(early, rules);
   if (nextAllowed !== undefined && late < nextAllowed) return `the backoff lasts ${nextAllowed - nowMs} ms more`;
   return undefined;

@@ -32,14 +32,14 @@ export const rules = {
   cooldownMs: 8_000,
   backoffMs: 3_000,
   longestBackoffMs: 8_000,
-  mostFailures: 4,
+  maxFailures: 4,
   clockErrorMs: 1_500,
 };
 /** The same, as executors and orchestrators are told. */
 export const policy: PolicySettings = {
   cooldownMs: rules.cooldownMs,
   backoff: { baseMs: rules.backoffMs, maxMs: rules.longestBackoffMs, maxExponent: 4, jitter: 0 },
-  maxConsecutiveFailures: rules.mostFailures,
+  maxConsecutiveFailures: rules.maxFailures,
   ineffective: defaultPolicy.ineffective,
   observe: false,
   observeTargets: defaultPolicy.observeTargets,
@@ -51,7 +51,7 @@ export const executorResources = [
 ] as const;
 const troubleMs = 60_000;
 /** What all replicas may ask for in a second of peace: several times as much as was ever seen. */
-const mostCallsPerSecond = 300;
+const maxCallsPerSecond = 300;
 /** Longer than any backoff, timeout or ttl that began before. */
 const restMs = 400_000;
 
@@ -98,7 +98,7 @@ async function comeToRest(world: World, server: SimServer, history: ExecutorHist
     const before = server.calls;
     await world.run(end, () => history.check());
     const calls = server.calls - before;
-    if (calls > mostCallsPerSecond) throw new Violation("E12 no spin", `${calls} calls in the second before ${end} ms`);
+    if (calls > maxCallsPerSecond) throw new Violation("E12 no spin", `${calls} calls in the second before ${end} ms`);
   }
 }
 

@@ -1,7 +1,7 @@
+import type { Change } from "../../src/apiserver/object-store.ts";
 import { runOwner } from "../../src/engines/index.ts";
 import { jobs } from "../../src/engines/job/job.ts";
 import { pipelineRuns } from "../../src/engines/tekton/pipeline-run.ts";
-import type { Change } from "../../src/kube/embedded/object-store.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
 import {
   annotationKeys,

@@ -32,7 +32,7 @@ interface Alert {
   readonly said: Signal[];
 }
 
-const mostTries = 5;
+const maxTries = 5;
 const patienceMs = 3_000;
 /** Longer than a gateway is paused and a request is under way: after that an old name could be used once more. */
 const retentionMs = 21_000;
@@ -84,7 +84,7 @@ export class GatewaySenders {
       this.#stage.world.struck("old signal told late");
       signals.push(chance.pick(alert.said));
     }
-    for (let copies = chance.happens(0.3) ? 2 : 1; copies > 0; copies--) this.#send(signals, mostTries);
+    for (let copies = chance.happens(0.3) ? 2 : 1; copies > 0; copies--) this.#send(signals, maxTries);
   }
 
   /** Most of the time it is as it was. Now and then nobody hears of a beginning before its end. */

@@ -1,4 +1,4 @@
-import type { Change } from "../../src/kube/embedded/object-store.ts";
+import type { Change } from "../../src/apiserver/object-store.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import {
   closedIncidentPhases,
@@ -24,7 +24,7 @@ const nextPhases: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** How long a block may outlive its reason in times of peace: longer than a lost event is waited for. */
-const mostPatienceMs = 20_000;
+const maxPatienceMs = 20_000;
 
 interface Execution {
   object: WorkflowExecution;
@@ -107,7 +107,7 @@ export class OrchestratorHistory {
       if (isGone || status?.phase !== "Blocked") continue;
       const clearedAt = this.#clearedAt(status.block);
       const waits = now - Math.max(clearedAt ?? Number.POSITIVE_INFINITY, since, this.#peaceSince + 30_000);
-      if (waits > mostPatienceMs)
+      if (waits > maxPatienceMs)
         this.#fail(
           "O3 decided again",
           `${metadata.name} is blocked (${status.block.reason}) ${waits} ms after that cleared`,

@@ -1,6 +1,6 @@
+import type { Change } from "../../src/apiserver/object-store.ts";
 import { type Job, jobs } from "../../src/engines/job/job.ts";
 import { type PipelineRun, pipelineRuns } from "../../src/engines/tekton/pipeline-run.ts";
-import type { Change } from "../../src/kube/embedded/object-store.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
 import type { SimServer } from "./sim-server.ts";
 import type { World } from "./world.ts";

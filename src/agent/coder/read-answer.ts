@@ -3,20 +3,20 @@ import type { CoderRequest, Finding } from "./coder.ts";
 import { jsonIn } from "./json-in.ts";
 
 /** What the agent said, checked; `bad`: a sentence that says what was expected instead. */
-export type Answer =
+export type CoderResult =
   | { readonly kind: "review"; readonly summary: string; readonly findings: readonly Finding[] }
   | { readonly kind: "edit"; readonly summary: string; readonly commitMessage?: string }
   | { readonly kind: "bad"; readonly message: string };
 
 const longest = { summary: 10_000, message: 4_000, suggestion: 10_000, commitMessage: 4_000, path: 1_024 } as const;
-const mostFindings = 100;
+const maxFindings = 100;
 
 /**
  * The answer in what the agent wrote to its standard output. That may be JSON alone, JSON after or between other text,
  * fenced or not, or in the envelope of a command line tool. The last one counts. To a request to edit, plain text is an
  * answer too.
  */
-export function readAnswer(asked: CoderRequest["kind"], output: string, secrets: readonly string[]): Answer {
+export function readAnswer(asked: CoderRequest["kind"], output: string, secrets: readonly string[]): CoderResult {
   const values = jsonIn(output);
   const complaint = errorIn(values.at(-1));
   if (complaint !== undefined) {
@@ -27,7 +27,7 @@ export function readAnswer(asked: CoderRequest["kind"], output: string, secrets:
   return asked === "review" ? readReview(values, output, secrets) : readEdit(values, output, secrets);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type ResultFields = Readonly<Record<string, unknown>>;
 
 /** Tools that can print JSON put what the model said into a field of theirs. */
 function envelopeText(value: unknown): string | undefined {
@@ -44,14 +44,14 @@ function errorIn(value: unknown): string | undefined {
   return isFields(error) && typeof error["message"] === "string" ? error["message"] : undefined;
 }
 
-function readReview(values: readonly unknown[], output: string, secrets: readonly string[]): Answer {
+function readReview(values: readonly unknown[], output: string, secrets: readonly string[]): CoderResult {
   const value = values.findLast((candidate) => isList(candidate) || isReview(candidate));
   if (value === undefined) return { kind: "bad", message: expectedReview(output, secrets) };
-  const fields: Fields = isList(value) ? { findings: value } : (value as Fields);
+  const fields: ResultFields = isList(value) ? { findings: value } : (value as ResultFields);
   const given = isList(fields["findings"]) ? fields["findings"] : [];
   const findings = given.flatMap((item) => readFinding(item, secrets) ?? []);
   if (given.length > 0 && findings.length === 0) return { kind: "bad", message: expectedReview(output, secrets) };
-  const kept = findings.slice(0, mostFindings);
+  const kept = findings.slice(0, maxFindings);
   const said = cleanText(textOf(fields["summary"]) ?? "", longest.summary, secrets);
   const leftOut = given.length - kept.length;
   const note = leftOut > 0 ? `(${leftOut} of ${given.length} findings were left out: incomplete, or too many.)` : "";
@@ -101,9 +101,9 @@ function readPath(value: unknown): string | undefined {
   return /[\u0000-\u001f\u007f]/.test(path) ? undefined : path;
 }
 
-function readEdit(values: readonly unknown[], output: string, secrets: readonly string[]): Answer {
+function readEdit(values: readonly unknown[], output: string, secrets: readonly string[]): CoderResult {
   const value = values.findLast((candidate) => isFields(candidate) && typeof candidate["summary"] === "string");
-  const fields: Fields = isFields(value) ? value : { summary: output };
+  const fields: ResultFields = isFields(value) ? value : { summary: output };
   const summary = cleanText(textOf(fields["summary"]) ?? "", longest.summary, secrets);
   const message = cleanCommitMessage(textOf(fields["commitMessage"]) ?? "", longest.commitMessage, secrets);
   return {
@@ -113,7 +113,7 @@ function readEdit(values: readonly unknown[], output: string, secrets: readonly 
   };
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is ResultFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

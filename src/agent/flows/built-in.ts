@@ -12,9 +12,9 @@ import type { End } from "../end.ts";
 import type { MergeRequest, Note } from "../gitlab/gitlab.ts";
 import { withoutMarks } from "../markers.ts";
 import { RemoteError } from "../remote-error.ts";
-import { inOrder, isClosed } from "../seen.ts";
+import { inOrder, isClosed } from "../snapshot.ts";
 import { describe } from "../statuses.ts";
-import { type CommandAttempt, placeOf } from "../work/attempt.ts";
+import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
 import { noteOf, reply, whyForkMoved, whyNot } from "./command.ts";
 import { addTask } from "./follow-up.ts";
 
@@ -22,7 +22,7 @@ import { addTask } from "./follow-up.ts";
 export async function builtIn(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, signal } = attempt;
   const { verb } = spec.note;
-  const place = placeOf(spec);
+  const place = mergeRequestRef(spec);
   const [mergeRequest, discussions] = await Promise.all([
     gitlab.mergeRequest(place, signal),
     gitlab.discussions(place, signal),

@@ -1,7 +1,7 @@
 import { type End, type Failed, failed } from "../end.ts";
 import type { Discussion, MergeRequest, Note } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
-import { type CommandAttempt, placeOf } from "../work/attempt.ts";
+import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
 import { sayOrChange } from "../work/say.ts";
 import { type BranchOutcome, changeBranch } from "./change-branch.ts";
 import { whyNotServed } from "./why-not-served.ts";
@@ -10,8 +10,8 @@ import { whyNotServed } from "./why-not-served.ts";
 export async function command(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, signal } = attempt;
   const [mergeRequest, discussions] = await Promise.all([
-    gitlab.mergeRequest(placeOf(spec), signal),
-    gitlab.discussions(placeOf(spec), signal),
+    gitlab.mergeRequest(mergeRequestRef(spec), signal),
+    gitlab.discussions(mergeRequestRef(spec), signal),
   ]);
   const refusal = await whyNot(attempt, mergeRequest, discussions);
   if (refusal) return refusal;
@@ -29,7 +29,7 @@ export async function command(attempt: CommandAttempt): Promise<End> {
 /** Puts the task's one reply where the comment is, or changes it there. */
 export async function reply(attempt: CommandAttempt, text: string): Promise<void> {
   const { spec, uid, gitlab, signal } = attempt;
-  const place = placeOf(spec);
+  const place = mergeRequestRef(spec);
   const discussionId = spec.note.discussionId ?? (await threadOf(attempt, await gitlab.discussions(place, signal)))?.id;
   const mark = markers.answer(uid);
   await sayOrChange(attempt, place, { mark, body: text, ...(discussionId === undefined ? {} : { discussionId }) });
@@ -68,7 +68,7 @@ export async function whyForkMoved(
   note: Note,
 ): Promise<Failed | undefined> {
   if (sourceProjectId === spec.project.id || journal.resultOf(forkHead)) return undefined;
-  const changes = await gitlab.changes(placeOf(spec), signal);
+  const changes = await gitlab.changes(mergeRequestRef(spec), signal);
   if (!changes || changes.refs.headSha !== headSha) {
     return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
   }

@@ -1,5 +1,5 @@
 import type { Finding } from "../coder/coder.ts";
-import type { Changes, Note, Place, Position } from "../gitlab/gitlab.ts";
+import type { Changes, MergeRequestRef, Note, Position } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { positionOf } from "../review/positions.ts";
@@ -9,7 +9,7 @@ import { onlyFirst, readOwnNotes, sayOnce } from "../work/say.ts";
 /** Says each finding once, at its line if it has one in the diff. Returns how many there are to read. */
 export async function postFindings(
   attempt: ReviewAttempt,
-  place: Place,
+  place: MergeRequestRef,
   changes: Changes,
   findings: readonly Finding[],
 ): Promise<number> {
@@ -40,7 +40,7 @@ interface Comment {
 }
 
 /** GitLab has the last word on where a comment may stand. Without a place it still has to be read. */
-async function post({ gitlab, signal }: ReviewAttempt, place: Place, comment: Comment): Promise<Note> {
+async function post({ gitlab, signal }: ReviewAttempt, place: MergeRequestRef, comment: Comment): Promise<Note> {
   const { body, finding, position } = comment;
   if (position) {
     try {
@@ -54,7 +54,7 @@ async function post({ gitlab, signal }: ReviewAttempt, place: Place, comment: Co
   return gitlab.addNote(place, `\`${finding.path}:${finding.line}\` ${body}`, undefined, signal);
 }
 
-async function removeDoubles(attempt: ReviewAttempt, place: Place, count: number): Promise<void> {
+async function removeDoubles(attempt: ReviewAttempt, place: MergeRequestRef, count: number): Promise<void> {
   if (count === 0) return;
   const own = await readOwnNotes(attempt.gitlab, place, attempt.signal);
   for (let n = 0; n < count; n++) {

@@ -1,5 +1,5 @@
 import type { Finding } from "../coder/coder.ts";
-import type { Place } from "../gitlab/gitlab.ts";
+import type { MergeRequestRef } from "../gitlab/gitlab.ts";
 import { markers, reviewedIn, withoutMarks } from "../markers.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
 import { onlyFirst, readOwnNotes, sayOnce } from "../work/say.ts";
@@ -10,10 +10,10 @@ interface Reviewed {
 }
 
 /** As many earlier commits as the note remembers. */
-const mostRemembered = 20;
+const maxRemembered = 20;
 
 /** One note per merge request, which says what the newest review found and which commits were reviewed before. */
-export async function postSummary(attempt: ReviewAttempt, place: Place, reviewed: Reviewed): Promise<void> {
+export async function postSummary(attempt: ReviewAttempt, place: MergeRequestRef, reviewed: Reviewed): Promise<void> {
   const { gitlab, journal, signal, spec } = attempt;
   await journal.step("summary", async () => {
     const summaries = async () => {
@@ -21,7 +21,7 @@ export async function postSummary(attempt: ReviewAttempt, place: Place, reviewed
       return own.filter(({ body }) => reviewedIn(body));
     };
     const earlier = (await summaries()).flatMap(({ body }) => reviewedIn(body) ?? []);
-    const shas = [...new Set([spec.mergeRequest.headSha, ...earlier])].slice(0, mostRemembered);
+    const shas = [...new Set([spec.mergeRequest.headSha, ...earlier])].slice(0, maxRemembered);
     const body = textOf(reviewed, shas);
     const find = async () => onlyFirst(attempt, place, await summaries());
     const said = await sayOnce(attempt, find, () => gitlab.addNote(place, body, undefined, signal));

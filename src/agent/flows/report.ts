@@ -1,6 +1,6 @@
 import type { End } from "../end.ts";
 import { markers } from "../markers.ts";
-import { type Attempt, type CommandAttempt, type IssueAttempt, placeOf, type SpecOf } from "../work/attempt.ts";
+import { type Attempt, type CommandAttempt, type IssueAttempt, mergeRequestRef, type SpecOf } from "../work/attempt.ts";
 import { sayOrChange } from "../work/say.ts";
 import { reply } from "./command.ts";
 import { comment } from "./issue.ts";
@@ -17,7 +17,10 @@ export async function report(attempt: Attempt, bad: Bad): Promise<void> {
       // Nobody asked for it and nobody waits for it.
       if (end.kind === "cancelled") return;
       const body = `⚠️ Automated review failed: ${end.message}.\n\nWrite \`/copilot retry\` to have it tried again.`;
-      await sayOrChange(attempt, placeOf(spec as SpecOf<"Review">), { mark: markers.answer(attempt.uid), body });
+      await sayOrChange(attempt, mergeRequestRef(spec as SpecOf<"Review">), {
+        mark: markers.answer(attempt.uid),
+        body,
+      });
       return;
     }
     case "Command":

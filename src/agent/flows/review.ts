@@ -1,9 +1,9 @@
 import { sleep } from "../../time/index.ts";
 import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
 import { type End, failed } from "../end.ts";
-import type { Changes, Discussion, MergeRequest, Note, Place, Project } from "../gitlab/gitlab.ts";
+import type { Changes, Discussion, MergeRequest, MergeRequestRef, Note, Project } from "../gitlab/gitlab.ts";
 import { reviewedIn } from "../markers.ts";
-import { placeOf, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
+import { mergeRequestRef, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
 import { ownNotes } from "../work/say.ts";
 import { reviewHead } from "./follow-up.ts";
 import { postFindings } from "./post-findings.ts";
@@ -16,7 +16,7 @@ import { type Requester, whyNotServed } from "./why-not-served.ts";
  */
 export async function review(attempt: ReviewAttempt): Promise<End> {
   const { spec, gitlab, journal, signal } = attempt;
-  const place = placeOf(spec);
+  const place = mergeRequestRef(spec);
   // GitLab can be far away: what does not depend on one another is read at once.
   const [mergeRequest, discussions, { id: selfId }] = await Promise.all([
     gitlab.mergeRequest(place, signal),
@@ -72,7 +72,10 @@ function wasReviewed(own: readonly Note[], sha: string): boolean {
 }
 
 /** GitLab works it out in the background. Usually it takes a second or two after the push. */
-async function changesOf({ spec, gitlab, clock, signal }: ReviewAttempt, place: Place): Promise<Changes | undefined> {
+async function changesOf(
+  { spec, gitlab, clock, signal }: ReviewAttempt,
+  place: MergeRequestRef,
+): Promise<Changes | undefined> {
   for (const waitMs of [0, 1_000, 2_000, 4_000]) {
     if (waitMs > 0) await sleep(clock, waitMs, signal);
     const changes = await gitlab.changes(place, signal);
@@ -81,7 +84,7 @@ async function changesOf({ spec, gitlab, clock, signal }: ReviewAttempt, place: 
   return undefined;
 }
 
-type Found = Exclude<CoderOutcome, { kind: "edited" }>;
+type ReviewOutcome = Exclude<CoderOutcome, { kind: "edited" }>;
 
 /** What the agent is told about. */
 interface Matter {
@@ -91,7 +94,7 @@ interface Matter {
   readonly earlierFindings: readonly string[];
 }
 
-async function findings(attempt: ReviewAttempt, matter: Matter): Promise<Found> {
+async function findings(attempt: ReviewAttempt, matter: Matter): Promise<ReviewOutcome> {
   const { journal } = attempt;
   const before = journal.resultOf("agent");
   if (before) {

@@ -16,12 +16,13 @@ export interface CommitOrder {
   readonly signal: AbortSignal;
 }
 
-type Run = (args: readonly string[], options?: Partial<GitProcessOptions>) => ReturnType<GitProcess>;
+type GitRun = (args: readonly string[], options?: Partial<GitProcessOptions>) => ReturnType<GitProcess>;
 
 /** The commit, made from the patch and an index: no file of it is ever written out. */
 export async function makeCommit({ git, cache, draft, place, signal }: CommitOrder): Promise<CommitOutcome> {
   const env = { GIT_DIR: cache, GIT_INDEX_FILE: join(place, "index") };
-  const run: Run = (args, options) => git(args, { cwd: place, signal, ...options, env: { ...env, ...options?.env } });
+  const run: GitRun = (args, options) =>
+    git(args, { cwd: place, signal, ...options, env: { ...env, ...options?.env } });
   await mkdir(place, { recursive: true });
   try {
     await expectOutput("read-tree", run(["read-tree", draft.parent]));
@@ -36,7 +37,7 @@ export async function makeCommit({ git, cache, draft, place, signal }: CommitOrd
 }
 
 /** Applies the patch to the index. What stands in the way of it, if anything does. */
-async function conflicts(run: Run, { patch }: CommitDraft): Promise<readonly string[] | undefined> {
+async function conflicts(run: GitRun, { patch }: CommitDraft): Promise<readonly string[] | undefined> {
   const apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "--allow-empty", "-"];
   const { code, stderr } = await run(apply, { input: patch.bytes });
   const listed = (await expectOutput("ls-files", run(["ls-files", "--unmerged", "-z"]))).toString();
@@ -63,7 +64,7 @@ function checkTree(changes: readonly TreeChange[], { patch }: CommitDraft): void
 }
 
 async function commitTree(
-  run: Run,
+  run: GitRun,
   tree: string,
   { parent, message, author, atSeconds }: CommitDraft,
 ): Promise<string> {

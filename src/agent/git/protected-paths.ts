@@ -13,18 +13,18 @@ export function protectedBy(patterns: readonly string[]): (path: string) => bool
   };
 }
 
-interface Rule {
+interface PathRule {
   readonly matches: LinearPattern;
   readonly foldersOnly: boolean;
   readonly protects: boolean;
 }
 
-function decision(path: string, isFolder: boolean, rules: readonly Rule[]): boolean {
+function decision(path: string, isFolder: boolean, rules: readonly PathRule[]): boolean {
   const last = rules.findLast((rule) => (isFolder || !rule.foldersOnly) && rule.matches.test(path));
   return last?.protects ?? false;
 }
 
-function ruleOf(line: string): Rule | undefined {
+function ruleOf(line: string): PathRule | undefined {
   const text = line.replace(/(?<!\\) +$/, "");
   if (text === "" || text.startsWith("#")) return undefined;
   const protects = !text.startsWith("!");

@@ -2,10 +2,10 @@ import type { GitOutput } from "../../coordination/index.ts";
 import { expectOutput } from "./hardened-git.ts";
 import type { TreeChange } from "./tree-change.ts";
 
-type Run = (args: readonly string[]) => Promise<GitOutput>;
+type GitRun = (args: readonly string[]) => Promise<GitOutput>;
 
 /** Every path that is different in two trees. */
-export async function treeChanges(run: Run, from: string, to: string): Promise<readonly TreeChange[]> {
+export async function treeChanges(run: GitRun, from: string, to: string): Promise<readonly TreeChange[]> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
   const fields = (await expectOutput("diff-tree", run(args))).toString().split("\0");
   const changes: TreeChange[] = [];

@@ -12,30 +12,30 @@ export interface GitLab {
   /** The user's access level in the project, inherited ones included; 0 for one who is no member. */
   accessLevel(projectId: number, userId: number, signal?: AbortSignal): Promise<number>;
 
-  mergeRequest(place: Place, signal?: AbortSignal): Promise<MergeRequest>;
+  mergeRequest(place: MergeRequestRef, signal?: AbortSignal): Promise<MergeRequest>;
   /** Changed at or after `updatedAfter`, oldest change first. */
   mergeRequestsSince(projectId: number, since: Since, signal?: AbortSignal): Promise<Listed<MergeRequest>>;
   /** What people said on the merge request at or after `from`, oldest first; without GitLab's own notes. */
-  notesSince(place: Place, from: string, signal?: AbortSignal): Promise<readonly Note[]>;
+  notesSince(place: MergeRequestRef, from: string, signal?: AbortSignal): Promise<readonly Note[]>;
   /** The merge request, or the open one that the branch already has. */
   createMergeRequest(projectId: number, draft: MergeRequestDraft, signal?: AbortSignal): Promise<MergeRequest>;
   /** What the merge request changes, in its newest version; undefined while GitLab has not worked it out. */
-  changes(place: Place, signal?: AbortSignal): Promise<Changes | undefined>;
+  changes(place: MergeRequestRef, signal?: AbortSignal): Promise<Changes | undefined>;
 
   /** Every discussion of the merge request, all pages. */
-  discussions(place: Place, signal?: AbortSignal): Promise<readonly Discussion[]>;
-  startDiscussion(place: Place, draft: DiscussionDraft, signal?: AbortSignal): Promise<Discussion>;
+  discussions(place: MergeRequestRef, signal?: AbortSignal): Promise<readonly Discussion[]>;
+  startDiscussion(place: MergeRequestRef, draft: DiscussionDraft, signal?: AbortSignal): Promise<Discussion>;
   /** A note by itself, or an answer in a discussion. */
-  addNote(place: Place, body: string, discussionId?: string, signal?: AbortSignal): Promise<Note>;
-  changeNote(place: Place, noteId: number, body: string, signal?: AbortSignal): Promise<void>;
+  addNote(place: MergeRequestRef, body: string, discussionId?: string, signal?: AbortSignal): Promise<Note>;
+  changeNote(place: MergeRequestRef, noteId: number, body: string, signal?: AbortSignal): Promise<void>;
   /** One that is gone already is fine. */
-  deleteNote(place: Place, noteId: number, signal?: AbortSignal): Promise<void>;
+  deleteNote(place: MergeRequestRef, noteId: number, signal?: AbortSignal): Promise<void>;
   /** One that is there already is fine. */
-  award(place: Place, noteId: number, emoji: string, signal?: AbortSignal): Promise<void>;
+  award(place: MergeRequestRef, noteId: number, emoji: string, signal?: AbortSignal): Promise<void>;
 }
 
 /** A merge request's place within GitLab. */
-export interface Place {
+export interface MergeRequestRef {
   readonly projectId: number;
   readonly iid: number;
 }
@@ -69,7 +69,7 @@ export interface Project {
   readonly defaultBranch: string;
 }
 
-export interface MergeRequest extends Place {
+export interface MergeRequest extends MergeRequestRef {
   readonly title: string;
   readonly description: string;
   readonly state: "opened" | "closed" | "merged" | "locked";

@@ -33,7 +33,7 @@ export class IssuePoll {
   readonly #options: IssuePollOptions;
   #repository: Project | undefined;
   /** By key, the change up to which an issue is dealt with. It only saves requests. */
-  #seen = new Map<string, string>();
+  #snapshot = new Map<string, string>();
 
   constructor(options: IssuePollOptions) {
     this.#options = options;
@@ -43,12 +43,12 @@ export class IssuePoll {
   async poll(signal: AbortSignal): Promise<"polled"> {
     const { jira, source } = this.#options;
     const found = await jira.issuesIn(source.project, source.triggerStatus, signal);
-    const seen = new Map<string, string>();
+    const snapshot = new Map<string, string>();
     for (const issue of found) {
-      const isDone = this.#seen.get(issue.key) === issue.updatedAt || (await this.#tell(issue, signal));
-      if (isDone) seen.set(issue.key, issue.updatedAt);
+      const isDone = this.#snapshot.get(issue.key) === issue.updatedAt || (await this.#tell(issue, signal));
+      if (isDone) snapshot.set(issue.key, issue.updatedAt);
     }
-    this.#seen = seen;
+    this.#snapshot = snapshot;
     return "polled";
   }
 

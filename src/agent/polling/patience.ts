@@ -1,7 +1,7 @@
 import type { Logger } from "../../telemetry/index.ts";
 
 /** How often something is tried that fails by itself, before it is left alone. */
-const mostTries = 3;
+const maxTries = 3;
 
 /**
  * Counts how often a thing could not be made a task for reasons of its own, so that one that never can holds up nobody
@@ -19,11 +19,11 @@ export class Patience {
   failed(id: string, problem: string): boolean {
     const tries = (this.#tries.get(id) ?? 0) + 1;
     this.#tries.set(id, tries);
-    if (tries === mostTries) this.#log.error("item given up", { item: id, tries, problem });
-    return tries >= mostTries;
+    if (tries === maxTries) this.#log.error("item given up", { item: id, tries, problem });
+    return tries >= maxTries;
   }
 
   hasGivenUp(id: string): boolean {
-    return (this.#tries.get(id) ?? 0) >= mostTries;
+    return (this.#tries.get(id) ?? 0) >= maxTries;
   }
 }

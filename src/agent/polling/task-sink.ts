@@ -31,7 +31,7 @@ export interface TaskSinkOptions {
 }
 
 /** How many tasks are remembered as told. What is forgotten is told again, which is harmless. */
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): TaskSink {
   const known = new Set<string>();
@@ -48,7 +48,7 @@ export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): T
     if (isNew) log.info("task received", { task: name, claimKey: task.spec.claimKey });
     // Its maker may have died before it was on record; told twice is told once.
     if (!known.has(name)) await ledger.append(taskReceived(task));
-    if (known.size >= mostKnown) known.clear();
+    if (known.size >= maxKnown) known.clear();
     known.add(name);
     return "there";
   }
@@ -59,7 +59,7 @@ export function taskSink({ client, ledger, namespace, log }: TaskSinkOptions): T
       if (ignored.has(key)) return;
       const at = new Date(client.serverNowMs()).toISOString();
       await ledger.append(reportIgnored({ subject, reason, because, source: "poll", at }));
-      if (ignored.size >= mostKnown) ignored.clear();
+      if (ignored.size >= maxKnown) ignored.clear();
       ignored.add(key);
     },
     now: () => new Date(client.serverNowMs()).toISOString(),

@@ -105,32 +105,32 @@ describe("a server's answer", () => {
 });
 
 describe("a token that the server takes no more", () => {
-  const takes = (good: string, seen: unknown[]): RequestListener => {
+  const takes = (good: string, snapshot: unknown[]): RequestListener => {
     return (request, response) => {
-      seen.push(request.headers["x-token"]);
+      snapshot.push(request.headers["x-token"]);
       response.writeHead(request.headers["x-token"] === good ? 200 : 401).end("{}");
     };
   };
 
   it("is replaced by the one that there is by now, whatever was asked", async () => {
-    const seen: unknown[] = [];
+    const snapshot: unknown[] = [];
     const token: AccessToken = async ({ refused }) => (refused ? "new-token" : "old-token");
 
-    await ask({ method: "POST" }, takes("new-token", seen), token);
+    await ask({ method: "POST" }, takes("new-token", snapshot), token);
 
-    expect(seen).toEqual(["old-token", "new-token"]);
+    expect(snapshot).toEqual(["old-token", "new-token"]);
   });
 
   it.each([
     ["there is no other", ["old-token"], async () => "old-token"],
     ["the other is no better", ["old-token", "2"], async ({ refused }) => (refused ? "2" : "old-token")],
   ] as [string, string[], AccessToken][])("is an error when %s", async (_when, expected, token) => {
-    const seen: unknown[] = [];
+    const snapshot: unknown[] = [];
 
-    const asking = ask({ method: "POST" }, takes("new-token", seen), token);
+    const asking = ask({ method: "POST" }, takes("new-token", snapshot), token);
 
     await expect(asking).rejects.toMatchObject({ kind: "denied", status: 401 });
-    expect(seen).toEqual(expected);
+    expect(snapshot).toEqual(expected);
   });
 });
 

@@ -31,16 +31,16 @@ export interface Ask {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Answer {
+export interface RestResponse {
   /** Parsed JSON; undefined where there is none. */
   readonly body: unknown;
   readonly headers: Headers;
 }
 
 /** Asks a server; rejects with a `RemoteError`, or with the signal's reason. */
-export type Rest = (ask: Ask) => Promise<Answer>;
+export type Rest = (ask: Ask) => Promise<RestResponse>;
 
-const mostTries = 4;
+const maxTries = 4;
 const backoff = { baseMs: 250, maxMs: 4_000, jitter: 0.5 };
 /** Who is asked to wait longer tells so, and comes back. */
 const longestWaitMs = 10_000;
@@ -56,7 +56,7 @@ export function restClient(options: RestOptions): Rest {
         return await asOurselves(ask, options);
       } catch (error) {
         const waitMs =
-          tries < mostTries ? retryInMs(ask, error, { tries, chance: options.random.fraction() }) : undefined;
+          tries < maxTries ? retryInMs(ask, error, { tries, chance: options.random.fraction() }) : undefined;
         if (waitMs === undefined) throw error;
         await sleep(options.clock, waitMs, ask.signal);
       }
@@ -73,7 +73,7 @@ function retryInMs({ method }: Ask, error: unknown, { tries, chance }: { tries: 
 }
 
 /** Who is not let in has changed nothing: whatever was asked is asked once more if there is another token by now. */
-async function asOurselves(ask: Ask, options: RestOptions): Promise<Answer> {
+async function asOurselves(ask: Ask, options: RestOptions): Promise<RestResponse> {
   const token = await options.token({ refused: false });
   try {
     return await once(ask, token, options);
@@ -85,7 +85,7 @@ async function asOurselves(ask: Ask, options: RestOptions): Promise<Answer> {
   }
 }
 
-async function once(ask: Ask, token: string, options: RestOptions): Promise<Answer> {
+async function once(ask: Ask, token: string, options: RestOptions): Promise<RestResponse> {
   const { signal } = ask;
   signal?.throwIfAborted();
   const { clock, timeLimitMs, name } = options;
@@ -104,7 +104,11 @@ async function once(ask: Ask, token: string, options: RestOptions): Promise<Answ
   }
 }
 
-async function send(ask: Ask & { readonly signal: AbortSignal }, token: string, options: RestOptions): Promise<Answer> {
+async function send(
+  ask: Ask & { readonly signal: AbortSignal },
+  token: string,
+  options: RestOptions,
+): Promise<RestResponse> {
   const { headers, secrets } = options.credentials(token);
   const response = await fetch(urlOf(ask, options), {
     method: ask.method,

@@ -6,7 +6,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { Coder } from "../coder/coder.ts";
 import type { Workshop } from "../git/workshop.ts";
-import type { GitLab, Place } from "../gitlab/gitlab.ts";
+import type { GitLab, MergeRequestRef } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
 import type { Settings } from "../settings.ts";
 import type { Journal } from "./journal.ts";
@@ -47,7 +47,7 @@ export type CommandAttempt = Attempt<SpecOf<"Command">>;
 export type IssueAttempt = Attempt<SpecOf<"Issue">>;
 
 /** The merge request that a task is about. */
-export function placeOf({ project, mergeRequest }: SpecOf<"Review" | "Command">): Place {
+export function mergeRequestRef({ project, mergeRequest }: SpecOf<"Review" | "Command">): MergeRequestRef {
   return { projectId: project.id, iid: mergeRequest.iid };
 }
 

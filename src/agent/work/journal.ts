@@ -1,7 +1,7 @@
 import type { Lease } from "../../coordination/index.ts";
 import type { KubeClient, UpdateOutcome } from "../../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../../resources/index.ts";
-import { isClosed } from "../seen.ts";
+import { isClosed } from "../snapshot.ts";
 import { iso } from "../statuses.ts";
 import { type Redact, redactedStatus } from "./redacted.ts";
 

@@ -1,5 +1,5 @@
 import type { CodingTask } from "../../resources/index.ts";
-import { inOrder } from "../seen.ts";
+import { inOrder } from "../snapshot.ts";
 
 /**
  * Which of the tasks whose turn it is to begin with: that of the project with the fewest at work, and of those the one

@@ -3,7 +3,7 @@ import { KubeError } from "../../kube/index.ts";
 import { taskPause } from "../../policy/index.ts";
 import { begunAt, type CodingTask, codingTasks } from "../../resources/index.ts";
 import { backoffMs } from "../../time/index.ts";
-import type { Announce } from "../announce.ts";
+import type { AnnounceTask } from "../announce.ts";
 import { cancelRequest } from "../decide.ts";
 import { type End, endOfRemoteError, type Failed, failed } from "../end.ts";
 import { builtIn } from "../flows/built-in.ts";
@@ -12,7 +12,7 @@ import { issue } from "../flows/issue.ts";
 import { report } from "../flows/report.ts";
 import { review } from "../flows/review.ts";
 import { isRemoteError } from "../remote-error.ts";
-import { isClosed, lineOf } from "../seen.ts";
+import { isClosed, lineOf } from "../snapshot.ts";
 import { describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
 import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt, Tools } from "./attempt.ts";
 import { heldGitLab, heldJira } from "./held.ts";
@@ -27,7 +27,7 @@ export type AttemptOutcome = "busy" | "left" | "again" | "paused" | "closed";
 
 export interface AttemptTools extends Tools {
   readonly locks: Locks;
-  readonly announce: Announce;
+  readonly announce: AnnounceTask;
   readonly lockWaitMs: number;
 }
 

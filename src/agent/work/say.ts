@@ -1,5 +1,5 @@
 import { sleep } from "../../time/index.ts";
-import type { Discussion, GitLab, Note, Place } from "../gitlab/gitlab.ts";
+import type { Discussion, GitLab, MergeRequestRef, Note } from "../gitlab/gitlab.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { Attempt } from "./attempt.ts";
 
@@ -38,7 +38,11 @@ export function ownNotes(discussions: readonly Discussion[], selfId: number): re
 }
 
 /** Every note of ours on the merge request. */
-export async function readOwnNotes(gitlab: GitLab, place: Place, signal: AbortSignal): Promise<readonly Note[]> {
+export async function readOwnNotes(
+  gitlab: GitLab,
+  place: MergeRequestRef,
+  signal: AbortSignal,
+): Promise<readonly Note[]> {
   const self = await gitlab.self(signal);
   return ownNotes(await gitlab.discussions(place, signal), self.id);
 }
@@ -46,7 +50,7 @@ export async function readOwnNotes(gitlab: GitLab, place: Place, signal: AbortSi
 /** A request of a holder that lost its lock may arrive late. Of notes that say the same thing only the oldest stays. */
 export async function onlyFirst(
   { gitlab, signal }: Speaking,
-  place: Place,
+  place: MergeRequestRef,
   same: readonly Note[],
 ): Promise<Note | undefined> {
   const [first, ...doubles] = [...same].sort((a, b) => a.id - b.id);
@@ -57,7 +61,7 @@ export async function onlyFirst(
 /** A note by itself or, with a discussion, in it; changed in place if it is there already. */
 export async function sayOrChange(
   attempt: Speaking,
-  place: Place,
+  place: MergeRequestRef,
   { mark, body, discussionId }: { readonly mark: string; readonly body: string; readonly discussionId?: string },
 ): Promise<Note> {
   const { gitlab, signal } = attempt;

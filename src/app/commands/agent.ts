@@ -1,10 +1,10 @@
 import type { Command } from "../../cli/index.ts";
 import { openAgent } from "../agent.ts";
 import { runStage, stageOptions } from "./stage.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { CommandContext } from "./surroundings.ts";
 
 /** `interlock agent` */
-export const agent: Command<Surroundings> = {
+export const agent: Command<CommandContext> = {
   name: "agent",
   about: "the coding agent alone: reviews merge requests, does what comments ask for, solves issues",
   usage: `interlock agent [OPTIONS]

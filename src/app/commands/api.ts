@@ -1,7 +1,7 @@
 import { type Command, readApiArguments } from "../../cli/index.ts";
 import { pinoLogger } from "../../telemetry/index.ts";
 import { startEmbeddedApi } from "../embedded-api.ts";
-import { closeOnSignal, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, closeOnSignal } from "./surroundings.ts";
 
 export const apiOptions = `  --data DIR              where everything is kept; default INTERLOCK_DATA, else .data
   --listen HOST:PORT      of the API server; default 127.0.0.1:7080; port 0 takes a free one
@@ -12,7 +12,7 @@ export const apiOptions = `  --data DIR              where everything is kept; d
   --kubeconfig-out FILE   where the kubeconfig goes (default DIR/kubeconfig)`;
 
 /** `interlock api` */
-export const api: Command<Surroundings> = {
+export const api: Command<CommandContext> = {
   name: "api",
   about: "the embedded API server alone",
   usage: `interlock api [OPTIONS]\n\nServes the Kubernetes API from a directory, for other processes of this machine.\n\n${apiOptions}`,

@@ -9,7 +9,7 @@ import { hasLedger, type LedgerPlace, openLedgerDatabase, patienceMs } from "../
 import { isOwnServer, openApiServer } from "../open-client.ts";
 import { knownPolicySettings } from "../policy-settings.ts";
 import { readRulesFolder } from "../rules-folder.ts";
-import { configFrom, dataDirectory, onRequestToEnd, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, configFrom, dataDirectory, onRequestToEnd } from "./surroundings.ts";
 
 const deskOptions = `  --data DIR              where "up" keeps its things; default INTERLOCK_DATA, else .data
   --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else DIR/kubeconfig, which up and api write,
@@ -18,7 +18,7 @@ const deskOptions = `  --data DIR              where "up" keeps its things; defa
   --config FILE           settings in YAML, see docs/configuration.md`;
 
 /** A command that asks the API server or tells it something, as one that can be typed. */
-export function atDesk({ name, about, usage, example, perform }: Command<Desk>): Command<Surroundings> {
+export function atDesk({ name, about, usage, example, perform }: Command<Desk>): Command<CommandContext> {
   return {
     name,
     about,

@@ -2,13 +2,13 @@ import { collectInPod, fetchInPod } from "../../agent/index.ts";
 import { type Command, CommandError, MisuseError } from "../../cli/index.ts";
 import { openObjects } from "../objects.ts";
 import { secretFile } from "../secret-file.ts";
-import { configFrom, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, configFrom } from "./surroundings.ts";
 
 /** The longest that one run of git may take. */
 const timeLimitMs = 240_000;
 
 /** `interlock coder fetch|collect`: what our own containers in the pod of a coding agent do. */
-export const coder: Command<Surroundings> = {
+export const coder: Command<CommandContext> = {
   name: "coder",
   about: "in the Job of a coding agent: fetch its files, collect its result",
   usage:

@@ -3,10 +3,10 @@ import { openExecutor } from "../executor.ts";
 import { openKinds } from "../kinds.ts";
 import { openWorkflows } from "../workflows.ts";
 import { runStage, stageOptions } from "./stage.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { CommandContext } from "./surroundings.ts";
 
 /** `interlock executor` */
-export const executor: Command<Surroundings> = {
+export const executor: Command<CommandContext> = {
   name: "executor",
   about: "the executor alone: runs workflows, one at a time per target",
   usage: `interlock executor [OPTIONS]\n\nDrives executions on the API server that --kubeconfig names. DIR is .executor unless said otherwise.\n\n${stageOptions}`,

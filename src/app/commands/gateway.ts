@@ -2,10 +2,10 @@ import type { Command } from "../../cli/index.ts";
 import { openGateway } from "../gateway.ts";
 import { openLedger } from "../ledger.ts";
 import { openStage, stageOptions } from "./stage.ts";
-import { closeOnSignal, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, closeOnSignal } from "./surroundings.ts";
 
 /** `interlock gateway` */
-export const gateway: Command<Surroundings> = {
+export const gateway: Command<CommandContext> = {
   name: "gateway",
   about: "the gateway alone: takes signals over HTTP and opens incidents for them",
   usage: `interlock gateway [OPTIONS]\n\nTakes signals and opens incidents on the API server that --kubeconfig names. DIR is .gateway unless said otherwise.\n\n${stageOptions}`,

@@ -24,13 +24,13 @@ import { manifests } from "./manifests.ts";
 import { notify } from "./notify.ts";
 import { orchestrator } from "./orchestrator.ts";
 import { policy } from "./policy.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { CommandContext } from "./surroundings.ts";
 import { up } from "./up.ts";
 
-export type { Surroundings } from "./surroundings.ts";
+export type { CommandContext } from "./surroundings.ts";
 
 /** Everything that can be typed behind `interlock`, in the order of the help. */
-export const commands: Readonly<Record<string, readonly Command<Surroundings>[]>> = {
+export const commands: Readonly<Record<string, readonly Command<CommandContext>[]>> = {
   Processes: [up, api, gateway, orchestrator, executor, notify, agent, manifests, coder],
   "Look at what happens": [...[get, why, logs].map(atDesk), ledger, audit, policy],
   "Do something about it": [receiving(signalPaths, mappedPath), run, ack, approve, reject, pause, resume, cancel].map(

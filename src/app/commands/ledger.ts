@@ -24,10 +24,10 @@ import {
   patienceMs,
   trustedKeys,
 } from "../ledger.ts";
-import { configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, configFrom, dataDirectory } from "./surroundings.ts";
 
 /** `interlock ledger` */
-export const ledger: Command<Surroundings> = {
+export const ledger: Command<CommandContext> = {
   name: ledgerAtArchive.name,
   about: ledgerAtArchive.about,
   usage: `${ledgerAtArchive.usage}
@@ -71,14 +71,14 @@ export const ledger: Command<Surroundings> = {
 };
 
 /** `interlock audit`, as it was called first. */
-export const audit: Command<Surroundings> = {
+export const audit: Command<CommandContext> = {
   ...ledger,
   name: "audit",
   about: "the same as ledger",
   example: ledger.example.replace("interlock ledger", "interlock audit"),
 };
 
-async function keygen(args: readonly string[], { terminal }: Surroundings): Promise<number> {
+async function keygen(args: readonly string[], { terminal }: CommandContext): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { out: { type: "string" } } });
   if (!values.out) throw new MisuseError("--out FILE is missing: where the private key is written to");
   const { id } = await generateKeyFiles(values.out);
@@ -95,7 +95,7 @@ async function checkpointOf(
   database: LedgerDatabase,
   directory: string | undefined,
   { loaded }: LedgerPlace,
-  { clock, terminal }: Surroundings,
+  { clock, terminal }: CommandContext,
 ): Promise<CheckpointOutcome> {
   const keys = await checkpointKeys(loaded);
   if (!keys) {

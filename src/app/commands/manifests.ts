@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import { type Command, CommandError, jsonLines } from "../../cli/index.ts";
 import { agentManifests, manifests as manifestsOf, usualManifests } from "../../manifests/index.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { CommandContext } from "./surroundings.ts";
 
 const { image, replicas, places } = usualManifests;
 
 /** `interlock manifests` */
-export const manifests: Command<Surroundings> = {
+export const manifests: Command<CommandContext> = {
   name: "manifests",
   about: "print what a Kubernetes cluster needs to run all stages",
   usage: `interlock manifests [OPTIONS] | kubectl apply -f -

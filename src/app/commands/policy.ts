@@ -19,10 +19,10 @@ import { declaredKinds } from "../kinds.ts";
 import { policySettings } from "../policy-settings.ts";
 import { readRulesFolder, yamlFilesIn } from "../rules-folder.ts";
 import { openAlertmanagerReader } from "../signal-routes.ts";
-import { configFrom, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, configFrom } from "./surroundings.ts";
 
 /** `interlock policy` */
-export const policy: Command<Surroundings> = {
+export const policy: Command<CommandContext> = {
   name: "policy",
   about: "test: do the rules say what you expect? For continuous integration",
   usage: `interlock policy test [FILE|DIR]... [--rules DIR] [--crds FILE|DIR]... [--config FILE]

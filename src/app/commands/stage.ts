@@ -11,7 +11,7 @@ import { openObjects } from "../objects.ts";
 import { openApiServer } from "../open-client.ts";
 import { agentNamespaces, prepare, watermarkNamespaces } from "../prepare.ts";
 import type { Stage, StageOptions } from "../stage.ts";
-import { closeOnSignal, configFrom, dataDirectory, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "./surroundings.ts";
 
 export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
   --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else .data/kubeconfig, which up and api write,
@@ -27,7 +27,7 @@ export interface SingleStage {
 /** Runs one stage in this process, with a ledger and figures of its own, until somebody asks it to end. */
 export async function runStage(
   args: readonly string[],
-  around: Surroundings,
+  around: CommandContext,
   { name, open }: SingleStage,
 ): Promise<number> {
   const { clock, random, metrics } = around;
@@ -57,7 +57,7 @@ export interface StageProcess {
 /** Reads the arguments of a process with a single stage, and opens the API server for it. */
 export async function openStage(
   args: readonly string[],
-  around: Surroundings,
+  around: CommandContext,
   ownDirectory: string,
 ): Promise<StageProcess> {
   const { clock, random, env } = around;
@@ -97,7 +97,7 @@ function withContext(config: Config, context: string | undefined): Config {
 }
 
 /** For tests: `INTERLOCK_FAIL_AT=7` kills this process before its seventh write, `INTERLOCK_PAUSE_AT=7` stops it there. */
-function withFailures(client: KubeClient, env: Surroundings["env"]): KubeClient {
+function withFailures(client: KubeClient, env: CommandContext["env"]): KubeClient {
   const { INTERLOCK_FAIL_AT: fatal, INTERLOCK_PAUSE_AT: pause } = env;
   const mortal = fatal ? failAt(client, fatal, () => process.kill(process.pid, "SIGKILL")) : client;
   return pause ? failAt(mortal, pause, () => process.kill(process.pid, "SIGSTOP")) : mortal;

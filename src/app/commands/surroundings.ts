@@ -5,7 +5,7 @@ import type { PromMetrics } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 
 /** What a process has around it. */
-export interface Surroundings {
+export interface CommandContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: PromMetrics;
@@ -14,7 +14,7 @@ export interface Surroundings {
 }
 
 /** The configuration, or everything that is wrong with it. */
-export async function configFrom(path: string | undefined, { env }: Surroundings): Promise<LoadedConfig> {
+export async function configFrom(path: string | undefined, { env }: CommandContext): Promise<LoadedConfig> {
   const yaml = path === undefined ? undefined : { path, text: await readConfig("--config", path) };
   const policyPath = env["INTERLOCK_POLICY"];
   const policy = policyPath ? { path: policyPath, text: await readConfig("INTERLOCK_POLICY", policyPath) } : undefined;
@@ -30,7 +30,7 @@ async function readConfig(named: string, path: string): Promise<string> {
 }
 
 /** Where `up` keeps its things, unless a command is told otherwise. */
-export function dataDirectory({ env }: Pick<Surroundings, "env">): string {
+export function dataDirectory({ env }: Pick<CommandContext, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }
 

@@ -7,10 +7,10 @@ import { webhookPath } from "../gateway.ts";
 import { logConfig } from "../log-config.ts";
 import { startUp, type Up } from "../up.ts";
 import { apiOptions } from "./api.ts";
-import { closeOnSignal, configFrom, type Surroundings } from "./surroundings.ts";
+import { type CommandContext, closeOnSignal, configFrom } from "./surroundings.ts";
 
 /** `interlock up`, which is what `npm start` starts. */
-export const up: Command<Surroundings> = {
+export const up: Command<CommandContext> = {
   name: "up",
   about: "everything in one process: the embedded API server and all stages",
   usage: `interlock up [OPTIONS]

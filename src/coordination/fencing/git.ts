@@ -89,10 +89,10 @@ export function fenceRef(branch: string): string {
   return `refs/interlock/fence/${createHash("sha256").update(branch).digest("hex")}`;
 }
 
-type Run = (args: readonly string[], input?: string) => Promise<GitResult>;
+type GitRun = (args: readonly string[], input?: string) => Promise<GitResult>;
 
 /** Git in the work tree, once everything that will stand on its command line has been checked. */
-async function checked({ git, workTree, lease, signal, ...push }: FencedPush): Promise<Run> {
+async function checked({ git, workTree, lease, signal, ...push }: FencedPush): Promise<GitRun> {
   for (const sha of [push.commit, push.expectedSha ?? push.commit]) {
     if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)) throw new TypeError(`not a full sha: ${JSON.stringify(sha)}`);
   }
@@ -101,7 +101,8 @@ async function checked({ git, workTree, lease, signal, ...push }: FencedPush): P
     throw new TypeError("a remote must not start with a dash or contain credentials; use a credential helper");
   }
   const either = signal ? AbortSignal.any([lease.signal, signal]) : lease.signal;
-  const run: Run = (args, input) => git(args, { cwd: workTree, signal: either, ...(input !== undefined && { input }) });
+  const run: GitRun = (args, input) =>
+    git(args, { cwd: workTree, signal: either, ...(input !== undefined && { input }) });
   if (push.branch.startsWith("-") || (await run(["check-ref-format", `refs/heads/${push.branch}`])).code !== 0) {
     throw new TypeError(`not a branch name: ${JSON.stringify(push.branch)}`);
   }
@@ -109,7 +110,7 @@ async function checked({ git, workTree, lease, signal, ...push }: FencedPush): P
 }
 
 /** What the remote holds. */
-interface Seen {
+interface RemoteState {
   readonly branch: string | undefined;
   readonly fence: FenceRecord | undefined;
 }
@@ -122,7 +123,7 @@ interface FenceRecord {
   readonly commit: string;
 }
 
-async function observe({ remote, branch }: FencedPush, run: Run): Promise<Seen> {
+async function observe({ remote, branch }: FencedPush, run: GitRun): Promise<RemoteState> {
   const ref = fenceRef(branch);
   for (let tries = 0; tries < maxTries; tries++) {
     const { code, stdout, stderr } = await run(["ls-remote", "--", remote, `refs/heads/${branch}`, ref]);
@@ -138,7 +139,7 @@ async function observe({ remote, branch }: FencedPush, run: Run): Promise<Seen> 
 
 async function readFence(
   blob: string,
-  run: Run,
+  run: GitRun,
   from: { remote: string; ref: string },
 ): Promise<FenceRecord | "moved"> {
   let read = await run(["cat-file", "blob", blob]);
@@ -156,7 +157,10 @@ async function readFence(
   return { blob, fence: BigInt(fence), holder, commit };
 }
 
-function decide({ expectedSha, commit, lease }: FencedPush, { branch, fence }: Seen): FencedPushOutcome | undefined {
+function decide(
+  { expectedSha, commit, lease }: FencedPush,
+  { branch, fence }: RemoteState,
+): FencedPushOutcome | undefined {
   const isMine = fence?.fence === lease.fence && fence.holder === lease.holder;
   if (fence && !isMine && fence.fence >= lease.fence) return { kind: "stale", fence: fence.fence };
   if (isMine && fence.commit === commit && branch === commit) return { kind: "pushed" };
@@ -164,7 +168,11 @@ function decide({ expectedSha, commit, lease }: FencedPush, { branch, fence }: S
   return undefined;
 }
 
-async function perform({ remote, branch, commit, expectedSha = "", lease }: FencedPush, run: Run, { fence }: Seen) {
+async function perform(
+  { remote, branch, commit, expectedSha = "", lease }: FencedPush,
+  run: GitRun,
+  { fence }: RemoteState,
+) {
   const before = fence?.blob ?? "";
   // Naming its predecessor makes every record a new blob. Git neither compares nor sends a ref that already is where
   // it should go, and the branch would move without its guard.
@@ -181,7 +189,7 @@ async function perform({ remote, branch, commit, expectedSha = "", lease }: Fenc
   return run(["push", "--atomic", "--no-follow-tags", ...expected, "--", remote, ...refspecs]);
 }
 
-function performAlone({ remote, branch, commit, expectedSha = "", lease }: FencedPush, run: Run) {
+function performAlone({ remote, branch, commit, expectedSha = "", lease }: FencedPush, run: GitRun) {
   const head = `refs/heads/${branch}`;
   lease.assertHeld();
   const expected = `--force-with-lease=${head}:${expectedSha}`;

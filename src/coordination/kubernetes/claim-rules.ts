@@ -19,7 +19,7 @@ const annotation = {
 export const claimLabels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "claim" };
 
 /** What there is to know besides the Lease itself. */
-export interface Sight {
+export interface ClaimView {
   readonly now: number;
   /** Since when, on our clock, its holder has shown no sign of life. */
   readonly since: number;
@@ -29,7 +29,7 @@ export interface Sight {
 export type Move = { readonly do: "take" } | { readonly do: "answer"; readonly taken: Taken };
 
 /** What to do for `bid`, given the Lease that is there. Pure; the write that follows decides. */
-export function nextMove(lease: KubeLease, bid: ClaimBid, { now, since, serverNowMs }: Sight): Move {
+export function nextMove(lease: KubeLease, bid: ClaimBid, { now, since, serverNowMs }: ClaimView): Move {
   const state = stateOf(lease);
   if (state === "claimed") {
     // Ours: an answer got lost. Another's: the times written in it come from another clock and say nothing, so it has

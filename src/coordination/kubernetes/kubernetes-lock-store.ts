@@ -34,7 +34,7 @@ const shortestTryMs = 1_000;
 /** How often an unclear answer is followed up before the caller is told that the backend does not answer. */
 const patience = 3;
 /** Bids given up that are kept in mind. What is beyond this is left to expiry. */
-const mostAbandoned = 1_000;
+const maxAbandoned = 1_000;
 
 /** Locks as Lease objects: each change is one compare-and-swap on the resourceVersion, which is also the fence. */
 export class KubernetesLockStore implements LockStore {
@@ -127,7 +127,7 @@ export class KubernetesLockStore implements LockStore {
     this.#forget(open);
     if (!open.leftTraces) return;
     this.#abandoned.set(bid.holder, open);
-    if (this.#abandoned.size > mostAbandoned) this.#abandoned.delete(this.#abandoned.keys().next().value as string);
+    if (this.#abandoned.size > maxAbandoned) this.#abandoned.delete(this.#abandoned.keys().next().value as string);
     await this.#retract(open);
   }
 

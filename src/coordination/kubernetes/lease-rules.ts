@@ -8,7 +8,7 @@ export const marginMs = 10;
 const confirmSeconds = 5;
 /** When the first in line does not take over an abandoned lock, the next tries after this. */
 const stepAsideMs = 500;
-const mostWaiters = 32;
+const maxWaiters = 32;
 
 const annotation = {
   key: "kubernaut.ai/key",
@@ -55,7 +55,7 @@ export function nextMove(observed: Observed | undefined, me: Claimant, now: numb
   const turn = (holder === "" ? since : expiry(observed)) + ahead * stepAsideMs;
   if ((holder === "" && ahead === 0) || now >= turn) return { do: "take" };
   if (!me.wait) return { do: "give-up", because: "busy" };
-  if (place === -1 && waiters.length < mostWaiters) return { do: "join" };
+  if (place === -1 && waiters.length < maxWaiters) return { do: "join" };
   return { do: "wait", until: turn };
 }
 

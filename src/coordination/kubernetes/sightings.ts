@@ -3,7 +3,7 @@ import type { Clock } from "../../time/index.ts";
 import { sameHolding } from "./lease-rules.ts";
 
 /** Leases beyond this are seen as if for the first time, which only makes a takeover later. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** Since when, on our own clock, the holder of each Lease has shown no sign of life. */
 export class Sightings {
@@ -23,7 +23,7 @@ export class Sightings {
     const since = this.#clock.now();
     this.#seen.delete(name);
     this.#seen.set(name, { lease, since });
-    if (this.#seen.size > mostRemembered) this.#seen.delete(this.#seen.keys().next().value as string);
+    if (this.#seen.size > maxRemembered) this.#seen.delete(this.#seen.keys().next().value as string);
     return since;
   }
 

@@ -26,7 +26,7 @@ export class MemoryClaimStore implements ClaimStore {
   readonly #events: ClaimEvents;
   readonly #maxEntries: number;
   readonly #agenda: Agenda;
-  readonly #entries = new Map<Key, Entry>();
+  readonly #entries = new Map<Key, ClaimEntry>();
   /** Entries that may be forgotten, the longest untouched first. */
   readonly #settled = new EntryList();
   #fence: bigint;
@@ -58,7 +58,7 @@ export class MemoryClaimStore implements ClaimStore {
 
     if (this.#entries.size >= this.#maxEntries) this.#makeRoom();
     this.#fence += 1n;
-    const entry = new Entry(bid, this.#fence, (expired) => this.#remove(expired));
+    const entry = new ClaimEntry(bid, this.#fence, (expired) => this.#remove(expired));
     entry.atMs = this.#clock.wallMs();
     this.#entries.set(bid.key, entry);
     this.#expire(entry, bid.leaseMs);
@@ -70,14 +70,14 @@ export class MemoryClaimStore implements ClaimStore {
     for (const entry of this.#entries.values()) this.#agenda.remove(entry.expiry);
   }
 
-  #find(key: Key): Entry | undefined {
+  #find(key: Key): ClaimEntry | undefined {
     const entry = this.#entries.get(key);
     if (!entry || entry.expiresAt > this.#clock.now()) return entry;
     this.#remove(entry);
     return undefined;
   }
 
-  #standing(entry: Entry): Taken {
+  #standing(entry: ClaimEntry): Taken {
     const { payloadHash, holder: id, who } = entry.bid;
     switch (entry.state) {
       case "claimed": {
@@ -100,7 +100,7 @@ export class MemoryClaimStore implements ClaimStore {
     }
   }
 
-  #grant(entry: Entry): ClaimGrant {
+  #grant(entry: ClaimEntry): ClaimGrant {
     const { leaseMs } = entry.bid;
     const isOurs = () => this.#find(entry.bid.key) === entry && entry.state === "claimed";
     return {
@@ -120,7 +120,7 @@ export class MemoryClaimStore implements ClaimStore {
     };
   }
 
-  #settle(entry: Entry, ending: Ending) {
+  #settle(entry: ClaimEntry, ending: Ending) {
     entry.state = ending.kind;
     entry.atMs = this.#clock.wallMs();
     if (ending.kind === "retry") {
@@ -132,7 +132,7 @@ export class MemoryClaimStore implements ClaimStore {
     this.#expire(entry, ending.ttlMs);
   }
 
-  #expire(entry: Entry, afterMs: number) {
+  #expire(entry: ClaimEntry, afterMs: number) {
     entry.expiresAt = this.#clock.now() + afterMs;
     this.#agenda.put(entry.expiry, entry.expiresAt);
   }
@@ -148,7 +148,7 @@ export class MemoryClaimStore implements ClaimStore {
     this.#events.evicted?.({ count: 1, maxEntries: this.#maxEntries, ageMs: now - oldest.settledAt });
   }
 
-  #remove(entry: Entry) {
+  #remove(entry: ClaimEntry) {
     // A settled entry that was claimed anew is another entry.
     if (this.#entries.get(entry.bid.key) === entry) this.#entries.delete(entry.bid.key);
     this.#settled.remove(entry);
@@ -156,11 +156,11 @@ export class MemoryClaimStore implements ClaimStore {
   }
 }
 
-class Entry {
+class ClaimEntry {
   bid: ClaimBid;
   readonly fence: bigint;
   readonly expiry = new Appointment(this);
-  readonly #expired: (entry: Entry) => void;
+  readonly #expired: (entry: ClaimEntry) => void;
   state: "claimed" | Ending["kind"] = "claimed";
   /** The result or the error. */
   text = "";
@@ -168,10 +168,10 @@ class Entry {
   atMs = 0;
   settledAt = 0;
   expiresAt = 0;
-  older: Entry | undefined;
-  newer: Entry | undefined;
+  older: ClaimEntry | undefined;
+  newer: ClaimEntry | undefined;
 
-  constructor(bid: ClaimBid, fence: bigint, expired: (entry: Entry) => void) {
+  constructor(bid: ClaimBid, fence: bigint, expired: (entry: ClaimEntry) => void) {
     this.bid = bid;
     this.fence = fence;
     this.#expired = expired;
@@ -184,11 +184,11 @@ class Entry {
 
 /** Entries in an order. A Map would do, were finding its first not slow after many deletions. */
 class EntryList {
-  first: Entry | undefined;
-  #last: Entry | undefined;
+  first: ClaimEntry | undefined;
+  #last: ClaimEntry | undefined;
 
   /** Puts `entry` at the end, from wherever it was. */
-  append(entry: Entry): void {
+  append(entry: ClaimEntry): void {
     this.remove(entry);
     entry.older = this.#last;
     if (this.#last) this.#last.newer = entry;
@@ -197,7 +197,7 @@ class EntryList {
   }
 
   /** Harmless when it is not in the list. */
-  remove(entry: Entry): void {
+  remove(entry: ClaimEntry): void {
     const { older, newer } = entry;
     if (older) older.newer = newer;
     else if (this.first === entry) this.first = newer;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../time/index.ts";
 
 const quietMs = 10_000;
-const mostLines = 100;
+const maxLines = 100;
 
 /**
  * Says whether to write a line about `key`: how many were left out since the last line, or undefined for "not now".
@@ -19,7 +19,7 @@ export function fewLines(clock: Clock): (key: string) => number | undefined {
       written.clear();
       quietUntil = now + quietMs;
     }
-    if (written.has(key) || written.size >= mostLines) {
+    if (written.has(key) || written.size >= maxLines) {
       leftOut++;
       return undefined;
     }

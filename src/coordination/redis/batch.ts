@@ -2,7 +2,7 @@ import type { Clock } from "../../time/index.ts";
 import type { LockLink, Operation, Replies, Reply } from "./lock-link.ts";
 
 /** An operation and what its answer is for. */
-export interface Question {
+export interface PendingOperation {
   readonly operation: Operation;
   /** `sentAt`: local time right before the bytes left, the earliest the server can have acted. */
   answered(reply: Reply, sentAt: number): void;
@@ -10,9 +10,9 @@ export interface Question {
 }
 
 /** More in one call would keep Redis busy for longer than other clients should have to wait. */
-const mostPerCall = 128;
+const maxPerCall = 128;
 /** Calls under way at once: while the server works on one, we prepare the next. */
-const mostCalls = 2;
+const maxCalls = 2;
 
 /**
  * Gathers the operations of one event-loop turn into one call. That is where the throughput comes from: the cost of a
@@ -22,7 +22,7 @@ export class Batch {
   readonly #link: LockLink;
   readonly #clock: Clock;
   readonly #read: (localMs: number, serverMs: number) => void;
-  readonly #pending = new Set<Question>();
+  readonly #pending = new Set<PendingOperation>();
   #calls = 0;
   #scheduled = false;
   #whenDrained: (() => void) | undefined;
@@ -34,13 +34,13 @@ export class Batch {
     this.#read = read;
   }
 
-  add(question: Question): void {
+  add(question: PendingOperation): void {
     this.#pending.add(question);
     this.#schedule();
   }
 
   /** True if it was still here, and now never leaves. */
-  takeBack(question: Question): boolean {
+  takeBack(question: PendingOperation): boolean {
     return this.#pending.delete(question);
   }
 
@@ -57,7 +57,7 @@ export class Batch {
   }
 
   #schedule() {
-    if (this.#scheduled || this.#calls >= mostCalls) return;
+    if (this.#scheduled || this.#calls >= maxCalls) return;
     this.#scheduled = true;
     queueMicrotask(() => {
       this.#scheduled = false;
@@ -66,10 +66,10 @@ export class Batch {
   }
 
   #flush() {
-    if (this.#pending.size === 0 || this.#calls >= mostCalls) return;
-    const questions: Question[] = [];
+    if (this.#pending.size === 0 || this.#calls >= maxCalls) return;
+    const questions: PendingOperation[] = [];
     for (const question of this.#pending) {
-      if (questions.push(question) === mostPerCall) break;
+      if (questions.push(question) === maxPerCall) break;
     }
     if (questions.length === this.#pending.size) this.#pending.clear();
     else for (const question of questions) this.#pending.delete(question);
@@ -83,14 +83,14 @@ export class Batch {
     if (this.#pending.size > 0) this.#schedule();
   }
 
-  #answered(questions: readonly Question[], { serverMs, each }: Replies, sentAt: number) {
+  #answered(questions: readonly PendingOperation[], { serverMs, each }: Replies, sentAt: number) {
     if (serverMs !== undefined) this.#read(sentAt, serverMs);
     this.#calls--;
-    for (let i = 0; i < questions.length; i++) (questions[i] as Question).answered(each[i] as Reply, sentAt);
+    for (let i = 0; i < questions.length; i++) (questions[i] as PendingOperation).answered(each[i] as Reply, sentAt);
     this.#next();
   }
 
-  #failed(questions: readonly Question[], cause: unknown) {
+  #failed(questions: readonly PendingOperation[], cause: unknown) {
     this.#calls--;
     for (const question of questions) question.failed(cause);
     this.#next();

@@ -100,13 +100,13 @@ describe("a new connection", () => {
 
 /** What happens to both: a call with several operations, or something that befalls the server. */
 type Step =
-  | { readonly do: "ask"; readonly questions: readonly Question[] }
+  | { readonly do: "ask"; readonly questions: readonly PendingOperation[] }
   | { readonly do: "listen"; readonly client: number; readonly on: boolean }
   /** Deleted, which is what expiry looks like to the next operation. */
   | { readonly do: "expire"; readonly key: number }
   | { readonly do: "quarantine" | "trust" };
 
-interface Question {
+interface PendingOperation {
   readonly mode: Operation["mode"];
   readonly key: number;
   readonly client: number;
@@ -136,7 +136,7 @@ function anyStep(): fc.Arbitrary<Step> {
   ) as fc.Arbitrary<Step>;
 }
 
-function ask(mode: Operation["mode"], { key = 0, client = 0, holder = 0 }): Question {
+function ask(mode: Operation["mode"], { key = 0, client = 0, holder = 0 }): PendingOperation {
   return { mode, key, client, holder, impostor: false };
 }
 
@@ -219,7 +219,7 @@ class Pair {
     expect(new Set(this.#fences.values()).size).toBe(this.#fences.size);
   }
 
-  async #ask(questions: readonly Question[]) {
+  async #ask(questions: readonly PendingOperation[]) {
     const real = await this.#link.send(questions.map((question) => this.#operation(question, "real")));
     const model = this.#model.execute(questions.map((question) => this.#operation(question, "model")));
     await subscriber.ping();
@@ -235,7 +235,7 @@ class Pair {
     this.#pushes.real.length = this.#pushes.model.length = 0;
   }
 
-  #operation({ mode, key, client, holder, impostor }: Question, side: "real" | "model"): Operation {
+  #operation({ mode, key, client, holder, impostor }: PendingOperation, side: "real" | "model"): Operation {
     const id = `c${client}.${holder}`;
     const fence = Number(this.#held.get(id)?.[side] ?? 7);
     return {
@@ -248,7 +248,7 @@ class Pair {
     };
   }
 
-  #compareReplies({ mode, client, holder }: Question, real: Reply, model: Reply) {
+  #compareReplies({ mode, client, holder }: PendingOperation, real: Reply, model: Reply) {
     if (typeof real === "string" || typeof model === "string") return this.#compareValues(real, model);
     if (typeof real === "number" || typeof model === "number") {
       expect(typeof real).toBe(typeof model);

@@ -20,7 +20,7 @@ const settleIt = script(settleScript);
 /** Rounding and timer granularity on both sides. */
 const marginMs = 5;
 /** More in one call would keep Redis busy for longer than other clients should have to wait. */
-const mostPerCall = 128;
+const maxPerCall = 128;
 
 /** Claims as strings that expire by themselves: one round trip each, and one for all renewals of a moment. */
 export function redisClaimStore({ connection, clock, prefix = connection.prefix }: RedisClaimStoreOptions): ClaimStore {
@@ -120,7 +120,7 @@ class Renewals {
     return new Promise((answer) => {
       const pending = this.#pending.push({ due, answer });
       if (pending === 1) queueMicrotask(() => void this.#send());
-      if (pending === mostPerCall) void this.#send();
+      if (pending === maxPerCall) void this.#send();
     });
   }
 

@@ -3,7 +3,7 @@ import { CoordinationError } from "../errors.ts";
 import { type Bid, explainDelay, type Grant, type LockStore } from "../lock-store.ts";
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks.ts";
 import { drift, promisedSince, type Renewal } from "../tenure.ts";
-import { Batch, type Question } from "./batch.ts";
+import { Batch, type PendingOperation } from "./batch.ts";
 import type { LockLink, Mode, Operation, Reply } from "./lock-link.ts";
 import { refusal } from "./refusal.ts";
 
@@ -22,7 +22,7 @@ const marginMs = 5;
 /** A waiting bid looks how it stands at least this often: the net under pushes that got lost. */
 const longestSilenceMs = 5_000;
 /** Withdrawn bids that Redis has not confirmed. What is beyond this is left to expiry. */
-const mostStrays = 1_000;
+const maxStrays = 1_000;
 /** How often a bid goes unanswered before its caller is told that the backend does not answer. */
 const patience = 3;
 
@@ -127,7 +127,7 @@ export class RedisLockStore implements LockStore {
     this.#agenda.remove(open.timer);
     open.asking = true;
     const { bid } = open;
-    const question: Question = {
+    const question: PendingOperation = {
       operation: this.#operation(mode, bid, bid.cohort),
       answered: (reply, sentAt) => {
         open.asking = false;
@@ -239,7 +239,7 @@ export class RedisLockStore implements LockStore {
   #cancel(operation: Operation) {
     const { holder } = operation;
     this.#strays.set(holder, operation);
-    if (this.#strays.size > mostStrays) this.#strays.delete(this.#strays.keys().next().value as string);
+    if (this.#strays.size > maxStrays) this.#strays.delete(this.#strays.keys().next().value as string);
     if (!this.#link.isUp) return;
     this.#batch.add({ operation, answered: () => this.#strays.delete(holder), failed: () => {} });
   }
@@ -266,7 +266,7 @@ class OpenBid {
   readonly timer = new Appointment(this);
   readonly #store: RedisLockStore;
   /** What was asked before anything else. As long as it has not left, Redis has never heard of the bid. */
-  first: Question | undefined;
+  first: PendingOperation | undefined;
   /** A question about it is under way. */
   asking = false;
   /** How often in a row no answer came. */

@@ -26,9 +26,9 @@ export function problemDocument(status: number, detail: string, problems?: reado
     title: titles[status] ?? "No",
     status,
     detail,
-    ...(problems && problems.length > 0 ? { problems: problems.slice(0, mostProblems) } : {}),
+    ...(problems && problems.length > 0 ? { problems: problems.slice(0, maxProblems) } : {}),
   };
 }
 
 /** Who sends so much that is wrong reads no more than this. */
-const mostProblems = 100;
+const maxProblems = 100;

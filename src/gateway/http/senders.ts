@@ -20,7 +20,7 @@ export interface SendersOptions {
   readonly freshForMs?: number;
 }
 
-interface Known extends Sender {
+interface KnownSender extends Sender {
   readonly digest: Buffer;
 }
 
@@ -30,8 +30,8 @@ interface Known extends Sender {
  */
 export class Senders {
   readonly #options: SendersOptions;
-  readonly #fixed: readonly Known[];
-  #known: readonly Known[];
+  readonly #fixed: readonly KnownSender[];
+  #known: readonly KnownSender[];
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -75,8 +75,8 @@ export class Senders {
   }
 }
 
-function linesIn(text: string, trouble: (sentence: string) => void): Known[] {
-  const known: Known[] = [];
+function linesIn(text: string, trouble: (sentence: string) => void): KnownSender[] {
+  const known: KnownSender[] = [];
   for (const [i, line] of text.split(/[\n;]/).entries()) {
     const [name, token, sources, ...more] = line.trim().split(/\s+/);
     if (!name || name.startsWith("#")) continue;

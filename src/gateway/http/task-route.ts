@@ -18,7 +18,7 @@ export interface TaskRoute {
 }
 
 /** GitLab posts no more than this. */
-const mostBytes = 25 * 1_024 * 1_024;
+const maxBytes = 25 * 1_024 * 1_024;
 
 /** Serves the paths that GitLab posts to. */
 export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: GatewayMetrics) {
@@ -28,7 +28,7 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
     app.route({
       method: "POST",
       url,
-      bodyLimit: mostBytes,
+      bodyLimit: maxBytes,
       // Before the body: a stranger has nothing read.
       onRequest: async (request, reply) => {
         if (!allowed(request.socket.remoteAddress)) {

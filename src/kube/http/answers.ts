@@ -1,6 +1,6 @@
 import { KubeError, type KubeErrorCode } from "../client.ts";
 import { described, type Operation, permissionFor } from "./operation.ts";
-import type { Answer } from "./read-answer.ts";
+import type { HttpResponse } from "./read-answer.ts";
 
 /** What the API server says instead of an object: the parts we look at. */
 export interface Status {
@@ -14,7 +14,7 @@ export interface Status {
 }
 
 /** An answer that is not what was asked for. */
-export function statusOf({ text, status }: Answer): Status {
+export function statusOf({ text, status }: HttpResponse): Status {
   try {
     const value = JSON.parse(text) as Status | null;
     if (typeof value === "object" && value !== null) return { ...value, code: status };
@@ -25,7 +25,7 @@ export function statusOf({ text, status }: Answer): Status {
 }
 
 /** The object, or the list, in a good answer. */
-export function contentOf<T>({ text }: Answer, operation: Operation): T {
+export function contentOf<T>({ text }: HttpResponse, operation: Operation): T {
   try {
     return JSON.parse(text) as T;
   } catch {

@@ -15,7 +15,7 @@ export interface Ask {
   readonly body?: string | undefined;
 }
 
-export interface Line {
+export interface ExchangeOptions {
   readonly agent: Agent;
   readonly clock: Clock;
   readonly limits: { readonly connectMs: number; readonly headersMs: number };
@@ -33,7 +33,7 @@ export interface Unanswered {
 }
 
 /** Sends `ask` and waits for the head of the answer. Never rejects, and leaves nothing behind when `stop` aborts. */
-export function exchange(ask: Ask, { agent, clock, limits }: Line, stop: AbortSignal) {
+export function exchange(ask: Ask, { agent, clock, limits }: ExchangeOptions, stop: AbortSignal) {
   return new Promise<{ kind: "answered"; response: IncomingMessage } | Unanswered>((resolve) => {
     let mayHaveArrived = false;
     let tooLate: string | undefined;

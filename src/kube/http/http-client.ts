@@ -19,7 +19,7 @@ import type { Connection } from "./connection.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
 import { complete, type Operation, pathOf, queryOf } from "./operation.ts";
-import { type Answer, openStream } from "./read-answer.ts";
+import { type HttpResponse, openStream } from "./read-answer.ts";
 import { type Limits, type Message, requester } from "./requester.ts";
 import { ServerTime } from "./server-time.ts";
 import { type WatchLimits, watchEvents } from "./watch.ts";
@@ -43,11 +43,11 @@ const defaultLimits: HttpClientLimits = {
   connectMs: 5_000,
   headersMs: 15_000,
   callMs: 30_000,
-  mostAnswerBytes: 256 * mebibyte,
+  maxAnswerBytes: 256 * mebibyte,
   pageSize: 500,
   watchSeconds: 300,
   silenceMs: 90_000,
-  mostEventBytes: 16 * mebibyte,
+  maxEventBytes: 16 * mebibyte,
 };
 
 /** A Kubernetes API server over HTTP. */
@@ -157,7 +157,7 @@ export function httpClient({
   };
 }
 
-function isGood({ status }: Answer): boolean {
+function isGood({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;
 }
 

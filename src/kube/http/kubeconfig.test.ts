@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { kubeconfigFor } from "../embedded/kubeconfig.ts";
+import { kubeconfigFor } from "../../apiserver/kubeconfig.ts";
 import type { Connection } from "./connection.ts";
 import { fromKubeconfig } from "./kubeconfig.ts";
 

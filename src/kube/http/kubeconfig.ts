@@ -34,7 +34,7 @@ export async function fromKubeconfig(source: KubeconfigSource): Promise<Connecti
   };
 }
 
-interface Origin {
+interface KubeconfigOrigin {
   readonly text: string;
   /** Of the context. */
   readonly name: string;
@@ -55,7 +55,7 @@ function addressOf(server: string) {
 async function credentialsOf(
   user: Section,
   inAddress: Credentials["basic"],
-  { text, name, at }: Origin,
+  { text, name, at }: KubeconfigOrigin,
 ): Promise<Credentials | CredentialSource> {
   const impersonate = impersonationOf(user);
   if (user.has("exec") || user.has("auth-provider")) {

@@ -2,12 +2,12 @@ const newline = 0x0a;
 
 /** Puts a stream of bytes back into lines, wherever the chunks were cut: inside a line or inside a character. */
 export class Lines {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #begun: Buffer[] = [];
   #begunBytes = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** Whether the last line is still without its end. */
@@ -32,7 +32,7 @@ export class Lines {
   #keep(part: Buffer) {
     if (part.length === 0) return;
     this.#begunBytes += part.length;
-    if (this.#begunBytes > this.#mostBytes) throw new RangeError(`a line of more than ${this.#mostBytes} bytes`);
+    if (this.#begunBytes > this.#maxBytes) throw new RangeError(`a line of more than ${this.#maxBytes} bytes`);
     this.#begun.push(part);
   }
 }

@@ -2,7 +2,7 @@ import type { List } from "../client.ts";
 import type { KubeObject } from "../object.ts";
 import { contentOf, refusal, statusOf } from "./answers.ts";
 import type { Operation } from "./operation.ts";
-import type { Answer } from "./read-answer.ts";
+import type { HttpResponse } from "./read-answer.ts";
 
 interface Page<T> {
   readonly items?: readonly T[] | null;
@@ -19,7 +19,7 @@ export type PageQuery = { readonly limit?: string; readonly continue?: string };
 export async function listPages<T extends KubeObject>(
   operation: Operation,
   pageSize: number,
-  ask: (page: PageQuery) => Promise<Answer>,
+  ask: (page: PageQuery) => Promise<HttpResponse>,
 ): Promise<List<T>> {
   let items: T[] = [];
   let page: PageQuery = { limit: String(pageSize) };

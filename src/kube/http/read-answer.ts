@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Unanswered } from "./exchange.ts";
 
-export interface Answer {
+export interface HttpResponse {
   readonly kind: "answered";
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -14,8 +14,8 @@ export interface Answer {
 export async function readAnswer(
   response: IncomingMessage,
   stop: AbortSignal,
-  mostBytes: number,
-): Promise<Answer | Unanswered> {
+  maxBytes: number,
+): Promise<HttpResponse | Unanswered> {
   const chunks: Buffer[] = [];
   const stopped = () => response.destroy();
   stop.addEventListener("abort", stopped, { once: true });
@@ -25,7 +25,7 @@ export async function readAnswer(
     for await (const chunk of response) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > mostBytes) return brokenOff(`an answer of more than ${mostBytes} bytes`, false);
+      if (bytes > maxBytes) return brokenOff(`an answer of more than ${maxBytes} bytes`, false);
     }
   } catch (cause) {
     return brokenOff("the answer broke off", true, cause);
@@ -37,10 +37,10 @@ export async function readAnswer(
 }
 
 /** Takes the answer of a watch: its events come later. A refusal is read like any other answer. */
-export function openStream(response: IncomingMessage, stop: AbortSignal, mostBytes: number) {
+export function openStream(response: IncomingMessage, stop: AbortSignal, maxBytes: number) {
   const { statusCode, headers } = response;
-  if (statusCode !== 200) return readAnswer(response, stop, mostBytes);
-  return { kind: "answered", status: 200, headers, text: "", stream: response } satisfies Answer;
+  if (statusCode !== 200) return readAnswer(response, stop, maxBytes);
+  return { kind: "answered", status: 200, headers, text: "", stream: response } satisfies HttpResponse;
 }
 
 function brokenOff(because: string, passing: boolean, cause?: unknown): Unanswered {

@@ -6,7 +6,7 @@ import { connectionPool } from "./agents.ts";
 import { type Connection, type Credentials, credentialHeaders } from "./connection.ts";
 import { type Ask, exchange, type Unanswered } from "./exchange.ts";
 import { described, type Operation } from "./operation.ts";
-import { type Answer, readAnswer } from "./read-answer.ts";
+import { type HttpResponse, readAnswer } from "./read-answer.ts";
 import { retryInMs } from "./retry.ts";
 import type { ServerTime } from "./server-time.ts";
 import { TimeLimit } from "./time-limit.ts";
@@ -18,7 +18,7 @@ export interface Limits {
   readonly headersMs: number;
   /** For all tries of a call and the pauses between them; a list has this for each page. */
   readonly callMs: number;
-  readonly mostAnswerBytes: number;
+  readonly maxAnswerBytes: number;
 }
 
 export interface RequesterOptions {
@@ -42,15 +42,15 @@ export interface Message {
 export type Receive = (
   response: IncomingMessage,
   stop: AbortSignal,
-  mostBytes: number,
-) => Answer | Promise<Answer | Unanswered>;
+  maxBytes: number,
+) => HttpResponse | Promise<HttpResponse | Unanswered>;
 
 /** Sends `message` and returns what the server says to it, good or bad. */
 export type Requester = (
   operation: Operation,
   message: Message,
   call: { readonly signal?: AbortSignal | undefined; readonly receive?: Receive },
-) => Promise<Answer>;
+) => Promise<HttpResponse>;
 
 /**
  * The one way to the server: every call has its credentials, its limits and its retries from here. An answer of any
@@ -69,10 +69,10 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
     const reached = await exchange(ask, line, limit.signal);
     if (reached.kind === "unanswered") return reached;
     serverTime.answered(reached.response.headers, sentAt);
-    return receive(reached.response, limit.signal, limits.mostAnswerBytes);
+    return receive(reached.response, limit.signal, limits.maxAnswerBytes);
   }
 
-  async function settle(message: Message, limit: TimeLimit, receive: Receive): Promise<Answer | Unanswered> {
+  async function settle(message: Message, limit: TimeLimit, receive: Receive): Promise<HttpResponse | Unanswered> {
     let refused = false;
     for (let tries = 1; ; tries++) {
       const credentials = await limit.over(currentCredentials(connection, { now: clock.now(), refused }));
@@ -99,7 +99,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
   return async (operation, message, { signal, receive = readAnswer }) => {
     if (signal?.aborted) throw aborted(operation, signal);
     using limit = new TimeLimit(clock, limits.callMs, signal);
-    let outcome: Answer | Unanswered;
+    let outcome: HttpResponse | Unanswered;
     try {
       outcome = await settle(message, limit, receive);
     } catch (error) {
@@ -129,7 +129,7 @@ async function currentCredentials({ credentials = {} }: Connection, moment: { no
   return typeof credentials === "function" ? credentials(moment) : credentials;
 }
 
-function isRefused(outcome: Answer | Unanswered): boolean {
+function isRefused(outcome: HttpResponse | Unanswered): boolean {
   return outcome.kind === "answered" && outcome.status === 401;
 }
 

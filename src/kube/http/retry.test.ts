@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Unanswered } from "./exchange.ts";
-import type { Answer } from "./read-answer.ts";
-import { type Attempt, retryInMs } from "./retry.ts";
+import type { HttpResponse } from "./read-answer.ts";
+import { type RequestAttempt, retryInMs } from "./retry.ts";
 
 const nowMs = Date.parse("2026-05-01T10:00:00Z");
 
 describe("another try", () => {
-  it.each<[string, Answer | Unanswered, { read: boolean; write: boolean }]>([
+  it.each<[string, HttpResponse | Unanswered, { read: boolean; write: boolean }]>([
     ["200", answer(200), { read: false, write: false }],
     ["409", answer(409), { read: false, write: false }],
     ["429", answer(429), { read: true, write: true }],
@@ -53,12 +53,12 @@ describe("another try", () => {
   });
 });
 
-function attempt(given: Partial<Attempt>): Attempt {
+function attempt(given: Partial<RequestAttempt>): RequestAttempt {
   const outcome = unanswered({});
   return { outcome, isWrite: false, attempt: 1, remainingMs: 30_000, wallMs: nowMs, chance: 0.5, ...given };
 }
 
-function answer(status: number, retryAfter?: string): Answer {
+function answer(status: number, retryAfter?: string): HttpResponse {
   return { kind: "answered", status, headers: retryAfter ? { "retry-after": retryAfter } : {}, text: "" };
 }
 

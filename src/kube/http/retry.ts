@@ -1,9 +1,9 @@
 import { backoffMs } from "../../time/index.ts";
 import type { Unanswered } from "./exchange.ts";
-import type { Answer } from "./read-answer.ts";
+import type { HttpResponse } from "./read-answer.ts";
 
-export interface Attempt {
-  readonly outcome: Answer | Unanswered;
+export interface RequestAttempt {
+  readonly outcome: HttpResponse | Unanswered;
   /** A write is repeated only when the server certainly did nothing. */
   readonly isWrite: boolean;
   /** 1 is the first try. */
@@ -14,22 +14,22 @@ export interface Attempt {
   readonly chance: number;
 }
 
-const mostAttempts = 4;
+const maxAttempts = 4;
 const backoff = { baseMs: 100, maxMs: 2_000, jitter: 0.5 };
 /** Many clients are told the same Retry-After; up to this share more keeps them from returning together. */
 const spread = 0.25;
 
 /** How long to wait before trying again; undefined: the outcome stands. */
-export function retryInMs(tried: Attempt): number | undefined {
+export function retryInMs(tried: RequestAttempt): number | undefined {
   const { attempt, chance, remainingMs } = tried;
-  if (attempt >= mostAttempts || !mayRepeat(tried)) return undefined;
+  if (attempt >= maxAttempts || !mayRepeat(tried)) return undefined;
 
   const askedMs = retryAfterMs(tried);
   const delayMs = askedMs === undefined ? backoffMs(attempt, backoff, chance) : askedMs * (1 + spread * chance);
   return delayMs < remainingMs ? delayMs : undefined;
 }
 
-function mayRepeat({ outcome, isWrite }: Attempt): boolean {
+function mayRepeat({ outcome, isWrite }: RequestAttempt): boolean {
   if (outcome.kind === "unanswered") return outcome.passing && !(isWrite && outcome.mayHaveArrived);
   const { status, headers } = outcome;
   if (status === 429) return true;
@@ -38,7 +38,7 @@ function mayRepeat({ outcome, isWrite }: Attempt): boolean {
 }
 
 /** Seconds or a date. */
-function retryAfterMs({ outcome, wallMs }: Attempt): number | undefined {
+function retryAfterMs({ outcome, wallMs }: RequestAttempt): number | undefined {
   const value = outcome.kind === "answered" ? outcome.headers["retry-after"] : undefined;
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;

@@ -5,14 +5,14 @@ import type { KubeObject } from "../object.ts";
 import { refusal, type Status, statusOf } from "./answers.ts";
 import { Lines } from "./lines.ts";
 import { described, type Operation } from "./operation.ts";
-import type { Answer } from "./read-answer.ts";
+import type { HttpResponse } from "./read-answer.ts";
 
 export interface WatchLimits {
   /** The server is asked to end a watch after this long, up to twice: its watchers spread over its replicas again. */
   readonly watchSeconds: number;
   /** A watch that says nothing for so long is taken for dead. Bookmarks come about once a minute. */
   readonly silenceMs: number;
-  readonly mostEventBytes: number;
+  readonly maxEventBytes: number;
 }
 
 export interface OpenWatch extends Call {
@@ -20,7 +20,7 @@ export interface OpenWatch extends Call {
   readonly clock: Clock;
   readonly limits: WatchLimits;
   /** Asks for the stream. */
-  readonly open: () => Promise<Answer>;
+  readonly open: () => Promise<HttpResponse>;
 }
 
 /** The events of a watch until the server ends it; quiet when the caller does. */
@@ -45,14 +45,14 @@ export async function* watchEvents({
   }
 }
 
-type Reading = Pick<OpenWatch, "operation" | "clock" | "limits"> & { readonly signal: AbortSignal | undefined };
+type StreamOptions = Pick<OpenWatch, "operation" | "clock" | "limits"> & { readonly signal: AbortSignal | undefined };
 
 async function* linesOf(
   stream: IncomingMessage,
-  { operation, clock, limits, signal }: Reading,
+  { operation, clock, limits, signal }: StreamOptions,
 ): AsyncGenerator<string> {
-  const { silenceMs, mostEventBytes } = limits;
-  const lines = new Lines(mostEventBytes);
+  const { silenceMs, maxEventBytes } = limits;
+  const lines = new Lines(maxEventBytes);
   const stop = () => stream.destroy();
   // Only the server's silence counts, not the time a slow reader takes for what has arrived.
   const listen = () => clock.after(silenceMs, () => stream.destroy(new Error(`silent for ${silenceMs} ms`)));

@@ -13,8 +13,8 @@ export interface WrittenRow {
 export interface Portion {
   /** The last row that may be taken: those behind it may not be durable yet. */
   readonly until: number;
-  readonly mostRows: number;
-  readonly mostBytes: number;
+  readonly maxRows: number;
+  readonly maxBytes: number;
 }
 
 /** Reads the rows of a journal in portions, while it grows. Continues where the last portion ended. */
@@ -28,14 +28,14 @@ export class JournalReader {
   }
 
   /** Rows behind number `after`, at least one unless there is none. Throws `damaged` where they do not follow. */
-  async read(after: number, { until, mostRows, mostBytes }: Portion): Promise<readonly WrittenRow[]> {
+  async read(after: number, { until, maxRows, maxBytes }: Portion): Promise<readonly WrittenRow[]> {
     const rows: WrittenRow[] = [];
     if (after >= until) return rows;
     let bytes = 0;
     for await (const written of this.#rowsAfter(after)) {
       rows.push(written);
       bytes += written.line.length;
-      if (written.row.seq === until || rows.length >= mostRows || bytes >= mostBytes) return rows;
+      if (written.row.seq === until || rows.length >= maxRows || bytes >= maxBytes) return rows;
     }
     throw this.#missing((rows.at(-1)?.row.seq ?? after) + 1);
   }

@@ -2,7 +2,7 @@ import { type Disk, GroupCommit } from "../../disk/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { LedgerError } from "../ledger.ts";
 import type { JournalLog } from "./recover.ts";
-import { type Head, mostBatchBytes, overheadBytes, rowLine } from "./row.ts";
+import { type Head, maxBatchBytes, overheadBytes, rowLine } from "./row.ts";
 
 export interface JournalLimits {
   /** A segment that has reached it is followed by a new one. */
@@ -38,7 +38,7 @@ export class Journal {
     this.#commit = new GroupCommit({
       write: (texts) => this.#write(texts),
       failed: (cause) => this.#refuse(cause),
-      maxBatchSize: mostBatchBytes,
+      maxBatchSize: maxBatchBytes,
     });
   }
 

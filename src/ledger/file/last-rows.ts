@@ -1,8 +1,8 @@
 import { type DiskFile, type DiskView, readLines, type Segment } from "../../disk/index.ts";
-import { type Head, type LedgerRow, mostBatchBytes, mostLineBytes, readRow } from "./row.ts";
+import { type Head, type LedgerRow, maxBatchBytes, maxLineBytes, readRow } from "./row.ts";
 
 /** More than one write can have, so that what it begins with was durable before the last one began. */
-const windowBytes = mostBatchBytes + 2 * mostLineBytes;
+const windowBytes = maxBatchBytes + 2 * maxLineBytes;
 
 export interface LastRows {
   readonly rows: readonly LedgerRow[];

@@ -37,10 +37,10 @@ export const noHash = "0".repeat(64);
 export const overheadBytes = 300;
 
 /** More than any line has. */
-export const mostLineBytes = largestEventBytes + overheadBytes;
+export const maxLineBytes = largestEventBytes + overheadBytes;
 
 /** Of lines that are written together. */
-export const mostBatchBytes = 512 * 1024;
+export const maxBatchBytes = 512 * 1024;
 
 const endingBytes = `,"hash":"${noHash}"}`.length;
 
@@ -54,7 +54,7 @@ export function rowLine(text: string, place: Pick<LedgerRow, "writer" | "seq" | 
 
 /** The row that a line holds, its newline left off; undefined unless it is what somebody once wrote and hashed. */
 export function readRow(line: Buffer): LedgerRow | undefined {
-  if (line.length <= endingBytes || line.length > mostLineBytes) return undefined;
+  if (line.length <= endingBytes || line.length > maxLineBytes) return undefined;
   const own = createHash("sha256").update(line.subarray(0, -endingBytes)).update("}").digest("hex");
   if (line.toString("latin1", line.length - endingBytes) !== `,"hash":"${own}"}`) return undefined;
   try {

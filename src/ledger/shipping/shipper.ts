@@ -26,7 +26,7 @@ export interface Lag {
   readonly seconds: number;
 }
 
-const portion = { mostRows: 500, mostBytes: 1024 * 1024 };
+const portion = { maxRows: 500, maxBytes: 1024 * 1024 };
 
 /** Those who come shortly after one another share a statement, and a sync of the database. */
 const lingerMs = 100;
@@ -85,7 +85,7 @@ export class Shipper {
       try {
         const rows = await this.#shipSome();
         this.#recovered();
-        if (rows < portion.mostRows && !(await this.#more())) return;
+        if (rows < portion.maxRows && !(await this.#more())) return;
       } catch (error) {
         if (this.#isStopping) return;
         await this.#failed(error as Error);

@@ -82,7 +82,7 @@ async function compareWriter({ name, view }: Writer, database: Readable, patienc
   }
 }
 
-type Found =
+type OverlapRow =
   | { readonly kind: "row"; readonly row: LedgerRow }
   /** Another row follows, or the line is not a row: `verifyDatabase` finds that. */
   | { readonly kind: "gap" }
@@ -94,7 +94,7 @@ class Behind {
   #first: number | undefined;
   #last = 0;
 
-  note(seq: number, kind: Found["kind"]): void {
+  note(seq: number, kind: OverlapRow["kind"]): void {
     if (kind === "end") this.#first ??= seq;
     else this.#first = undefined;
     this.#last = seq;
@@ -122,7 +122,7 @@ class StoredRows {
     this.#patience = patience;
   }
 
-  async at(seq: number): Promise<Found> {
+  async at(seq: number): Promise<OverlapRow> {
     do {
       if (await this.#advance(seq)) return this.#found(seq);
       this.#lines = undefined;
@@ -130,7 +130,7 @@ class StoredRows {
     return { kind: "end" };
   }
 
-  #found(seq: number): Found {
+  #found(seq: number): OverlapRow {
     if (this.#next?.seq !== seq) return { kind: "gap" };
     const row = readRow(Buffer.from(this.#next.line));
     return row ? { kind: "row", row } : { kind: "gap" };

@@ -5,7 +5,7 @@ import {
   type RemediationWorkflow,
   remediationRequests,
 } from "../../resources/index.ts";
-import { type Decision, decide } from "../decide.ts";
+import { decide, type PolicyDecision } from "../decide.ts";
 import { openCauses } from "../rules/deferral.ts";
 import { diagnose } from "../rules/diagnose.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -58,7 +58,7 @@ export function checkExpectation(expectation: Expectation, options: CheckOptions
 
 type Asked = Pick<Expectation, "incident" | "given" | "expected">;
 
-function decisionOn(diagnosis: Diagnosis, { incident, given }: Asked, options: CheckOptions): Decision {
+function decisionOn(diagnosis: Diagnosis, { incident, given }: Asked, options: CheckOptions): PolicyDecision {
   const { target, workflowId } = diagnosis;
   const read = parseTarget(target, options.kinds);
   const namespace = read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined;
@@ -77,13 +77,16 @@ function decisionOn(diagnosis: Diagnosis, { incident, given }: Asked, options: C
   });
 }
 
-interface Found {
+interface DiagnosedCase {
   readonly rule: string;
   readonly diagnosis: Diagnosis;
-  readonly decision: Decision;
+  readonly decision: PolicyDecision;
 }
 
-function compare(expected: Extract<Expected, { match: true }>, { rule, diagnosis, decision }: Found): Difference[] {
+function compare(
+  expected: Extract<Expected, { match: true }>,
+  { rule, diagnosis, decision }: DiagnosedCase,
+): Difference[] {
   const until = decision.verdict === "block" ? decision.clearsAtMs : undefined;
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
     ["rule", expected.rule, rule],

@@ -53,7 +53,7 @@ export function readExpectations(file: TextFile, options: ReadingOptions): Expec
   return problems.length > 0 ? { kind: "invalid", problems } : { kind: "valid", expectations };
 }
 
-type Json = Readonly<Record<string, unknown>>;
+type YamlFields = Readonly<Record<string, unknown>>;
 type Say = (place: YamlPlace, problem: string) => void;
 
 class Reader {
@@ -78,7 +78,7 @@ class Reader {
     };
   }
 
-  #incident(test: Json, place: YamlPlace): RemediationRequestSpec {
+  #incident(test: YamlFields, place: YamlPlace): RemediationRequestSpec {
     const signal = this.#signal(test, place);
     const { kinds } = this.#options;
     const owner = test["owner"] === undefined ? undefined : this.#owner(test["owner"], [...place, "owner"]);
@@ -91,7 +91,7 @@ class Reader {
     return incidentOf(signal, target, owner ? undefined : subject);
   }
 
-  #signal(test: Json, place: YamlPlace): Signal | undefined {
+  #signal(test: YamlFields, place: YamlPlace): Signal | undefined {
     const { signals, alerts } = this.#options;
     const { signal, alert } = test;
     if ((signal === undefined) === (alert === undefined)) {
@@ -229,7 +229,7 @@ class Reader {
     return time;
   }
 
-  #object(value: unknown, place: YamlPlace, known: readonly string[]): Json {
+  #object(value: unknown, place: YamlPlace, known: readonly string[]): YamlFields {
     if (!isObject(value)) {
       this.#say(place, `this is not an object with ${known.join(", ")}`);
       return {};
@@ -298,6 +298,6 @@ function problemsOf(reading: Exclude<SignalReading, { kind: "signal" }> | undefi
   return reading.kind === "ignored" ? [reading.because] : reading.problems;
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is YamlFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -90,13 +90,13 @@ function firstDifference(fields: readonly Field[]): string | undefined {
 }
 
 /** The subject's kind in its canonical spelling; a custom kind also as it was reported, which may be without its group. */
-function subjectKinds({ kind, apiVersion = "" }: Subject, kinds: Kinds): readonly string[] {
+function subjectKinds({ kind, apiVersion = "" }: FactSubject, kinds: Kinds): readonly string[] {
   const known = kinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind);
   if (!known) return [kind];
   return known.builtIn ? [kindText(known)] : [...new Set([kindText(known), kind])];
 }
 
-type Subject = RemediationRequestSpec["targetResource"];
+type FactSubject = RemediationRequestSpec["targetResource"];
 
 /** One spelling for all that mean the same kind: a rule with Node fits node, nodes and no. */
 function spelled(pattern: string, kinds: Kinds): string;

@@ -59,13 +59,13 @@ function unknownKind(spelling: string, kinds: Kinds): TargetProblem {
 /** How to make a kind known. */
 export const addKind = "apply its CustomResourceDefinition, or declare the kind in the setting kinds.declared";
 
-interface Place {
+interface ObjectAddress {
   readonly cluster: string | undefined;
   readonly namespace: string | undefined;
   readonly name: string;
 }
 
-function targetOf(known: KnownKind, { cluster, namespace, name }: Place): TargetReading<ObjectTarget> {
+function targetOf(known: KnownKind, { cluster, namespace, name }: ObjectAddress): TargetReading<ObjectTarget> {
   const kind = kindText(known);
   if (cluster !== undefined && !isCluster(cluster)) {
     return problem(`has no valid cluster before the colon: ${dnsLabel}, and not "git"`);

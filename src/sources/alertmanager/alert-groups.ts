@@ -1,6 +1,6 @@
 import type { PayloadReading, SignalReader, SignalReading } from "../../resources/index.ts";
 import { isObject, type Json } from "../json.ts";
-import { explainAlerts, readAlert, type Surroundings } from "./alertmanager.ts";
+import { type AlertContext, explainAlerts, readAlert } from "./alertmanager.ts";
 import { builtInReporters, type Reporter } from "./reporters.ts";
 
 /**
@@ -24,12 +24,12 @@ function readGroups(body: unknown, receivedAt: string, rows: readonly Reporter[]
   return { kind: "signals", readings: body.flatMap((group, i) => readGroup(group, `[${i}]`, batch)), truncated: 0 };
 }
 
-interface Batch extends Pick<Surroundings, "receivedAt" | "times" | "rows"> {
+interface GroupContext extends Pick<AlertContext, "receivedAt" | "times" | "rows"> {
   /** Fingerprints of alerts that were read before: each receiver has its own groups of the same alerts. */
   readonly seen: Set<string>;
 }
 
-function readGroup(group: unknown, field: string, batch: Batch): readonly SignalReading[] {
+function readGroup(group: unknown, field: string, batch: GroupContext): readonly SignalReading[] {
   if (!isObject(group)) return [{ kind: "problems", problems: [`${field} is not an object`] }];
   const { alerts } = group;
   if (alerts === undefined) return [readListed(group, field, batch)];
@@ -37,7 +37,7 @@ function readGroup(group: unknown, field: string, batch: Batch): readonly Signal
   return alerts.map((alert, i) => readListed(alert, `${field}.alerts[${i}]`, batch));
 }
 
-function readListed(alert: unknown, field: string, { seen, receivedAt, times, rows }: Batch): SignalReading {
+function readListed(alert: unknown, field: string, { seen, receivedAt, times, rows }: GroupContext): SignalReading {
   if (!isObject(alert)) return { kind: "problems", problems: [`${field} is not an object`] };
   const { fingerprint } = alert;
   if (typeof fingerprint === "string" && seen.has(fingerprint)) {

@@ -49,14 +49,14 @@ function alertReader(webhook: Webhook, provenance: readonly Reporter[]): SignalR
   };
 }
 
-interface Reading {
+interface WebhookContext {
   readonly webhook: Webhook;
   readonly receivedAt: string;
   /** The table of label provenance. */
   readonly rows: readonly Reporter[];
 }
 
-function readWebhook(body: unknown, { webhook, receivedAt, rows }: Reading): PayloadReading {
+function readWebhook(body: unknown, { webhook, receivedAt, rows }: WebhookContext): PayloadReading {
   const { source, isFormer } = webhook;
   if (!isObject(body)) return problems(`the body is not a JSON object as ${webhook.sender}'s webhook sends it`);
   const { version = webhook.version, alerts, truncatedAlerts } = body;
@@ -74,7 +74,7 @@ function readWebhook(body: unknown, { webhook, receivedAt, rows }: Reading): Pay
 }
 
 /** What surrounds an alert in its payload. */
-export interface Surroundings {
+export interface AlertContext {
   readonly source: string;
   readonly isFormer: boolean;
   readonly field: string;
@@ -87,7 +87,7 @@ export interface Surroundings {
 }
 
 /** Reads one alert, which has labels, annotations, startsAt, endsAt and fingerprint as Alertmanager writes them. */
-export function readAlert(alert: unknown, surroundings: Surroundings): SignalReading {
+export function readAlert(alert: unknown, surroundings: AlertContext): SignalReading {
   const { field, groupStatus, receivedAt, times, rows, source, isFormer } = surroundings;
   if (!isObject(alert)) return problems(`${field} is not an object`);
   const found = new Problems();

@@ -1,6 +1,6 @@
 import { builtInKinds, readYamlFile, type TextFile, type YamlPlace } from "../../resources/index.ts";
 import { isObject } from "../json.ts";
-import type { Reporter, ReporterMatch, Step } from "./reporters.ts";
+import type { Reporter, ReporterMatch, SubjectStep } from "./reporters.ts";
 
 export type ProvenanceReading =
   | { readonly kind: "valid"; readonly reporters: readonly Reporter[] }
@@ -35,7 +35,7 @@ function readRow(value: unknown, place: YamlPlace, add: AddProblem): Reporter {
     name,
     match: [readMatch(row["match"], [...place, "match"], add)],
     scrape: row["scrape"] === undefined ? [] : textList(row["scrape"], [...place, "scrape"], add),
-    subject: subject as readonly Step[],
+    subject: subject as readonly SubjectStep[],
     otherwise: `the row "${name}" of the table of label provenance finds none`,
   };
 }

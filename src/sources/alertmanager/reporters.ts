@@ -14,7 +14,7 @@ export type Labels = Readonly<Record<string, string>>;
  * - `exported-namespace`: the namespace that had to give way to the exporter's own
  * - `LABEL=KIND`: the label names an object of that kind, such as `name=Certificate.cert-manager.io/v1`
  */
-export type Step =
+export type SubjectStep =
   | "objects"
   | "pod"
   | "foreign-pod"
@@ -48,7 +48,7 @@ export interface Reporter {
   /** Labels that discovery adds. When one of them had to give way (`exported_pod`), none of the others counts. */
   readonly scrape: readonly string[];
   /** Where the subject is, in this order. */
-  readonly subject: readonly Step[];
+  readonly subject: readonly SubjectStep[];
   /** Why there is none, if there is none. */
   readonly otherwise: string;
 }

@@ -1,7 +1,14 @@
 import { builtInKinds, type NodeHint, type ObjectReference, targetOfObject } from "../../resources/index.ts";
 import { referenceIn } from "../reference.ts";
 import { nodeHint } from "./node-hint.ts";
-import { builtInReporters, hasDiscoveredNode, type Labels, type Reporter, reporterOf, type Step } from "./reporters.ts";
+import {
+  builtInReporters,
+  hasDiscoveredNode,
+  type Labels,
+  type Reporter,
+  reporterOf,
+  type SubjectStep,
+} from "./reporters.ts";
 
 /** What the labels of an alert say about its subject. */
 export type SubjectFinding =
@@ -95,7 +102,7 @@ const steps = {
   "sample-namespace": (sample: Sample) =>
     isSampleNamespace(sample) ? wholeNamespace(sample.own["namespace"]) : undefined,
   "exported-namespace": ({ labels }: Sample) => wholeNamespace(labels["exported_namespace"]),
-} satisfies Partial<Record<Step, (sample: Sample) => SubjectFinding | undefined>>;
+} satisfies Partial<Record<SubjectStep, (sample: Sample) => SubjectFinding | undefined>>;
 
 /** Labels that name objects and nothing else, an owner before what it owns. */
 const objectLabels: Readonly<Record<string, string>> = {

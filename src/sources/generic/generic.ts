@@ -58,12 +58,12 @@ function readSignals(body: unknown, receivedAt: string): PayloadReading {
   return { kind: "signals", readings: [readSignal(list, { prefix: "", receivedAt })], truncated: 0 };
 }
 
-interface Surroundings {
+interface SignalContext {
   readonly prefix: string;
   readonly receivedAt: string;
 }
 
-function readSignal(item: unknown, { prefix, receivedAt }: Surroundings): SignalReading {
+function readSignal(item: unknown, { prefix, receivedAt }: SignalContext): SignalReading {
   if (!isObject(item)) return { kind: "problems", problems: [`${prefix.slice(0, -1)} is not an object`] };
   const strangers = Object.keys(item).filter((field) => !fields.includes(field));
   const reading = readFields(item, { prefix, receivedAt, source: "generic", payload: item });
@@ -75,7 +75,7 @@ function readSignal(item: unknown, { prefix, receivedAt }: Surroundings): Signal
   return { kind: "problems", problems: [...unknown, ...(reading.kind === "problems" ? reading.problems : [])] };
 }
 
-interface FieldsContext extends Surroundings {
+interface FieldsContext extends SignalContext {
   /** The source of a signal that names none. */
   readonly source: string;
   readonly payload: unknown;

@@ -77,14 +77,14 @@ export function overrideMapping(builtIn: WrittenMapping, own: WrittenMapping): W
 
 const knownKeys: readonly string[] = ["items", "require", "when", ...mappedFields, "labels", "annotations"];
 
-interface Place {
+interface FieldContext {
   readonly field: string;
   readonly problems: string[];
   readonly mayIterateBody?: boolean;
   readonly mayBeAbsent?: boolean;
 }
 
-function compileField(written: unknown, place: Place): Alternatives {
+function compileField(written: unknown, place: FieldContext): Alternatives {
   const { field, problems, mayIterateBody = false } = place;
   const texts: readonly unknown[] = Array.isArray(written) ? written : [written];
   const expressions = texts.flatMap((text) => {
@@ -103,7 +103,7 @@ function compileField(written: unknown, place: Place): Alternatives {
   return { expressions, mayBeAbsent: place.mayBeAbsent ?? Array.isArray(written) };
 }
 
-function compileTexts(written: unknown, place: Place): MappedTexts {
+function compileTexts(written: unknown, place: FieldContext): MappedTexts {
   if (written === undefined) return { kind: "each", texts: new Map() };
   if (!isObject(written)) return { kind: "all", expression: compileField(written, { ...place, mayBeAbsent: true }) };
   const texts = new Map(

@@ -23,8 +23,8 @@ describe("a coding agent that got a SIGKILL", () => {
     ["Killed", "it ran shorter", /SIGKILL after 89 s/, pod([fetched, ended("agent", 0, "Completed", 89)])],
     ["Killed", "its pod is gone", /cannot tell any more.*agent\.jobMemory, 3Gi.*agent\.timeout, 89\.5 s/, undefined],
     ["Killed", "its node lost sight of it", /cannot tell any more/, pod([fetched, { name: "agent", state: {} }])],
-  ])("has ended as %s if %s", (reason, _why, message, seen) => {
-    expect(whyKilled(seen, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+  ])("has ended as %s if %s", (reason, _why, message, snapshot) => {
+    expect(whyKilled(snapshot, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });
 });
 
@@ -65,10 +65,10 @@ describe("a Job of a coding agent that failed", () => {
       pod([ended("fetch", 1), { name: "agent", state: { waiting: { reason: "PodInitializing" } } }]),
     ],
     ["ExitCode", "for who knows what", /failed: as the engine tells it/, "Unknown", undefined],
-  ])("has ended as %s %s", (reason, _why, message, known, seen) => {
+  ])("has ended as %s %s", (reason, _why, message, known, snapshot) => {
     const failure = { reason: known, message: "as the engine tells it", anythingStarted: true };
 
-    expect(whyFailed(seen, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+    expect(whyFailed(snapshot, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });
 });
 

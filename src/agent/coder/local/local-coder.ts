@@ -13,7 +13,7 @@ import { type AgentEnd, runAgent } from "./agent-process.ts";
 import { endAll } from "./end-all.ts";
 import type { Isolation } from "./isolation.ts";
 import { clearAbandoned, giveTo, lend, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
-import { onStage, placeOfTree, type Stage } from "./stage.ts";
+import { type CoderWorkspace, onStage, placeOfTree } from "./stage.ts";
 
 export interface LocalCoderOptions {
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
@@ -102,7 +102,7 @@ async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting:
   const { options, processes, signal } = setting;
   const { isolation, limits, clock } = options;
   const { folder } = scratch;
-  const stage: Stage = {
+  const stage: CoderWorkspace = {
     folder,
     workTree: tree.directory,
     hidden: [options.directory, ...options.hidden],

@@ -1,7 +1,7 @@
 import type { Isolation } from "./isolation.ts";
 
 /** Where a run takes place, on this machine. */
-export interface Stage {
+export interface CoderWorkspace {
   /** Belongs to this run alone; holds `lock`, `request.json`, and `home`, `tmp` and `work` for the agent. */
   readonly folder: string;
   readonly workTree: string;
@@ -12,7 +12,7 @@ export interface Stage {
 }
 
 /** Where the agent finds its work tree. Another user could not reach the real one. */
-export function placeOfTree({ folder, workTree }: Stage, { namespaces, user }: Isolation): string {
+export function placeOfTree({ folder, workTree }: CoderWorkspace, { namespaces, user }: Isolation): string {
   return namespaces || user ? `${folder}/work` : workTree;
 }
 
@@ -24,7 +24,7 @@ export function placeOfTree({ folder, workTree }: Stage, { namespaces, user }: I
  * - The whole ends when our process does, however that ends.
  * - In namespaces of its own the first process is our script. When it ends, the kernel ends all others there.
  */
-export function onStage(argv: readonly string[], stage: Stage, isolation: Isolation): readonly string[] {
+export function onStage(argv: readonly string[], stage: CoderWorkspace, isolation: Isolation): readonly string[] {
   const { namespaces, user } = isolation;
   const { folder, hidden, maxFileBytes } = stage;
   const workTree = namespaces ? stage.workTree : placeOfTree(stage, isolation);
@@ -35,14 +35,14 @@ export function onStage(argv: readonly string[], stage: Stage, isolation: Isolat
     ...["/bin/sh", "-c", namespaces ? isolated(isolation.network) : plain, "interlock-coder"],
     ...[folder, workTree, user ? `--reuid=${user.uid} --regid=${user.gid} --clear-groups` : ""],
     ...[namespaces || user ? "--bounding-set=-all --inh-caps=-all --ambient-caps=-all" : ""],
-    ...[`--core=0 --fsize=${maxFileBytes}${namespaces || user ? ` --nproc=${mostProcesses}` : ""}`],
+    ...[`--core=0 --fsize=${maxFileBytes}${namespaces || user ? ` --nproc=${maxProcesses}` : ""}`],
     ...(namespaces ? hidden : []),
     ...["--", ...argv],
   ];
 }
 
 /** Processes and threads together. */
-const mostProcesses = 4_096;
+const maxProcesses = 4_096;
 
 /** The agent's PATH may be anything; our own programs are found where the system has them. */
 const launcher = 'exec "$(command -pv flock)" "$@"';

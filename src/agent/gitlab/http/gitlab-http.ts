@@ -3,7 +3,7 @@ import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { fieldsOf } from "../../rest/fields.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
-import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, Place, Position } from "../gitlab.ts";
+import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, MergeRequestRef, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
 import { discussionOf, mergeRequestOf, noteOf, projectOf, userOf } from "./decode.ts";
 import { mergeRequestsSince } from "./merge-requests-since.ts";
@@ -144,7 +144,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   };
 }
 
-function pathOf({ projectId, iid }: Place): string {
+function pathOf({ projectId, iid }: MergeRequestRef): string {
   return `projects/${projectId}/merge_requests/${iid}`;
 }
 

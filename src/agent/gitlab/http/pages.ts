@@ -1,7 +1,7 @@
 import { type Fields, listOf } from "../../rest/fields.ts";
 import type { Ask, Rest } from "../../rest/rest-client.ts";
 
-export interface Page {
+export interface GitLabPage {
   readonly items: readonly Fields[];
   /** There are further ones. */
   readonly more: boolean;
@@ -10,18 +10,18 @@ export interface Page {
   readonly headers: Headers;
 }
 
-export type List = Omit<Ask, "method" | "body"> & { readonly what: string };
+export type ListRequest = Omit<Ask, "method" | "body"> & { readonly what: string };
 
 export const pageSize = 100;
-const mostRestarts = 3;
+const maxRestarts = 3;
 
 /** One page of a list; the first is 1. */
 export async function readPage(
   rest: Rest,
-  { what, query, ...list }: List,
+  { what, query, ...list }: ListRequest,
   page: number,
   size = pageSize,
-): Promise<Page> {
+): Promise<GitLabPage> {
   const { body, headers } = await rest({ ...list, method: "GET", query: { ...query, per_page: size, page } });
   const items = listOf(body, `GitLab's ${what}`);
   const next = headers.get("x-next-page");
@@ -40,16 +40,16 @@ export async function readPage(
  */
 export async function readPages(
   rest: Rest,
-  list: List,
-  enough: (page: Page) => boolean = () => false,
+  list: ListRequest,
+  enough: (page: GitLabPage) => boolean = () => false,
 ): Promise<Fields[]> {
   for (let restarts = 0; ; restarts++) {
-    const pages: Page[] = [];
+    const pages: GitLabPage[] = [];
     do pages.push(await readPage(rest, list, pages.length + 1));
     while (pages.at(-1)?.more && !pages.some(enough));
 
     const totals = pages.map(({ total }) => total ?? 0);
     const isWhole = totals.every((total, i) => i === 0 || total >= (totals[i - 1] ?? 0));
-    if (isWhole || restarts === mostRestarts) return pages.flatMap(({ items }) => items);
+    if (isWhole || restarts === maxRestarts) return pages.flatMap(({ items }) => items);
   }
 }

@@ -11,7 +11,7 @@ export async function findIssues(
 ): Promise<readonly FoundIssue[]> {
   const jql = `project = ${quoted(project)} AND status = ${quoted(status)} ORDER BY updated ASC`;
   const found = new Map<string, FoundIssue>();
-  const seen = new Set<string>();
+  const snapshot = new Set<string>();
   for (let token = ""; ; ) {
     const query = { jql, fields: "updated", maxResults: 100, nextPageToken: token || undefined };
     const { body } = await rest({ method: "GET", path: "search/jql", query, signal });
@@ -22,8 +22,8 @@ export async function findIssues(
     }
     token = page.anyText("nextPageToken");
     if (token === "" || page.flag("isLast")) return [...found.values()];
-    if (seen.has(token)) throw new RemoteError("refused", "Jira's search leads in a circle");
-    seen.add(token);
+    if (snapshot.has(token)) throw new RemoteError("refused", "Jira's search leads in a circle");
+    snapshot.add(token);
   }
 }
 

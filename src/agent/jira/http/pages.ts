@@ -2,10 +2,10 @@ import { type Fields, fieldsOf } from "../../rest/fields.ts";
 import type { Ask, Rest } from "../../rest/rest-client.ts";
 
 /** A list that counts from `startAt`; `name` is also the field that has its items. */
-export type List = Omit<Ask, "method" | "body"> & { readonly name: string };
+export type ListRequest = Omit<Ask, "method" | "body"> & { readonly name: string };
 
 /** All of a list. */
-export async function readAll(rest: Rest, { name, query, ...list }: List): Promise<Fields[]> {
+export async function readAll(rest: Rest, { name, query, ...list }: ListRequest): Promise<Fields[]> {
   const items: Fields[] = [];
   for (;;) {
     const { body } = await rest({

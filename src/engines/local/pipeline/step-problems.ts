@@ -12,14 +12,14 @@ import { mentionsIn, wholeList } from "./variables.ts";
 /** Set by the engine for every step. */
 const reservedVariables: readonly string[] = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE", "WORKFLOW_DIR"];
 
-interface Place {
+interface TaskLocation {
   /** Path of the task. */
   readonly path: string;
   readonly pipeline: PipelineSpec;
 }
 
 /** Reports what is wrong with one step of a task. */
-export function stepProblems({ taskSpec }: PipelineTask, index: number, place: Place, report: Report): void {
+export function stepProblems({ taskSpec }: PipelineTask, index: number, place: TaskLocation, report: Report): void {
   const step = taskSpec.steps[index] as Step;
   const path = `${place.path}.taskSpec.steps[${index}]`;
   const others = taskSpec.steps.slice(0, index).map(stepName);

@@ -3,7 +3,7 @@ import type { KubeClient } from "../../../kube/index.ts";
 import type { PipelineRun, TaskRun } from "../../tekton/pipeline-run.ts";
 import { workflowFolderOf } from "../local-marks.ts";
 import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
-import { type Action, type Decision, decide, knownIn } from "../schedule/decide.ts";
+import { decide, knownIn, type ScheduleDecision, type StepAction } from "../schedule/decide.ts";
 import { type Known, MissingResult, type Params, taskParams } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
 import { pipelineRunStatus } from "../status/pipeline-run-status.ts";
@@ -27,7 +27,7 @@ export interface CarryOutOptions extends StepTools {
 }
 
 export type CarryOutOutcome =
-  | { readonly kind: "running"; readonly lookAgainInMs?: number | undefined }
+  | { readonly kind: "running"; readonly requeueAfterMs?: number | undefined }
   /** Its end is in the API server. */
   | { readonly kind: "ended"; readonly run: PipelineRun };
 
@@ -45,19 +45,19 @@ export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOu
   const wakeInMs = wakeAt === undefined ? undefined : wakeAt - world.now;
   // What was begun now is told of when it has had time to begin.
   const toldInMs = actions.length > 0 ? options.progressMs : undefined;
-  return { kind: "running", lookAgainInMs: soonest(outcome.lookAgainInMs, wakeInMs, toldInMs) };
+  return { kind: "running", requeueAfterMs: soonest(outcome.requeueAfterMs, wakeInMs, toldInMs) };
 }
 
-interface Turn {
+interface RunStep {
   readonly run: PipelineRun;
   readonly open: OpenRun;
   readonly world: RunWorld;
-  readonly decision: Decision;
+  readonly decision: ScheduleDecision;
   readonly options: CarryOutOptions;
 }
 
 /** Takes over the steps that are under way and that nobody in this process looks after. */
-function lookAfter(turn: Turn) {
+function lookAfter(turn: RunStep) {
   const { open, world } = turn;
   for (const task of allTasks(world.pipeline)) {
     const attempts = world.attempts.get(task.name) ?? [];
@@ -69,7 +69,7 @@ function lookAfter(turn: Turn) {
   }
 }
 
-async function perform(action: Action, turn: Turn): Promise<void> {
+async function perform(action: StepAction, turn: RunStep): Promise<void> {
   const { open, world, options } = turn;
   const { task: name, attempt } = action;
   const known = world.attempts.get(name)?.[attempt];
@@ -94,7 +94,7 @@ async function perform(action: Action, turn: Turn): Promise<void> {
 }
 
 /** Returns the folder of the step. */
-function runStep({ run, open, world, decision, options }: Turn, task: PipelineTask, attempt: number, step: number) {
+function runStep({ run, open, world, decision, options }: RunStep, task: PipelineTask, attempt: number, step: number) {
   const { env, files, outputBytes, workflowsRoot } = options;
   const stepFolder = open.folder.step(task.name, attempt, step);
   const attemptFolder = open.folder.attempt(task.name, attempt);
@@ -113,7 +113,7 @@ function runStep({ run, open, world, decision, options }: Turn, task: PipelineTa
 }
 
 /** Tells the API server what it does not know yet: the end at once, anything else not too often. */
-async function publish({ run, open, world, decision, options }: Turn): Promise<CarryOutOutcome> {
+async function publish({ run, open, world, decision, options }: RunStep): Promise<CarryOutOutcome> {
   const { client, clock, directory, progressMs } = options;
   const isEnd = decision.run.kind !== "running";
   const status = pipelineRunStatus(run, world, decision, directory.id);
@@ -124,17 +124,17 @@ async function publish({ run, open, world, decision, options }: Turn): Promise<C
     if (isKnown) return { kind: "running" };
     open.published ??= { text: "", at: clock.now() };
     const dueInMs = open.published.at + progressMs - clock.now();
-    if (dueInMs > 0) return { kind: "running", lookAgainInMs: dueInMs };
+    if (dueInMs > 0) return { kind: "running", requeueAfterMs: dueInMs };
   }
   // Tasks first: whoever sees the end of the run may read them.
   for (const taskRun of wanted) await open.taskRuns.write(taskRun);
   const outcome = await writeRunStatus(client, run, status);
-  if (outcome.kind !== "updated") return { kind: "running", lookAgainInMs: 0 };
+  if (outcome.kind !== "updated") return { kind: "running", requeueAfterMs: 0 };
   open.published = { text, at: clock.now() };
   return isEnd ? { kind: "ended", run: outcome.object } : { kind: "running" };
 }
 
-function wantedTaskRuns(run: PipelineRun, world: RunWorld, decision: Decision): readonly TaskRun[] {
+function wantedTaskRuns(run: PipelineRun, world: RunWorld, decision: ScheduleDecision): readonly TaskRun[] {
   const known = knownIn(world, (name) => decision.tasks.get(name));
   return allTasks(world.pipeline).flatMap((task) => {
     const attempts = world.attempts.get(task.name);

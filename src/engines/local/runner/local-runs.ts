@@ -139,7 +139,7 @@ export class LocalRuns {
       await open.folder.create({ ...open.record, steps: stepNames(run) });
     }
     const outcome = await carryOut(run, open, { ...this.#options, nowMs: this.#clock.wallMs });
-    if (outcome.kind === "running") return outcome.lookAgainInMs;
+    if (outcome.kind === "running") return outcome.requeueAfterMs;
     this.#options.metrics.runEnded(runOutcome(outcome.run));
     return await this.#finish(outcome.run, open);
   }

@@ -6,7 +6,7 @@ import { holds, type Known, pipelineParams } from "./values.ts";
 import type { Attempt, RunWorld, StopReason } from "./world.ts";
 
 /** What to do next. Each is harmless to repeat. */
-export type Action =
+export type StepAction =
   | { readonly do: "start-step"; readonly task: string; readonly attempt: number; readonly step: number }
   | { readonly do: "stop"; readonly task: string; readonly attempt: number; readonly why: StopReason };
 
@@ -24,8 +24,8 @@ export type RunView =
   /** A task cannot begin, because a result that it needs was not written. */
   | { readonly kind: "broken"; readonly message: string };
 
-export interface Decision {
-  readonly actions: readonly Action[];
+export interface ScheduleDecision {
+  readonly actions: readonly StepAction[];
   readonly tasks: ReadonlyMap<string, TaskView>;
   readonly run: RunView;
   /** When to look again if nothing happens before, because a time is up then. */
@@ -40,8 +40,8 @@ export interface Decision {
  * A failed task keeps others from beginning, but not those that run. `Cancelled` and the run's own time stop
  * everything, `finally` included; `CancelledRunFinally` and the time for tasks stop the tasks.
  */
-export function decide(world: RunWorld): Decision {
-  const turn = new Turn(world);
+export function decide(world: RunWorld): ScheduleDecision {
+  const turn = new Scheduling(world);
   for (const task of world.pipeline.tasks) turn.view(task);
   if (turn.isOver(world.pipeline.tasks)) for (const task of world.pipeline.finally ?? []) turn.view(task);
   return turn.decision();
@@ -76,11 +76,11 @@ export function knownIn(world: RunWorld, viewOf: (task: string) => TaskView | un
   };
 }
 
-class Turn {
+class Scheduling {
   readonly #world: RunWorld;
   readonly #known: Known;
   readonly #views = new Map<string, TaskView>();
-  readonly #actions: Action[] = [];
+  readonly #actions: StepAction[] = [];
   readonly #deadlines: number[] = [];
   readonly #isLast: ReadonlySet<string>;
   #broken: string | undefined;
@@ -104,7 +104,7 @@ class Turn {
     return tasks.every(({ name }) => !["waiting", "running", undefined].includes(this.#views.get(name)?.kind));
   }
 
-  decision(): Decision {
+  decision(): ScheduleDecision {
     const { now } = this.#world;
     // A deadline that has passed was acted upon.
     const wakeAt = Math.min(...this.#deadlines.filter((at) => at > now));

@@ -2,7 +2,7 @@ import { formatDuration } from "../../../time/index.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { allTasks } from "../pipeline/spec.ts";
 import { expand } from "../pipeline/variables.ts";
-import { type Decision, knownIn, type TaskView } from "../schedule/decide.ts";
+import { knownIn, type ScheduleDecision, type TaskView } from "../schedule/decide.ts";
 import { MissingResult, textOf } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
 import { stamp } from "./stamp.ts";
@@ -11,10 +11,15 @@ import { taskRunName } from "./task-run.ts";
 /** On the status of a local run: the data directory that runs it. */
 export const directoryAnnotation = "kubernaut.ai/local-directory";
 
-type Status = NonNullable<PipelineRun["status"]> & Readonly<Record<string, unknown>>;
+type PipelineRunStatus = NonNullable<PipelineRun["status"]> & Readonly<Record<string, unknown>>;
 
 /** The status of a run, as Tekton would have written it. */
-export function pipelineRunStatus(run: PipelineRun, world: RunWorld, decision: Decision, directory: string): Status {
+export function pipelineRunStatus(
+  run: PipelineRun,
+  world: RunWorld,
+  decision: ScheduleDecision,
+  directory: string,
+): PipelineRunStatus {
   const { pipeline, attempts } = world;
   const isOver = decision.run.kind !== "running";
   const condition = conditionOf(run, world, decision);
@@ -45,7 +50,7 @@ export function pipelineRunStatus(run: PipelineRun, world: RunWorld, decision: D
 }
 
 /** The status of a run that nothing was done for and nothing will be. */
-export function refusedStatus(run: PipelineRun, reason: string, message: string, nowMs: number): Status {
+export function refusedStatus(run: PipelineRun, reason: string, message: string, nowMs: number): PipelineRunStatus {
   const at = stamp(nowMs);
   return {
     ...run.status,
@@ -55,7 +60,7 @@ export function refusedStatus(run: PipelineRun, reason: string, message: string,
   };
 }
 
-function conditionOf({ metadata: { name } }: PipelineRun, world: RunWorld, { run, tasks }: Decision) {
+function conditionOf({ metadata: { name } }: PipelineRun, world: RunWorld, { run, tasks }: ScheduleDecision) {
   const counts = countsOf(world, tasks);
   switch (run.kind) {
     case "cancelled":
@@ -114,7 +119,7 @@ function limitText({ timeouts: { pipelineMs } }: RunWorld): string {
   return formatDuration(pipelineMs);
 }
 
-function resultsOf(world: RunWorld, { tasks }: Decision): readonly { name: string; value: string }[] {
+function resultsOf(world: RunWorld, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {
   const known = knownIn(world, (name) => tasks.get(name));
   return (world.pipeline.results ?? []).flatMap(({ name, value }) => {
     try {

@@ -1,0 +1,53 @@
+import type { KubeObject } from "../../kube/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import { type Draft, deeplyFrozen } from "../json/json.ts";
+import { writeJson } from "../json/write-json.ts";
+import type { Entry, ObjectStore, WriteDecision } from "../object-store.ts";
+import type { LabelIndex } from "./label-index.ts";
+import type { Registry } from "./registry.ts";
+import type { Resource } from "./resource.ts";
+
+/** The embedded API server without its HTTP: what all operations work on. */
+export interface Api {
+  readonly store: ObjectStore;
+  readonly registry: Registry;
+  readonly labels: LabelIndex;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A time as metadata carries it: whole seconds. */
+export function timestamp(clock: Clock): string {
+  return `${new Date(clock.wallMs()).toISOString().slice(0, -5)}Z`;
+}
+
+/** A decision that may turn out to be a refusal. Refusals, too, are told only when all they rest on is durable. */
+export type Outcome<T> = { readonly done: T } | { readonly refused: unknown };
+
+/** Writes what `decide` decides; a refusal thrown in it is thrown here. */
+export async function commit<T>(
+  { store }: Api,
+  resource: Resource,
+  { namespace, name }: { namespace: string; name: string },
+  decide: (current: Entry | undefined, revision: number) => WriteDecision<T>,
+): Promise<T> {
+  const key = { resource: resource.storedAs, namespace, name };
+  const outcome = await store.write<Outcome<T>>(key, (current, revision) => {
+    try {
+      const decision = decide(current, revision);
+      return { ...decision, result: { done: decision.result } };
+    } catch (refused) {
+      return { do: "nothing", result: { refused } };
+    }
+  });
+  if ("refused" in outcome) throw outcome.refused;
+  return outcome.done;
+}
+
+/** `draft` as it is stored at `revision`; from here on nobody changes it. */
+export function sealed(draft: Draft, revision: number | undefined): { object: KubeObject; json: string } {
+  const { apiVersion, kind, metadata, ...rest } = draft;
+  const version = revision === undefined ? {} : { resourceVersion: String(revision) };
+  const whole = { apiVersion, kind, metadata: { ...(metadata as object), ...version }, ...rest };
+  return { object: deeplyFrozen(whole) as KubeObject, json: writeJson(whole) };
+}

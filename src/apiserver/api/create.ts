@@ -1,0 +1,135 @@
+import type { KubeObject, ObjectMeta } from "../../kube/index.ts";
+import type { Draft } from "../json/json.ts";
+import type { Entry } from "../object-store.ts";
+import { applyDefaults } from "../structural/defaults.ts";
+import type { Admit } from "./admission.ts";
+import { type Api, commit, sealed, timestamp } from "./api.ts";
+import { nameSuffix, uuid } from "./chance.ts";
+import { contentProblems } from "./content-problems.ts";
+import { type DecodedObject, decodeObject, type Sent } from "./decode-object.ts";
+import { clientMetadata, finalizerWarnings, metadataProblems } from "./metadata.ts";
+import { required } from "./problem.ts";
+import type { Resource } from "./resource.ts";
+import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } from "./status-error.ts";
+
+export interface WriteOptions {
+  readonly namespace: string;
+  readonly dryRun?: boolean;
+  /** Policies about the caller; without it the caller is trusted. */
+  readonly admit?: Admit | undefined;
+}
+
+/** An object as it now is, and what the client should be warned of. */
+export interface Written {
+  readonly entry: Entry;
+  readonly warnings: readonly string[];
+  readonly created?: boolean;
+}
+
+/** Creates an object. A generated name that is taken is drawn again. */
+export async function createObject(
+  api: Api,
+  resource: Resource,
+  sent: Sent,
+  { namespace, dryRun = false, admit }: WriteOptions,
+): Promise<Written> {
+  const { draft, warnings } = decodeObject(resource, sent);
+  const { metadata } = draft;
+  checkNamespace(resource, metadata, namespace);
+  requireLivingNamespace(api, resource, metadata, namespace);
+  if (resource.refusal) throw forbidden(resource, metadata.name ?? "", resource.refusal);
+  if (metadata.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
+
+  for (let attempt = 1; ; attempt++) {
+    const fresh = newObject(api, resource, draft, namespace);
+    admit?.(fresh as unknown as KubeObject, undefined);
+    try {
+      const entry = await insert(api, resource, fresh, dryRun);
+      return {
+        entry: resource.view(entry),
+        warnings: [...warnings, ...finalizerWarnings(resource, entry.object)],
+        created: true,
+      };
+    } catch (error) {
+      const taken = error instanceof StatusError && error.status.reason === "AlreadyExists";
+      if (!taken || metadata.name || attempt === maxNames) throw error;
+    }
+  }
+}
+
+const maxNames = 8;
+
+/** The namespace in an object must be the one in the request; on objects that have none it is dropped. */
+export function checkNamespace(resource: Resource, metadata: ObjectMeta, namespace: string): void {
+  if (!resource.namespaced || !metadata.namespace || metadata.namespace === namespace) return;
+  throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+function requireLivingNamespace({ store }: Api, resource: Resource, { name = "" }: ObjectMeta, namespace: string) {
+  if (!resource.namespaced) return;
+  const found = store.get("namespaces", "", namespace);
+  if (!found) throw notFound({ group: "", plural: "namespaces", kind: "Namespace" }, namespace);
+  if (!found.object.metadata.deletionTimestamp) return;
+
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const { message, reason, details } = forbidden(resource, name, why).status;
+  const cause = {
+    reason: "NamespaceTerminating",
+    message: `namespace ${namespace} is being terminated`,
+    field: "metadata.namespace",
+  };
+  throw new StatusError(403, message ?? why, {
+    reason: reason ?? "Forbidden",
+    details: { ...details, causes: [cause] },
+  });
+}
+
+/** The draft as a new object: named, dated, with everything that the server decides. */
+function newObject(
+  { clock, random }: Api,
+  resource: Resource,
+  draft: DecodedObject["draft"],
+  namespace: string,
+): Draft {
+  const { name, generateName, ...sent } = draft.metadata;
+  const chosen = name || (generateName ? `${generateName}${nameSuffix(random)}` : "");
+  if (!chosen) throw invalid(resource, "", [required("metadata.name", "name or generateName is required")]);
+  const fresh: Draft = {
+    ...draft,
+    apiVersion: draft.apiVersion,
+    kind: draft.kind,
+    metadata: {
+      name: chosen,
+      ...(generateName ? { generateName } : {}),
+      ...(resource.namespaced ? { namespace } : {}),
+      uid: uuid(random),
+      // Takes its place in the order of fields; the value comes with the revision.
+      resourceVersion: undefined,
+      ...(resource.hasGeneration ? { generation: 1 } : {}),
+      creationTimestamp: timestamp(clock),
+      ...clientMetadata(sent),
+    },
+  };
+  if (resource.hasStatus) delete fresh.status;
+  if (resource.custom) applyDefaults(fresh, resource.schema);
+  resource.prepare?.(fresh, undefined);
+
+  const object = fresh as unknown as KubeObject;
+  const problems = [...metadataProblems(resource, object), ...contentProblems(resource, object, undefined)];
+  if (problems.length > 0)
+    throw invalid({ kind: resource.kind, group: resource.problemGroup ?? resource.group }, chosen, problems);
+  return fresh;
+}
+
+function insert(api: Api, resource: Resource, fresh: Draft, dryRun: boolean): Promise<Entry> {
+  const { namespace = "", name = "" } = fresh.metadata as ObjectMeta;
+  return commit(api, resource, { namespace, name }, (current, revision) => {
+    if (current) {
+      const dying = current.object.metadata.deletionTimestamp !== undefined;
+      throw alreadyExists(resource, name, dying ? "object is being deleted: " : "");
+    }
+    if (dryRun) return { do: "nothing", result: { ...sealed(fresh, undefined), revision } };
+    const put = sealed(fresh, revision);
+    return { do: "put", ...put, result: { ...put, revision } };
+  });
+}

@@ -1,0 +1,113 @@
+import type { ObjectMeta } from "../../kube/index.ts";
+import { type Draft, isRecord, member } from "../json/json.ts";
+import { writeJson } from "../json/write-json.ts";
+import { objectMeta } from "../kinds/object-meta.ts";
+import { decoded, prune } from "../structural/decode.ts";
+import { WrongTypeError } from "../structural/wrong-type-error.ts";
+import { invalidValue } from "./problem.ts";
+import type { Resource } from "./resource.ts";
+import { badRequest, invalid, StatusError } from "./status-error.ts";
+
+/** What to do about fields that the schema does not know or that are given twice. */
+export type FieldValidation = "Strict" | "Warn" | "Ignore";
+
+/** An object as it was sent: a tree of our own, and what was strange about it. */
+export interface Sent {
+  readonly value: unknown;
+  readonly duplicates?: readonly string[];
+  readonly fieldValidation?: FieldValidation;
+}
+
+export interface DecodedObject {
+  /** Has `metadata`, and only fields that the schema knows. */
+  readonly draft: Draft & { metadata: { -readonly [Field in keyof ObjectMeta]: ObjectMeta[Field] } };
+  readonly warnings: readonly string[];
+}
+
+/** Reads what was sent as an object of `resource`, in the stored version's form. Throws 400 or 422 when it is none. */
+export function decodeObject(resource: Resource, sent: Sent): DecodedObject {
+  const draft = sent.value;
+  if (!isRecord(draft)) throw unrecognized(resource, "json: cannot unmarshal into Go value of type struct");
+  checkKind(resource, draft);
+  const findings = { unknown: [] as string[] };
+  try {
+    prepareTree(resource, draft, findings.unknown);
+  } catch (error) {
+    if (!(error instanceof WrongTypeError)) throw error;
+    throw badRequest(`${asKind(resource)}: ${error.message}`);
+  }
+  const strange = [
+    ...(sent.duplicates ?? []).map((field) => `duplicate field ${JSON.stringify(field)}`),
+    ...findings.unknown.sort().map((field) => `unknown field ${JSON.stringify(field)}`),
+  ];
+  if (sent.fieldValidation === "Strict" && strange.length > 0) {
+    throw badRequest(`${asKind(resource)}: strict decoding error: ${strange.join(", ")}`);
+  }
+  const converted = resource.conversion?.toStored(draft) ?? draft;
+  const warnings = sent.fieldValidation === "Ignore" ? [] : strange;
+  return { draft: converted as DecodedObject["draft"], warnings };
+}
+
+/** The same for the outcome of a patch, whose mistakes are the patch's. `text` makes the JSON of that outcome. */
+export function decodePatched(resource: Resource, sent: Sent, text: () => string): DecodedObject {
+  try {
+    return decodeObject(resource, sent);
+  } catch (error) {
+    if (!(error instanceof StatusError) || !error.message.startsWith(asKind(resource))) throw error;
+    const why = error.message.slice(asKind(resource).length + 2);
+    throw invalid({ group: "", kind: "" }, "", [invalidValue("patch", text(), why)]);
+  }
+}
+
+function prepareTree(resource: Resource, draft: Draft, unknown: string[]) {
+  if (!resource.custom) {
+    decoded(draft, resource.schema, "", unknown);
+    draft.metadata ??= {};
+    return;
+  }
+  if (!isRecord(draft.metadata ?? {})) throw new WrongTypeError("metadata is not an object");
+  draft.metadata = decoded(draft.metadata ?? {}, objectMeta, "metadata", unknown);
+  prune(draft, resource.schema, "", unknown);
+}
+
+function checkKind(resource: Resource, draft: Draft) {
+  const { apiVersion, kind } = draft;
+  if (resource.custom) return checkCustomKind(resource, draft);
+  if ((kind ?? "") !== "" && kind !== resource.kind) {
+    throw badRequest(
+      `${String(kind)} in version ${JSON.stringify(apiVersion ?? "")} cannot be handled as a ${resource.kind}: no match`,
+    );
+  }
+  if ((apiVersion ?? "") !== "" && apiVersion !== resource.apiVersion) throw otherVersion(resource, apiVersion);
+  draft.apiVersion = resource.apiVersion;
+  draft.kind = resource.kind;
+}
+
+function checkCustomKind(resource: Resource, draft: Draft) {
+  const { apiVersion, kind } = draft;
+  if (typeof kind !== "string" || kind === "") {
+    const text = writeJson(draft);
+    throw unrecognized(resource, `Object 'Kind' is missing in '${text}' (${text.slice(0, 30)} ...)`);
+  }
+  if (apiVersion !== resource.apiVersion) throw otherVersion(resource, apiVersion);
+  if (kind === resource.kind) return;
+  const name = member(draft.metadata, "name");
+  throw invalid({ group: resource.group, kind }, typeof name === "string" ? name : "", [
+    invalidValue("kind", kind, `must be ${resource.kind}`),
+  ]);
+}
+
+function otherVersion({ apiVersion }: Resource, sent: unknown) {
+  return badRequest(
+    `the API version in the data (${String(sent ?? "")}) does not match the expected API version (${apiVersion})`,
+  );
+}
+
+/** A body that is not even an object of some kind. */
+export function unrecognized({ kind }: { kind: string }, why: string): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
+}
+
+function asKind({ kind, version }: Resource): string {
+  return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`;
+}

@@ -1,0 +1,97 @@
+import type { KubeObject, ObjectMeta } from "../../kube/index.ts";
+import type { Draft } from "../json/json.ts";
+import type { Entry, WriteDecision } from "../object-store.ts";
+import { type Api, commit, sealed, timestamp } from "./api.ts";
+import type { Resource } from "./resource.ts";
+import { notFound, unmetPrecondition } from "./status-error.ts";
+import { ended } from "./update.ts";
+
+export type Propagation = "Foreground" | "Background" | "Orphan";
+
+export interface DeleteOptions {
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagation?: Propagation | undefined;
+  readonly dryRun?: boolean;
+}
+
+/** `gone`, or still there until its finalizers are. */
+export interface Deleted {
+  readonly gone: boolean;
+  readonly entry: Entry;
+}
+
+/** Deletes an object: at once, or when its last finalizer goes. */
+export function deleteObject(
+  api: Api,
+  resource: Resource,
+  ref: { readonly namespace: string; readonly name: string },
+  options: DeleteOptions = {},
+): Promise<Deleted> {
+  return commit(api, resource, ref, (current, revision) => {
+    if (!current) throw notFound(resource, ref.name);
+    checkPreconditions(resource, current.object.metadata, options.preconditions ?? {});
+    return deletion(resource, current, { ...options, revision, now: timestamp(api.clock) });
+  });
+}
+
+interface Moment {
+  readonly revision: number;
+  readonly now: string;
+}
+
+function deletion(resource: Resource, current: Entry, options: DeleteOptions & Moment): WriteDecision<Deleted> {
+  const { object } = current;
+  const finalizers = finalizersFor(object.metadata, options.propagation);
+  const view = (entry: Entry, gone: boolean): Deleted => ({ gone, entry: resource.view(entry) });
+  if (finalizers.length === 0 && !resource.dies) {
+    const result = view(current, true);
+    return options.dryRun ? { do: "nothing", result } : { do: "delete", ...ended(object, options.revision), result };
+  }
+  const unchanged = finalizers.length === (object.metadata.finalizers ?? []).length;
+  if (object.metadata.deletionTimestamp && unchanged) return { do: "nothing", result: view(current, false) };
+
+  const draft = dying(resource, object, finalizers, options.now);
+  if (options.dryRun) {
+    return { do: "nothing", result: view({ ...sealed(draft, current.revision), revision: current.revision }, false) };
+  }
+  const put = sealed(draft, options.revision);
+  return { do: "put", ...put, result: view({ ...put, revision: options.revision }, false) };
+}
+
+/** Foreground and Orphan are carried out by the garbage collector, which a finalizer waits for. */
+function finalizersFor({ finalizers = [] }: ObjectMeta, propagation: Propagation | undefined): readonly string[] {
+  if (propagation === undefined) return finalizers;
+  const others = finalizers.filter((one) => one !== "orphan" && one !== "foregroundDeletion");
+  if (propagation === "Background") return others;
+  return [...others, propagation === "Orphan" ? "orphan" : "foregroundDeletion"];
+}
+
+function dying(resource: Resource, object: KubeObject, finalizers: readonly string[], now: string): Draft {
+  const { labels, annotations, ownerReferences, ...before } = object.metadata;
+  const first = object.metadata.deletionTimestamp === undefined;
+  const metadata: Draft = { ...before };
+  if (first) metadata["deletionTimestamp"] = now;
+  if (first && !resource.dies) metadata["deletionGracePeriodSeconds"] = 0;
+  if (first && !resource.dies && before.generation) metadata["generation"] = before.generation + 1;
+  for (const [name, part] of Object.entries({ labels, annotations, ownerReferences })) {
+    if (part) metadata[name] = part;
+  }
+  if (finalizers.length > 0) metadata["finalizers"] = finalizers;
+  else delete metadata["finalizers"];
+  const draft: Draft = { ...object, metadata };
+  resource.dies?.(draft, now);
+  return draft;
+}
+
+function checkPreconditions(resource: Resource, found: ObjectMeta, wanted: { uid?: string; resourceVersion?: string }) {
+  const { name = "" } = found;
+  if (wanted.uid !== undefined && wanted.uid !== found.uid) {
+    const fields = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid})`;
+    throw unmetPrecondition(resource, name, `${fields}. The object might have been deleted and then recreated`);
+  }
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
+    const fields = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match`;
+    const record = `the ResourceVersion in record (${found.resourceVersion})`;
+    throw unmetPrecondition(resource, name, `${fields} ${record}. The object might have been modified`);
+  }
+}

@@ -1,0 +1,172 @@
+import type { Entry, StoredEntry } from "../object-store.ts";
+import type { Api } from "./api.ts";
+import { continueToken, readContinueToken } from "./continue-token.ts";
+import { type FieldProblem, forbiddenField, notSupported } from "./problem.ts";
+import type { Resource } from "./resource.ts";
+import { type Selection, type SelectionQuery, selection } from "./selection.ts";
+import { badRequest, expired, invalidOptions, StatusError } from "./status-error.ts";
+
+export interface ListOptions extends SelectionQuery {
+  readonly limit?: number;
+  readonly continue?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: string | undefined;
+  readonly sendInitialEvents?: boolean | undefined;
+}
+
+export interface Page {
+  /** As the resource shows them. */
+  readonly items: readonly Entry[];
+  readonly revision: number;
+  readonly continue: string;
+  readonly remaining: number | undefined;
+}
+
+/** A list, or one page of it. All pages of a list show the same moment. */
+export function listObjects(api: Api, resource: Resource, options: ListOptions): Page {
+  const chosen = selection(resource, options);
+  checkListOptions(options);
+  const token = options.continue ? readContinueToken(options.continue) : undefined;
+  const asked = wantedRevision(api, options);
+  const revision = token && token.revision > 0 ? token.revision : (asked ?? api.store.revision);
+
+  const entries = entriesAt(api, resource, chosen, revision, token?.after);
+  return page(entries, { chosen, resource, revision, after: token?.after, limit: options.limit ?? 0 });
+}
+
+interface Paging {
+  readonly chosen: Selection;
+  readonly resource: Resource;
+  readonly revision: number;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+function page(entries: Iterable<StoredEntry>, { chosen, resource, revision, after, limit }: Paging): Page {
+  const items: Entry[] = [];
+  let last = "";
+  let remaining = 0;
+  for (const stored of entries) {
+    const here = placeOf(stored);
+    if (after !== undefined && here <= after) continue;
+    const entry = resource.view(stored);
+    // Without a selector the place says enough, and no object has to be parsed.
+    if (chosen.selects ? !chosen.contains(entry.object) : !chosen.includes(stored.key.namespace)) continue;
+    if (limit > 0 && items.length >= limit) {
+      remaining++;
+      // With selectors nobody is told how much is left, so one more is enough to know that there is a next page.
+      if (chosen.selects) break;
+      continue;
+    }
+    items.push(entry);
+    last = here;
+  }
+  const more = remaining > 0;
+  return {
+    items,
+    revision,
+    continue: more ? continueToken({ revision, after: last }) : "",
+    remaining: more && !chosen.selects ? remaining : undefined,
+  };
+}
+
+function placeOf({ key }: StoredEntry): string {
+  return place(key.namespace, key.name);
+}
+
+/** Sorts like namespace, then name: nothing that may stand in either sorts before the separator. */
+function place(namespace: string, name: string): string {
+  return `${namespace}\u0000${name}`;
+}
+
+/** The stored entries at a revision: the newest, with everything since undone. */
+function entriesAt(
+  api: Api,
+  resource: Resource,
+  chosen: Selection,
+  revision: number,
+  after?: string,
+): Iterable<StoredEntry> {
+  const { store } = api;
+  if (revision >= store.revision) {
+    if (chosen.label) {
+      const found = api.labels.find(resource.storedAs, chosen.label.key, chosen.label.value);
+      if (found) return found;
+    }
+    if (!chosen.single) return store.list(resource.storedAs, chosen.namespace);
+    const entry = store.get(resource.storedAs, chosen.single.namespace, chosen.single.name);
+    return entry ? [entry] : [];
+  }
+  const undone = new Map<string, StoredEntry | undefined>();
+  const history = store.watch(resource.storedAs, revision, ({ key, previous }) => {
+    const changed = place(key.namespace, key.name);
+    if (!undone.has(changed)) undone.set(changed, previous);
+  });
+  if (!history) throw forgotten(after);
+  history.stop();
+  if (undone.size === 0) return store.list(resource.storedAs, chosen.namespace);
+
+  const then = [...store.list(resource.storedAs, chosen.namespace)].filter((entry) => !undone.has(placeOf(entry)));
+  for (const entry of undone.values()) if (entry) then.push(entry);
+  return then.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+function forgotten(after: string | undefined): StatusError {
+  if (after === undefined) return expired("The resourceVersion for the provided list is too old.");
+  const message =
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+    "deleted between the time the first chunk was returned and now may show up in the list.";
+  return expired(message, continueToken({ revision: 0, after }));
+}
+
+function wantedRevision({ store }: Api, options: ListOptions): number | undefined {
+  const { resourceVersion, resourceVersionMatch } = options;
+  if (!resourceVersion || resourceVersion === "0") return undefined;
+  const wanted = parseRevision(resourceVersion);
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  return resourceVersionMatch === "Exact" ? wanted : undefined;
+}
+
+export function parseRevision(text: string): number {
+  const revision = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(revision)) return revision;
+  throw badRequest(
+    `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+  );
+}
+
+/** A version from the future: of another server, or of this one before its data were replaced. */
+export function tooLarge(wanted: number, current: number): StatusError {
+  return new StatusError(504, `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    reason: "Timeout",
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+function checkListOptions(options: ListOptions) {
+  const { resourceVersion, resourceVersionMatch: match, sendInitialEvents } = options;
+  if (options.continue && resourceVersion) {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
+  const field = "resourceVersionMatch";
+  const problems: FieldProblem[] = [];
+  if (match) {
+    if (options.continue) problems.push(forbiddenField(field, `${field} is forbidden when continue is provided`));
+    if (!resourceVersion)
+      problems.push(forbiddenField(field, `${field} is forbidden unless resourceVersion is provided`));
+    if (match !== "Exact" && match !== "NotOlderThan")
+      problems.push(notSupported(field, match, ["Exact", "NotOlderThan", ""]));
+    if (match === "Exact" && resourceVersion === "0") {
+      problems.push(forbiddenField(field, `${field} "exact" is forbidden for resourceVersion "0"`));
+    }
+  }
+  if (sendInitialEvents !== undefined) {
+    problems.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  if (problems.length > 0) throw invalidOptions("ListOptions", problems);
+}

@@ -1,0 +1,44 @@
+import type { Clock, Random } from "../../time/index.ts";
+import { runControllers } from "../controllers/run-controllers.ts";
+import { namespaces } from "../kinds/namespaces.ts";
+import type { ObjectStore } from "../object-store.ts";
+import type { Api } from "./api.ts";
+import { createObject } from "./create.ts";
+import { LabelIndex } from "./label-index.ts";
+import { Registry } from "./registry.ts";
+
+export interface RunningApi extends Api {
+  /** Stops the controllers; the store stays open, it is the caller's. */
+  close(): void;
+}
+
+const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/** Begins to serve the objects of `store`: with the namespaces that clients count on, and the controllers at work. */
+export async function openApi({
+  store,
+  clock,
+  random,
+}: {
+  store: ObjectStore;
+  clock: Clock;
+  random: Random;
+}): Promise<RunningApi> {
+  const registry = new Registry(store);
+  const labels = new LabelIndex(store);
+  const api: Api = { store, registry, labels, clock, random };
+  const missing = firstNamespaces.filter((name) => !store.get("namespaces", "", name));
+  for (const name of missing) await createObject(api, namespaces, { value: { metadata: { name } } }, { namespace: "" });
+  // A client that knows version 1 knows nothing, and must list: so nobody may watch from before the beginning.
+  if (missing.length === firstNamespaces.length) store.compact(store.revision);
+
+  const controllers = runControllers(api);
+  return {
+    ...api,
+    close: () => {
+      controllers.stop();
+      registry.close();
+      labels.close();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { KubeObject } from "../../kube/index.ts";
+import type { Draft } from "../json/json.ts";
+import type { Entry } from "../object-store.ts";
+import type { Compiled } from "../structural/compiled.ts";
+import type { Schema } from "../structural/schema.ts";
+import type { Column } from "../tables/column.ts";
+import type { FieldProblem } from "./problem.ts";
+import type { Subject } from "./status-error.ts";
+
+/** One resource as it is served: a kind in one version of its group, and the rules that its objects obey. */
+export interface Resource extends Subject {
+  readonly version: string;
+  /** `v1`, `coordination.k8s.io/v1` */
+  readonly apiVersion: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  /** What it is called in the store. Several versions of one kind share their objects. */
+  readonly storedAs: string;
+  /** Made by a CustomResourceDefinition. */
+  readonly custom: boolean;
+  /** With a description of every field: what is not described is not stored. */
+  readonly schema: Schema;
+  /** Its patterns and rules, ready to run. Only the schemas of definitions have some. */
+  readonly compiled?: Compiled;
+  /** Whether the schema has CEL rules. */
+  readonly hasRules: boolean;
+  readonly hasStatus: boolean;
+  /** Other subresources that exist in discovery, with their verbs. */
+  readonly subresources: readonly Subresource[];
+  readonly hasGeneration: boolean;
+  /** May be replaced without saying which version is meant. */
+  readonly unconditionalUpdate: boolean;
+  readonly createdByUpdate: boolean;
+  /** Field selectors: the label, and the path of the field that it means. */
+  readonly selectable: ReadonlyMap<string, readonly string[]>;
+  /** Unknown field selectors are reported in the words of a kind with conversions. */
+  readonly fieldsByConversion: boolean;
+  readonly columns: readonly Column[];
+  nameProblem(name: string): string | undefined;
+  /** Fills in what the server decides for this kind. */
+  prepare?(draft: Draft, old: KubeObject | undefined): void;
+  /** The group that invalid content is reported under, where it is not its own. */
+  readonly problemGroup?: string;
+  /** What is wrong beyond the schema. */
+  problems?(object: KubeObject, old: KubeObject | undefined): FieldProblem[];
+  /** Why nothing of this kind can be written here; such kinds exist in discovery alone. */
+  readonly refusal?: string;
+  /** The kind has a way of its own to be deleted: marked, emptied by a controller, then removed. */
+  readonly dies?: (draft: Draft, nowText: string) => void;
+  /** Between the stored form and this version. */
+  readonly conversion?: Conversion;
+  /** Whether the stored entry was pruned and checked by this schema. What is taken over from it needs neither again. */
+  isCurrent(entry: Entry): boolean;
+  /** The stored entry with the defaults that its schema got after it was written. */
+  refreshed(entry: Entry): Entry;
+  /** The stored entry as this resource shows it; the entry itself when there is nothing to convert. */
+  view(entry: Entry): Entry;
+}
+
+export interface Subresource {
+  readonly name: string;
+  readonly kind: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly verbs: readonly string[];
+}
+
+export interface Conversion {
+  fromStored(object: KubeObject): KubeObject;
+  toStored(draft: Draft): Draft;
+}

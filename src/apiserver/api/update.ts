@@ -1,0 +1,145 @@
+import type { KubeObject, ObjectMeta } from "../../kube/index.ts";
+import { type Draft, sameJson } from "../json/json.ts";
+import type { Entry, WriteDecision } from "../object-store.ts";
+import { applyDefaults } from "../structural/defaults.ts";
+import { type Api, commit, sealed } from "./api.ts";
+import { contentProblems } from "./content-problems.ts";
+import { checkNamespace, createObject, type WriteOptions, type Written } from "./create.ts";
+import { type DecodedObject, decodeObject, type Sent } from "./decode-object.ts";
+import { clientMetadata, finalizerWarnings, metadataUpdateProblems } from "./metadata.ts";
+import { invalidValue } from "./problem.ts";
+import type { Resource } from "./resource.ts";
+import { badRequest, invalid, modifiedMeanwhile, notFound, otherUid } from "./status-error.ts";
+
+export interface UpdateOptions extends WriteOptions {
+  readonly name: string;
+  readonly subresource?: "status" | undefined;
+}
+
+/** Replaces an object, or its status alone. */
+export async function updateObject(api: Api, resource: Resource, sent: Sent, options: UpdateOptions): Promise<Written> {
+  const decoded = decodeObject(resource, sent);
+  checkIdentity(resource, decoded.draft.metadata, options);
+
+  const { name, namespace } = options;
+  if (resource.createdByUpdate && !api.store.get(resource.storedAs, namespace, name)) {
+    const wanted = decoded.draft.metadata.uid;
+    if (wanted) throw otherUid(resource, name, { wanted, found: "" });
+    delete decoded.draft.metadata.resourceVersion;
+    return await createObject(api, resource, { value: decoded.draft, fieldValidation: "Ignore" }, options);
+  }
+  return await commit(api, resource, options, (current, revision) => {
+    if (!current) throw notFound(resource, name);
+    checkPreconditions(resource, decoded.draft.metadata, current);
+    return replacement(resource, current, decoded, { ...options, revision });
+  });
+}
+
+/** The object in the body must be the one that the request names. */
+export function checkIdentity(resource: Resource, metadata: ObjectMeta, { name, namespace }: UpdateOptions): void {
+  if (metadata.name && metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+  checkNamespace(resource, metadata, namespace);
+}
+
+function checkPreconditions(resource: Resource, { uid, resourceVersion }: ObjectMeta, { object }: Entry) {
+  const { name = "" } = object.metadata;
+  if (uid && uid !== object.metadata.uid) {
+    throw otherUid(resource, name, { wanted: uid, found: object.metadata.uid ?? "" });
+  }
+  if (!resourceVersion || resourceVersion === "0") {
+    if (resource.unconditionalUpdate) return;
+    const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+    const worded = { ...problem, message: problem.message.replace("value: 0:", "value: 0x0:") };
+    // This one is worded with the plural where all others name the kind.
+    throw invalid({ group: resource.group, kind: resource.plural }, name, [worded]);
+  }
+  if (resourceVersion !== object.metadata.resourceVersion) throw modifiedMeanwhile(resource, name);
+}
+
+/** What becomes of a stored object when another is to replace it. */
+export function replacement(
+  resource: Resource,
+  stored: Entry,
+  { draft, warnings }: DecodedObject,
+  { revision, dryRun = false, subresource, admit }: UpdateOptions & { readonly revision: number },
+): WriteDecision<Written> {
+  const current = resource.refreshed(stored);
+  const old = current.object;
+  const next = subresource === "status" ? withStatus(resource, old, draft) : withContent(resource, old, draft);
+  const object = next as unknown as KubeObject;
+  const problems = [...metadataUpdateProblems(resource, object, old), ...contentProblems(resource, object, current)];
+  if (problems.length > 0) throw invalid(resource, old.metadata.name ?? "", problems);
+  admit?.(object, old);
+  if (sameJson(next, old)) return { do: "nothing", result: { entry: resource.view(current), warnings } };
+
+  countGeneration(resource, next, old);
+  const answer = (entry: Entry): Written => ({
+    entry: resource.view(entry),
+    warnings: [...warnings, ...finalizerWarnings(resource, object, old)],
+  });
+  // Whoever removes the last finalizer is answered with the object at its old version; the new one is its end.
+  const ends = old.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers && !lives(object);
+  if (dryRun || ends) {
+    const result = answer({ ...sealed(next, current.revision), revision: current.revision });
+    return ends && !dryRun ? { do: "delete", ...ended(old, revision), result } : { do: "nothing", result };
+  }
+  const put = sealed(next, revision);
+  return { do: "put", ...put, result: answer({ ...put, revision }) };
+}
+
+/** An object in its last state, at the revision of its end. */
+export function ended(object: KubeObject, revision: number): { object: KubeObject; json: string } {
+  return sealed({ ...object }, revision);
+}
+
+/** A namespace has finalizers of its own, in its spec. */
+function lives(object: KubeObject): boolean {
+  const finalizers: unknown = Reflect.get(Object(Reflect.get(object, "spec")), "finalizers");
+  return object.kind === "Namespace" && Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+function withContent(resource: Resource, old: KubeObject, draft: DecodedObject["draft"]): Draft {
+  const { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } =
+    old.metadata;
+  const { generateName, ...sent } = draft.metadata;
+  const kept = { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds };
+  const metadata: Draft = {
+    name: old.metadata.name,
+    ...(generateName ? { generateName } : {}),
+    ...(resource.namespaced ? { namespace: old.metadata.namespace } : {}),
+  };
+  for (const [field, value] of Object.entries(kept)) if (value !== undefined) metadata[field] = value;
+  const next: Draft = { ...draft, metadata: { ...metadata, ...clientMetadata(sent) } };
+  if (resource.hasStatus) keepStatus(next, old);
+  if (resource.custom) applyDefaults(next, resource.schema);
+  resource.prepare?.(next, old);
+  return next;
+}
+
+function keepStatus(next: Draft, old: KubeObject) {
+  const status: unknown = Reflect.get(old, "status");
+  if (status === undefined) delete next.status;
+  else next.status = status;
+}
+
+function withStatus(resource: Resource, old: KubeObject, draft: Draft): Draft {
+  const next: Draft = { ...old };
+  if (draft.status === undefined) delete next.status;
+  else next.status = draft.status;
+  if (resource.custom) applyDefaults(next.status, resource.schema.properties?.["status"] ?? {});
+  return next;
+}
+
+/** Everything but metadata counts; status too, where it is not a subresource. */
+function countGeneration(resource: Resource, next: Draft, old: KubeObject) {
+  if (!resource.hasGeneration) return;
+  const content = ({ metadata: _, ...rest }: Draft) => {
+    if (!resource.hasStatus) return rest;
+    const { status: __, ...spec } = rest;
+    return spec;
+  };
+  if (sameJson(content(next), content({ ...old }))) return;
+  next.metadata = { ...(next.metadata as object), generation: (old.metadata.generation ?? 0) + 1 };
+}

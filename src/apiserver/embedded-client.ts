@@ -1,0 +1,206 @@
+import {
+  type Call,
+  type CreateOutcome,
+  type DeleteOptions,
+  type DeleteOutcome,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  type List,
+  type ListQuery,
+  type ObjectRef,
+  type Patch,
+  type ResourceType,
+  type UpdateOutcome,
+  type WatchEvent,
+  type WatchQuery,
+  type WriteCall,
+} from "../kube/index.ts";
+import type { Api } from "./api/api.ts";
+import { createObject, type Written } from "./api/create.ts";
+import { deleteObject } from "./api/delete.ts";
+import { listObjects } from "./api/list.ts";
+import { patchObject } from "./api/patch.ts";
+import type { Resource } from "./api/resource.ts";
+import { pluralTitle, StatusError } from "./api/status-error.ts";
+import { updateObject } from "./api/update.ts";
+import { draftOf } from "./json/json.ts";
+import { watchEvents } from "./watch-events.ts";
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
+
+/** One call, as whoever decides about permissions sees it. */
+export interface ApiCall {
+  readonly verb: Verb;
+  /** `leases`, `tasks/status` */
+  readonly resource: string;
+  readonly group: string;
+  readonly namespace: string | undefined;
+}
+
+export interface EmbeddedClientOptions {
+  /** Who is calling, for messages. */
+  readonly identity?: string;
+  /** Everything is allowed unless this says otherwise. */
+  readonly allows?: (attempt: ApiCall) => boolean;
+}
+
+/** The embedded API server without a wire between: objects are the stored ones, deeply frozen, never copies. */
+export function embeddedClient(api: Api, { identity = "embedded", allows }: EmbeddedClientOptions = {}): KubeClient {
+  function enter(verb: Verb, type: ResourceType, where: Partial<ObjectRef>, call: WriteCall = {}): Resource {
+    if (call.signal?.aborted) {
+      throw new KubeError("aborted", `${verb} ${type.plural} was aborted`, { cause: call.signal.reason });
+    }
+    const resource = resourceOf(api, type);
+    const plural = call.subresource ? `${type.plural}/${call.subresource}` : type.plural;
+    const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
+    if (allows && !allows(attempt)) throw refused(attempt, resource, identity, where.name);
+    return resource;
+  }
+
+  return {
+    serverNowMs: () => api.clock.wallMs(),
+
+    async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call) {
+      const resource = enter("get", type, ref, call);
+      const entry = api.store.get(resource.storedAs, namespaceOf(resource, ref), ref.name);
+      return entry && (resource.view(entry).object as T);
+    },
+
+    async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}, call?: Call): Promise<List<T>> {
+      const resource = enter("list", type, query, call);
+      const { items, revision } = await translated(() => listObjects(api, resource, query));
+      return { items: Object.freeze(items.map(({ object }) => object as T)), resourceVersion: String(revision) };
+    },
+
+    async create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: Call): Promise<CreateOutcome<T>> {
+      const resource = enter("create", type, object.metadata, call);
+      const value = wholeObject(type, object);
+      const namespace = namespaceOf(resource, object.metadata);
+      const outcome = await outcomeOf(() =>
+        createObject(api, resource, { value, fieldValidation: "Ignore" }, { namespace }),
+      );
+      if (outcome.kind === "conflict") return { kind: "already-exists" };
+      if (outcome.kind === "not-found") throw new KubeError("invalid", outcome.message);
+      return { kind: "created", object: outcome.object as T };
+    },
+
+    async update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>> {
+      const resource = enter("update", type, object.metadata, call);
+      const ref = refOf(resource, object.metadata, call);
+      if (resource.createdByUpdate && !api.store.get(resource.storedAs, ref.namespace, ref.name)) {
+        enter("create", type, object.metadata, call);
+      }
+      const value = wholeObject(type, object);
+      return updateOutcome(
+        await outcomeOf(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
+      );
+    },
+
+    async patch<T extends KubeObject>(
+      type: ResourceType<T>,
+      target: ObjectRef,
+      patch: Patch,
+      call?: WriteCall,
+    ): Promise<UpdateOutcome<T>> {
+      const resource = enter("patch", type, target, call);
+      const ref = { ...refOf(resource, target, call), fieldValidation: "Ignore" as const };
+      const change =
+        "json" in patch
+          ? ({ kind: "json", value: patch.json } as const)
+          : ({ kind: "merge", value: patch.merge } as const);
+      return updateOutcome(await outcomeOf(() => patchObject(api, resource, change, ref)));
+    },
+
+    async delete(
+      type: ResourceType,
+      target: ObjectRef,
+      { preconditions = {}, propagation }: DeleteOptions = {},
+      call?: Call,
+    ): Promise<DeleteOutcome> {
+      const resource = enter("delete", type, target, call);
+      const ref = refOf(resource, target);
+      const removed = async () => {
+        const { entry } = await deleteObject(api, resource, ref, { preconditions, propagation });
+        return { entry, warnings: [] };
+      };
+      const outcome = await outcomeOf(removed);
+      if (outcome.kind === "done") return { kind: "deleted" };
+      return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
+    },
+
+    async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call: Call = {}) {
+      // The first question to an aborted watch finds it ended, as would the next one to an open watch.
+      if (call.signal?.aborted) return;
+      const resource = enter("watch", type, query, call);
+      const events = await translated(() => watchEvents(api, resource, query, call.signal));
+      for await (const event of events) yield event as WatchEvent<T>;
+    },
+  };
+}
+
+function resourceOf({ registry }: Api, { apiVersion, plural }: ResourceType): Resource {
+  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+  const resource = registry.find(group ?? "", version ?? "", plural);
+  if (resource) return resource;
+  throw new KubeError("invalid", `the server does not know ${plural} of ${apiVersion}: is its definition installed?`);
+}
+
+function refused({ verb, resource, group, namespace }: ApiCall, subject: Resource, identity: string, name?: string) {
+  const place = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
+  const attempt = `User "${identity}" cannot ${verb} resource "${resource}" in API group "${group}" ${place}`;
+  const title = name ? `${pluralTitle(subject)} "${name}"` : pluralTitle(subject);
+  return new KubeError("forbidden", `${title} is forbidden: ${attempt}`);
+}
+
+function refOf(resource: Resource, where: Partial<ObjectRef>, call: WriteCall = {}) {
+  if (!where.name) throw new TypeError(`a name is missing: which of the ${resource.plural}?`);
+  return { namespace: namespaceOf(resource, where), name: where.name, subresource: call.subresource };
+}
+
+function namespaceOf({ namespaced, plural }: Resource, { namespace }: Partial<ObjectRef>): string {
+  if (!namespaced) return "";
+  if (!namespace) throw new TypeError(`a namespace is missing: where are the ${plural}?`);
+  return namespace;
+}
+
+/** A copy of our own, with the type that the caller may leave out. */
+function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): object {
+  return { apiVersion, kind, ...draftOf(object) };
+}
+
+type Outcome =
+  | { readonly kind: "done"; readonly object: KubeObject }
+  | { readonly kind: "conflict"; readonly message: string }
+  | { readonly kind: "not-found"; readonly message: string };
+
+async function outcomeOf(write: () => Promise<Written>): Promise<Outcome> {
+  try {
+    return { kind: "done", object: (await write()).entry.object };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    if (error.status.code === 409) return { kind: "conflict", message: error.message };
+    if (error.status.code === 404) return { kind: "not-found", message: error.message };
+    throw kubeError(error);
+  }
+}
+
+function updateOutcome<T extends KubeObject>(outcome: Outcome): UpdateOutcome<T> {
+  if (outcome.kind === "done") return { kind: "updated", object: outcome.object as T };
+  return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
+}
+
+async function translated<T>(ask: () => T | Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof StatusError ? kubeError(error) : error;
+  }
+}
+
+function kubeError(error: StatusError): KubeError {
+  const { code } = error.status;
+  if (code === 403) return new KubeError("forbidden", error.message, { cause: error });
+  if (code === 410) return new KubeError("gone", error.message, { cause: error });
+  return new KubeError(code >= 500 ? "unavailable" : "invalid", error.message, { cause: error });
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Admission } from "../api/admission.ts";
+import type { Api } from "../api/api.ts";
+import type { Resource } from "../api/resource.ts";
+import type { WatchOptions } from "../api/watch.ts";
+import type { Caller } from "./authenticate.ts";
+import type { BodyReader } from "./read-body.ts";
+
+/** One request and its answer, with everything that handlers need. */
+export interface Exchange {
+  readonly api: Api;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+  readonly caller: Caller;
+  /** The policies that writes have to satisfy. */
+  readonly admission: Admission;
+  /** Where a watch is answered, with a stream of events. */
+  readonly watches: { begin(exchange: Exchange, resource: Resource, options: WatchOptions): void };
+  readonly bodies: BodyReader;
+  readonly log: Logger | undefined;
+}

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { KubeError } from "../../kube/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Admission } from "../api/admission.ts";
+import type { Api } from "../api/api.ts";
+import { badRequest, StatusError } from "../api/status-error.ts";
+import { JsonSyntaxError } from "../json/parse-json.ts";
+import { sendStatus } from "./answer.ts";
+import type { Caller } from "./authenticate.ts";
+import { dispatch } from "./dispatch.ts";
+import { answeredHealth } from "./health.ts";
+import { refusePlainCredentials } from "./plain-tokens.ts";
+import type { BodyReader } from "./read-body.ts";
+import type { Underway } from "./underway.ts";
+import type { WatchStreams } from "./watch-streams.ts";
+
+export interface ListenerOptions {
+  readonly api: Api;
+  readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
+  readonly admission: Admission;
+  readonly watches: WatchStreams;
+  readonly underway: Underway;
+  readonly bodies: BodyReader;
+  readonly log: Logger | undefined;
+  /** Whether a token that comes over plain HTTP is accepted. */
+  readonly acceptPlainTokens: boolean;
+}
+
+/** Answers every request with something: whatever goes wrong inside ends as a Status, never as a broken server. */
+export function requestListener(options: ListenerOptions) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    options.underway.add(response);
+    answer(request, response, options).catch((error: unknown) => fail(error, request, response, options));
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
+  const { api, authenticate, admission, watches, bodies, log, acceptPlainTokens } = options;
+  const { segments, query } = location(request.url ?? "/");
+  if (answeredHealth(response, segments, query)) return;
+  if (!acceptPlainTokens) refusePlainCredentials(request);
+  const caller = segments[0] === "version" ? anyone : authenticate(request.headers);
+  await dispatch({
+    api,
+    request,
+    response,
+    method: request.method ?? "GET",
+    segments,
+    query,
+    caller,
+    admission,
+    watches,
+    bodies,
+    log,
+  });
+}
+
+const anyone: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };
+
+function location(url: string): { segments: string[]; query: URLSearchParams } {
+  const at = url.indexOf("?");
+  const path = at < 0 ? url : url.slice(0, at);
+  try {
+    const segments = path.includes("%") ? path.split("/").map(decodeURIComponent) : path.split("/");
+    return { segments: trimmed(segments), query: new URLSearchParams(at < 0 ? "" : url.slice(at + 1)) };
+  } catch {
+    throw badRequest("the path of the request is not valid UTF-8");
+  }
+}
+
+/** Without the empty segments that come from a slash at the beginning and at the end. */
+function trimmed(segments: string[]): string[] {
+  const from = segments[0] === "" ? 1 : 0;
+  const to = segments.length > from && segments.at(-1) === "" ? -1 : undefined;
+  return segments.slice(from, to);
+}
+
+function fail(error: unknown, request: IncomingMessage, response: ServerResponse, { log }: ListenerOptions) {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  // What is left of a body that nobody read would be taken for the next request.
+  if (!request.complete) response.setHeader("Connection", "close");
+  sendStatus(response, statusOf(error, request, log).status);
+}
+
+function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefined): StatusError {
+  if (error instanceof StatusError) return error;
+  // Handlers give a better message where they can; a body that cannot be read is never our failure.
+  if (error instanceof JsonSyntaxError) return badRequest(`the body cannot be read: ${error.message}`);
+  if (error instanceof KubeError && error.code === "unavailable") {
+    // A write may have reached the disk all the same: only a read is told to come again.
+    const details = request.method === "GET" ? { retryAfterSeconds: 1 } : {};
+    return new StatusError(503, `the store does not answer: ${error.message}`, {
+      reason: "ServiceUnavailable",
+      details,
+    });
+  }
+  log?.error("request failed", { method: request.method, path: request.url?.split("?")[0], error });
+  return new StatusError(500, "Internal error occurred", { reason: "InternalError", details: {} });
+}

@@ -1,0 +1,145 @@
+import { createServer, type Server as HttpServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import { type AdmissionPolicy, admission } from "../api/admission.ts";
+import { openApi, type RunningApi } from "../api/open-api.ts";
+import type { ObjectStore } from "../object-store.ts";
+import { authenticator, type Tokens } from "./authenticate.ts";
+import { bothProtocols } from "./both-protocols.ts";
+import { isLoopback } from "./plain-tokens.ts";
+import { BodyReader } from "./read-body.ts";
+import { requestListener } from "./request-listener.ts";
+import { timedResponse } from "./timed-response.ts";
+import { Underway } from "./underway.ts";
+import { WatchStreams } from "./watch-streams.ts";
+
+export interface ServeOptions {
+  /** The caller's: it is not closed with the server. */
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly tokens: Tokens;
+  /** What writes over HTTP have to satisfy. A client in this process is trusted. */
+  readonly policies?: readonly AdmissionPolicy[];
+  /** Loopback and a free port unless told otherwise. */
+  readonly listen?: { readonly host?: string; readonly port?: number };
+  readonly log?: Logger;
+  /** PEM. With it the same port also speaks TLS, and `url` says so. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+  /** Accepts tokens over plain HTTP, which is possible on a loopback address only. Default: over TLS only. */
+  readonly acceptPlainTokens?: boolean;
+  /** How long a sender may take, for its headers and for all of its request. */
+  readonly patience?: { readonly headersMs: number; readonly requestMs: number };
+}
+
+export interface ServedApi {
+  readonly url: string;
+  /** The same API without HTTP, for a client in this process. */
+  readonly api: RunningApi;
+  close(): Promise<void>;
+}
+
+const usualPatience = { headersMs: 10_000, requestMs: 60_000 };
+const idleConnectionMs = 120_000;
+/** How long requests that are under way may take when the server closes. */
+const closePatienceMs = 3_000;
+
+/** Serves the objects of a store as a Kubernetes API. */
+export async function serveApi({
+  store,
+  clock,
+  random,
+  tokens,
+  policies = [],
+  listen = {},
+  log,
+  tls,
+  acceptPlainTokens = false,
+  patience = usualPatience,
+}: ServeOptions): Promise<ServedApi> {
+  const host = listen.host ?? "127.0.0.1";
+  if (acceptPlainTokens && !isLoopback(host)) {
+    throw new TypeError(`tokens over plain HTTP are for a loopback address such as 127.0.0.1, not for ${host}`);
+  }
+  if (!tls && !acceptPlainTokens) throw new TypeError("without a certificate no token could be accepted: give tls");
+  const authenticate = authenticator(tokens);
+  const api = await openApi({ store, clock, random });
+  const options = {
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
+    keepAliveTimeout: idleConnectionMs,
+    connectionsCheckingInterval: Math.min(2_000, patience.headersMs),
+    maxHeaderSize: 32 * 1_024,
+    noDelay: true,
+    ServerResponse: timedResponse(clock),
+  };
+  const watches = new WatchStreams();
+  const underway = new Underway();
+  const bodies = new BodyReader(clock);
+  const answer = requestListener({
+    api,
+    authenticate,
+    admission: admission(policies),
+    watches,
+    underway,
+    bodies,
+    log,
+    acceptPlainTokens,
+  });
+  const plain = createServer(options, answer);
+  const secure =
+    tls &&
+    createSecureServer(
+      {
+        ...options,
+        handshakeTimeout: patience.headersMs,
+        minVersion: "TLSv1.2",
+        cert: tls.certificate,
+        key: tls.key,
+      },
+      answer,
+    );
+  const front = secure && bothProtocols(plain, secure, { silenceMs: patience.headersMs });
+  const server = front?.server ?? plain;
+  const { port } = await listening(server, host, listen.port ?? 0);
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `${tls ? "https" : "http"}://${shown}:${port}`,
+    api,
+    close: async () => {
+      api.close();
+      underway.close();
+      const end = closed(server, secure ? [plain, secure] : [plain], clock);
+      front?.hangUpOnSilent();
+      watches.endAll();
+      await end;
+      await bodies.close();
+    },
+  };
+}
+
+function listening(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+/** Whoever waits for an answer gets it, unless that takes too long; idle connections are closed at once. */
+function closed(server: Server, speakers: readonly HttpServer[], clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = clock.after(closePatienceMs, () => {
+      for (const speaker of speakers) speaker.closeAllConnections();
+    });
+    server.close(() => {
+      cut.cancel();
+      resolve();
+    });
+    for (const speaker of speakers) if (speaker !== server) speaker.close();
+  });
+}

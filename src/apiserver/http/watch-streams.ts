@@ -1,0 +1,64 @@
+import type { Timer } from "../../time/index.ts";
+import type { Resource } from "../api/resource.ts";
+import { StatusError } from "../api/status-error.ts";
+import { bookmarkEveryMs, type Watch, type WatchOptions, watchObjects } from "../api/watch.ts";
+import { acceptedFormat } from "./accept.ts";
+import type { Exchange } from "./exchange.ts";
+import { flagOf, numberOf } from "./options.ts";
+import { WatchFrames } from "./watch-frames.ts";
+import { WatchStream } from "./watch-stream.ts";
+
+/** A last bookmark comes this long before the end of a watch that is short. */
+const bookmarkBeforeEndMs = 2_000;
+const shortestLongWatchMs = 30 * 60_000;
+
+/** The watches that one server has open. */
+export class WatchStreams {
+  readonly #open = new Set<WatchStream>();
+  readonly #frames = new WatchFrames();
+
+  /** Answers with a stream of events that ends after `timeoutSeconds`, when the client leaves, or when it falls behind. */
+  begin(exchange: Exchange, resource: Resource, options: WatchOptions): void {
+    const { api, query, request } = exchange;
+    const format = acceptedFormat(request.headers.accept);
+    const timeoutSeconds = numberOf(query, "timeoutSeconds");
+    const stream = new WatchStream(exchange, { resource, format, frames: this.#frames });
+    let watch: Watch;
+    try {
+      watch = watchObjects(api, resource, options, (event) => stream.send(event));
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.status.code !== 410) throw error;
+      return stream.refuse(error.status);
+    }
+    stream.begin(watch, {
+      announceEnd: options.sendInitialEvents === true && flagOf(query, "allowWatchBookmarks") === true,
+    });
+    this.#open.add(stream);
+    const timers = schedule(exchange, stream, timeoutSeconds);
+    exchange.response.on("close", () => {
+      this.#open.delete(stream);
+      watch.stop();
+      for (const timer of timers) timer?.cancel();
+    });
+  }
+
+  /** Ends every open watch as if its time had come: its client comes back and continues from where it was. */
+  endAll(): void {
+    for (const stream of this.#open) stream.end();
+  }
+}
+
+function schedule({ api, query }: Exchange, stream: WatchStream, timeoutSeconds: number | undefined): Timer[] {
+  const durationMs = timeoutSeconds ? timeoutSeconds * 1_000 : shortestLongWatchMs * (1 + api.random.fraction());
+  const timers: Timer[] = [api.clock.after(durationMs, () => stream.end())];
+  if (!flagOf(query, "allowWatchBookmarks")) return timers;
+
+  const lastMs = durationMs - bookmarkBeforeEndMs;
+  if (lastMs > 0) timers.push(api.clock.after(lastMs, () => stream.bookmark()));
+  const regularly = () => {
+    stream.bookmark();
+    timers[2] = api.clock.after(bookmarkEveryMs, regularly);
+  };
+  timers[2] = api.clock.after(bookmarkEveryMs, regularly);
+  return timers;
+}

@@ -1,0 +1,10 @@
+export type { AdmissionPolicy } from "./api/admission.ts";
+export { embeddedClient } from "./embedded-client.ts";
+export { adminName } from "./http/authenticate.ts";
+export { serveApi } from "./http/serve.ts";
+export { frozenJson } from "./json/frozen-json.ts";
+export { kubeconfigFor } from "./kubeconfig.ts";
+export { openFileSpill } from "./log/file-spill.ts";
+export { openLogStore } from "./log/open-log-store.ts";
+export { selfSigned } from "./self-signed.ts";
+export { printerColumn } from "./tables/printer-column.ts";

@@ -1,0 +1,120 @@
+import type { ObjectKey } from "../object-store.ts";
+import type { StoredObject } from "./stored-object.ts";
+
+/** Small enough that copying one is nothing, large enough that there are few. */
+const maxInChunk = 64;
+
+type Chunk = readonly StoredObject[];
+
+/**
+ * Objects in the order of namespace and name. A change costs the copy of one small chunk; in return a list is a view
+ * of its moment that costs nothing to take, and changes meanwhile do not disturb those who still read it.
+ */
+export class SortedObjects {
+  /** None is empty; the last object of each comes before the first of the next. */
+  readonly #chunks: Chunk[] = [];
+
+  set(object: StoredObject): void {
+    const index = this.#chunkOf(object.key.namespace, object.key.name);
+    const chunk = this.#chunks[index];
+    if (!chunk) {
+      this.#chunks.push([object]);
+      return;
+    }
+    const at = positionIn(chunk, object.key.namespace, object.key.name);
+    if (isAt(chunk[at], object.key.namespace, object.key.name)) this.#chunks[index] = chunk.with(at, object);
+    else this.#chunks.splice(index, 1, ...halved(chunk.toSpliced(at, 0, object)));
+  }
+
+  delete(namespace: string, name: string): void {
+    const index = this.#chunkOf(namespace, name);
+    const chunk = this.#chunks[index] ?? [];
+    const at = positionIn(chunk, namespace, name);
+    if (!isAt(chunk[at], namespace, name)) return;
+    const rest = chunk.toSpliced(at, 1);
+    if (rest.length > 0) this.#chunks[index] = rest;
+    else this.#chunks.splice(index, 1);
+  }
+
+  /** As they are now, however long it takes to read them. */
+  all(): Iterable<StoredObject> {
+    return objectsOf(this.#chunks.slice());
+  }
+
+  /**
+   * A few of those that follow `key`, or the first; none at the end. For going through everything at leisure without
+   * keeping what has changed meanwhile in memory.
+   */
+  following(key: Pick<ObjectKey, "namespace" | "name"> | undefined): readonly StoredObject[] {
+    if (!key) return this.#chunks[0] ?? [];
+    const index = this.#chunkOf(key.namespace, key.name);
+    const chunk = this.#chunks[index] ?? [];
+    const rest = chunk.slice(positionIn(chunk, key.namespace, `${key.name}\u0000`));
+    return rest.length > 0 ? rest : (this.#chunks[index + 1] ?? []);
+  }
+
+  /** Those of one namespace, as they are now. */
+  in(namespace: string): Iterable<StoredObject> {
+    // The string that comes right after the namespace: nothing lies between the two.
+    const next = `${namespace}\u0000`;
+    const first = this.#chunkOf(namespace, "");
+    const chunks = this.#chunks.slice(first, this.#chunkOf(next, "") + 1);
+    const last = chunks.length - 1;
+    if (last < 0) return [];
+    // From the end, because both may be in the same chunk.
+    chunks[last] = chunks[last]?.slice(0, positionIn(chunks[last], next, "")) ?? [];
+    chunks[0] = chunks[0]?.slice(positionIn(chunks[0], namespace, "")) ?? [];
+    return objectsOf(chunks);
+  }
+
+  /** The last chunk that does not begin behind the key, or the first: where the key is, or belongs. */
+  #chunkOf(namespace: string, name: string): number {
+    let low = 0;
+    let high = this.#chunks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(firstOf(this.#chunks, middle), namespace, name) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+}
+
+function objectsOf(chunks: readonly Chunk[]): Iterable<StoredObject> {
+  return {
+    *[Symbol.iterator]() {
+      for (const chunk of chunks) for (const object of chunk) yield object;
+    },
+  };
+}
+
+function halved(chunk: Chunk): Chunk[] {
+  if (chunk.length <= maxInChunk) return [chunk];
+  return [chunk.slice(0, maxInChunk / 2), chunk.slice(maxInChunk / 2)];
+}
+
+/** The first position that is not before the key. */
+function positionIn(chunk: Chunk, namespace: string, name: string): number {
+  let low = 0;
+  let high = chunk.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(chunk[middle] as StoredObject, namespace, name) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function isAt(object: StoredObject | undefined, namespace: string, name: string): boolean {
+  return object !== undefined && compare(object, namespace, name) === 0;
+}
+
+function compare({ key }: StoredObject, namespace: string, name: string): number {
+  if (key.namespace !== namespace) return key.namespace < namespace ? -1 : 1;
+  if (key.name !== name) return key.name < name ? -1 : 1;
+  return 0;
+}
+
+function firstOf(chunks: readonly Chunk[], index: number): StoredObject {
+  return chunks[index]?.[0] as StoredObject;
+}

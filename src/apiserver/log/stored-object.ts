@@ -1,0 +1,63 @@
+import type { KubeObject } from "../../kube/index.ts";
+import type { Change, ObjectKey, StoredEntry } from "../object-store.ts";
+import type { SpilledText, TextSpill } from "./text-spill.ts";
+
+/** Makes the deeply readonly object of a JSON text. */
+export type Parse = (json: string) => KubeObject;
+
+/**
+ * An entry that knows its key. It holds the text alone, in memory or in a spill; the object is parsed when it is needed and
+ * kept only as long as a caller uses it. Objects at rest take less than half of the memory that way.
+ */
+export class StoredObject implements StoredEntry {
+  readonly key: ObjectKey;
+  readonly revision: number;
+  /** The length of `json`, without reading it. */
+  readonly characters: number;
+  readonly #parse: Parse;
+  #text: string | SpilledText;
+  #object: WeakRef<KubeObject> | undefined;
+
+  /** `object` is what `json` stands for, if the caller has it already. */
+  constructor(key: ObjectKey, revision: number, json: string, parse: Parse, object?: KubeObject) {
+    this.key = key;
+    this.revision = revision;
+    this.characters = json.length;
+    this.#text = json;
+    this.#parse = parse;
+    this.#object = object && new WeakRef(object);
+  }
+
+  get json(): string {
+    return typeof this.#text === "string" ? this.#text : this.#text.read();
+  }
+
+  get object(): KubeObject {
+    const known = this.#object?.deref();
+    if (known) return known;
+    const object = this.#parse(this.json);
+    this.#object = new WeakRef(object);
+    return object;
+  }
+
+  /** Moves the text out of memory, if the spill takes it. There it stays until `recall`. */
+  moveTo(spill: TextSpill): void {
+    if (typeof this.#text === "string") this.#text = spill.put(this.#text) ?? this.#text;
+  }
+
+  /** Takes the text back into memory, where it lives as long as there are readers, and frees its room in the spill. */
+  recall(): void {
+    if (typeof this.#text === "string") return;
+    const spilled = this.#text;
+    try {
+      this.#text = spilled.read();
+      spilled.free();
+    } catch {
+      // Its readers get the error. Whoever writes something else in its place must not fail because of it.
+    }
+  }
+}
+
+export interface StoredChange extends Change {
+  readonly entry: StoredObject;
+}

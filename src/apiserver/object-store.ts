@@ -1,0 +1,71 @@
+import type { KubeObject } from "../kube/index.ts";
+
+/**
+ * Port: where the embedded API server keeps its objects. One order of all changes, numbered by a revision that is
+ * never reused, over restart too. Nobody sees a revision before it is durable: neither the caller that wrote it, nor a
+ * reader, nor a watcher. Writes that come together share one flush.
+ */
+export interface ObjectStore {
+  /** The newest durable revision. */
+  readonly revision: number;
+  /** Changes up to and including this one are forgotten: nobody can watch from before it. */
+  readonly compactedRevision: number;
+  /** The newest durable state of an object. */
+  get(resource: string, namespace: string, name: string): StoredEntry | undefined;
+  /** The newest durable state of all objects of a resource, in the order of namespace and name. */
+  list(resource: string, namespace?: string): Iterable<StoredEntry>;
+  /**
+   * Decides and changes in one step. `decide` is called at once with the newest state, durable or not, and must not
+   * wait; what it returns takes effect after all changes decided before it. Resolves when the change, and everything
+   * that `decide` could see, is durable. Rejects with `unavailable` if it cannot be made durable; then it did not happen.
+   */
+  write<T>(
+    key: ObjectKey,
+    decide: (current: StoredEntry | undefined, revision: number) => WriteDecision<T>,
+  ): Promise<T>;
+  /**
+   * Calls `changed` for every change after `revision`, in order, each once; those of the past before this returns.
+   * Undefined if that is compacted away.
+   */
+  watch(resource: string, revision: number, changed: (change: Change) => void): { stop(): void } | undefined;
+  /** Forgets the history of changes up to `revision`. Objects stay. */
+  compact(revision: number): void;
+  close(): Promise<void>;
+}
+
+/** `resource` is `plural` or `plural.group`; `namespace` is empty for objects that have none. */
+export interface ObjectKey {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * An object and its JSON text, made once and shared by the log, answers and watchers. Hand it on as it is: a store may
+ * parse `object` when it is first asked for, which a copy by spread would lose.
+ */
+export interface Entry {
+  /** Deeply readonly; `metadata.resourceVersion` is `revision`. */
+  readonly object: KubeObject;
+  readonly json: string;
+  readonly revision: number;
+}
+
+/** An entry as a store has it, whose place is known without a look at the object. */
+export interface StoredEntry extends Entry {
+  readonly key: ObjectKey;
+}
+
+/** `revision` is the one that `decide` was given; the object must carry it. */
+export type WriteDecision<T> =
+  | { readonly do: "nothing"; readonly result: T }
+  | { readonly do: "put" | "delete"; readonly object: KubeObject; readonly json: string; readonly result: T };
+
+/** A `delete` carries the object as it was last, with the revision of its end. */
+export interface Change {
+  readonly do: "put" | "delete";
+  readonly key: ObjectKey;
+  readonly entry: Entry;
+  /** Undefined when the object was created. */
+  readonly previous: StoredEntry | undefined;
+}
