@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeDurably } from "./write-durably.ts";
+import { createDurably, writeDurably } from "./write-durably.ts";
 
 let directory: string;
 
@@ -63,5 +63,33 @@ describe("writeDurably", () => {
     await expect(writeDurably(join(directory, "taken"), "x")).rejects.toThrow();
 
     expect(readdirSync(directory)).toEqual(["taken"]);
+  });
+});
+
+describe("createDurably", () => {
+  it("creates a file for us alone to read, and leaves nothing else behind", async () => {
+    await createDurably(join(directory, "a"), "content");
+
+    expect(readFileSync(join(directory, "a"), "utf8")).toBe("content");
+    expect(statSync(join(directory, "a")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(directory)).toEqual(["a"]);
+  });
+
+  it("never replaces a file, nor what a symbolic link leads to", async () => {
+    writeFileSync(join(directory, "a"), "precious");
+    symlinkSync(join(directory, "a"), join(directory, "b"));
+
+    await expect(createDurably(join(directory, "a"), "x")).rejects.toMatchObject({ code: "EEXIST" });
+    await expect(createDurably(join(directory, "b"), "x")).rejects.toMatchObject({ code: "EEXIST" });
+
+    expect(readFileSync(join(directory, "a"), "utf8")).toBe("precious");
+    expect(readdirSync(directory).sort()).toEqual(["a", "b"]);
+  });
+
+  it("lets one of several win", async () => {
+    const outcomes = await Promise.allSettled(["1", "2", "3"].map((text) => createDurably(join(directory, "a"), text)));
+
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(readdirSync(directory)).toEqual(["a"]);
   });
 });
