@@ -148,7 +148,7 @@ export class Intake {
     if (found.kind === "invalid") return found;
     if (found.kind === "nameless") {
       const { fingerprint, because } = namelessAdmission(found);
-      return { kind: "ignored", fingerprint, message: `There would be nothing to do: ${because}.` };
+      return { kind: "ignored", fingerprint, message: `Would be ignored: ${because}.` };
     }
     const { report } = found;
     const { reference } = report.owner;

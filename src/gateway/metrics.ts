@@ -8,12 +8,12 @@ export interface GatewayMetrics {
   openIncidents(count: () => number): void;
   truncated(alerts: number): void;
   written(occurrences: number): void;
-  turnedAway(reason: TurnedAway): void;
+  rejected(reason: RejectReason): void;
   answered(status: number, seconds: number): void;
 }
 
-const turnedAway = ["no-token", "unknown-token", "not-allowed", "too-many", "too-large"] as const;
-export type TurnedAway = (typeof turnedAway)[number];
+const rejected = ["no-token", "unknown-token", "not-allowed", "too-many", "too-large"] as const;
+export type RejectReason = (typeof rejected)[number];
 
 const sources = [
   "alertmanager",
@@ -49,7 +49,7 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   const away = metrics.counter({
     name: "gateway_requests_turned_away_total",
     help: "Requests that were not looked at, by reason.",
-    labels: { reason: turnedAway },
+    labels: { reason: rejected },
   });
   const duration = metrics.histogram({
     name: "gateway_http_request_duration_seconds",
@@ -74,7 +74,7 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
       writes.inc();
       occurrences.inc(count);
     },
-    turnedAway: (reason) => away.with({ reason }).inc(),
+    rejected: (reason) => away.with({ reason }).inc(),
     answered(status, seconds) {
       const family = status >= 500 ? "5xx" : status >= 400 ? "4xx" : "2xx";
       duration.with({ status: family }).observe(seconds);

@@ -31,7 +31,7 @@ function firing({ report, newest, scope, namespace }: PreviewInput): PreviewResu
   const decision = decideFiring(newest, report);
   switch (decision.do) {
     case "ignore":
-      return { kind: "ignored", message: `There would be nothing to do: ${decision.because}.` };
+      return { kind: "ignored", message: `Would be ignored: ${decision.because}.` };
     case "count": {
       const { metadata, spec } = decision.incident;
       return {
@@ -42,9 +42,10 @@ function firing({ report, newest, scope, namespace }: PreviewInput): PreviewResu
       };
     }
     case "open": {
-      if (!scope.in) return { kind: "refused", message: `Nothing would be opened: ${scope.because}.`, fix: scope.fix };
+      if (!scope.in)
+        return { kind: "refused", message: `No incident would be opened: ${scope.because}.`, fix: scope.fix };
       const { metadata, spec } = draftIncident(report, decision.n, namespace);
-      return { kind: "created", message: "A new incident would be opened.", incident: metadata.name ?? "", spec };
+      return { kind: "created", message: "Incident would be opened.", incident: metadata.name ?? "", spec };
     }
   }
 }

@@ -38,7 +38,7 @@ describe("a request with signals", () => {
     expect(body.results).toMatchObject([
       {
         status: "refused",
-        message: "Nothing was opened: no such node: node/worker-1 does not exist.",
+        message: "No incident opened: no such node: node/worker-1 does not exist.",
         fix: "kubectl get node, and correct the name worker-1 in the signal",
       },
     ]);

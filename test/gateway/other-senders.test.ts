@@ -138,9 +138,9 @@ describe("alert groups of Alertmanager's API v2", () => {
     expect(status).toBe(201);
     expect(body.results).toMatchObject([
       { status: "created" },
-      { status: "ignored", message: "There is nothing to do: it is silenced in Alertmanager." },
-      { status: "ignored", message: "There is nothing to do: another alert inhibits it in Alertmanager." },
-      { status: "ignored", message: "There is nothing to do: the same alert is in another group of this request." },
+      { status: "ignored", message: "Ignored: it is silenced in Alertmanager." },
+      { status: "ignored", message: "Ignored: another alert inhibits it in Alertmanager." },
+      { status: "ignored", message: "Ignored: the same alert is in another group of this request." },
       { status: "invalid", problems: ["[1].alerts[1] is not an object"] },
     ]);
   });

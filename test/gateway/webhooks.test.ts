@@ -124,7 +124,7 @@ describe("a webhook of GitLab", () => {
     const answer = await post(event);
 
     expect(answer).toMatchObject({ status: 200, body: { status: "ignored", reason } });
-    expect(answer.body.message).toMatch(/^There is nothing to do: .+\.$/);
+    expect(answer.body.message).toMatch(/^Ignored: .+\.$/);
     expect(await tasks()).toEqual([]);
     expect(await allFigures()).toContain(`gateway_webhook_ignored_total{reason="${reason}"} 1`);
   });

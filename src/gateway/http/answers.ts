@@ -2,10 +2,10 @@ import type { FieldTrace, RemediationRequestSpec } from "../../resources/index.t
 import type { Admission, Preview } from "../admission.ts";
 import type { GatewayError } from "../gateway-error.ts";
 
-/** What a sender is told about one signal. */
+/** The response to one signal. */
 export interface SignalAnswer {
   readonly status: Admission["kind"] | "limited" | "retry";
-  /** Of `limited`: which limit there is no room under. */
+  /** Of `limited`: the limit that is reached. */
   readonly limit?: "sender" | "total";
   readonly message: string;
   readonly incident?: string;
@@ -13,7 +13,7 @@ export interface SignalAnswer {
   readonly fingerprint?: string;
   readonly fix?: string;
   readonly problems?: readonly string[];
-  /** Of a dry run: what the signal names, what owns that, and the incident that it is or would be. */
+  /** Of a dry run: the object the signal names, its owner, and the incident it belongs to or would open. */
   readonly subject?: string;
   readonly target?: string;
   readonly spec?: RemediationRequestSpec;
@@ -21,63 +21,62 @@ export interface SignalAnswer {
   readonly mapping?: readonly FieldTrace[];
 }
 
-export function answerTo(admission: Admission): SignalAnswer {
+export function toAnswer(admission: Admission): SignalAnswer {
   const { kind: status } = admission;
-  if (admission.kind === "invalid") return { status, message: "It was not understood.", problems: admission.problems };
+  if (admission.kind === "invalid") return { status, message: "The signal is invalid.", problems: admission.problems };
   const { fingerprint } = admission;
   if (admission.kind === "counted") {
-    // Nearly every answer is this one.
+    // The most frequent case.
     const { name = "", namespace = "" } = admission.incident.metadata;
-    return { status, message: "It was counted on an open incident.", incident: name, namespace, fingerprint };
+    return { status, message: "Counted on an open incident.", incident: name, namespace, fingerprint };
   }
-  const place = "incident" in admission ? placeOf(admission.incident.metadata) : {};
+  const place = "incident" in admission ? incidentRef(admission.incident.metadata) : {};
   switch (admission.kind) {
     case "created":
-      return { status, message: "A new incident was opened.", ...place, fingerprint };
+      return { status, message: "Incident opened.", ...place, fingerprint };
     case "resolved":
-      return { status, message: "The incident is over, according to its senders.", ...place, fingerprint };
+      return { status, message: "Incident resolved by its senders.", ...place, fingerprint };
     case "still-firing":
       return {
         status,
-        message: `It is over; ${admission.others} more of this incident still fire.`,
+        message: `Series resolved; ${admission.others} more of this incident still fire.`,
         ...place,
         fingerprint,
       };
     case "refused":
-      return { status, message: `Nothing was opened: ${admission.because}.`, fix: admission.fix, fingerprint };
+      return { status, message: `No incident opened: ${admission.because}.`, fix: admission.fix, fingerprint };
     case "forbidden":
-      return { status, message: `Nothing was opened: ${admission.because}.`, fix: admission.fix, fingerprint };
+      return { status, message: `No incident opened: ${admission.because}.`, fix: admission.fix, fingerprint };
     case "ignored":
-      return { status, message: `There is nothing to do: ${admission.because}.`, fingerprint };
+      return { status, message: `Ignored: ${admission.because}.`, fingerprint };
   }
 }
 
-/** For a signal that is only asked about. */
-export function answerToDryRun(preview: Preview): SignalAnswer {
+export function toDryRunAnswer(preview: Preview): SignalAnswer {
   if (preview.kind === "invalid") return unreadable(preview.problems);
   const { kind: status, ...found } = preview;
   return { status, ...found };
 }
 
-/** For a signal that is not yet durable. */
+/** For a signal that may not be durable. */
 export const retry: SignalAnswer = {
   status: "retry",
-  message: "It is not certain that this was kept. Send it again; that is harmless.",
+  message: "Not stored yet. Send it again; repeats are harmless.",
 };
 
-/** For a signal that would open one incident too many. */
+/** For a signal that would exceed the limit of open incidents. */
 export function limited({ code, message }: GatewayError): SignalAnswer {
   const limit = code === "sender-limit" ? "sender" : "total";
-  return { status: "limited", limit, message: `Nothing was opened: ${message}. Send it again later.` };
+  return { status: "limited", limit, message: `No incident opened: ${message}. Send it again later.` };
 }
 
 /** For a part of a payload that is not a signal. */
 export function notASignal(because: string): SignalAnswer {
-  return { status: "ignored", message: `There is nothing to do: ${because}.` };
+  return { status: "ignored", message: `Ignored: ${because}.` };
 }
 
 export function unreadable(problems: readonly string[]): SignalAnswer {
-  return { status: "invalid", message: "It was not understood.", problems };
+  return { status: "invalid", message: "The signal is invalid.", problems };
 }
 
 const codes: Readonly<Record<SignalAnswer["status"], number>> = {
@@ -94,19 +93,16 @@ const codes: Readonly<Record<SignalAnswer["status"], number>> = {
 };
 
 /**
- * The status code for all signals of a request. One that has to come again makes the sender send all of them again,
- * which is harmless; else the best that happened counts, because a sender that hears 4xx gives up on all of them.
+ * The status code of a request with several signals. If one signal has to be sent again, the sender sends all of them again,
+ * which is harmless. Otherwise the best result counts, because a sender that receives 4xx drops the whole batch.
  */
-export function statusCodeOf(
-  answers: readonly SignalAnswer[],
-  { retries429 }: { readonly retries429: boolean },
-): number {
+export function statusCode(answers: readonly SignalAnswer[], { retries429 }: { readonly retries429: boolean }): number {
   if (answers.some(({ status, limit }) => status === "retry" || limit === "total")) return 503;
   if (answers.some(({ limit }) => limit === "sender")) return retries429 ? 429 : 503;
   for (const code of [201, 202, 200]) if (answers.some(({ status }) => codes[status] === code)) return code;
   return answers.length === 0 ? 200 : 422;
 }
 
-function placeOf({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }) {
+function incidentRef({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }) {
   return { incident: name, namespace };
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { TurnedAway } from "../metrics.ts";
+import type { RejectReason } from "../metrics.ts";
 import { freeSource, mayPost, type RouteSources } from "./attribute-source.ts";
 import type { Sender, Senders } from "./senders.ts";
 import type { SignalRoute } from "./signal-route.ts";
@@ -20,7 +20,7 @@ export type Authentication =
       /** Has to accept the body before it is parsed: the request is signed. */
       readonly checkBody?: BodyCheck;
     }
-  | { readonly kind: "refused"; readonly status: 401 | 403; readonly reason: TurnedAway; readonly detail: string };
+  | { readonly kind: "refused"; readonly status: 401 | 403; readonly reason: RejectReason; readonly detail: string };
 
 export type BodyCheck = (body: string) => boolean;
 
@@ -43,7 +43,7 @@ export async function authenticate(
       kind: "refused",
       status: 401,
       reason,
-      detail: "Send a token this gateway knows: Authorization: Bearer TOKEN.",
+      detail: "Send a valid token: Authorization: Bearer TOKEN.",
     };
   }
   const route = routeFor(sender, posted, routes);

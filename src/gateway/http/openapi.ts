@@ -9,7 +9,7 @@ export function openApiDocument(
   const tasks = Object.fromEntries(taskPaths.map((path) => [path, { post: postOfGitLab }]));
   return {
     openapi: "3.1.0",
-    info: { title: "Interlock gateway", version: "1", description: "Takes signals and opens incidents for them." },
+    info: { title: "Interlock gateway", version: "1", description: "Receives signals and opens incidents." },
     paths: {
       ...signals,
       ...tasks,
@@ -53,17 +53,17 @@ function postOf({ reader, signature }: Pick<SignalRoute, "reader" | "signature">
     ],
     requestBody: { required: true, content: { "application/json": { schema: bodies[source] ?? { type: "object" } } } },
     responses: {
-      200: outcome("There was nothing to open: out of scope, with the reason and the fix, or nothing to do."),
-      201: outcome("A new incident was opened; its name is in the result."),
-      202: outcome("Counted on an open incident, or its end was noted. It is durable."),
+      200: outcome("No incident opened: out of scope (with reason and fix), or nothing to do."),
+      201: outcome("Incident opened; the result contains its name."),
+      202: outcome("Counted on an open incident, or its end recorded, durably."),
       400: refused("The body is not JSON."),
-      401: refused("There is no token, or none that is known."),
+      401: refused("The token is missing or invalid."),
       403: refused("The token is for other sources."),
       413: refused("The request is too large."),
       415: refused("The body is not application/json."),
-      422: refused("Nothing of it was understood; every problem is listed."),
-      429: { ...refused("The sender sends too much at a time."), ...retryAfter },
-      503: { ...outcome("It may not have been kept. Sending it again is harmless."), ...retryAfter },
+      422: refused("The payload contains no valid signal; every problem is listed."),
+      429: { ...refused("The sender exceeded its rate."), ...retryAfter },
+      503: { ...outcome("It may not be stored. Send it again; repeats are harmless."), ...retryAfter },
     },
   };
 }
@@ -218,14 +218,14 @@ const postOfGitLab = {
   ],
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
-    200: taskOutcome("It was known already, or there is nothing to do; the answer says why."),
-    201: taskOutcome("A new task; its name is in the answer. It is durable."),
+    200: taskOutcome("Already known, or ignored; the response contains the reason."),
+    201: taskOutcome("Task created durably; the response contains its name."),
     400: refused("The body is not JSON."),
     401: refused("X-Gitlab-Token is missing or wrong."),
     403: refused("No secret token is configured, or the address is not allowed."),
     413: refused("The request is too large."),
     415: refused("The body is not application/json."),
-    503: { ...refused("It may not have been kept. Sending it again is harmless."), ...retryAfter },
+    503: { ...refused("It may not be stored. Send it again; repeats are harmless."), ...retryAfter },
   },
 };
 

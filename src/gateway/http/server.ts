@@ -14,13 +14,13 @@ import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { inSlices } from "../in-slices.ts";
 import {
-  answerTo,
-  answerToDryRun,
   limited,
   notASignal,
   retry,
   type SignalAnswer,
-  statusCodeOf,
+  statusCode,
+  toAnswer,
+  toDryRunAnswer,
   unreadable,
 } from "./answers.ts";
 import { attributeSource, type RouteSources } from "./attribute-source.ts";
@@ -28,7 +28,7 @@ import { type AuthenticateOptions, type Authentication, authenticate, type BodyC
 import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 import { openApiDocument } from "./openapi.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { mayPass, say } from "./say.ts";
+import { isOutage, sendProblem } from "./send-problem.ts";
 import type { Sender, Senders } from "./senders.ts";
 import type { SignalRoute } from "./signal-route.ts";
 import { serveTasks, type TaskRoute } from "./task-route.ts";
@@ -36,7 +36,7 @@ import { serveTasks, type TaskRoute } from "./task-route.ts";
 export interface ServerOptions {
   readonly gateway: Gateway;
   readonly senders: Senders;
-  /** Which path takes whose payloads. */
+  /** The path of each source. */
   readonly routes: readonly SignalRoute[];
   /** Where tasks for the coding agent are posted. */
   readonly tasks?: TaskRoute | undefined;
@@ -46,7 +46,7 @@ export interface ServerOptions {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What /metrics says. */
+  /** Served at /metrics. */
   readonly metrics: Pick<PromMetrics, "text" | "contentType">;
 }
 
@@ -61,7 +61,7 @@ export interface ServerLimits {
 
 export interface GatewayServer {
   readonly url: string;
-  /** Answers what is under way and takes nothing more. */
+  /** Finishes the requests under way and accepts no others. */
   close(): Promise<void>;
 }
 
@@ -74,7 +74,6 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
-    // Names of routes are ours; what a sender writes behind them is nobody's parameter.
     routerOptions: { ignoreTrailingSlash: true },
   } as FastifyServerOptions);
   const bodyChecks: BodyChecks = new WeakMap();
@@ -116,10 +115,10 @@ const maxBodyDepth = 100;
 /** JSON, and CloudEvents, which are JSON. */
 const contentTypes = ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"];
 
-/** What the body of a signed request has to pass before it is parsed; removed when it has. */
+/** The signature checks of requests whose body is not parsed yet. */
 type BodyChecks = WeakMap<FastifyRequest, BodyCheck>;
 
-/** JSON and nothing else, without a copy that makes it safe: nothing of it is ever merged into an object of ours. */
+/** JSON only. No copy protects against `__proto__`: parsed bodies are never merged into other objects. */
 function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(contentTypes, { parseAs: "string" }, async (request: FastifyRequest, body: string) => {
@@ -141,17 +140,17 @@ function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
 function answerProblems(app: FastifyInstance, { log, gateway }: ServerOptions) {
   app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
     const { statusCode = 500 } = error;
-    if (statusCode === 401) gateway.metrics.turnedAway("unknown-token");
+    if (statusCode === 401) gateway.metrics.rejected("unknown-token");
     if (statusCode >= 500) log.error("request failed", { url: request.routeOptions.url, error });
-    return say(reply, statusCode, details[statusCode] ?? "The gateway made a mistake. It is in its log.");
+    return sendProblem(reply, statusCode, details[statusCode] ?? "Internal error; see the gateway's log.");
   });
-  app.setNotFoundHandler((_request, reply) => say(reply, 404, "GET /openapi.json lists what there is."));
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, 404, "See GET /openapi.json for all routes."));
 }
 
 const details: Readonly<Record<number, string>> = {
   400: "The body is empty, is not JSON, or is nested too deeply.",
-  401: "The signature of this request is not one of the body by a secret that this gateway knows.",
-  413: "The request is larger than this gateway takes. Send fewer signals at a time.",
+  401: "The signature does not match the body with any configured secret.",
+  413: "The request is too large. Send fewer signals per request.",
   415: "Send JSON, with the header content-type: application/json.",
 };
 
@@ -173,7 +172,7 @@ function serveInformation(app: FastifyInstance, { gateway, routes, tasks, metric
   app.get("/readyz", async (_request, reply) => {
     const { isReady, problem } = gateway;
     if (isReady) return { status: "ready", ...(problem === undefined ? {} : { problem }) };
-    return say(reply.header("retry-after", "1"), 503, "The gateway does not know all open incidents yet.");
+    return sendProblem(reply.header("retry-after", "1"), 503, "The gateway has not read all open incidents yet.");
   });
   app.get("/openapi.json", async () => document);
   app.get("/metrics", async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
@@ -184,19 +183,19 @@ function serveSignals(app: FastifyInstance, options: ServerOptions, bodyChecks: 
   const builtIn = new Set([...options.routes.map(({ reader }) => reader.source), ...watchedSources]);
   const sourcesOf = (own: string) => ({ own, builtIn });
   const rate = new RateLimit(clock, limits.signalsPerSecond);
-  const desk: SignalDesk = { ...options, rate, admitted: new WeakMap(), bodyChecks, sourcesOf };
+  const deps: SignalDeps = { ...options, rate, admitted: new WeakMap(), bodyChecks, sourcesOf };
   for (const route of options.routes) {
     app.route({
       method: "POST",
       url: route.path,
-      // Before the body: a stranger has nothing read.
-      onRequest: (request, reply) => letIn(request, reply, route, desk),
-      handler: (request, reply) => take(request, reply, desk),
+      // Before the body is read, so that an unauthenticated sender costs little.
+      onRequest: (request, reply) => authenticateRequest(request, reply, route, deps),
+      handler: (request, reply) => handleSignals(request, reply, deps),
     });
     app.route({
       method: ["GET", "PUT", "PATCH", "DELETE"],
       url: route.path,
-      handler: (_request, reply) => say(reply.header("allow", "POST"), 405, "Signals are posted."),
+      handler: (_request, reply) => sendProblem(reply.header("allow", "POST"), 405, "Use POST."),
     });
   }
 }
@@ -204,65 +203,66 @@ function serveSignals(app: FastifyInstance, options: ServerOptions, bodyChecks: 
 /** Sources without a route: the gateway reports them itself. */
 const watchedSources = ["kubernetes-events", "kubernetes-nodes"];
 
-interface SignalDesk extends AuthenticateOptions, Pick<ServerOptions, "gateway" | "clock" | "limits"> {
+interface SignalDeps extends AuthenticateOptions, Pick<ServerOptions, "gateway" | "clock" | "limits"> {
   readonly rate: RateLimit;
   readonly admitted: WeakMap<FastifyRequest, Extract<Authentication, { kind: "admitted" }>>;
   readonly bodyChecks: BodyChecks;
 }
 
-/** Finds out who sends; answers those who may not. */
-async function letIn(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, desk: SignalDesk) {
-  const authentication = await authenticate(request, route, desk);
+/** Authenticates the sender before the body is read; a rejected sender is answered here. */
+async function authenticateRequest(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, deps: SignalDeps) {
+  const authentication = await authenticate(request, route, deps);
   if (authentication.kind === "refused") {
     const { status, reason, detail } = authentication;
-    desk.gateway.metrics.turnedAway(reason);
+    deps.gateway.metrics.rejected(reason);
     if (status === 401) reply.header("www-authenticate", "Bearer");
-    return say(reply, status, detail);
+    return sendProblem(reply, status, detail);
   }
-  desk.admitted.set(request, authentication);
-  if (authentication.checkBody) desk.bodyChecks.set(request, authentication.checkBody);
+  deps.admitted.set(request, authentication);
+  if (authentication.checkBody) deps.bodyChecks.set(request, authentication.checkBody);
 }
 
-async function take(request: FastifyRequest, reply: FastifyReply, desk: SignalDesk) {
-  const { gateway, clock, rate } = desk;
-  const admitted = desk.admitted.get(request);
-  if (!admitted) throw new TypeError("a request without a sender was let in");
+async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps: SignalDeps) {
+  const { gateway, clock, rate } = deps;
+  const admitted = deps.admitted.get(request);
+  if (!admitted) throw new TypeError("the request was not authenticated");
   // A request without a body is not parsed, so its signature was not checked.
-  if (desk.bodyChecks.has(request)) return say(reply, 401, details[401] ?? "");
+  if (deps.bodyChecks.has(request)) return sendProblem(reply, 401, details[401] ?? "");
   const { sender, route } = admitted;
   const { reader, retries429 } = route;
-  if (listLength(request.body) > desk.limits.signalsPerRequest) return tooLarge(reply, desk);
+  if (listLength(request.body) > deps.limits.signalsPerRequest) return tooLarge(reply, deps);
   const receivedAt = new Date(clock.wallMs()).toISOString();
   const reading = reader.read(request.body, receivedAt);
-  if (reading.kind === "problems") return say(reply, 422, "Nothing of it was understood.", reading.problems);
+  if (reading.kind === "problems")
+    return sendProblem(reply, 422, "The payload contains no valid signal.", reading.problems);
   // Groups and mappings may find more signals than the longest list of the body has entries.
-  if (reading.readings.length > desk.limits.signalsPerRequest) return tooLarge(reply, desk);
+  if (reading.readings.length > deps.limits.signalsPerRequest) return tooLarge(reply, deps);
 
-  const attributed = attributeAll(reading, sender, desk.sourcesOf(reader.source));
+  const attributed = attributeAll(reading, sender, deps.sourcesOf(reader.source));
   if (attributed.kind === "forbidden") {
-    gateway.metrics.turnedAway("not-allowed");
-    return say(reply, 403, "This token may not send signals of that source.", attributed.problems);
+    gateway.metrics.rejected("not-allowed");
+    return sendProblem(reply, 403, "This token is not allowed to send signals of that source.", attributed.problems);
   }
   const tooMany = rate.take(sender.name, Math.max(1, reading.readings.length));
   if (tooMany) {
-    gateway.metrics.turnedAway("too-many");
+    gateway.metrics.rejected("too-many");
     const seconds = String(tooMany.waitSeconds);
-    return say(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
+    return sendProblem(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
-  if (isDryRun(request)) return answerDryRun(reply, attributed, reader.explain(request.body, receivedAt), desk);
+  if (isDryRun(request)) return answerDryRun(reply, attributed, reader.explain(request.body, receivedAt), deps);
   return answer(reply, attributed, admitted, gateway);
 }
 
-function tooLarge(reply: FastifyReply, { gateway, limits }: SignalDesk) {
-  gateway.metrics.turnedAway("too-large");
+function tooLarge(reply: FastifyReply, { gateway, limits }: SignalDeps) {
+  gateway.metrics.rejected("too-large");
   const instead = `Send at most ${limits.signalsPerRequest} signals in one request (max_alerts of Alertmanager's receiver).`;
-  return say(reply, 413, instead);
+  return sendProblem(reply, 413, instead);
 }
 
 type Signals = Extract<PayloadReading, { kind: "signals" }>;
 type Forbidden = { readonly kind: "forbidden"; readonly problems: readonly string[] };
 
-/** The same signals with the sources that count. One that the sender may not send spoils all: it is no accident. */
+/** The same signals with their effective sources. One signal of a source that is not allowed rejects the whole request. */
 function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Signals | Forbidden {
   const problems: string[] = [];
   const readings = reading.readings.map((one, i): SignalReading => {
@@ -284,11 +284,11 @@ async function answer(
   const { reader, retries429 } = route;
   if (reading.truncated > 0) gateway.truncated(reader.source, reading.truncated);
   const recordIgnored = (because: string) => gateway.ignore({ source: reader.source, sender: sender.name, because });
-  const results = await answersTo(gateway, reading.readings, recordIgnored);
-  const code = statusCodeOf(results, { retries429 });
+  const results = await toAnswers(gateway, reading.readings, recordIgnored);
+  const code = statusCode(results, { retries429 });
   if (code === 422) {
     const problems = results.flatMap((result) => result.problems ?? []);
-    return say(reply, code, "Nothing of it was understood.", problems);
+    return sendProblem(reply, code, "The payload contains no valid signal.", problems);
   }
   // Incidents are closed in minutes rather than seconds.
   const isLimited = results.some(({ status }) => status === "limited");
@@ -296,7 +296,7 @@ async function answer(
   return reply.code(code).send({ results, ...(reading.truncated > 0 ? { truncatedAlerts: reading.truncated } : {}) });
 }
 
-async function answersTo(
+async function toAnswers(
   gateway: Gateway,
   readings: readonly SignalReading[],
   recordIgnored: (because: string) => Promise<void>,
@@ -312,22 +312,22 @@ async function answersTo(
         return recordIgnored(because).then(() => notASignal(because), answerToFailure);
       }
       const admission = admissions[next++] as Admission | NotAdmitted;
-      return admission.kind === "failed" ? answerToFailure(admission.error) : answerTo(admission);
+      return admission.kind === "failed" ? answerToFailure(admission.error) : toAnswer(admission);
     }),
   );
 }
 
-/** Says of each signal what would become of it, and changes nothing. */
+/** Answers what each signal would cause, and changes nothing. */
 async function answerDryRun(
   reply: FastifyReply,
   { readings, truncated }: Signals,
   traces: ReturnType<SignalReader["explain"]>,
-  { gateway, clock }: SignalDesk,
+  { gateway, clock }: SignalDeps,
 ) {
-  const ask = async (signal: Signal) => answerToDryRun(await gateway.preview(signal));
+  const preview = async (signal: Signal) => toDryRunAnswer(await gateway.preview(signal));
   const results: SignalAnswer[] = [];
   await inSlices(readings, clock, async (slice) => {
-    results.push(...(await Promise.all(slice.map((one) => tell(one, ask)))));
+    results.push(...(await Promise.all(slice.map((one) => previewReading(one, preview)))));
   });
   const isRetry = results.some(({ status }) => status === "retry");
   if (isRetry) reply.header("retry-after", "2");
@@ -340,12 +340,14 @@ function isDryRun({ query }: FastifyRequest): boolean {
   return (query as { readonly dryRun?: string }).dryRun === "true";
 }
 
-/** What `say` answers to a signal that can be read; that it has to come again, if something does not answer. */
-async function tell(reading: SignalReading, say: (signal: Signal) => Promise<SignalAnswer>): Promise<SignalAnswer> {
+async function previewReading(
+  reading: SignalReading,
+  preview: (signal: Signal) => Promise<SignalAnswer>,
+): Promise<SignalAnswer> {
   if (reading.kind === "problems") return unreadable(reading.problems);
   if (reading.kind === "ignored") return notASignal(reading.because);
   try {
-    return await say(reading.signal);
+    return await preview(reading.signal);
   } catch (error) {
     return answerToFailure(error);
   }
@@ -355,7 +357,7 @@ function answerToFailure(error: unknown): SignalAnswer {
   if (error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit")) {
     return limited(error);
   }
-  if (mayPass(error)) return retry;
+  if (isOutage(error)) return retry;
   throw error;
 }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TaskReader } from "../../resources/index.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { TaskDesk } from "../task-desk.ts";
-import { mayPass, say } from "./say.ts";
+import { isOutage, sendProblem } from "./send-problem.ts";
 
 /** Where GitLab posts its webhooks, and who may. */
 export interface TaskRoute {
@@ -32,8 +32,8 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
       // Before the body: a stranger has nothing read.
       onRequest: async (request, reply) => {
         if (!allowed(request.socket.remoteAddress)) {
-          metrics.turnedAway("not-allowed");
-          return say(reply, 403, "This address is in none of gitlab.webhookNetworks.");
+          metrics.rejected("not-allowed");
+          return sendProblem(reply, 403, "This address is in none of gitlab.webhookNetworks.");
         }
         return checkToken(request, reply, await route.secrets(), metrics);
       },
@@ -42,16 +42,16 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
           const admission = await desk.admit(reader.read(request.body, desk.now()), deliveryOf(request));
           if (admission.kind === "ignored") {
             const { reason, because } = admission;
-            return { status: "ignored", reason, message: `There is nothing to do: ${because}.` };
+            return { status: "ignored", reason, message: `Ignored: ${because}.` };
           }
           const { task } = admission;
           return reply
             .code(admission.kind === "queued" ? 201 : 200)
             .send({ status: admission.kind, task, namespace: desk.namespace });
         } catch (error) {
-          if (!mayPass(error)) throw error;
-          const detail = "It is not certain that this was kept. Send it again; that is harmless.";
-          return say(reply.header("retry-after", "2"), 503, detail);
+          if (!isOutage(error)) throw error;
+          const detail = "Not stored yet. Send it again; repeats are harmless.";
+          return sendProblem(reply.header("retry-after", "2"), 503, detail);
         }
       },
     });
@@ -60,17 +60,17 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
 
 function checkToken(request: FastifyRequest, reply: FastifyReply, secrets: readonly string[], metrics: GatewayMetrics) {
   if (secrets.length === 0) {
-    metrics.turnedAway("not-allowed");
+    metrics.rejected("not-allowed");
     const fix =
       "Set GITLAB_URL, and GITLAB_WEBHOOK_SECRET to the secret token of the webhook, or put that into gitlab.webhookSecretFile.";
-    return say(reply, 403, `This gateway takes no webhooks of GitLab. ${fix}`);
+    return sendProblem(reply, 403, `This gateway accepts no GitLab webhooks. ${fix}`);
   }
   const token = request.headers["x-gitlab-token"];
   // By their hashes, so that time tells nothing, not even the length.
   const given = digest(typeof token === "string" ? token : "");
   if (secrets.filter((secret) => timingSafeEqual(given, digest(secret))).length > 0) return undefined;
-  metrics.turnedAway(token === undefined ? "no-token" : "unknown-token");
-  return say(reply, 401, "X-Gitlab-Token is not the secret token that this gateway knows.");
+  metrics.rejected(token === undefined ? "no-token" : "unknown-token");
+  return sendProblem(reply, 401, "X-Gitlab-Token does not match the configured secret token.");
 }
 
 function digest(text: string): Buffer {

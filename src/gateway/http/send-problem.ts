@@ -5,15 +5,14 @@ import { LedgerError } from "../../ledger/index.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { problemDocument } from "./problem.ts";
 
-/** Answers with a problem. */
-export function say(reply: FastifyReply, status: number, detail: string, problems?: readonly string[]) {
+export function sendProblem(reply: FastifyReply, status: number, detail: string, problems?: readonly string[]) {
   return reply
     .code(status)
     .type("application/problem+json")
     .send(problemDocument(status, detail, problems));
 }
 
-/** Something did not answer. Anything else is a mistake of ours, and must not be hidden behind a retry. */
-export function mayPass(error: unknown): boolean {
+/** A backend did not answer. Any other error is a defect, and must not be hidden behind a retry. */
+export function isOutage(error: unknown): boolean {
   return [GatewayError, KubeError, LedgerError, CoordinationError].some((kind) => error instanceof kind);
 }
