@@ -3,10 +3,8 @@ import { join } from "node:path";
 import {
   type Coder,
   type CoderLimits,
-  closedAncestor,
   coderNetworkLabel,
-  findIsolation,
-  gapsOf,
+  isolationGaps,
   jobCoder,
   openLocalCoder,
   type Workshop,
@@ -14,6 +12,7 @@ import {
 import type { Config } from "../config/index.ts";
 import { openOwnDirectory } from "../disk/index.ts";
 import type { KubeClient } from "../kube/index.ts";
+import { findClosedAncestor, findIsolation } from "../process/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 import { openSecrets, secretFiles } from "./agent-secrets.ts";
@@ -81,14 +80,14 @@ async function openHere({ config, workshop, env, directory: data, clock, log }: 
   }
   // What is mounted over it later is found by its real name.
   const secret = [await realpath(data), ...secretFiles(config), "/var/run/secrets", "/run/secrets"];
-  const closed = await closedAncestor(directory, isolation, secret);
+  const closed = await findClosedAncestor(directory, isolation, secret);
   if (closed !== undefined && !isolation.namespaces) {
     const problem = `the coding agent runs as user ${isolation.user?.uid}, who cannot enter ${closed}, and its folders are in ${directory}`;
     throw new TypeError(`${problem}; fix: set agent.workDir to a directory such as /var/lib/interlock-coder`);
   }
   // In namespaces a directory that its user cannot enter is replaced, too: its folders are below.
   const hidden = closed === undefined ? secret : [...secret, closed];
-  for (const gap of gapsOf(isolation, wish)) log.warn("coding agent is not kept apart", { gap });
+  for (const gap of isolationGaps(isolation, wish)) log.warn("coding agent is not kept apart", { gap });
   if (!isolation.network) log.info("coding agent has no network", { fix: networkFix });
   const secrets = await openSecrets(config, env);
   return await openLocalCoder({

@@ -16,14 +16,7 @@ export type {
 } from "./claims.ts";
 export { type Beginning, type Cursor, instantMs, lag, type PolledItem } from "./cursor.ts";
 export { CoordinationError, type CoordinationErrorCode, isCoordinationError } from "./errors.ts";
-export { type FencedPush, type FencedPushOutcome, fencedPush, type Git } from "./fencing/git.ts";
-export {
-  type GitEnvironment,
-  type GitOutput,
-  type GitProcess,
-  type GitProcessOptions,
-  gitProcess,
-} from "./fencing/git-process.ts";
+export { type FencedPush, type FencedPushOutcome, fencedPush } from "./fencing/git.ts";
 export {
   type Fence,
   type FencedCreateOutcome,
@@ -35,7 +28,6 @@ export {
   fencedUpdate,
   fenceOf,
 } from "./fencing/kubernetes.ts";
-export { runGit } from "./fencing/run-git.ts";
 export type { JanitorEvents, Swept } from "./janitor-events.ts";
 export { type Key, keyOf } from "./key.ts";
 export { type JanitorOptions, startJanitor } from "./kubernetes/janitor.ts";

@@ -8,8 +8,6 @@ export { podsOfJob } from "./job/job-pods.ts";
 export { type LocalEngineOptions, localEngine } from "./local/local-engine.ts";
 export { readLogs, type StepLog } from "./local/logs.ts";
 export { type LocalRunner, type LocalRunnerOptions, startLocalRunner } from "./local/runner/local-runner.ts";
-export type { Processes } from "./local/steps/processes.ts";
-export { systemProcesses } from "./local/steps/system-processes.ts";
 export { type Pod, wasEvicted } from "./pods.ts";
 export { type RunOwner, runOwner } from "./run-marks.ts";
 export { tektonEngine } from "./tekton/tekton-engine.ts";

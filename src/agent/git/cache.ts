@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { GitProcess } from "../../coordination/index.ts";
+import type { Git } from "../../process/index.ts";
 import { RemoteError } from "../remote-error.ts";
-import { expectOutput } from "./hardened-git.ts";
 import { remoteFailure } from "./remote-failure.ts";
+import { expectOutput } from "./run-git.ts";
 import type { Repository } from "./workshop.ts";
 
 /** A bare repository that holds what was fetched of one on the server. */
@@ -17,7 +17,7 @@ export interface Cache {
 const noAttributes =
   "* -text !eol !crlf -ident !filter !working-tree-encoding !diff !merge !whitespace !conflict-marker-size\n";
 
-export async function makeCache(directory: string, git: GitProcess): Promise<Cache> {
+export async function makeCache(directory: string, git: Git): Promise<Cache> {
   await mkdir(directory, { recursive: true });
   await expectOutput("init", git(["init", "--quiet", "--bare", "--template="], { cwd: directory }));
   await mkdir(join(directory, "info"), { recursive: true });
@@ -26,7 +26,7 @@ export async function makeCache(directory: string, git: GitProcess): Promise<Cac
 }
 
 export interface Fetching {
-  readonly git: GitProcess;
+  readonly git: Git;
   readonly cache: Cache;
   readonly repository: Repository;
   readonly signal: AbortSignal;

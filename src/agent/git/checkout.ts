@@ -1,8 +1,8 @@
 import { copyFile, mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { GitProcess } from "../../coordination/index.ts";
-import { expectOutput } from "./hardened-git.ts";
+import type { Git } from "../../process/index.ts";
 import { outsideLinks } from "./outside-links.ts";
+import { expectOutput } from "./run-git.ts";
 import type { WorkTree } from "./workshop.ts";
 
 /** A folder that was handed out, and what we need to see later what became of it; that is kept beside it. */
@@ -17,7 +17,7 @@ export interface Checkout {
 }
 
 export interface CheckoutOrder {
-  readonly git: GitProcess;
+  readonly git: Git;
   readonly cache: string;
   readonly sha: string;
   /** A new folder for this checkout alone. */

@@ -1,16 +1,17 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fencedPush, type Git, type GitEnvironment, isCoordinationError } from "../../coordination/index.ts";
+import { fencedPush, isCoordinationError } from "../../coordination/index.ts";
+import type { GitEnvironment, HardenedGitOptions } from "../../process/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import { type Cache, type Fetching, fetchCommit, fetchHistory, inTurn, makeCache } from "./cache.ts";
 import { asWorkTree, type Checkout, checkOut } from "./checkout.ts";
-import { expectOutput, type HardenedGitOptions, hardenedGit } from "./hardened-git.ts";
 import { makeCommit } from "./make-commit.ts";
 import { ownFolder } from "./own-folder.ts";
 import { readPatch } from "./read-patch.ts";
 import { remoteFailure } from "./remote-failure.ts";
 import { removeFolder } from "./remove-folder.ts";
+import { expectOutput, openGit } from "./run-git.ts";
 import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
 import type { PushOutcome, Repository, Workshop } from "./workshop.ts";
 
@@ -33,7 +34,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const home = join(folder.path, "home");
   await mkdir(home);
   const protocols = protocolsOf(server);
-  const git = hardenedGit({ ...options, home, protocols });
+  const git = openGit({ ...options, home, protocols });
   const remoteGit = gitOnServer(git, server, protocols);
   const caches = new Map<string, Promise<Cache>>();
   const checkouts = new Map<string, Checkout>();
@@ -128,9 +129,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
       const cache = await cacheOf(repository);
       const order = { workTree: cache.directory, remote: repository.cloneUrl, branch, expectedSha, commit, lease };
       const withoutFence = () => sayUnfenced(repository);
-      const pushing = inTurn(cache, signal, () =>
-        fencedPush({ ...order, git: asText(remoteGit), signal, withoutFence }),
-      );
+      const pushing = inTurn(cache, signal, () => fencedPush({ ...order, git: remoteGit, signal, withoutFence }));
       return outcomeOf(await pushing.catch(translated));
     },
 
@@ -150,13 +149,6 @@ function checkSha(sha: string): void {
 
 function checkRef(ref: string): void {
   if (!/^refs\/[^\s:?*[\\^~+]+$/.test(ref)) throw new TypeError(`not a full ref: ${JSON.stringify(ref)}`);
-}
-
-function asText(git: ReturnType<typeof hardenedGit>): Git {
-  return async (args, options) => {
-    const { code, stdout, stderr } = await git(args, options);
-    return { code, stdout: stdout.toString(), stderr };
-  };
 }
 
 function translated(error: unknown): never {

@@ -1,14 +1,14 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { GitProcess, GitProcessOptions } from "../../coordination/index.ts";
+import type { Git, GitOptions } from "../../process/index.ts";
 import { RemoteError } from "../remote-error.ts";
-import { expectOutput } from "./hardened-git.ts";
+import { expectOutput } from "./run-git.ts";
 import { refusalOf, type TreeChange } from "./tree-change.ts";
 import { treeChanges } from "./tree-changes.ts";
 import type { CommitDraft, CommitOutcome } from "./workshop.ts";
 
 export interface CommitOrder {
-  readonly git: GitProcess;
+  readonly git: Git;
   readonly cache: string;
   readonly draft: CommitDraft;
   /** A new folder for this commit alone. */
@@ -16,7 +16,7 @@ export interface CommitOrder {
   readonly signal: AbortSignal;
 }
 
-type GitRun = (args: readonly string[], options?: Partial<GitProcessOptions>) => ReturnType<GitProcess>;
+type GitRun = (args: readonly string[], options?: Partial<GitOptions>) => ReturnType<Git>;
 
 /** The commit, made from the patch and an index: no file of it is ever written out. */
 export async function makeCommit({ git, cache, draft, place, signal }: CommitOrder): Promise<CommitOutcome> {

@@ -1,9 +1,10 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { HardenedGitOptions } from "../../process/index.ts";
 import { fetchCommit, makeCache } from "./cache.ts";
 import { type Checkout, checkOut } from "./checkout.ts";
-import { type HardenedGitOptions, hardenedGit } from "./hardened-git.ts";
 import { readPatch } from "./read-patch.ts";
+import { openGit } from "./run-git.ts";
 import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
 import type { PatchLimits, PatchReading, Repository } from "./workshop.ts";
 
@@ -41,5 +42,5 @@ export async function patchOfPrepared(limits: PatchLimits, options: PreparedTree
 async function gitIn(options: PreparedTreeOptions, protocols: HardenedGitOptions["protocols"]) {
   const home = join(options.directory, "home");
   await mkdir(home, { recursive: true });
-  return hardenedGit({ ...options, home, protocols });
+  return openGit({ ...options, home, protocols });
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runGit } from "../../coordination/index.ts";
+import { systemGit } from "../../process/index.ts";
 import { protectedBy } from "./protected-paths.ts";
 
 const cases: readonly [pattern: string, path: string, yes: boolean][] = [
@@ -43,7 +43,7 @@ const cases: readonly [pattern: string, path: string, yes: boolean][] = [
 ];
 
 let cwd: string;
-const git = runGit({ ...process.env, GIT_CONFIG_GLOBAL: "/dev/null" });
+const git = systemGit({ ...process.env, GIT_CONFIG_GLOBAL: "/dev/null" });
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "interlock-ignore-"));

@@ -1,16 +1,16 @@
 import { copyFile, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import type { GitProcess } from "../../coordination/index.ts";
+import type { Git } from "../../process/index.ts";
 import { blockingFile } from "./blocking-file.ts";
 import { type Checkout, ours } from "./checkout.ts";
 import { type FolderEntry, folderReader } from "./folder-files.ts";
-import { expectOutput } from "./hardened-git.ts";
+import { expectOutput } from "./run-git.ts";
 import { badPath, type Refused, refusalOf, refused, shown, tooLarge, tooManyFiles } from "./tree-change.ts";
 import { treeChanges } from "./tree-changes.ts";
 import type { PatchLimits, PatchReading } from "./workshop.ts";
 
 export interface PatchOrder {
-  readonly git: GitProcess;
+  readonly git: Git;
   readonly checkout: Checkout;
   readonly limits: PatchLimits;
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
-import type { GitOutput, GitProcess } from "../../coordination/index.ts";
+import type { Git, GitOutput } from "../../process/index.ts";
+import { gitSettings, type HardenedGitOptions } from "../../process/index.ts";
 import type { AccessToken } from "../access-token.ts";
 import { RemoteError } from "../remote-error.ts";
-import { type HardenedGitOptions, settingsFor } from "./hardened-git.ts";
 import { isTokenRefused } from "./remote-failure.ts";
 import type { Repository } from "./workshop.ts";
 
@@ -15,11 +15,7 @@ export interface GitServer {
  * Git with our token, which it gets by its environment, for this server alone, and never repeats. Who is not let in has
  * changed nothing, and is run once more if there is another token by now.
  */
-export function gitOnServer(
-  git: GitProcess,
-  server: GitServer,
-  protocols: HardenedGitOptions["protocols"],
-): GitProcess {
+export function gitOnServer(git: Git, server: GitServer, protocols: HardenedGitOptions["protocols"]): Git {
   return async (args, options) => {
     const token = await server.token({ refused: false });
     const output = await runWith(token, args, options);
@@ -28,10 +24,10 @@ export function gitOnServer(
     return other === token ? output : await runWith(other, args, options);
   };
 
-  async function runWith(token: string, ...[args, options]: Parameters<GitProcess>): Promise<GitOutput> {
+  async function runWith(token: string, ...[args, options]: Parameters<Git>): Promise<GitOutput> {
     const basic = Buffer.from(`oauth2:${token}`).toString("base64");
     const header = [`http.${server.origin}/.extraHeader`, `Authorization: Basic ${basic}`] as const;
-    const env = { ...options.env, ...settingsFor(protocols, [header]) };
+    const env = { ...options.env, ...gitSettings(protocols, [header]) };
     return without([token, basic], await git(args, { ...options, env }));
   }
 }

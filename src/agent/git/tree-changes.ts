@@ -1,5 +1,5 @@
-import type { GitOutput } from "../../coordination/index.ts";
-import { expectOutput } from "./hardened-git.ts";
+import type { GitOutput } from "../../process/index.ts";
+import { expectOutput } from "./run-git.ts";
 import type { TreeChange } from "./tree-change.ts";
 
 type GitRun = (args: readonly string[]) => Promise<GitOutput>;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Git, systemGit } from "../../process/index.ts";
 import { CoordinationError } from "../errors.ts";
-import { type FencedPush, fencedPush, fenceRef, type Git } from "./git.ts";
-import { runGit } from "./run-git.ts";
+import { type FencedPush, fencedPush, fenceRef } from "./git.ts";
 
 let root: string;
 let git: Git;
@@ -16,7 +16,7 @@ let world: World;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "interlock-fencing-"));
   const author = { GIT_AUTHOR_NAME: "t", GIT_AUTHOR_EMAIL: "t@t", GIT_COMMITTER_NAME: "t", GIT_COMMITTER_EMAIL: "t@t" };
-  git = runGit({ ...process.env, ...author, HOME: root, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" });
+  git = systemGit({ ...process.env, ...author, HOME: root, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" });
   await out(root, "--version").catch((cause) => {
     throw new Error("these tests need git 2.29 or later on the PATH", { cause });
   });
@@ -350,7 +350,8 @@ describe("a fenced push that cannot be made", () => {
   });
 
   it("does not take something else under the fence's name for no fence", async () => {
-    const blob = (await git(["hash-object", "-w", "--stdin"], { cwd: world.remote, input: "hello" })).stdout.trim();
+    const made = await git(["hash-object", "-w", "--stdin"], { cwd: world.remote, input: "hello" });
+    const blob = made.stdout.toString().trim();
     await out(world.remote, "update-ref", fenceRef("main"), blob);
 
     await expect(fencedPush(push())).rejects.toMatchObject({ code: "collision" });
@@ -464,7 +465,7 @@ function meddling(at: number, meddle: () => Promise<unknown>): Git {
 function losingReplies(): Git {
   return async (args, options) => {
     const result = await git(args, options);
-    return args[0] === "push" ? { code: 128, stdout: "", stderr: "fatal: the remote end hung up" } : result;
+    return args[0] === "push" ? { ...result, code: 128, stderr: "fatal: the remote end hung up" } : result;
   };
 }
 
@@ -497,11 +498,11 @@ function head(branch = "main"): Promise<string> {
 
 async function fenceOnRemote(branch = "main"): Promise<string | undefined> {
   const { code, stdout } = await git(["cat-file", "blob", fenceRef(branch)], { cwd: world.remote });
-  return code === 0 ? stdout : undefined;
+  return code === 0 ? stdout.toString() : undefined;
 }
 
 async function out(cwd: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await git(args, { cwd });
   if (code !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
-  return stdout.trim();
+  return stdout.toString().trim();
 }

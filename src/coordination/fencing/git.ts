@@ -1,22 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Git } from "../../process/index.ts";
 import { CoordinationError } from "../errors.ts";
 import type { Lease } from "../locks.ts";
-
-/** Port: runs git. Rejects with the signal's reason when it aborts; an exit code other than zero is an answer. */
-export type Git = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
-
-export interface GitOptions {
-  readonly cwd: string;
-  readonly input?: string;
-  readonly signal?: AbortSignal;
-}
-
-export interface GitResult {
-  readonly code: number;
-  readonly stdout: string;
-  /** Without credentials. */
-  readonly stderr: string;
-}
 
 export interface FencedPush {
   readonly git: Git;
@@ -53,7 +38,7 @@ const maxTries = 3;
 /**
  * Moves a branch under a lock: the branch and a ref that holds our fence change in one atomic push, each only if it is
  * as we read it. A late push of a holder that lost its lease fails as a whole. Repeating a push whose reply was lost is
- * harmless. Rejects with `unavailable` when git or the remote fails, or refuses for reasons of its own.
+ * harmless. Rejects with `unavailable` when the remote fails or refuses for reasons of its own; errors of `git` propagate.
  */
 export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
   const run = await checked(push);
@@ -91,6 +76,12 @@ export function fenceRef(branch: string): string {
 
 type GitRun = (args: readonly string[], input?: string) => Promise<GitResult>;
 
+interface GitResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Git in the work tree, once everything that will stand on its command line has been checked. */
 async function checked({ git, workTree, lease, signal, ...push }: FencedPush): Promise<GitRun> {
   for (const sha of [push.commit, push.expectedSha ?? push.commit]) {
@@ -101,8 +92,11 @@ async function checked({ git, workTree, lease, signal, ...push }: FencedPush): P
     throw new TypeError("a remote must not start with a dash or contain credentials; use a credential helper");
   }
   const either = signal ? AbortSignal.any([lease.signal, signal]) : lease.signal;
-  const run: GitRun = (args, input) =>
-    git(args, { cwd: workTree, signal: either, ...(input !== undefined && { input }) });
+  const run: GitRun = async (args, input) => {
+    const output = await git(args, { cwd: workTree, signal: either, ...(input !== undefined && { input }) });
+    if (output.truncated) throw failure(args[0] ?? "", "it printed too much");
+    return { ...output, stdout: output.stdout.toString() };
+  };
   if (push.branch.startsWith("-") || (await run(["check-ref-format", `refs/heads/${push.branch}`])).code !== 0) {
     throw new TypeError(`not a branch name: ${JSON.stringify(push.branch)}`);
   }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { findIsolation, openLocalCoder } from "../../../src/agent/index.ts";
+import { openLocalCoder } from "../../../src/agent/index.ts";
+import { findIsolation } from "../../../src/process/index.ts";
 import { coderOptions } from "./coder-options.ts";
 
 // A process with a coding agent that takes its time, to be killed.

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findIsolation, type Isolation, openLocalCoder } from "../../../src/agent/index.ts";
+import { openLocalCoder } from "../../../src/agent/index.ts";
+import { findIsolation, type Isolation } from "../../../src/process/index.ts";
 import { type CoderWishes, coderOptions, token } from "./coder-options.ts";
 
 const tried = mkdtempSync(join(tmpdir(), "isolation-"));

@@ -1,6 +1,6 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { openOwnDirectory } from "../../../disk/index.ts";
-import { type Processes, systemProcesses } from "../../../engines/index.ts";
+import { type IsolatedRun, type Isolation, isolatedCommand, killAll, visibleWorkTree } from "../../../process/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import type { PatchLimits, Workshop, WorkTree } from "../../git/workshop.ts";
@@ -9,11 +9,8 @@ import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
 import { conclude, failed } from "../conclude.ts";
 import { type DiskUse, diskUse } from "../disk-use.ts";
 import { fillCommand } from "../fill-command.ts";
-import { type AgentEnd, runAgent } from "./agent-process.ts";
-import { endAll } from "./end-all.ts";
-import type { Isolation } from "./isolation.ts";
+import { type CoderEnd, runCoder } from "./coder-process.ts";
 import { clearAbandoned, giveTo, lend, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
-import { type CoderWorkspace, onStage, placeOfTree } from "./stage.ts";
 
 export interface LocalCoderOptions {
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
@@ -52,14 +49,13 @@ const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
  */
 export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder> {
   await refuseSecretValues(options);
-  const processes = systemProcesses();
   await openOwnDirectory(options.directory, "agent.workDir");
   await clearAbandoned(options.directory, async (folder) => {
     options.log.warn("run of a coding agent was left behind", { folder });
-    await endAll({ folder, mark: markOf(folder.slice(folder.lastIndexOf("/") + 1)), processes, clock: options.clock });
+    await killAll({ folder, mark: runMark(folder), clock: options.clock });
     await removeScratch(folder);
   });
-  return { run: (order, signal) => runOrder(order, { options, processes, signal }) };
+  return { run: (order, signal) => runOrder(order, { options, signal }) };
 }
 
 /** The names were checked with the settings; what a variable holds can only be seen here. */
@@ -74,7 +70,6 @@ async function refuseSecretValues({ environment, ownSecrets }: LocalCoderOptions
 
 interface Setting {
   readonly options: LocalCoderOptions;
-  readonly processes: Processes;
   readonly signal: AbortSignal;
 }
 
@@ -98,28 +93,28 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
   });
 }
 
-async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting: Setting): Promise<AgentEnd> {
-  const { options, processes, signal } = setting;
+async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting: Setting): Promise<CoderEnd> {
+  const { options, signal } = setting;
   const { isolation, limits, clock } = options;
   const { folder } = scratch;
-  const stage: CoderWorkspace = {
+  const run: IsolatedRun = {
     folder,
     workTree: tree.directory,
     hidden: [options.directory, ...options.hidden],
     maxFileBytes: limits.maxAddedBytes,
   };
-  const workTree = placeOfTree(stage, isolation);
+  const workTree = visibleWorkTree(run, isolation);
   const argv = fillCommand(options.command, { workTree, requestFile: join(folder, "request.json") });
-  const mark = markOf(scratch.name);
+  const mark = runMark(folder);
   const [markName = "", markValue = ""] = mark.split("=");
   const isLent = !isolation.namespaces && workTree !== tree.directory;
   await using _lent = isLent ? await lend(tree.directory, workTree) : undefined;
   const folders = [isLent ? workTree : tree.directory, join(folder, "home"), join(folder, "tmp")];
   const before = await diskUse(folders);
-  const oversize = async () => oversizeOf(await diskUse(folders), before, limits);
-  const end = await runAgent(
+  const checkSize = async () => findExcess(await diskUse(folders), before, limits);
+  const end = await runCoder(
     {
-      argv: onStage(argv, stage, isolation),
+      argv: isolatedCommand(argv, run, isolation),
       env: {
         ...{ PATH: usualPath, LANG: "C.UTF-8", ...options.environment },
         ...{ HOME: join(folder, "home"), TMPDIR: join(folder, "tmp"), [markName]: markValue },
@@ -127,22 +122,24 @@ async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting:
       input: request,
       timeoutMs: limits.timeoutMs,
       maxOutputBytes: limits.maxOutputBytes,
-      oversize,
-      endAll: () => endAll({ folder, mark: isolation.namespaces ? undefined : mark, processes, clock }),
+      checkSize,
+      folder,
+      mark: isolation.namespaces ? undefined : mark,
       clock,
     },
     signal,
   );
-  // What it wrote in its last moments counts, too.
-  const message = end.how === "exited" ? await oversize() : undefined;
+  // The last check may have been before its last writes.
+  const message = end.how === "exited" ? await checkSize() : undefined;
   return message === undefined ? end : { how: "ended", why: "WorkTreeTooLarge", message };
 }
 
-function markOf(name: string): string {
-  return `INTERLOCK_CODER_RUN=${name}`;
+/** The variable that marks all processes of the run in `folder`. */
+function runMark(folder: string): string {
+  return `INTERLOCK_CODER_RUN=${basename(folder)}`;
 }
 
-function oversizeOf(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFiles }: CoderLimits): string | undefined {
+function findExcess(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFiles }: CoderLimits): string | undefined {
   if (now.bytes - before.bytes > maxAddedBytes) return `it wrote more than ${maxAddedBytes} bytes to disk`;
   if (now.files - before.files > maxAddedFiles) return `it made more than ${maxAddedFiles} files`;
   return undefined;
@@ -154,7 +151,7 @@ function notStarted(message: string, command: readonly string[], secrets: readon
 }
 
 function exited(
-  { code, stdout, stderr }: AgentEnd & { how: "exited" },
+  { code, stdout, stderr }: CoderEnd & { how: "exited" },
   secrets: readonly string[],
   { network }: Isolation,
 ): string {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { clearAbandoned, makeScratch, removeScratch } from "./scratch.ts";
 
@@ -34,6 +34,6 @@ describe("the folder of a run", () => {
 
     await clearAbandoned(directory, removeScratch);
 
-    expect(readdirSync(directory)).toEqual([scratch.name]);
+    expect(readdirSync(directory)).toEqual([basename(scratch.folder)]);
   });
 });

@@ -1,18 +1,16 @@
 import { execFile } from "node:child_process";
 import type { FileHandle } from "node:fs/promises";
 import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { assertOwned, lockIfThere } from "../../../disk/index.ts";
-import type { UserId } from "./isolation.ts";
+import type { UserId } from "../../../process/index.ts";
 
 const run = promisify(execFile);
 
 /** A folder for one run. While it is there and we are alive, `owner` in it is locked; see `clearAbandoned`. */
 export interface Scratch extends AsyncDisposable {
   readonly folder: string;
-  /** What tells its processes from all others. */
-  readonly name: string;
 }
 
 /** A new folder with a lock for the agent's processes, the request, and what is the agent's own. */
@@ -28,7 +26,6 @@ export async function makeScratch(directory: string, request: string, user: User
   }
   return {
     folder,
-    name: basename(folder),
     async [Symbol.asyncDispose]() {
       await removeScratch(folder);
       await owner.close();

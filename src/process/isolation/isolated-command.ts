@@ -1,51 +1,48 @@
+import { underLock } from "../lock-holders.ts";
 import type { Isolation } from "./isolation.ts";
 
-/** Where a run takes place, on this machine. */
-export interface CoderWorkspace {
-  /** Belongs to this run alone; holds `lock`, `request.json`, and `home`, `tmp` and `work` for the agent. */
+/** The folders of one isolated run. */
+export interface IsolatedRun {
+  /** Belongs to this run alone; contains `lock`, and `work` as the mount point of the work tree. */
   readonly folder: string;
   readonly workTree: string;
-  /** The agent does not see what is in them, or what is in the file. */
+  /** Folders and files whose contents are hidden from the command. */
   readonly hidden: readonly string[];
-  /** How large one file may become. */
+  /** The limit of the size of one file. */
   readonly maxFileBytes: number;
 }
 
-/** Where the agent finds its work tree. Another user could not reach the real one. */
-export function placeOfTree({ folder, workTree }: CoderWorkspace, { namespaces, user }: Isolation): string {
+/** Where the command finds its work tree. Another user could not reach the real one. */
+export function visibleWorkTree({ folder, workTree }: IsolatedRun, { namespaces, user }: Isolation): string {
   return namespaces || user ? `${folder}/work` : workTree;
 }
 
 /**
- * The command line that runs `argv` as a child that cannot be told from the agent: it has its standard streams and its
- * environment, and writes to descriptor 3 when all is set up and the agent is about to begin.
+ * The command line that runs `argv` isolated. The process behaves as the command itself: it has the same standard
+ * streams and environment. It writes to descriptor 3 when the set-up is done and the command is about to begin.
  *
- * - Every process of the agent inherits the locked file, and so is found by it.
- * - The whole ends when our process does, however that ends.
+ * - Every process of the command inherits the locked file, and is found by it.
+ * - All of them end when our process ends, for whatever reason.
  * - In namespaces of its own the first process is our script. When it ends, the kernel ends all others there.
  */
-export function onStage(argv: readonly string[], stage: CoderWorkspace, isolation: Isolation): readonly string[] {
+export function isolatedCommand(argv: readonly string[], run: IsolatedRun, isolation: Isolation): readonly string[] {
   const { namespaces, user } = isolation;
-  const { folder, hidden, maxFileBytes } = stage;
-  const workTree = namespaces ? stage.workTree : placeOfTree(stage, isolation);
-  return [
-    ...["/bin/sh", "-c", launcher, "flock", "--no-fork", "-x", "-w", "10", `${folder}/lock`],
+  const { folder, hidden, maxFileBytes } = run;
+  const workTree = namespaces ? run.workTree : visibleWorkTree(run, isolation);
+  return underLock(folder, [
     ...["setpriv", "--pdeathsig", "KILL"],
     ...(namespaces ? ["unshare", ...namespaceFlags(isolation)] : []),
-    ...["/bin/sh", "-c", namespaces ? isolated(isolation.network) : plain, "interlock-coder"],
+    ...["/bin/sh", "-c", namespaces ? isolated(isolation.network) : plain, "interlock-isolated"],
     ...[folder, workTree, user ? `--reuid=${user.uid} --regid=${user.gid} --clear-groups` : ""],
     ...[namespaces || user ? "--bounding-set=-all --inh-caps=-all --ambient-caps=-all" : ""],
     ...[`--core=0 --fsize=${maxFileBytes}${namespaces || user ? ` --nproc=${maxProcesses}` : ""}`],
     ...(namespaces ? hidden : []),
     ...["--", ...argv],
-  ];
+  ]);
 }
 
 /** Processes and threads together. */
 const maxProcesses = 4_096;
-
-/** The agent's PATH may be anything; our own programs are found where the system has them. */
-const launcher = 'exec "$(command -pv flock)" "$@"';
 
 function namespaceFlags({ namespaces, network }: Isolation): readonly string[] {
   return [
@@ -60,7 +57,7 @@ folder=$1 tree=$2 user=$3 rights=$4 limits=$5
 shift 5
 `;
 
-/** In the end our descriptor is closed, and the agent gets no privilege back, whatever programs there are. */
+/** Finally our descriptor is closed, and no program can give the command a privilege back. */
 const become = (first: string) => `
 [ "$1" = -- ] || exit 125
 printf ready >&3
@@ -68,12 +65,12 @@ exec 3>&-
 ${first}"$(command -pv prlimit)" $limits "$(command -pv setpriv)" --no-new-privs $user $rights "$@"
 `;
 
-/** Tests of a project often talk to themselves. Where the program is missing they cannot, and the rest works. */
+/** The tests of a project often use the loopback interface. Without the program `ip` only those tests fail. */
 const loopbackUp = "command -p ip link set lo up 2> /dev/null";
 
 /**
- * The order matters: the work tree is taken before what it lies in is hidden, and the folder is put back by the handle
- * that its being the working directory is, because by its name it is no longer found.
+ * The order matters: the work tree is mounted before the folder around it is hidden, and the folder is mounted again
+ * through the working directory, because its name no longer leads to it.
  */
 const isolated = (network: boolean) => `${readArguments}
 ${network ? "" : loopbackUp}

@@ -1,17 +1,16 @@
-import type { GitEnvironment, GitOutput, GitProcess } from "../../coordination/index.ts";
-import { CoordinationError, gitProcess } from "../../coordination/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { RemoteError } from "../remote-error.ts";
+import { ProcessError } from "../process-error.ts";
+import { type Git, type GitEnvironment, systemGit } from "./system-git.ts";
 
 export interface HardenedGitOptions {
-  /** Of this process: of it git gets where programs, proxies and certificates are, and no more. */
+  /** Of this process. Git gets the locations of programs, proxies and certificates from it, and nothing else. */
   readonly env: GitEnvironment;
-  /** A folder without settings in it: git and curl look for some in the home. */
+  /** A folder without settings: git and curl look for theirs in the home directory. */
   readonly home: string;
-  /** What git may talk: `https` alone, if it can be. */
+  /** The protocols that git may use. */
   readonly protocols: readonly ("https" | "http" | "file")[];
   readonly clock: Clock;
-  /** The longest that one run may take. */
+  /** How long one run may take. */
   readonly timeLimitMs: number;
 }
 
@@ -20,7 +19,7 @@ const inherited = [
   ..."http_proxy https_proxy no_proxy all_proxy HTTPS_PROXY NO_PROXY ALL_PROXY".split(" "),
 ];
 
-/** Whatever a repository, a work tree or this machine says, these hold: given by environment, they are above every file. */
+/** Passed by environment, these override every settings file of the repository, the work tree and the machine. */
 const settings: readonly (readonly [string, string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -33,7 +32,7 @@ const settings: readonly (readonly [string, string])[] = [
   ["core.symlinks", "true"],
   ["core.protectNTFS", "true"],
   ["core.protectHFS", "true"],
-  // Larger files are neither diffed nor kept in memory.
+  // Larger files are not diffed and not loaded into memory.
   ["core.bigFileThreshold", "32m"],
   ["core.askPass", ""],
   ["credential.helper", ""],
@@ -47,35 +46,23 @@ const settings: readonly (readonly [string, string])[] = [
   ["protocol.allow", "never"],
 ];
 
-/**
- * Git that follows nobody's settings but ours, and ends within the time limit. A run that does not finish is
- * `unavailable`.
- */
-export function hardenedGit(options: HardenedGitOptions): GitProcess {
-  const git = gitProcess(environment(options));
+/** Git that applies no settings but ours and ends within the time limit. */
+export function hardenedGit(options: HardenedGitOptions): Git {
+  const git = systemGit(environment(options));
   return async (args, run) => {
     using limit = timeLimit(options, run.signal);
     try {
       return await git(args, { ...run, signal: limit.signal });
     } catch (error) {
       run.signal?.throwIfAborted();
-      if (limit.signal.aborted) throw new RemoteError("unavailable", tooSlow(args, options));
-      if (error instanceof CoordinationError) throw new RemoteError("unavailable", error.message);
-      throw error;
+      if (!limit.signal.aborted) throw error;
+      throw new ProcessError(`git ${args[0]} did not finish within ${options.timeLimitMs / 1_000} s`);
     }
   };
 }
 
-/** What git printed, if it went well. Otherwise something is wrong here, and not with a remote. */
-export async function expectOutput(command: string, running: Promise<GitOutput>): Promise<Buffer> {
-  const { code, stdout, stderr, truncated } = await running;
-  if (truncated) throw new RemoteError("unavailable", `git ${command} printed too much`);
-  if (code !== 0) throw new RemoteError("unavailable", `git ${command} failed: ${stderr.trim().slice(-2_000)}`);
-  return stdout;
-}
-
-/** Settings as git takes them from its environment, where no process list shows them. */
-function asEnvironment(pairs: readonly (readonly [string, string])[]): Record<string, string> {
+/** Git reads settings from its environment, where they do not appear in the process list. */
+function toEnvironment(pairs: readonly (readonly [string, string])[]): Record<string, string> {
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(pairs.length) };
   for (const [i, [key, value]] of pairs.entries()) {
     env[`GIT_CONFIG_KEY_${i}`] = key;
@@ -84,13 +71,13 @@ function asEnvironment(pairs: readonly (readonly [string, string])[]): Record<st
   return env;
 }
 
-/** Our settings, and what only some runs have. */
-export function settingsFor(
+/** Our settings and those of one run, as variables. */
+export function gitSettings(
   protocols: HardenedGitOptions["protocols"],
   more: readonly (readonly [string, string])[] = [],
 ): Record<string, string> {
   const allowed = protocols.map((name) => [`protocol.${name}.allow`, "always"] as const);
-  return asEnvironment([...settings, ...allowed, ...more]);
+  return toEnvironment([...settings, ...allowed, ...more]);
 }
 
 function environment({ env, home, protocols }: HardenedGitOptions): GitEnvironment {
@@ -102,7 +89,7 @@ function environment({ env, home, protocols }: HardenedGitOptions): GitEnvironme
     GIT_ATTR_NOSYSTEM: "1",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
-    ...settingsFor(protocols),
+    ...gitSettings(protocols),
   };
 }
 
@@ -113,8 +100,4 @@ function timeLimit({ clock, timeLimitMs }: HardenedGitOptions, caller: AbortSign
     signal: caller ? AbortSignal.any([caller, late.signal]) : late.signal,
     [Symbol.dispose]: () => timer.cancel(),
   };
-}
-
-function tooSlow(args: readonly string[], { timeLimitMs }: HardenedGitOptions): string {
-  return `git ${args[0]} did not finish within ${timeLimitMs / 1_000} s`;
 }

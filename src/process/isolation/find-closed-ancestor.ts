@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import type { Isolation, UserId } from "./isolation.ts";
 
 /**
- * The first directory on the way to `directory`, itself included, that the user of the coding agent cannot enter;
- * undefined if there is none. In namespaces, whatever is in one of `hidden` is replaced and can be entered.
+ * The first directory on the path to `directory`, itself included, that the isolated user cannot enter; undefined if
+ * there is none. In namespaces, everything in one of `hidden` is replaced and can be entered.
  */
-export async function closedAncestor(
+export async function findClosedAncestor(
   directory: string,
   { namespaces, user }: Isolation,
   hidden: readonly string[],
@@ -19,7 +19,7 @@ export async function closedAncestor(
   return undefined;
 }
 
-/** Whether a user, who has no other groups, may enter a directory. */
+/** Whether a user without other groups may enter a directory. */
 export function canEnter(
   { uid, gid, mode }: { readonly uid: number; readonly gid: number; readonly mode: number },
   user: UserId,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { canEnter, closedAncestor } from "./closed-ancestor.ts";
+import { canEnter, findClosedAncestor } from "./find-closed-ancestor.ts";
 import type { Isolation } from "./isolation.ts";
 
 const user = { uid: 65_534, gid: 65_534 };
@@ -18,27 +18,27 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-describe("the way to the work directory", () => {
+describe("the path to the work directory", () => {
   it("is closed to another user by a private data directory", async () => {
-    expect(await closedAncestor(join(root, "data", "coder"), asUserAlone, [join(root, "data")])).toBe(
+    expect(await findClosedAncestor(join(root, "data", "coder"), asUserAlone, [join(root, "data")])).toBe(
       join(root, "data"),
     );
   });
 
   it("is open where that directory is replaced", async () => {
-    expect(await closedAncestor(join(root, "data", "coder"), inNamespaces, [join(root, "data")])).toBeUndefined();
+    expect(await findClosedAncestor(join(root, "data", "coder"), inNamespaces, [join(root, "data")])).toBeUndefined();
   });
 
   it("is closed by a private directory above the one that is replaced", async () => {
     chmodSync(root, 0o700);
 
-    expect(await closedAncestor(join(root, "data", "coder"), inNamespaces, [join(root, "data")])).toBe(root);
+    expect(await findClosedAncestor(join(root, "data", "coder"), inNamespaces, [join(root, "data")])).toBe(root);
   });
 
   it("is open to our own user", async () => {
     const own: Isolation = { namespaces: "user", user: undefined, network: false };
 
-    expect(await closedAncestor(join(root, "data", "coder"), own, [])).toBeUndefined();
+    expect(await findClosedAncestor(join(root, "data", "coder"), own, [])).toBeUndefined();
   });
 });
 
