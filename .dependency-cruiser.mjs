@@ -9,7 +9,6 @@ const mayImport = {
   apiserver: ["time", "telemetry", "disk", "kube"],
   resources: ["time", "kube"],
   manifests: ["kube", "apiserver", "resources"],
-  cli: ["time", "telemetry", "kube", "apiserver", "resources", "policy", "ledger", "engines"],
   coordination: ["time", "telemetry", "process", "kube"],
   stalls: ["time", "telemetry", "kube", "resources"],
   policy: ["time", "resources"],
@@ -34,7 +33,9 @@ const mayImport = {
   ],
   notify: ["time", "telemetry", "kube", "resources", "ledger", "coordination", "stalls"],
 };
-// `app` composes everything and `main.ts` starts it: nothing imports them, and they may import what they like.
+// main.ts → cli → app → everything: `app` composes the parts, `cli` is what can be typed, and neither is imported by a part.
+mayImport.app = Object.keys(mayImport);
+mayImport.cli = Object.keys(mayImport);
 
 const tests = "\\.(test|contract)\\.ts$";
 const adapters = "(memory|redis|kubernetes|http|tekton|job|local|file)";

@@ -1,21 +1,37 @@
-export { type AgentProcessOptions, openAgent } from "./agent.ts";
-export { type CoderProcessOptions, openCoder } from "./coder.ts";
-export { type CommandContext, commands } from "./commands/index.ts";
-export { type Coordination, type CoordinationOptions, openCoordination } from "./coordination.ts";
-export { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
-export { type ExecutorProcessOptions, openExecutor } from "./executor.ts";
+export { hasAgent, openAgent } from "./agent.ts";
+export { openCoder } from "./coder.ts";
+export { openCoordination } from "./coordination.ts";
+export { makeDataDirectory } from "./data-directory.ts";
+export { type EmbeddedApi, startEmbeddedApi } from "./embedded-api.ts";
+export { openExecutor } from "./executor.ts";
+export { factsLimits, factsReader } from "./facts.ts";
 export { failAt } from "./fail-at.ts";
-export { type GatewayProcessOptions, openGateway, type RunningGateway } from "./gateway.ts";
-export { type LedgerOptions, ledgerDirectory, openLedger, openLedgerDatabase } from "./ledger.ts";
-export { type NamesOptions, namesKnownSince } from "./names-known-since.ts";
-export { type NotifyProcessOptions, openNotify } from "./notify.ts";
-export { type Objects, type ObjectsOptions, openObjects } from "./objects.ts";
-export { openClient } from "./open-client.ts";
+export { openGateway, type RunningGateway, webhookPath } from "./gateway.ts";
+export { declaredKinds, openKinds } from "./kinds.ts";
+export {
+  checkpointKeys,
+  hasLedger,
+  type LedgerPlace,
+  ledgerDirectory,
+  openLedger,
+  openLedgerDatabase,
+  patienceMs,
+  trustedKeys,
+} from "./ledger.ts";
+export { logConfig } from "./log-config.ts";
+export { serveMetrics } from "./metrics.ts";
+export { namesKnownSince } from "./names-known-since.ts";
+export { openNotify } from "./notify.ts";
+export { openObjects } from "./objects.ts";
+export { isOwnServer, openApiServer, openClient } from "./open-client.ts";
 export { openOrchestrator } from "./orchestrator.ts";
-export { policySettings } from "./policy-settings.ts";
-export { openPolling, type PollingOptions } from "./polling.ts";
-export { prepare } from "./prepare.ts";
-export { openRules, type RulesAnalyzer, type RulesOptions } from "./rules.ts";
+export { knownPolicySettings, policySettings } from "./policy-settings.ts";
+export { openPolling } from "./polling.ts";
+export { agentNamespaces, prepare, watermarkNamespaces } from "./prepare.ts";
+export { openRules, type RulesAnalyzer } from "./rules.ts";
+export { readRulesFolder, yamlFilesIn } from "./rules-folder.ts";
+export { secretFile } from "./secret-file.ts";
+export { mappedPath, openAlertmanagerReader, signalPaths } from "./signal-routes.ts";
 export type { Stage, StageOptions } from "./stage.ts";
-export { startUp, type Up, type UpOptions } from "./up.ts";
-export { openWorkflows, type Workflows, type WorkflowsOptions } from "./workflows.ts";
+export { startUp, type Up } from "./up.ts";
+export { openWorkflows } from "./workflows.ts";

@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { CommandError } from "../cli/index.ts";
 import type { Config } from "../config/index.ts";
 import { fromKubeconfig, httpClient, inCluster, type KubeClient } from "../kube/index.ts";
 import type { Clock, Random } from "../time/index.ts";
@@ -12,8 +11,9 @@ export async function openClient(
 ): Promise<KubeClient> {
   const connection = await fromKubeconfig({ path, ...(context !== undefined && { context }) }).catch((error: Error) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") throw error;
-    throw new CommandError(
-      `there is no kubeconfig ${path}: start Interlock first (npm start, or interlock api), which writes one, or name another one with --kubeconfig`,
+    throw new Error(
+      `kubeconfig ${path} does not exist; start Interlock (npm start or interlock api), which writes it, or name another file with --kubeconfig`,
+      { cause: error },
     );
   });
   return httpClient({ connection, clock, random });

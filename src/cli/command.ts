@@ -3,7 +3,7 @@ import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { Facts, PolicySettings, Rule } from "../policy/index.ts";
 import type { CatalogDefaults, Kinds, RemediationRequestSpec } from "../resources/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./output/terminal.ts";
 
 /** Something that can be typed behind `interlock`. */
 export interface Command<Context> {

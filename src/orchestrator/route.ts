@@ -9,8 +9,8 @@ import {
 } from "../resources/index.ts";
 import { backoffMs, parseDuration } from "../time/index.ts";
 import { act, type Decision, nothing, waitUntil } from "./action.ts";
-import { askPolicy } from "./ask-policy.ts";
 import { block } from "./block.ts";
+import { decideAction } from "./decide-action.ts";
 import { approvalName, draftApproval } from "./draft-approval.ts";
 import { draftExecution } from "./draft-execution.ts";
 import { close, mayStillAct, startOver, succeeded } from "./ending.ts";
@@ -103,7 +103,7 @@ function join(incident: RemediationRequest, view: TargetView): Decision | undefi
 /** May it act now? */
 function ask(incident: RemediationRequest, view: TargetView): Decision {
   const { nowMs } = view;
-  const decision = askPolicy(incident, view);
+  const decision = decideAction(incident, view);
   if (decision.verdict === "block") return block(incident, decision, view);
   if (decision.observeOnly) {
     const { message } = decision;

@@ -1,3 +1,4 @@
+export { askPolicy, type PolicyQuestion, type PolicyReport } from "./ask-policy.ts";
 export { askingIncident } from "./asking-incident.ts";
 export { type Check, remaining } from "./checks.ts";
 export { type Allowed, type Blocked, decide, type PolicyDecision } from "./decide.ts";
@@ -26,4 +27,4 @@ export { type RuleContext, ruleProblems } from "./rules/rule-problems.ts";
 export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";
 export { pausableTask, pauseOver, taskPause } from "./task-pause.ts";
 export { isVerifiedName, type NameGuarantee } from "./verified-name.ts";
-export { diagnosedWorkflow, workflowRules } from "./workflow-rules.ts";
+export { workflowRules } from "./workflow-rules.ts";

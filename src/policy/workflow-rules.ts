@@ -1,4 +1,11 @@
-import type { CatalogLookup, Diagnosis, RemediationWorkflow } from "../resources/index.ts";
+import {
+  type CatalogDefaults,
+  type CatalogLookup,
+  catalogDifference,
+  type Diagnosis,
+  type RemediationWorkflow,
+  type WorkflowRef,
+} from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import type { WorkflowRules } from "./request.ts";
 import { diagnosisProblems, type Installation } from "./rules/rule-problems.ts";
@@ -29,6 +36,24 @@ export function diagnosedWorkflow(
     case "entry": {
       const problems = diagnosisProblems(diagnosis, found.entry, installation);
       return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
+    }
+  }
+}
+
+/** The rules of the workflow that an execution refers to; undefined if the catalog does not have it and must. */
+export function referencedWorkflow(
+  workflowRef: Partial<WorkflowRef>,
+  found: CatalogLookup,
+  defaults: CatalogDefaults & { readonly allowOutsideCatalog: boolean },
+): WorkflowRules | undefined {
+  switch (found.kind) {
+    case "unknown":
+      return defaults.allowOutsideCatalog ? { outsideCatalog: true } : undefined;
+    case "unusable":
+      return { difference: found.problem };
+    case "entry": {
+      const difference = catalogDifference(workflowRef, found.entry, defaults);
+      return { ...workflowRules(found.entry), ...(difference === undefined ? {} : { difference }) };
     }
   }
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { commands } from "../../src/app/index.ts";
+import { commands } from "../../src/cli/index.ts";
 
 const all = Object.values(commands).flat();
 const { version, engines } = JSON.parse(readFileSync("package.json", "utf8")) as {

@@ -1,4 +1,4 @@
-import { why } from "../../src/cli/why.ts";
+import { why } from "../../src/cli/commands/why/why.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type LedgerEvent, readLedger } from "../../src/ledger/index.ts";
 import {

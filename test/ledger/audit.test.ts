@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { commands, openLedger } from "../../src/app/index.ts";
-import { printTo } from "../../src/cli/index.ts";
+import { openLedger } from "../../src/app/index.ts";
+import { commands, printTo } from "../../src/cli/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { chain } from "../../src/ledger/database/ledger-database.contract.ts";
 import {

@@ -9,4 +9,4 @@ process.on("message", () => {
     .then(() => gc())
     .then(() => process.send?.(process.memoryUsage()));
 });
-await import("../../src/command-line.ts");
+await import("../../src/cli/command-line.ts");

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { previewLines } from "../../src/cli/commands/preview-lines.ts";
 import { why } from "../../src/cli/index.ts";
-import { previewLines } from "../../src/cli/preview-lines.ts";
 import type { Rule } from "../../src/policy/index.ts";
 import type { RemediationWorkflowSpec } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";

@@ -57,4 +57,4 @@ function mutating({ file, from, to }: Mutation): Plugin {
 }
 
 /** The command line tool, `interlock`. */
-export const interlockEntry = new URL("../../src/command-line.ts", import.meta.url);
+export const interlockEntry = new URL("../../src/cli/command-line.ts", import.meta.url);

@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import { TestDesk } from "../../../test/doubles/test-desk.ts";
+import { incidentName, installCrds, remediationApprovalRequests } from "../../resources/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { approve, reject } from "./approve.ts";
+
+const incident = incidentName("v1:abc", 1);
+let desk: TestDesk;
+let clock: ManualClock;
+beforeEach(async () => {
+  clock = new ManualClock();
+  const client = testCluster({ clock, random: systemRandom(), namespaces: ["default", "kubernaut-system"] }).client();
+  await installCrds(client);
+  desk = new TestDesk(client);
+  await ask("rar-1", incident);
+});
+
+describe("interlock approve and reject", () => {
+  it.each([
+    ["Approved", approve, "rar-1"],
+    ["Approved", approve, incident],
+    ["Rejected", reject, incident.slice(0, 12).concat("-1")],
+  ] as const)("%s: the answer is on the question with who and why (%#)", async (decision, command, subject) => {
+    await command.perform([subject, "--reason", "looked at it"], desk);
+
+    expect(desk.read()).toBe(`rar-1 is ${decision} by kim (unverified): cleanup on node/worker-1`);
+    expect((await question("rar-1"))?.status).toEqual({
+      decision,
+      decidedBy: "kim (unverified)",
+      decidedVia: "command line",
+      decidedAt: new Date(desk.client.serverNowMs()).toISOString(),
+      decisionMessage: "looked at it",
+    });
+  });
+
+  it("answer once", async () => {
+    await approve.perform(["rar-1", "--reason", "fine"], desk);
+
+    await expect(reject.perform(["rar-1", "--reason", "no"], desk)).rejects.toThrow(
+      "rar-1 was answered already: Approved",
+    );
+    await expect(reject.perform([incident, "--reason", "no"], desk)).rejects.toThrow("answered already: Approved");
+  });
+
+  it("do not answer when the time is up", async () => {
+    await clock.advance(3_600_000);
+
+    await expect(approve.perform(["rar-1", "--reason", "fine"], desk)).rejects.toThrow("no answer was a no");
+  });
+
+  it("take the question that is still open, when an incident has asked before", async () => {
+    await reject.perform(["rar-1", "--reason", "not now"], desk);
+    await ask("rar-2", incident);
+
+    await approve.perform([incident, "--reason", "now"], desk);
+
+    expect((await question("rar-2"))?.status?.decision).toBe("Approved");
+  });
+
+  it.each([
+    [[], "say which approval or incident"],
+    [["rar-1"], '--reason "…" is missing'],
+    [["rar-9", "--reason", "x"], "there is no approval rar-9, and no incident of that name waits for one"],
+  ])("asked with %j say what to write", async (args, problem) => {
+    await expect(approve.perform(args, desk)).rejects.toThrow(problem);
+  });
+});
+
+function question(name: string) {
+  return desk.client.get(remediationApprovalRequests, { namespace: "kubernaut-system", name });
+}
+
+async function ask(name: string, incidentName: string) {
+  const { apiVersion, kind } = remediationApprovalRequests;
+  await desk.client.create(remediationApprovalRequests, {
+    apiVersion,
+    kind,
+    metadata: { name, namespace: "kubernaut-system" },
+    spec: {
+      remediationRequestRef: { name: incidentName, namespace: "kubernaut-system" },
+      targetResource: "node/worker-1",
+      recommendedWorkflow: { workflowId: "cleanup" },
+      whyApprovalRequired: "the workflow asks for it",
+      requiredBy: new Date(desk.client.serverNowMs() + 3_600_000).toISOString(),
+    },
+  });
+}

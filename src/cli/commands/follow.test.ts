@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import { TestDesk } from "../../../test/doubles/test-desk.ts";
+import type { KubeClient } from "../../kube/index.ts";
+import { installCrds, workflowExecutions } from "../../resources/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { follow } from "./follow.ts";
+
+const ref = { name: "clean-1", namespace: "default" };
+let clock: ManualClock;
+let client: KubeClient;
+let desk: TestDesk;
+beforeEach(async () => {
+  clock = new ManualClock();
+  client = testCluster({ clock, random: systemRandom(), namespaces: ["default"] }).client();
+  await installCrds(client);
+  desk = new TestDesk(client);
+});
+
+describe("whoever has a workflow run", () => {
+  it("is told what became of it, and of no wait that was short", async () => {
+    const { status } = await begin();
+
+    await skip();
+
+    expect(await status).toBe(3);
+    expect(desk.read()).toBe("skipped, Paused: release 4");
+  });
+
+  it("is asked whether an executor runs when nobody admits it", async () => {
+    const { status } = await begin();
+
+    await clock.advance(5_000);
+
+    expect(desk.read()).toBe("still waiting to be admitted: is an executor running?");
+    await skip();
+    expect(await status).toBe(3);
+  });
+});
+
+/** An execution that somebody follows, and that waits. */
+async function begin(): Promise<{ readonly status: Promise<number> }> {
+  const { apiVersion, kind } = workflowExecutions;
+  const workflowRef = { workflowId: "clean", version: "1", containerImage: "clean" };
+  const spec = { workflowRef, targetResource: "node/worker-1" };
+  const created = await client.create(workflowExecutions, { apiVersion, kind, metadata: ref, spec });
+  if (created.kind !== "created") throw new Error("it was there before");
+  const status = follow(created.object, { client, terminal: desk.terminal, clock });
+  await settle();
+  return { status };
+}
+
+async function skip() {
+  const skipDetails = { reason: "Paused", message: "release 4", skippedAt: "2026-11-15T12:00:00Z" };
+  for (const status of [{ phase: "Pending" }, { phase: "Skipped", skipDetails }]) {
+    await client.patch(workflowExecutions, ref, { merge: { status } }, { subresource: "status" });
+  }
+}

@@ -1,0 +1,100 @@
+import { parseArgs } from "node:util";
+import type { KubeObject } from "../../kube/index.ts";
+import {
+  automationPauses,
+  codingTasks,
+  type Kind,
+  notificationRequests,
+  remediationApprovalRequests,
+  remediationRequests,
+  remediationTargets,
+  remediationWorkflows,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import { type Command, CommandError, type Desk } from "../command.ts";
+import { Table } from "../output/table.ts";
+import { jsonLines } from "../output/terminal.ts";
+import { watchTable } from "../output/watch-table.ts";
+import { MisuseError, onlyWord } from "../parsing/misuse.ts";
+import { isNamed, shortNames } from "../parsing/short-name.ts";
+
+/** What people call our kinds. */
+const kinds: Readonly<Record<string, Kind>> = {
+  incidents: remediationRequests,
+  executions: workflowExecutions,
+  targets: remediationTargets,
+  workflows: remediationWorkflows,
+  pauses: automationPauses,
+  approvals: remediationApprovalRequests,
+  notices: notificationRequests,
+  tasks: codingTasks,
+};
+
+const outputs = ["wide", "json", "name"] as const;
+
+/** `interlock get` */
+export const get: Command<Desk> = {
+  name: "get",
+  about: `list ${Object.keys(kinds).join(", ")}`,
+  usage: `interlock get ${Object.keys(kinds).join("|")} [NAME] [--namespace NS] [--output ${outputs.join("|")}] [--watch]
+
+Lists what there is, oldest first, in all namespaces unless one is named; with --watch (-w) also each row that changes from
+then on, until Ctrl-C. Names with a hash in them are shortened, and are understood so by every command; with --output (-o)
+wide, json and name they are whole.`,
+  example: "interlock get incidents --watch",
+  perform: performGet,
+};
+
+async function performGet(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal } = desk;
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      namespace: { type: "string" },
+      output: { type: "string", short: "o" },
+      watch: { type: "boolean", short: "w", default: false },
+    },
+  });
+  const [word = "", ...names] = positionals;
+  const name = names.length > 0 ? onlyWord(names, "which") : undefined;
+  const { output, namespace } = values;
+  if (!word) throw new MisuseError(`say what to list: ${Object.keys(kinds).join(", ")}`);
+  if (output !== undefined && !(outputs as readonly string[]).includes(output))
+    throw new MisuseError(`--output can be ${outputs.join(", ")}; got ${output}`);
+  const { plural, kind } = kindOf(word);
+  const wide = output === "wide";
+  const table = new Table(kind, { wide, nameOf: wide ? (name) => name : shortNames });
+  const query = namespace ? { namespace } : {};
+  const pick = (objects: readonly KubeObject[]) =>
+    objects.filter(({ metadata }) => !name || isNamed(name, metadata.name ?? "")).sort(byAge);
+  if (values.watch) {
+    if (output !== undefined && !wide) throw new CommandError(`--watch shows a table, not ${output}`);
+    await watchTable(kind, table, { query, pick }, desk);
+    return 0;
+  }
+
+  const items = pick((await client.list<KubeObject>(kind, query)).items);
+  if (name && items.length === 0)
+    throw new CommandError(`there is no ${plural.slice(0, -1)} ${name}; see: interlock get ${plural}`);
+  if (output === "json") for (const line of jsonLines(items)) terminal.print(line);
+  else if (output === "name") for (const { metadata } of items) terminal.print(metadata.name ?? "");
+  else if (items.length === 0) terminal.print(`there are no ${plural}${namespace ? ` in ${namespace}` : ""}`);
+  else for (const line of table.lines(items, client.serverNowMs())) terminal.print(line);
+  return 0;
+}
+
+/** By our word for it, in the singular too, or by the name that kubectl knows. */
+function kindOf(word: string): { readonly plural: string; readonly kind: Kind } {
+  const small = word.toLowerCase();
+  for (const [plural, kind] of Object.entries(kinds)) {
+    const names = [plural, plural.slice(0, -1), kind.plural, kind.singular, kind.shortName];
+    if (names.includes(small)) return { plural, kind };
+  }
+  throw new CommandError(`there are no "${word}" here; there are ${Object.keys(kinds).join(", ")}`);
+}
+
+function byAge({ metadata: one }: KubeObject, { metadata: other }: KubeObject): number {
+  const [a = "", b = ""] = [one.creationTimestamp, other.creationTimestamp];
+  return a === b ? ((one.name ?? "") < (other.name ?? "") ? -1 : 1) : a < b ? -1 : 1;
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import { TestDesk } from "../../../test/doubles/test-desk.ts";
+import type { KubeClient } from "../../kube/index.ts";
+import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
+import { installCrds } from "../../resources/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { logs } from "./logs.ts";
+
+const runUid = "6d4c1f1e-6f1e-4b6b-9a50-0d7a4a3a6d11";
+const created = event("run.created", { run: "wfe-1", run_id: runUid, run_kind: "PipelineRun" });
+const deleted = event("execution.deleted", { phase: "Completed" });
+
+let client: KubeClient;
+let directory: string;
+
+beforeEach(async () => {
+  client = testCluster({ clock: new ManualClock(), random: systemRandom(), namespaces: ["kubernaut-system"] }).client();
+  await installCrds(client);
+  directory = mkdtempSync(join(tmpdir(), "interlock-logs-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+describe("interlock logs of an execution that was deleted", () => {
+  it("prints what the local engine has kept of its run, which the ledger names", async () => {
+    const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
+    mkdirSync(step, { recursive: true });
+    writeFileSync(join(step, "output"), "freed 3 GB\n");
+    const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
+
+    expect(await logs.perform(["a"], desk)).toBe(0);
+
+    expect(desk.read()).toContain("freed 3 GB");
+  });
+
+  it("says where the output went if it ran in a cluster", async () => {
+    const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
+
+    const error = await logs.perform(["a"], desk).catch((error: unknown) => error);
+
+    expect(String(error)).toContain("kubectl logs -n kubernaut-workflows -l tekton.dev/pipelineRun=wfe-1");
+    expect(String(error)).toContain(`was deleted at ${deleted.at}`);
+  });
+
+  it("says that it never had a run", async () => {
+    const desk = new TestDesk(client, { directory, events: () => [deleted] });
+
+    await expect(logs.perform(["a"], desk)).rejects.toThrow("execution a was deleted, and never had a run");
+  });
+
+  it("says that the ledger cannot be read here", async () => {
+    const desk = new TestDesk(client, { directory });
+
+    await expect(logs.perform(["a"], desk)).rejects.toThrow("the ledger cannot be read here");
+  });
+});
+
+function event(type: LedgerEventType, facts: LedgerEvent["facts"]): LedgerEvent {
+  const about = { execution: "kubernaut-system/a", execution_id: "uid-a" };
+  return { id: `uid-a/${type}`, type, at: "2026-03-01T12:00:00.000Z", facts: { ...about, ...facts } };
+}

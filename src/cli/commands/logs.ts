@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { readLogs } from "../../engines/index.ts";
+import type { KubeClient } from "../../kube/index.ts";
+import type { WorkflowExecution } from "../../resources/index.ts";
+import { type Command, CommandError, type Desk } from "../command.ts";
+import { findExecution, findIncident } from "../parsing/find.ts";
+import { onlyWord } from "../parsing/misuse.ts";
+
+/** `interlock logs` */
+export const logs: Command<Desk> = {
+  name: "logs",
+  about: "print what the steps of an execution have written",
+  usage: `interlock logs EXECUTION|INCIDENT [--namespace NS] [--local DIR]
+
+Prints what the steps of an execution have written; of an incident, those of its latest execution. On a terminal, colours
+are left out and other escapes are shown as text, such as \\u001b; to a file or pipe goes exactly what was written. DIR is
+where the local engine keeps its runs, if not in the data directory.`,
+  example: "interlock logs rr-s3rd7pvp-1-1",
+  perform: performLogs,
+};
+
+async function performLogs(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal, directory } = desk;
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { namespace: { type: "string" }, local: { type: "string", default: join(directory, "local") } },
+  });
+  const name = onlyWord(positionals, "of which execution or incident; see: interlock get executions");
+  const execution = (await findExecution(client, name, values.namespace)) ?? (await latestOf(name, client));
+  const run = execution ? runOf(execution) : await recordedRun(name, desk);
+
+  const written = await readLogs(values.local, run.uid);
+  if (written.length === 0) {
+    throw new CommandError(`the output of run ${run.name} is not in ${values.local}`, whereToLook(run, desk));
+  }
+  for (const { task, attempt, step, text } of written) {
+    const again = attempt > 1 ? `, attempt ${attempt}` : "";
+    terminal.print(`── task ${task}, step ${step}${again}`);
+    if (text === undefined) terminal.print("(still running: what it prints is shown at its end)");
+    else terminal.printOutput(text);
+  }
+  return 0;
+}
+
+/** The execution that an incident had made last. */
+async function latestOf(name: string, client: KubeClient): Promise<WorkflowExecution | undefined> {
+  const incident = await findIncident(client, name);
+  if (!incident) return undefined;
+  const { name: latest } = incident.status?.executionRefs?.at(-1) ?? {};
+  if (latest) return findExecution(client, latest, incident.metadata.namespace);
+  throw new CommandError(`incident ${name} has had nothing executed; see: interlock why ${name}`);
+}
+
+/** What is known of a run whose output is asked for. */
+interface KnownRun {
+  readonly name: string;
+  readonly uid: string;
+  readonly kind: string;
+  /** When its execution was deleted, if it was. */
+  readonly deletedAt?: string;
+}
+
+/** The run of an execution that was deleted: the ledger knows it. */
+async function recordedRun(name: string, desk: Desk): Promise<KnownRun> {
+  const events = await desk.recorded({ execution: name });
+  const created = events?.find(({ type }) => type === "run.created");
+  if (created) {
+    const { run, run_id, run_kind } = created.facts;
+    const deletedAt = events?.find(({ type }) => type === "execution.deleted")?.at;
+    const known = { name: String(run), uid: String(run_id), kind: String(run_kind) };
+    return deletedAt === undefined ? known : { ...known, deletedAt };
+  }
+  const details = events ? [] : ["the ledger cannot be read here, so executions that were deleted are not known"];
+  if (events?.length) throw new CommandError(`execution ${name} was deleted, and never had a run`);
+  throw new CommandError(`there is no execution and no incident ${name}; see: interlock get executions`, details);
+}
+
+/** Where the output of a run is, if it is anywhere. */
+function whereToLook({ name, kind, deletedAt }: KnownRun, { recordsIn }: Desk): readonly string[] {
+  const label = kind === "Job" ? "batch.kubernetes.io/job-name" : "tekton.dev/pipelineRun";
+  return [
+    `If it ran in a cluster, its pods have it while they exist: kubectl logs -n ${recordsIn} -l ${label}=${name} --all-containers`,
+    ...(deletedAt
+      ? [
+          `The execution was deleted at ${deletedAt}, and its run with it: only a log collector of the cluster may still have it`,
+        ]
+      : []),
+  ];
+}
+
+function runOf({ metadata, status }: WorkflowExecution): KnownRun {
+  const run = status && "pipelineRunRef" in status ? status.pipelineRunRef : undefined;
+  if (run) return run;
+  throw new CommandError(`execution ${metadata.name} is ${status?.phase ?? "new"}: it has no run`);
+}

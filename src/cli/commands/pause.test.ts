@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import { TestDesk } from "../../../test/doubles/test-desk.ts";
+import { automationPauses, installCrds, remediationWorkflows } from "../../resources/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { pause } from "./pause.ts";
+import { resume } from "./resume.ts";
+import { why } from "./why/why.ts";
+
+let desk: TestDesk;
+let clock: ManualClock;
+beforeEach(async () => {
+  clock = new ManualClock();
+  const client = testCluster({ clock, random: systemRandom(), namespaces: ["default", "kubernaut-system"] }).client();
+  await installCrds(client);
+  const { apiVersion, kind } = remediationWorkflows;
+  await client.create(remediationWorkflows, {
+    apiVersion,
+    kind,
+    metadata: { name: "cleanup-1", namespace: "kubernaut-system" },
+    spec: { workflowId: "cleanup", version: "1", description: "Cleans up.", containerImage: "x", pipeline: "workflow" },
+  });
+  desk = new TestDesk(client);
+});
+
+describe("interlock pause", () => {
+  it.each([
+    [["all"], ["node/worker-1", "payment/deployment/api"]],
+    [["namespace", "payment"], ["payment/deployment/api"]],
+    [["target", "payment/deploy/api"], ["payment/deployment/api"]],
+    [["workflow", "cleanup"], ["node/worker-1"]],
+  ])("%j stops what it covers and nothing else", async (scope, covered) => {
+    await pause.perform([...scope, "--reason", "release"], desk);
+
+    desk.read();
+    for (const target of covered) expect(await verdict(target)).toContain("not now, Paused");
+    expect(await verdict("other/deployment/api")).toContain(
+      scope[0] === "all" || scope[0] === "workflow" ? "not now, Paused" : "may run now",
+    );
+  });
+
+  it("ends by itself when a time is given, and says when", async () => {
+    await pause.perform(["all", "--reason", "release", "--for", "2h"], desk);
+
+    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
+    expect(Date.parse(until)).toBe(desk.client.serverNowMs() + 2 * 3_600_000);
+    expect(await verdict("node/worker-1")).toContain(`clears at ${until}`);
+    await clock.advance(2 * 3_600_000);
+    expect(await verdict("node/worker-1")).toContain("may run now");
+  });
+
+  it.each([
+    ["git:gitlab.example/42@topic", "git:gitlab.example/42@topic"],
+    ["git:https://GitLab.example/42", "git:gitlab.example/42"],
+  ])("takes %s for coding tasks, and resume finds it", async (text, targetResource) => {
+    await pause.perform(["target", text, "--reason", "release"], desk);
+
+    expect((await desk.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
+    await resume.perform(["target", targetResource, "--reason", "it is out"], desk);
+  });
+
+  it("keeps who asked for it, and why", async () => {
+    await pause.perform(["all", "--reason", "release 4"], desk);
+
+    const { items } = await desk.client.list(automationPauses);
+    expect(items).toMatchObject([{ spec: { scope: "All", reason: "release 4", requestedBy: "kim (unverified)" } }]);
+  });
+
+  it.each([
+    [["all"], '--reason "…" is missing'],
+    [["all", "--reason", " "], '--reason "…" is missing'],
+    [["namespace", "--reason", "x"], "say what: all | namespace NS"],
+    [["everything", "now", "--reason", "x"], '"everything" cannot be paused: all | namespace NS'],
+    [["workflow", "clean", "--reason", "x"], "there is no workflow clean; the catalog has cleanup"],
+    [["target", "widget/one", "--reason", "x"], 'the target "widget/one"'],
+    [["target", "git:gitlab.example/group/app", "--reason", "x"], "go by the number of their project, not by its path"],
+    [["target", "git:gitlab.example/42@a..b", "--reason", "x"], "has no valid branch"],
+    [["all", "--reason", "x", "--for", "soon"], '--for wants a duration such as 30m or 2h, got "soon"'],
+    [["all", "--reason", "x", "--for", "0s"], "--for wants a duration"],
+  ])("asked with %j pauses nothing and says what to write", async (args, problem) => {
+    await expect(pause.perform(args, desk)).rejects.toThrow(problem);
+
+    expect((await desk.client.list(automationPauses)).items).toEqual([]);
+  });
+});
+
+describe("interlock resume", () => {
+  it("is what a pause and the policy say it is: their next step ends it", async () => {
+    await pause.perform(["all", "--reason", "release"], desk);
+    const [, printed = ""] = /To end it: interlock resume (\S+) --reason/.exec(desk.read()) ?? [];
+    const [, explained] = /next: wait, or end it: interlock resume (\S+) --reason/.exec(await verdict("node/a")) ?? [];
+    expect(explained).toBe(printed);
+
+    await resume.perform([printed, "--reason", "it is out"], desk);
+
+    expect(await verdict("node/a")).toContain("may run now");
+    const { items } = await desk.client.list(automationPauses);
+    expect(items).toMatchObject([{ status: { endedBy: "kim (unverified)", endReason: "it is out" } }]);
+  });
+
+  it("ends every pause of a scope, and no other", async () => {
+    for (const scope of [["all"], ["all"], ["namespace", "payment"]]) {
+      await pause.perform([...scope, "--reason", "x"], desk);
+    }
+
+    await resume.perform(["all", "--reason", "over"], desk);
+
+    expect(await verdict("node/a")).toContain("may run now");
+    expect(await verdict("payment/deployment/api")).toContain("not now, Paused");
+    await resume.perform(["namespace", "payment", "--reason", "over"], desk);
+    expect(await verdict("payment/deployment/api")).toContain("may run now");
+  });
+
+  it.each([
+    [["all"], '--reason "…" is missing'],
+    [["all", "--reason", "x"], "all automation is not paused by itself; what lasts: pause-id1 (automation on node/a)"],
+    [["pause-id2", "--reason", "x"], "there is no pause pause-id2 that lasts; what lasts: pause-id1"],
+  ])("asked with %j says what lasts", async (args, problem) => {
+    await pause.perform(["target", "node/a", "--reason", "x"], desk);
+
+    await expect(resume.perform(args, desk)).rejects.toThrow(problem);
+  });
+});
+
+async function verdict(target: string): Promise<string> {
+  desk.read();
+  await why.perform([target, "--workflow", "cleanup"], desk);
+  return desk.read();
+}

@@ -1,0 +1,121 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  declaredKinds,
+  openAlertmanagerReader,
+  policySettings,
+  readRulesFolder,
+  yamlFilesIn,
+} from "../../app/index.ts";
+import { readCatalog } from "../../engines/index.ts";
+import { type Expectation, readExpectations } from "../../policy/index.ts";
+import {
+  type CustomKind,
+  currentEntry,
+  type Engine,
+  type Kinds,
+  kindsFrom,
+  readDefinitions,
+  type SignalReader,
+  type TextFile,
+} from "../../resources/index.ts";
+import { generic } from "../../sources/index.ts";
+import { type Command, CommandError, takeOption } from "../command.ts";
+import { type CommandContext, configFrom } from "../context.ts";
+import { MisuseError } from "../parsing/misuse.ts";
+import { testPolicy } from "./policy-test.ts";
+
+/** `interlock policy` */
+export const policy: Command<CommandContext> = {
+  name: "policy",
+  about: "test: do the rules say what you expect? For continuous integration",
+  usage: `interlock policy test [FILE|DIR]... [--rules DIR] [--crds FILE|DIR]... [--config FILE]
+
+Asks the rules and the policy about signals, without any server, and compares what they say with what is expected. The
+files are those in the folder "tests" of the rules unless named; see docs/rules.md. Exit status 0 if all is as expected.
+
+Custom kinds are those of the CustomResourceDefinitions in the files that --crds names, and those that the setting
+kinds.declared declares.`,
+  example: "interlock policy test --rules rules",
+  async perform([verb, ...args], around) {
+    const { value, rest } = takeOption(args, "config");
+    const { positionals, values } = parseArgs({
+      args: [...rest],
+      allowPositionals: true,
+      options: { rules: { type: "string" }, crds: { type: "string", multiple: true, default: [] } },
+    });
+    if (verb !== "test") throw new MisuseError("say test");
+    const { config } = await configFrom(value, around);
+    const directory = values.rules ?? config.rules.dir;
+    const { rules, problems } = await readRulesFolder(directory);
+    const wrong = [...problems];
+    if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
+    const { kinds, problems: unreadable } = await kindsOf(values.crds, declaredKinds(config));
+    const { workflowsDir, engine } = config.execution;
+    const { workflows, problems: faults } = await catalogIn(workflowsDir, engine, kinds);
+    const paths = positionals.length > 0 ? positionals : [join(directory, "tests")];
+    const alerts = await openAlertmanagerReader(config);
+    const expectations = await expectationsIn(paths, { alerts, kinds }, [...wrong, ...unreadable, ...faults]);
+    const workflow = (id: string) =>
+      currentEntry(
+        workflows.filter(({ spec }) => spec.workflowId === id),
+        kinds,
+      );
+    return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
+  },
+};
+
+/** The kinds that are defined in files, and those that are declared. */
+async function kindsOf(paths: readonly string[], declared: readonly CustomKind[]) {
+  const definitions: Parameters<typeof kindsFrom>[0][number][] = [];
+  const problems: string[] = [];
+  for (const path of paths) {
+    const readings = (await filesAt(path)).map(readDefinitions);
+    const found = readings.flatMap((reading) => (reading.kind === "valid" ? reading.definitions : []));
+    const wrong = readings.flatMap((reading) => (reading.kind === "invalid" ? reading.problems : []));
+    if (found.length === 0 && wrong.length === 0) problems.push(`${path}: has no CustomResourceDefinition`);
+    definitions.push(...found);
+    problems.push(...wrong);
+  }
+  return { kinds: kindsFrom(definitions, declared, offlineKinds), problems };
+}
+
+/** Where a kind may come from that is not known without a server. */
+const offlineKinds = "name its CustomResourceDefinition with --crds, or declare the kind in the setting kinds.declared";
+
+async function catalogIn(directory: string, defaultEngine: Engine, kinds: Kinds) {
+  const isThere = await stat(directory).then(
+    () => true,
+    () => false,
+  );
+  return isThere
+    ? readCatalog(directory, kinds, { defaultEngine })
+    : { workflows: [], problems: [`${directory}: there is no such folder of workflows`] };
+}
+
+/** Everything that is wrong is said at once, with what was wrong before. */
+async function expectationsIn(
+  paths: readonly string[],
+  { alerts, kinds }: { readonly alerts: SignalReader; readonly kinds: Kinds },
+  problems: string[],
+): Promise<readonly Expectation[]> {
+  const expectations: Expectation[] = [];
+  for (const file of (await Promise.all(paths.map(filesAt))).flat()) {
+    if (!file.text)
+      problems.push(`${file.path}: there is no such file with expectations; docs/rules.md says how to write one`);
+    const reading = readExpectations(file, { kinds, signals: generic, alerts });
+    if (reading.kind === "invalid") problems.push(...(file.text ? reading.problems : []));
+    else expectations.push(...reading.expectations);
+  }
+  if (problems.length > 0) throw new CommandError("this has to be put right first:", problems);
+  return expectations;
+}
+
+/** The files that `path` means, with their texts: itself, or what is in it. */
+async function filesAt(path: string): Promise<readonly TextFile[]> {
+  const found = await stat(path).catch(() => undefined);
+  const paths = found?.isDirectory() ? (await yamlFilesIn(path)).map((name) => join(path, name)) : [];
+  if (paths.length === 0) return [{ path, text: found?.isFile() ? await readFile(path, "utf8") : "" }];
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, "utf8") })));
+}

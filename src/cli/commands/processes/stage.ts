@@ -1,0 +1,109 @@
+import { parseArgs } from "node:util";
+import {
+  agentNamespaces,
+  failAt,
+  logConfig,
+  makeDataDirectory,
+  openApiServer,
+  openLedger,
+  openObjects,
+  prepare,
+  type Stage,
+  type StageOptions,
+  serveMetrics,
+  watermarkNamespaces,
+} from "../../../app/index.ts";
+import type { Config, LoadedConfig } from "../../../config/index.ts";
+import type { KubeClient } from "../../../kube/index.ts";
+import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
+import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
+
+export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
+  --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else .data/kubeconfig, which up and api write,
+                          else the first file of KUBECONFIG that exists
+  --context NAME          of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else its current one
+  --data DIR              what belongs to this process alone`;
+
+export interface SingleStage {
+  readonly name: string;
+  open(options: StageOptions & { readonly directory: string }): Promise<Stage>;
+}
+
+/** Runs one stage in this process, with a ledger and figures of its own, until somebody asks it to end. */
+export async function runStage(
+  args: readonly string[],
+  around: CommandContext,
+  { name, open }: SingleStage,
+): Promise<number> {
+  const { clock, random, metrics } = around;
+  const { loaded, client, log, directory } = await openStage(args, around, `.${name}`);
+  const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
+  const stage = await open({ loaded, client, ledger, directory, clock, random, log, metrics });
+  // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
+  const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => stage);
+  await stage.ready;
+  log.info(`${name} ready`, { pid: process.pid, ...(served && { metrics: served.url }) });
+  closeOnSignal(async () => {
+    await served?.close();
+    await stage.close();
+    await ledger.close();
+  }, clock);
+  return 0;
+}
+
+/** What the process of a single stage begins with. */
+export interface StageProcess {
+  readonly loaded: LoadedConfig;
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly directory: string;
+}
+
+/** Reads the arguments of a process with a single stage, and opens the API server for it. */
+export async function openStage(
+  args: readonly string[],
+  around: CommandContext,
+  ownDirectory: string,
+): Promise<StageProcess> {
+  const { clock, random, env } = around;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      config: { type: "string" },
+      kubeconfig: { type: "string" },
+      context: { type: "string" },
+      data: { type: "string", default: ownDirectory },
+    },
+  });
+  const loaded = await configFrom(values.config, around);
+  const { level, format } = loaded.config.log;
+  const log = pinoLogger({ level, format, clock });
+  logConfig(loaded, log);
+  await makeDataDirectory(values.data);
+  // What is said on the command line wins over the configuration.
+  const { kubeconfig, context } = values;
+  const choice = { kubeconfig, context, directory: dataDirectory(around), config: loaded.config, env, clock, random };
+  const ours = async () => ({ client: await openApiServer(choice) });
+  const { client } = kubeconfig
+    ? await ours()
+    : await openObjects({ config: withContext(loaded.config, context), embedded: ours, clock, random, env });
+  const { execution, gateway, agent, locks } = loaded.config;
+  const namespaces = [
+    ...[locks.namespace, gateway.namespace, execution.namespace, execution.catalogNamespace],
+    ...agentNamespaces(agent),
+    ...watermarkNamespaces(loaded.config),
+  ];
+  await prepare(client, [...new Set(namespaces)], log);
+  return { loaded, client: withFailures(client, env), log, directory: values.data };
+}
+
+function withContext(config: Config, context: string | undefined): Config {
+  return context === undefined ? config : { ...config, objects: { ...config.objects, context } };
+}
+
+/** For tests: `INTERLOCK_FAIL_AT=7` kills this process before its seventh write, `INTERLOCK_PAUSE_AT=7` stops it there. */
+function withFailures(client: KubeClient, env: CommandContext["env"]): KubeClient {
+  const { INTERLOCK_FAIL_AT: fatal, INTERLOCK_PAUSE_AT: pause } = env;
+  const mortal = fatal ? failAt(client, fatal, () => process.kill(process.pid, "SIGKILL")) : client;
+  return pause ? failAt(mortal, pause, () => process.kill(process.pid, "SIGSTOP")) : mortal;
+}

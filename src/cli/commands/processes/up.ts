@@ -1,0 +1,103 @@
+import { resolve } from "node:path";
+import { hasAgent, logConfig, startUp, type Up, webhookPath } from "../../../app/index.ts";
+import { type Config, describeChosen, explainState, type LoadedConfig } from "../../../config/index.ts";
+import { pinoLogger } from "../../../telemetry/index.ts";
+import { type Command, takeOption } from "../../command.ts";
+import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
+import { readApiArguments } from "../../parsing/api-arguments.ts";
+import { apiOptions } from "./api.ts";
+
+/** `interlock up`, which is what `npm start` starts. */
+export const up: Command<CommandContext> = {
+  name: "up",
+  about: "everything in one process: the embedded API server and all stages",
+  usage: `interlock up [OPTIONS]
+
+Starts everything in one process, on loopback, with all that it keeps in one directory.
+
+${apiOptions}
+  --config FILE           settings in YAML, see docs/configuration.md`,
+  example: "interlock up --data /var/lib/interlock --config interlock.yaml",
+  async perform(args, around) {
+    const { clock, random, metrics, env, terminal } = around;
+    const { value, rest } = takeOption(args, "config");
+    const loaded = await configFrom(value, around);
+    const log = pinoLogger({ ...logSettings(loaded), clock });
+    logConfig(loaded, log);
+    const given = readApiArguments(rest, env);
+    const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
+    for (const line of screen(running, given.directory, loaded).split("\n")) terminal.print(line);
+    closeOnSignal(async () => {
+      await running.close();
+      terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);
+    }, clock);
+    return 0;
+  },
+};
+
+/** One screen for people, and only what goes wrong after it, unless somebody asks for more. */
+function logSettings({ config, origins }: LoadedConfig): Config["log"] {
+  const isChosen = (key: keyof Config["log"]) => origins.get(`log.${key}`) !== "default";
+  return {
+    level: isChosen("level") ? config.log.level : "warn",
+    format: isChosen("format") ? config.log.format : "text",
+  };
+}
+
+/** What runs where, and what to type next. */
+function screen({ api, gateway, workflows, rules }: Up, directory: string, loaded: LoadedConfig): string {
+  const { config } = loaded;
+  const {
+    execution,
+    rules: { dir },
+  } = config;
+  const place = directory === ".data" ? "" : `\n  export INTERLOCK_DATA=${resolve(directory)}`;
+  return `Interlock is running. Everything is kept in ${directory}.
+
+  API server   ${api.url}
+  gateway      ${gateway.url}   takes signals; senders' tokens are in ${gateway.tokenFile ?? "the configuration"}
+  metrics      ${gateway.url}/metrics
+  rules        ${rules.join(", ") || `none yet: put files into ${dir}, see docs/rules.md`}
+  workflows    ${workflows.join(", ") || `none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`}
+${agentLines(config, gateway.url)}${settingLines(loaded)}${forgetful(loaded)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
+  stop         Ctrl-C; everything is still there at the next start
+
+Next, in a second terminal:
+
+  alias interlock='npm run -s interlock --'${place}
+  interlock receive alertmanager -p examples/node-disk-pressure.json
+`;
+}
+
+/** Each setting that is not a default, with its origin. */
+function settingLines(loaded: LoadedConfig): string {
+  return describeChosen(loaded)
+    .map(
+      ({ setting, value, origin }, i) =>
+        `${i === 0 ? "  settings     " : " ".repeat(15)}${setting}: ${value} (${origin})\n`,
+    )
+    .join("");
+}
+
+/** What a restart forgets after all. */
+function forgetful(loaded: LoadedConfig): string {
+  const { state, locks } = loaded.config;
+  if (state.backend !== "memory" && locks.backend !== "memory") return "";
+  return explainState(loaded)
+    .filter((sentence) => sentence.includes("forgets"))
+    .map((sentence) => `  forgets      ${sentence}\n`)
+    .join("");
+}
+
+/** Whom the coding agent works for, and how it hears of what there is to do. */
+function agentLines(config: Config, gatewayUrl: string): string {
+  const { gitlab, jira } = config;
+  if (!hasAgent(config)) return "";
+  const hears = [
+    ...(gitlab.webhookSecret || gitlab.webhookSecretFile ? [`webhooks at ${gatewayUrl}${webhookPath}`] : []),
+    ...(gitlab.poll ? [`asks for ${gitlab.projects?.join(", ") || "no project: set GITLAB_PROJECTS"}`] : []),
+    ...(jira.url ? [`issues of ${jira.url}`] : []),
+  ];
+  const nothing = "hears of nothing yet: set GITLAB_WEBHOOK_SECRET or GITLAB_POLL, see docs/agent.md";
+  return `  agent        ${gitlab.url}   ${hears.join("; ") || nothing}\n`;
+}

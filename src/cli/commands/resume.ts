@@ -1,0 +1,65 @@
+import { parseArgs } from "node:util";
+import type { KubeClient } from "../../kube/index.ts";
+import { isLasting } from "../../policy/index.ts";
+import { type AutomationPause, automationPauses } from "../../resources/index.ts";
+import { type Command, CommandError, type Desk } from "../command.ts";
+import { ownName } from "../own-name.ts";
+import { givenReason, MisuseError } from "../parsing/misuse.ts";
+import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "../parsing/pause-scope.ts";
+
+/** `interlock resume` */
+export const resume: Command<Desk> = {
+  name: "resume",
+  about: "end a pause",
+  usage: `interlock resume PAUSE|${pauseScopes.replaceAll(" | ", "|")} --reason TEXT
+
+Ends the pause of that name, or every pause of exactly that scope. What waited for it is decided again.`,
+  example: 'interlock resume all --reason "release 4 is out"',
+  perform: performResume,
+};
+
+async function performResume(args: readonly string[], desk: Desk): Promise<number> {
+  const { client, terminal } = desk;
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { reason: { type: "string" } },
+  });
+  if (positionals.length === 0) throw new MisuseError(`say which pause, or what: ${pauseScopes}`);
+  const reason = givenReason(values);
+  const nowMs = client.serverNowMs();
+  const { items } = await client.list(automationPauses);
+  const lasting = items.filter((pause) => isLasting(pause, nowMs));
+
+  const found = await wanted(positionals, lasting, desk);
+  const endedBy = await ownName({ client, terminal });
+  for (const pause of found) {
+    await end(pause, { endedAt: new Date(nowMs).toISOString(), endedBy, endReason: reason }, client);
+    terminal.print(`${pause.metadata.name} has ended, which covered ${pauseScopeText(pause.spec)}`);
+  }
+  return 0;
+}
+
+async function wanted(words: readonly string[], lasting: readonly AutomationPause[], desk: Desk) {
+  const [first = "", ...more] = words;
+  const named = more.length === 0 ? lasting.filter(({ metadata }) => metadata.name === first) : [];
+  if (named.length > 0) return named;
+  const names = lasting.map(({ metadata, spec }) => `${metadata.name} (${pauseScopeText(spec)})`);
+  const lasts = names.length > 0 ? `what lasts: ${names.join(", ")}` : "nothing is paused";
+  if (more.length === 0 && first !== "all") throw new CommandError(`there is no pause ${first} that lasts; ${lasts}`);
+  const scope = await readPauseScope(words, desk);
+  const found = lasting.filter(({ spec }) => isSame(scope, spec));
+  if (found.length > 0) return found;
+  throw new CommandError(`${pauseScopeText(scope)} is not paused by itself; ${lasts}`);
+}
+
+function isSame(scope: PauseScope, spec: AutomationPause["spec"]): boolean {
+  return pauseScopeText(scope) === pauseScopeText(spec);
+}
+
+async function end({ metadata }: AutomationPause, status: NonNullable<AutomationPause["status"]>, client: KubeClient) {
+  const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+  const patch = { merge: { metadata: { resourceVersion: metadata.resourceVersion }, status } };
+  const outcome = await client.patch(automationPauses, ref, patch, { subresource: "status" });
+  if (outcome.kind !== "updated") throw new CommandError(`pause ${ref.name} changed meanwhile; try again`);
+}

@@ -1,0 +1,239 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import { TestDesk } from "../../../test/doubles/test-desk.ts";
+import {
+  annotationKeys,
+  installCrds,
+  remediationApprovalRequests,
+  remediationWorkflows,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { approve, reject } from "./approve.ts";
+import { run } from "./run.ts";
+
+const namespace = "kubernaut-system";
+let clock: ManualClock;
+let desk: TestDesk;
+beforeEach(async () => {
+  clock = new ManualClock();
+  const client = testCluster({ clock, random: systemRandom(), namespaces: [namespace] }).client();
+  await installCrds(client);
+  const { apiVersion, kind } = remediationWorkflows;
+  for (const required of [true, false]) {
+    const workflowId = required ? "reboot" : "cleanup";
+    await client.create(remediationWorkflows, {
+      apiVersion,
+      kind,
+      metadata: { name: `${workflowId}-1`, namespace },
+      spec: {
+        workflowId,
+        version: "1",
+        description: "Does it.",
+        containerImage: `registry.invalid/${workflowId}:1`,
+        pipeline: "workflow",
+        parameters: { properties: { keep: { type: "integer" } } },
+        approval: { required, expiresAfter: "15m" },
+      },
+    });
+  }
+  desk = new TestDesk(client, { clock });
+});
+
+describe("interlock run of a workflow that requires an approval", () => {
+  it("requests one, waits for the answer, and creates an execution that refers to it", async () => {
+    const running = run.perform(["reboot", "--target", "node/worker-1", "--param", "keep=3"], desk);
+    await settle();
+
+    const [question] = await questions();
+    const name = question?.metadata.name ?? "";
+    expect(question).toMatchObject({
+      metadata: { namespace },
+      spec: {
+        targetResource: "node/worker-1",
+        recommendedWorkflow: { workflowId: "reboot", version: "1", parameters: { keep: 3 } },
+        requiredBy: new Date(desk.client.serverNowMs() + 15 * 60_000).toISOString(),
+      },
+    });
+    expect(desk.read()).toContain(`answer with: interlock approve ${name}`);
+    expect(await executions()).toEqual([]);
+
+    await approve.perform([name, "--reason", "it is idle"], desk);
+    await settle();
+
+    const [execution] = await executions();
+    expect(execution?.metadata.annotations).toEqual({ [annotationKeys.approval]: name });
+    expect(execution?.spec.parameters).toEqual({ keep: 3 });
+    await skip(execution?.metadata.name ?? "");
+    expect(await running).toBe(3);
+  });
+
+  it("starts nothing after a no, and prints who answered and why", async () => {
+    const running = run.perform(["reboot", "--target", "node/worker-1"], desk);
+    const refused = expect(running).rejects.toThrow("is Rejected by kim (unverified): not today; nothing was started");
+    await settle();
+
+    await reject.perform([(await questions())[0]?.metadata.name ?? "", "--reason", "not today"], desk);
+
+    await refused;
+    expect(await executions()).toEqual([]);
+  });
+
+  it("starts nothing when the time is up", async () => {
+    const running = run.perform(["reboot", "--target", "node/worker-1"], desk);
+    const refused = expect(running).rejects.toThrow(/was not answered by .*; nothing was started/);
+    await settle();
+
+    await clock.advance(15 * 60_000);
+
+    await refused;
+    expect(await executions()).toEqual([]);
+  });
+
+  it("only requests it with --no-wait", async () => {
+    expect(await run.perform(["reboot", "--target", "node/worker-1", "--no-wait"], desk)).toBe(0);
+
+    expect(await questions()).toHaveLength(1);
+    expect(await executions()).toEqual([]);
+  });
+
+  it("with --approval requests none, and creates an execution that refers to that one", async () => {
+    const args = ["reboot", "--target", "node/worker-1", "--approval", "reboot-a", "--no-wait"];
+    expect(await run.perform(args, desk)).toBe(0);
+
+    expect(await questions()).toEqual([]);
+    expect((await executions())[0]?.metadata.annotations).toEqual({ [annotationKeys.approval]: "reboot-a" });
+  });
+});
+
+describe("interlock run of a workflow that requires none", () => {
+  it("requests none", async () => {
+    expect(await run.perform(["cleanup", "--target", "node/worker-1", "--no-wait"], desk)).toBe(0);
+
+    expect(await questions()).toEqual([]);
+    expect((await executions())[0]?.metadata.annotations).toBeUndefined();
+  });
+});
+
+async function questions() {
+  return (await desk.client.list(remediationApprovalRequests)).items;
+}
+
+async function executions() {
+  return (await desk.client.list(workflowExecutions)).items;
+}
+
+async function skip(name: string) {
+  const skipDetails = { reason: "Paused", message: "release 4", skippedAt: "2026-11-15T12:00:00Z" };
+  for (const status of [{ phase: "Pending" }, { phase: "Skipped", skipDetails }]) {
+    await desk.client.patch(workflowExecutions, { name, namespace }, { merge: { status } }, { subresource: "status" });
+  }
+}
+
+describe("Ctrl-C on interlock run", () => {
+  const args = ["cleanup", "--target", "node/worker-1"];
+
+  it("asks, and cancels the execution in the caller's name", async () => {
+    const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
+    const running = run.perform(args, asked);
+    await settle();
+
+    asked.interrupt();
+    await settle();
+
+    const [execution] = await executions();
+    expect(execution?.metadata.annotations).toMatchObject({
+      [annotationKeys.cancelRequested]: "Ctrl-C on interlock run",
+      [annotationKeys.cancelRequestedBy]: expect.stringContaining("kim"),
+    });
+    await end(execution?.metadata.name ?? "");
+    expect(await running).toBe(1);
+  });
+
+  it.each([["d"], [""]])("asks, and detaches when the answer is %o", async (answer) => {
+    const asked = new TestDesk(desk.client, { clock, ask: async () => answer });
+    const running = run.perform(args, asked);
+    await settle();
+
+    asked.interrupt();
+
+    expect(await running).toBe(130);
+    expect(asked.read()).toMatch(/detached: .* goes on; to stop it: interlock cancel cleanup-\w+ --reason/);
+    expect((await executions())[0]?.metadata.annotations).toBeUndefined();
+  });
+
+  it("detaches without a terminal, and prints how to cancel", async () => {
+    const running = run.perform(args, desk);
+    await settle();
+
+    desk.interrupt();
+
+    expect(await running).toBe(130);
+    expect(desk.read()).toContain("to stop it: interlock cancel cleanup-");
+    expect((await executions())[0]?.metadata.annotations).toBeUndefined();
+  });
+
+  it("detaches at once at a second Ctrl-C while the question is open, and prints how to cancel", async () => {
+    const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
+    const running = run.perform(args, asked);
+    await settle();
+    asked.interrupt();
+    await settle();
+
+    asked.interrupt();
+
+    expect(await running).toBe(130);
+    expect(asked.read()).toMatch(/detached: .* goes on; to stop it: interlock cancel cleanup-\w+ --reason/);
+    expect((await executions())[0]?.metadata.annotations).toBeUndefined();
+  });
+
+  it("returns the result of an execution that ends while the question is open", async () => {
+    const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
+    const running = run.perform(args, asked);
+    await settle();
+    asked.interrupt();
+    await settle();
+
+    await skip((await executions())[0]?.metadata.name ?? "");
+
+    expect(await running).toBe(3);
+  });
+
+  it("after the answer to cancel stops waiting for the end at a second Ctrl-C", async () => {
+    const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
+    const running = run.perform(args, asked);
+    await settle();
+    asked.interrupt();
+    await settle();
+
+    asked.interrupt();
+
+    expect(await running).toBe(130);
+    expect(asked.read()).toMatch(/detached: cleanup-\w+ is still being cancelled/);
+  });
+});
+
+/** A person who does not answer. */
+function neverAnswered(_question: string, signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+}
+
+async function end(name: string): Promise<void> {
+  const at = new Date(desk.client.serverNowMs()).toISOString();
+  const failureDetails = {
+    reason: "Cancelled" as const,
+    message: "Cancelled by kim: x",
+    failedAt: at,
+    naturalLanguageSummary: "Cancelled by kim: x.",
+    wasExecutionFailure: false,
+    requiresManualReview: false,
+  };
+  for (const status of [
+    { phase: "Pending" },
+    { phase: "Failed", outcome: "Failed", completionTime: at, failureDetails },
+  ]) {
+    await desk.client.patch(workflowExecutions, { namespace, name }, { merge: { status } }, { subresource: "status" });
+  }
+  await settle();
+}

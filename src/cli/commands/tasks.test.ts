@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import { TestDesk } from "../../../test/doubles/test-desk.ts";
+import type { KubeClient } from "../../kube/index.ts";
+import {
+  type CodingTask,
+  type CodingTaskStatus,
+  codingTasks,
+  draftTask,
+  installCrds,
+  type TaskDraft,
+} from "../../resources/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { cancel } from "./cancel.ts";
+import { get } from "./get.ts";
+import { pause } from "./pause.ts";
+import { why } from "./why/why.ts";
+
+const time = "2026-03-01T12:00:00.000Z";
+const branch = "git:gitlab.example/7@topic";
+
+let desk: TestDesk;
+let clock: ManualClock;
+beforeEach(async () => {
+  clock = new ManualClock();
+  const client = testCluster({ clock, random: systemRandom(), namespaces: ["kubernaut-system"] }).client();
+  await installCrds(client);
+  desk = new TestDesk(client);
+});
+
+describe("interlock get tasks", () => {
+  it("shows what is asked for, how far it has come, and how many wait before it", async () => {
+    const name = await store(command(1), { phase: "Waiting", position: 2, message: "in line" });
+
+    await store(command(2), { phase: "Waiting", pause: { name: "pause-1", requestedBy: "kim", reason: "upgrade" } });
+
+    await get.perform(["tasks"], desk);
+
+    const [head = "", row = "", paused = ""] = desk.read().split("\n");
+    expect(head).toMatch(/^NAME +PHASE +TYPE +PROJECT +MR +ISSUE +POSITION +PAUSED +STALLED +AGE$/);
+    expect(row.split(/ +/).slice(0, 6)).toEqual([shortened(name), "Waiting", "Command", "group/app", "3", "2"]);
+    expect(paused.split(/ +/).slice(4, 6)).toEqual(["3", "pause-1"]);
+  });
+});
+
+describe("interlock why, of a coding task,", () => {
+  it("says who asked for what, how far it has come, and how to stop it", async () => {
+    const steps = [{ name: "agent", completedAt: time, result: { summary: "Renamed.", files: "a\nb" } }];
+    const name = await store(command(1), { phase: "Running", startTime: time, attempts: 2, steps });
+
+    const text = await told(shortened(name));
+
+    expect(text).toContain(`${shortened(name)}: comment 1 on group/app!3: /copilot rename it`);
+    expect(text).toMatch(/phase +Running/);
+    expect(text).toMatch(new RegExp(`asked +by ann, at ${time}, heard of by webhook`));
+    expect(text).toMatch(/branch +git:gitlab.example\/7@topic/);
+    expect(text).toMatch(new RegExp(`done +agent at ${time}, summary Renamed\\.$`, "m"));
+    expect(text).toMatch(/tries +2/);
+    expect(text).toContain(`to stop it: interlock cancel ${shortened(name)} --reason`);
+  });
+
+  it("names what it waits for", async () => {
+    const holder = { identity: "ct-other", since: time };
+    const name = await store(command(1), { phase: "Waiting", position: 1, holder, message: "in line" });
+
+    expect(await told(name)).toMatch(new RegExp(`waits for +ct-other, at work since ${time}`));
+  });
+
+  it("says why it failed, and how to have it tried again", async () => {
+    const failure = { reason: "Timeout", message: "It took too long." };
+    const name = await store(command(1), { phase: "Failed", startTime: time, completionTime: time, failure });
+
+    const text = await told(name);
+
+    expect(text).toMatch(/failed +Timeout: It took too long\./);
+    expect(text).toContain("to have it tried again, write /copilot retry on the merge request");
+  });
+
+  it("is told of each task on a branch, the oldest first, and of no other", async () => {
+    const first = await store(command(1));
+    await clock.advance(1_000);
+    const second = await store(command(2));
+    await store(command(3, "other"));
+
+    const text = await told(branch);
+
+    const names = [...text.matchAll(/^(ct-\S+): /gm)].map(([, name]) => name);
+    expect(names).toEqual([first, second].map(shortened));
+  });
+
+  it("says that it is paused, by whom and why, when that clears, and what can be done", async () => {
+    const name = await store(command(1));
+    await pause.perform(["target", "git:gitlab.example/7", "--reason", "upgrade", "--for", "2h"], desk);
+    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
+
+    const text = await told(name);
+
+    expect(text).toContain("/copilot rename it: not now, Paused\n");
+    expect(text).toMatch(/^ {2}paused +pause-id1 by kim \(unverified\) \(upgrade\)$/m);
+    expect(text).toMatch(new RegExp(`^ {2}clears +at ${until}$`, "m"));
+    expect(text).toMatch(/^ {2}next +wait, or end it: interlock resume pause-id1 --reason/m);
+  });
+
+  it("says that it goes on in spite of a pause if it was begun", async () => {
+    const steps = [{ name: "started", completedAt: time }];
+    const name = await store(command(1), { phase: "Running", startTime: time, steps });
+    await pause.perform(["all", "--reason", "upgrade"], desk);
+
+    const text = await told(name);
+
+    expect(text).toMatch(/^ {2}paused +pause-id1 by kim .*; it goes on all the same$/m);
+    expect(text).not.toContain("not now");
+  });
+
+  it.each(["git:gitlab.example/7@topic", "git:gitlab.example/7", "git:https://gitlab.example/7.git@nowhere"])(
+    "says of %s that nothing is begun there, and why, whether or not something waits",
+    async (place) => {
+      await pause.perform(["all", "--reason", "upgrade"], desk);
+
+      const text = await told(place);
+
+      expect(text).toMatch(/a coding task on git:gitlab\.example\/7\S*: not now, Paused\n {2}paused: pause-id1 by kim/);
+      expect(text).toMatch(/next: wait, or end it: interlock resume pause-id1/);
+    },
+  );
+
+  it("is told of each task in a repository, also of those whose branch is in a fork", async () => {
+    const names = [await store(command(1)), await store(command(2, "other")), await store(command(3, "topic", 99))];
+
+    const text = await told("git:gitlab.example/7");
+
+    for (const name of names) expect(text).toContain(shortened(name));
+    expect(await told("git:gitlab.example/99")).toContain(shortened(names[2] ?? ""));
+  });
+
+  it("says the same in JSON", async () => {
+    const name = await store(command(1));
+
+    expect(JSON.parse(await told(name, "-o", "json"))).toMatchObject({ tasks: [{ metadata: { name } }] });
+  });
+
+  it.each([
+    ["git:gitlab.example/7@nowhere", "there are no tasks on git:gitlab.example/7@nowhere"],
+    ["ct-nothing", "there is no incident, execution or task ct-nothing"],
+  ])("of %s says that there is none", async (subject, problem) => {
+    await expect(told(subject)).rejects.toThrow(problem);
+  });
+});
+
+describe("interlock cancel", () => {
+  it("asks whoever works on it to stop, in the name that the API server knows", async () => {
+    const name = await store(command(1), { phase: "Running", startTime: time });
+    const knowing = new TestDesk(knownAs(desk.client, "kim@example.com"));
+
+    await cancel.perform([shortened(name), "--reason", "not needed"], knowing);
+
+    expect(knowing.read()).toContain(`is being cancelled; see: interlock why ${name}`);
+    expect(await request(name)).toBe("kim@example.com: not needed");
+  });
+
+  it("says that nobody has seen to the name if nobody has", async () => {
+    const name = await store(command(1));
+
+    await cancel.perform([name, "--reason", "not needed"], desk);
+
+    expect(await request(name)).toBe("kim (unverified): not needed");
+  });
+
+  it("stops nothing that has ended", async () => {
+    const name = await store(command(1), { phase: "Completed", startTime: time, completionTime: time });
+
+    expect(await cancel.perform([name, "--reason", "x"], desk)).toBe(0);
+    expect(desk.read()).toBe(`${name} has ended already, Completed: there is nothing to cancel`);
+    expect(await request(name)).toBeUndefined();
+  });
+
+  it.each([
+    [
+      ["ct-nothing", "--reason", "x"],
+      "there is no execution, incident or task ct-nothing; see: interlock get executions",
+    ],
+    [[branch, "--reason", "x"], `there is no execution, incident or task ${branch}`],
+    [["ct-nothing"], '--reason "…" is missing'],
+    [["ct-nothing", "--reason", " "], '--reason "…" is missing'],
+    [["--reason", "x"], "say which execution, incident or task"],
+  ])("asked with %j says what to write", async (args, problem) => {
+    await store(command(1));
+
+    await expect(cancel.perform(args, desk)).rejects.toThrow(problem);
+  });
+});
+
+async function told(...args: readonly string[]): Promise<string> {
+  await why.perform(args, desk);
+  return desk.read();
+}
+
+async function request(name: string): Promise<string | undefined> {
+  const task = await desk.client.get(codingTasks, { name, namespace: "kubernaut-system" });
+  return task?.metadata.annotations?.["kubernaut.ai/cancel-requested"];
+}
+
+/** A server that knows who asks. */
+function knownAs(client: KubeClient, username: string): KubeClient {
+  return {
+    ...client,
+    create: async (type, object, call) =>
+      type.kind === "SelfSubjectReview"
+        ? { kind: "created", object: { ...object, status: { userInfo: { username } } } }
+        : client.create(type, object, call),
+  };
+}
+
+function shortened(name: string): string {
+  return name.replace(/^(ct-.{8}).*$/, "$1");
+}
+
+function command(id: number, sourceBranch = "topic", fork?: number): TaskDraft {
+  return {
+    type: "Command",
+    project: { host: "gitlab.example", id: 7, path: "group/app" },
+    source: "webhook",
+    receivedTime: time,
+    requestedBy: "ann",
+    claimKey: `note:gitlab.example:7:3:${id}`,
+    mergeRequest: {
+      ...{ iid: 3, headSha: "a".repeat(40), sourceBranch, targetBranch: "main" },
+      ...(fork === undefined ? {} : { sourceProjectId: fork }),
+    },
+    note: { id, authorId: 1, body: "/copilot rename it", verb: "do", instruction: "rename it" },
+  };
+}
+
+async function store(draft: TaskDraft, status?: CodingTaskStatus): Promise<string> {
+  const reading = draftTask(draft, "kubernaut-system");
+  if (reading.kind !== "task") throw new Error(reading.problem);
+  const made = await desk.client.create<CodingTask>(codingTasks, reading.task);
+  if (made.kind !== "created") throw new Error("it is there already");
+  if (status) await desk.client.update(codingTasks, { ...made.object, status }, { subresource: "status" });
+  return made.object.metadata.name ?? "";
+}

@@ -1,0 +1,60 @@
+import { readFile } from "node:fs/promises";
+import { type LoadedConfig, loadConfig } from "../config/index.ts";
+import type { PromMetrics } from "../telemetry/index.ts";
+import type { Clock, Random } from "../time/index.ts";
+import { CommandError } from "./command.ts";
+import type { Terminal } from "./output/terminal.ts";
+
+/** What a process has around it. */
+export interface CommandContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: PromMetrics;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly terminal: Terminal;
+}
+
+/** The configuration, or everything that is wrong with it. */
+export async function configFrom(path: string | undefined, { env }: CommandContext): Promise<LoadedConfig> {
+  const yaml = path === undefined ? undefined : { path, text: await readConfig("--config", path) };
+  const policyPath = env["INTERLOCK_POLICY"];
+  const policy = policyPath ? { path: policyPath, text: await readConfig("INTERLOCK_POLICY", policyPath) } : undefined;
+  const loaded = loadConfig({ yaml, policy, env });
+  if (loaded.kind === "loaded") return loaded;
+  throw new CommandError("the configuration has to be put right first:", loaded.problems);
+}
+
+async function readConfig(named: string, path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`${named} ${path} cannot be read (${error.code}): name a file that is there`);
+  });
+}
+
+/** Where `up` keeps its things, unless a command is told otherwise. */
+export function dataDirectory({ env }: Pick<CommandContext, "env">): string {
+  return env["INTERLOCK_DATA"] || ".data";
+}
+
+/** npm forwards a Ctrl-C that the terminal has also sent to this process: two signals this close are one request. */
+const oneRequestMs = 500;
+
+/** Ends the process on SIGINT or SIGTERM, after `close`. A later second request does not wait for `close`. */
+export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
+  let isClosing = false;
+  onRequestToEnd(clock, () => {
+    if (isClosing) process.exit(1);
+    isClosing = true;
+    void close().then(() => process.exit(0));
+  });
+}
+
+/** Calls `handle` at each SIGINT or SIGTERM that is a request of its own. */
+export function onRequestToEnd(clock: Clock, handle: () => void): void {
+  let requestedAt = Number.NEGATIVE_INFINITY;
+  const request = () => {
+    if (clock.now() - requestedAt <= oneRequestMs) return;
+    requestedAt = clock.now();
+    handle();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);
+}

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { CommandError, errorLines } from "../command.ts";
+import { jsonLines, printTo } from "./terminal.ts";
+
+const hostile = "a\u001b]0;x\u0007\u009b2J\u202e\r\nFORGED";
+
+describe("a terminal", () => {
+  it("prints one line, whatever is in it", () => {
+    expect(printed(true).print(hostile)).toBe(`${String.raw`a\u001b]0;x\u0007\u009b2J\u202e\r\nFORGED`}\n`);
+    expect(printed(false).print(hostile)).toBe(printed(true).print(hostile));
+  });
+
+  it.each([
+    ["lines and tabs stay", "a\tb\nc\r\nd\n", "a\tb\nc\nd\n"],
+    ["a line end is added", "a", "a\n"],
+    ["colours are left out", "\u001b[1;31mred\u001b[0m\n", "red\n"],
+    ["other escapes are shown", "\u001b]0;x\u0007\u001b[2J\n", `${String.raw`\u001b]0;x\u0007\u001b[2J`}\n`],
+    ["a carriage return is shown", "50 %\r100 %\n", `${String.raw`50 %\r100 %`}\n`],
+    ["C1 and direction overrides are shown", "\u009b2J\u202e\n", `${String.raw`\u009b2J\u202e`}\n`],
+  ])("shows the output of a program without obeying it: %s", (_what, output, expected) => {
+    expect(printed(true).printOutput(output)).toBe(expected);
+  });
+
+  it("passes the output of a program on unchanged to a file or pipe", () => {
+    expect(printed(false).printOutput(`${hostile}\n`)).toBe(`${hostile}\n`);
+  });
+
+  it("prints JSON that means the same", () => {
+    const lines = jsonLines({ [hostile]: [hostile] }).map((line) => printed(true).print(line));
+
+    expect(JSON.parse(lines.join(""))).toEqual({ [hostile]: [hostile] });
+    expect(lines.join("")).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
+  it("prints an error with external text in it as the lines that it has, and no more", () => {
+    const error = new CommandError(`there is no ${hostile}`, [`see ${hostile}`]);
+
+    expect(errorLines(error)).toHaveLength(2);
+    expect(errorLines(new Error(hostile))).toEqual([`interlock: ${hostile}`]);
+  });
+});
+
+describe("the sources", () => {
+  it("write to standard output and error in one place only", () => {
+    const files = readdirSync("src", { recursive: true, encoding: "utf8" });
+    const writers = files
+      .filter((file) => file.endsWith(".ts") && !/\.(test|contract)\.ts$/.test(file))
+      .filter((file) => /\bconsole\.\w+\(|\bprocess\.(stdout|stderr)\b/.test(readFileSync(join("src", file), "utf8")));
+
+    // main.ts prints one constant sentence, where an old Node could not load the rest.
+    expect(writers.sort()).toEqual(["command-line.ts", "main.ts"]);
+  });
+});
+
+function printed(isTerminal: boolean) {
+  let text = "";
+  const write = (more: string) => {
+    text += more;
+  };
+  const terminal = printTo({ write, isTerminal });
+  const taken = (print: (text: string) => void) => (given: string) => {
+    text = "";
+    print(given);
+    return text;
+  };
+  return { print: taken(terminal.print), printOutput: taken(terminal.printOutput) };
+}

@@ -1,0 +1,64 @@
+import type { KubeClient } from "../../kube/index.ts";
+import { type AutomationPauseSpec, parsePauseTarget, remediationWorkflows } from "../../resources/index.ts";
+import { CommandError, type Desk } from "../command.ts";
+import { MisuseError } from "./misuse.ts";
+
+/** What a pause covers. */
+export type PauseScope =
+  | { readonly scope: "All" }
+  | { readonly scope: "Namespace"; readonly targetNamespace: string }
+  | { readonly scope: "Target"; readonly targetResource: string }
+  | { readonly scope: "Workflow"; readonly workflowId: string };
+
+export const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
+
+/** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. A mistake must not pause nothing. */
+export async function readPauseScope(
+  words: readonly string[],
+  desk: Pick<Desk, "client" | "kinds">,
+): Promise<PauseScope> {
+  const [scope, what, ...more] = words;
+  if (scope === "all" && what === undefined) return { scope: "All" };
+  if (what === undefined || what === "" || more.length > 0) throw new MisuseError(`say what: ${pauseScopes}`);
+  switch (scope) {
+    case "namespace":
+      return { scope: "Namespace", targetNamespace: what };
+    case "target":
+      return { scope: "Target", targetResource: await canonicalTarget(what, desk) };
+    case "workflow":
+      return { scope: "Workflow", workflowId: await knownWorkflow(what, desk.client) };
+    default:
+      throw new MisuseError(`"${scope}" cannot be paused: ${pauseScopes}`);
+  }
+}
+
+/** In words. */
+export function pauseScopeText(spec: PauseScope | AutomationPauseSpec): string {
+  switch (spec.scope) {
+    case "All":
+      return "all automation";
+    case "Namespace":
+      return `automation in namespace ${spec.targetNamespace}`;
+    case "Target":
+      return `automation on ${spec.targetResource}`;
+    case "Workflow":
+      return `workflow ${spec.workflowId}`;
+  }
+}
+
+async function canonicalTarget(text: string, desk: Pick<Desk, "kinds">): Promise<string> {
+  const read = parsePauseTarget(text, await desk.kinds());
+  if (read.kind === "problem") throw new CommandError(`the target "${text}" ${read.problem}`);
+  // Nothing goes by a repository's path: its project may be renamed.
+  if (!read.text.startsWith("git:") || /^git:[^/]+\/\d+(@|$)/.test(read.text)) return read.text;
+  throw new CommandError(
+    `coding tasks go by the number of their project, not by its path: write git:host/42, or git:host/42@branch; interlock get tasks --output wide shows it`,
+  );
+}
+
+async function knownWorkflow(id: string, client: KubeClient): Promise<string> {
+  const { items } = await client.list(remediationWorkflows);
+  const known = [...new Set(items.map(({ spec }) => spec.workflowId))].sort();
+  if (known.includes(id)) return id;
+  throw new CommandError(`there is no workflow ${id}; the catalog has ${known.join(", ") || "none yet"}`);
+}

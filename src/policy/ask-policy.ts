@@ -1,0 +1,36 @@
+import type { CatalogLookup, Diagnosis, Kinds, WorkflowRef } from "../resources/index.ts";
+import { decide, type PolicyDecision } from "./decide.ts";
+import type { ActionRequest, Situation } from "./request.ts";
+import { diagnosedWorkflow, referencedWorkflow } from "./workflow-rules.ts";
+
+type Defaults = Parameters<typeof referencedWorkflow>[2];
+
+/** A question to the policy: may this workflow act on this target now? */
+export interface PolicyQuestion extends Omit<ActionRequest, "namespace" | "rulesTried"> {
+  readonly namespace: string | undefined;
+  /** The catalog's entry for the workflow. */
+  readonly entry: CatalogLookup;
+  /** What the entry is checked against: the parameters of a diagnosis, or the workflow as an execution describes it. */
+  readonly usage:
+    | { readonly diagnosis: Pick<Diagnosis, "parameters"> }
+    | { readonly workflowRef: Partial<WorkflowRef>; readonly defaults: Defaults };
+}
+
+/** The request as the policy read it, and its decision. */
+export interface PolicyReport {
+  readonly request: ActionRequest;
+  readonly decision: PolicyDecision;
+}
+
+/** Decides a question in a situation. The one place that builds a request from a catalog entry. */
+export function askPolicy(
+  { namespace, entry, usage, ...question }: PolicyQuestion,
+  { kinds, ...situation }: Omit<Situation, "workflow"> & { readonly kinds: Kinds },
+): PolicyReport {
+  const request = { ...question, ...(namespace === undefined ? {} : { namespace }) };
+  const workflow =
+    "diagnosis" in usage
+      ? diagnosedWorkflow({ ...usage.diagnosis, target: question.target }, entry, { ...situation, kinds })
+      : referencedWorkflow(usage.workflowRef, entry, usage.defaults);
+  return { request, decision: decide(request, { ...situation, workflow }) };
+}
