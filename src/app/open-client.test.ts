@@ -44,7 +44,7 @@ describe("the API server of a command", () => {
   });
 
   it("is reported as missing, with what to do, when there is no kubeconfig at all", async () => {
-    await expect(portFor({})).rejects.toThrow(/there is no kubeconfig .*: start Interlock first .* --kubeconfig/);
+    await expect(portFor({})).rejects.toThrow(/kubeconfig .* does not exist; start Interlock .* --kubeconfig/);
   });
 
   interface When {

@@ -15,6 +15,7 @@ const around: CommandContext = {
   random,
   metrics: promMetrics(),
   env: process.env,
+  flushOutput: () => new Promise((resolve) => process.stdout.write("", () => resolve())),
   terminal: {
     ...printTo(screenOf(process.stdout)),
     id: () =>

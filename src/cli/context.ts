@@ -5,13 +5,15 @@ import type { Clock, Random } from "../time/index.ts";
 import { CommandError } from "./command.ts";
 import type { Terminal } from "./output/terminal.ts";
 
-/** What a process has around it. */
+/** The environment of a command. */
 export interface CommandContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: PromMetrics;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
+  /** Resolves when everything printed was read, so that a slow reader does not miss the last lines. */
+  flushOutput(): Promise<void>;
 }
 
 /** The configuration, or everything that is wrong with it. */

@@ -81,9 +81,8 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
           recorded: (subject) => recordedOf(subject, { loaded, directory }),
         }),
       );
-      // A reader that is slower than this process would otherwise miss the last lines.
-      await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
-      // Connections to the API server would keep the process for a while.
+      await around.flushOutput();
+      // Open connections to the API server would keep the process running.
       process.exit(status);
     },
   };

@@ -16,7 +16,7 @@ describe("a command, when Interlock does not run,", () => {
 
   it("says how to start it where it never did", async () => {
     await expect(interlock("get", "incidents")).rejects.toThrow(
-      `there is no kubeconfig ${directory}/kubeconfig: start Interlock first (npm start`,
+      `kubeconfig ${directory}/kubeconfig does not exist; start Interlock (npm start`,
     );
   });
 
@@ -38,7 +38,8 @@ describe("a command, when Interlock does not run,", () => {
       random: systemRandom(),
       metrics: promMetrics(),
       env: {},
-      terminal: { print: () => {}, printOutput: () => {}, id: () => "x", user: "somebody" },
+      flushOutput: async () => {},
+      terminal: { print: () => {}, printOutput: () => {}, id: () => "x", user: "operator" },
     });
   }
 });

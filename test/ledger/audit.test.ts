@@ -704,6 +704,7 @@ async function interlock(word: "audit" | "ledger", { directory, env }: Place, ..
     random: systemRandom(),
     metrics: promMetrics(),
     env,
+    flushOutput: async () => {},
     terminal: {
       ...printTo({ write: (text) => lines.push(text.slice(0, -1)), isTerminal: true }),
       id: () => "x",

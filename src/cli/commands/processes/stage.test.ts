@@ -30,7 +30,14 @@ describe("the process of a single stage", () => {
     const place = (section: string) => `${section}:\n  namespace: of-${section}\n`;
     await writeFile(file, `log:\n  level: error\n${["locks", "gateway", "execution", "agent"].map(place).join("")}`);
 
-    const around = { clock, random, metrics: promMetrics(), env: {}, terminal: {} as Terminal };
+    const around = {
+      clock,
+      random,
+      metrics: promMetrics(),
+      env: {},
+      flushOutput: async () => {},
+      terminal: {} as Terminal,
+    };
     await openStage(["--config", file, "--kubeconfig", api.kubeconfigFile], around, join(directory, "own"));
 
     const names = (await api.client.list(namespaces)).items.map(({ metadata }) => metadata.name);
