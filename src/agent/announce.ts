@@ -1,6 +1,7 @@
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import type { Paused } from "../policy/index.ts";
-import { type CodingTask, type CodingTaskStatus, taskFacts, taskReceived } from "../resources/index.ts";
+import type { CodingTask, CodingTaskStatus } from "../resources/index.ts";
+import { taskFacts, taskReceivedEvent } from "../tasks/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
 
@@ -31,7 +32,7 @@ export function announcer({ ledger, metrics, log, nowMs }: Audience): AnnounceTa
     },
     async began(task, isFirstTry) {
       // Whoever made the task may have died before it was on record; told twice is told once.
-      await Promise.all([taskReceived(task), startedEvent(task)].map((event) => ledger.append(event)));
+      await Promise.all([taskReceivedEvent(task), startedEvent(task)].map((event) => ledger.append(event)));
       if (isFirstTry) metrics.began(task, nowMs());
       log.info("task started", { ...fieldsOf(task), attempt: task.status?.attempts });
     },

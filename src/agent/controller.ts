@@ -5,6 +5,7 @@ import type { Ledger } from "../ledger/index.ts";
 import { lastingPauses } from "../policy/index.ts";
 import { automationPauses, builtInKinds, type CodingTask, codingTasks } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
+import { taskIntake } from "../tasks/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { announcer } from "./announce.ts";
 import { cancelRequest, decide } from "./decide.ts";
@@ -17,7 +18,7 @@ import { redactedGitLab, redactedJira, redactedLedger, redactedWorkshop } from "
 import { runAttempt } from "./work/run-attempt.ts";
 import { Workers } from "./work/workers.ts";
 
-export interface AgentOptions extends Omit<Tools, "tasksOf" | "pauses"> {
+export interface AgentOptions extends Omit<Tools, "tasksOf" | "pauses" | "intake"> {
   readonly locks: Locks;
   readonly ledger: Ledger;
   readonly metrics: Metrics;
@@ -65,6 +66,7 @@ export function startAgent(given: AgentOptions): Agent {
   const nowMs = () => client.serverNowMs();
   // Coding tasks are on branches: how other kinds are spelled does not matter.
   const pauses = () => lastingPauses(allPauses.list(), nowMs(), builtInKinds);
+  const intake = taskIntake({ client, ledger, namespace: settings.namespace, log });
   const announce = announcer({ ledger, log, metrics: agentMetrics(options.metrics, { tasks, nowMs }), nowMs });
   const tasksOf = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
   const lineWith = (task: CodingTask) => tasks.byIndex("line", keyOf(...lineOf(task)));
@@ -92,7 +94,11 @@ export function startAgent(given: AgentOptions): Agent {
       const uid = task.metadata.uid ?? "";
       try {
         const lockWaitMs = lineWith(task).some(isClosed) ? handOverMs : 0;
-        const outcome = await runAttempt(task, { ...options, tasksOf, pauses, announce, lockWaitMs }, interrupted);
+        const outcome = await runAttempt(
+          task,
+          { ...options, intake, tasksOf, pauses, announce, lockWaitMs },
+          interrupted,
+        );
         attempts.succeeded(objectKey(task));
         if (outcome === "busy" || outcome === "left") busyUntil.set(uid, clock.now() + busyMs);
       } catch (error) {

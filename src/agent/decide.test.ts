@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pause } from "../policy/index.ts";
-import { annotationKeys, type CodingTask, type CodingTaskStatus, draftTask } from "../resources/index.ts";
+import { annotationKeys, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
+import { draftTask } from "../tasks/index.ts";
 import { decide } from "./decide.ts";
 
 const nowMs = Date.parse("2026-11-15T12:00:00.000Z");

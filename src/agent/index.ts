@@ -17,7 +17,6 @@ export { type GitLabPollerOptions, pollAll, pollGitLab } from "./polling/gitlab-
 export type { IssueSource } from "./polling/issue-poll.ts";
 export { type JiraPollerOptions, pollJira } from "./polling/jira-poller.ts";
 export { type PollMetrics, pollMetrics } from "./polling/poll-metrics.ts";
-export { type TaskSink, type TaskSinkOptions, taskSink } from "./polling/task-sink.ts";
 export { isRemoteError, RemoteError, type RemoteErrorKind } from "./remote-error.ts";
 export { positionOf } from "./review/positions.ts";
 export type { Redact } from "./work/redacted.ts";

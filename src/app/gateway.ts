@@ -14,11 +14,11 @@ import {
   serveGateway,
   startGateway,
   type TaskRoute,
-  taskDesk,
 } from "../gateway/index.ts";
 import { ledgerWriter } from "../ledger/index.ts";
 import type { FingerprintField, Signal } from "../resources/index.ts";
 import { followKubernetes, gitlabWebhooks } from "../sources/index.ts";
+import { taskIntake, webhookIntake } from "../tasks/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
 import { makeDataDirectory } from "./data-directory.ts";
@@ -161,7 +161,10 @@ function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): Ta
     }),
     secrets: webhookSecrets(options),
     networks: gitlab.webhookNetworks ?? [],
-    desk: taskDesk({ client, claims, ledger, namespace, rememberMs: remembered.reviewDoneTtlMs, log, metrics }),
+    intake: webhookIntake({
+      intake: taskIntake({ client, ledger, namespace, log }),
+      ...{ claims, rememberMs: remembered.reviewDoneTtlMs, log, metrics },
+    }),
   };
 }
 

@@ -1,16 +1,9 @@
-import {
-  type GitLab,
-  type IssueSource,
-  type Jira,
-  pollGitLab,
-  pollJira,
-  pollMetrics,
-  taskSink,
-} from "../agent/index.ts";
+import { type GitLab, type IssueSource, type Jira, pollGitLab, pollJira, pollMetrics } from "../agent/index.ts";
 import type { Config } from "../config/index.ts";
 import { observeWatermarks } from "../coordination/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
+import { taskIntake } from "../tasks/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Coordination } from "./coordination.ts";
@@ -34,8 +27,8 @@ export function openPolling(options: PollingOptions): { close(): Promise<void> }
   const stop = new AbortController();
   const metrics = pollMetrics(options.metrics);
   const { client, ledger, log } = options;
-  const sink = taskSink({ client, ledger, namespace: options.config.agent.namespace, log });
-  const common = { ...options.coordination, ...options, sink, metrics, signal: stop.signal };
+  const intake = taskIntake({ client, ledger, namespace: options.config.agent.namespace, log });
+  const common = { ...options.coordination, ...options, intake, metrics, signal: stop.signal };
   const { gitlab, jira, watermarks } = options.config;
   const polling: Promise<void>[] = [];
   if (gitlab.poll) {

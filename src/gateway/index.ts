@@ -13,4 +13,3 @@ export {
 export type { SignalRoute, SignedBody } from "./http/signal-route.ts";
 export type { TaskRoute } from "./http/task-route.ts";
 export type { OccurrenceLog } from "./occurrence-log.ts";
-export { type TaskAdmission, type TaskDesk, type TaskDeskOptions, taskDesk } from "./task-desk.ts";

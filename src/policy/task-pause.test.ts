@@ -5,8 +5,8 @@ import {
   type CodingTask,
   type CodingTaskStatus,
   type CodingVerb,
-  draftTask,
 } from "../resources/index.ts";
+import { draftTask } from "../tasks/index.ts";
 import { lastingPauses } from "./pauses.ts";
 import { pauseOver, taskPause } from "./task-pause.ts";
 

@@ -12,28 +12,9 @@ export { type CatalogDefaults, catalogDifference } from "./catalog-difference.ts
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
 export { isCodeVariable } from "./code-variables.ts";
-export { createTask, type TaskCreated } from "./coding/create-task.ts";
-export { type Directive, parseDirective } from "./coding/directive.ts";
-export { draftTask, type TaskDraft, type TaskReading, taskName } from "./coding/draft-task.ts";
-export { type IgnoredReport, type ReportSubject, reportIgnored, subjectName } from "./coding/ignored-report.ts";
-export { claimKeys, type MergeRequestPlace } from "./coding/keys.ts";
-export { taskFacts, taskReceived } from "./coding/task-facts.ts";
-export { begunAt, begunStep, isBuiltIn } from "./coding/task-progress.ts";
-export { reportedObjects, type TaskReader, type TaskReport } from "./coding/task-reader.ts";
 export {
-  commandOf,
-  type IgnoreReason,
-  ignored,
-  ignoreReasons,
-  isOneOf,
-  type ReportedMergeRequest,
-  type ReportedNote,
-  type ReportOrigin,
-  type ReportOutcome,
-  type ReportRules,
-  reviewOf,
-} from "./coding/task-reports.ts";
-export {
+  begunAt,
+  begunStep,
   type CodingTask,
   type CodingTaskPhase,
   type CodingTaskSpec,
@@ -41,6 +22,7 @@ export {
   type CodingTaskStep,
   type CodingVerb,
   codingTasks,
+  isBuiltIn,
 } from "./coding-task.ts";
 export {
   type CrdVersion,

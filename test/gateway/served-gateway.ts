@@ -9,7 +9,6 @@ import {
   type SignalRoute,
   serveGateway,
   startGateway,
-  taskDesk,
 } from "../../src/gateway/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
@@ -21,6 +20,7 @@ import {
   remediationRequests,
 } from "../../src/resources/index.ts";
 import { gitlabWebhooks } from "../../src/sources/index.ts";
+import { taskIntake, webhookIntake } from "../../src/tasks/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
@@ -85,9 +85,9 @@ export async function servedGateway({
     }),
     secrets: async () => [token],
     networks: [],
-    desk: taskDesk({
-      ...{ client, claims: memoryClaims({ clock, random }), ledger: options.ledger ?? ledger, namespace },
-      ...{ rememberMs: 60_000, log, metrics },
+    intake: webhookIntake({
+      intake: taskIntake({ client, ledger: options.ledger ?? ledger, namespace, log }),
+      ...{ claims: memoryClaims({ clock, random }), rememberMs: 60_000, log, metrics },
     }),
   };
   await gateway.ready;

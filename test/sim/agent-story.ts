@@ -1,13 +1,6 @@
 import type { KubeClient } from "../../src/kube/index.ts";
-import {
-  type AutomationPauseSpec,
-  annotationKeys,
-  automationPauses,
-  claimKeys,
-  codingTasks,
-  draftTask,
-  type TaskDraft,
-} from "../../src/resources/index.ts";
+import { type AutomationPauseSpec, annotationKeys, automationPauses, codingTasks } from "../../src/resources/index.ts";
+import { claimKeys, draftTask, type TaskDraft } from "../../src/tasks/index.ts";
 import { type AgentRemote, host, projectId, site, statuses, strangerId } from "./agent-remote.ts";
 import type { SimServer } from "./sim-server.ts";
 import type { World } from "./world.ts";

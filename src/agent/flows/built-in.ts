@@ -1,12 +1,6 @@
 import { pauseOver } from "../../policy/index.ts";
-import {
-  annotationKeys,
-  type CodingTask,
-  type CodingTaskSpec,
-  claimKeys,
-  codingTasks,
-  isBuiltIn,
-} from "../../resources/index.ts";
+import { annotationKeys, type CodingTask, type CodingTaskSpec, codingTasks, isBuiltIn } from "../../resources/index.ts";
+import { claimKeys } from "../../tasks/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { End } from "../end.ts";
 import type { MergeRequest, Note } from "../gitlab/gitlab.ts";

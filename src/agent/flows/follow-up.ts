@@ -1,5 +1,5 @@
-import { type CodingTaskSpec, claimKeys, createTask, draftTask } from "../../resources/index.ts";
-import { iso } from "../statuses.ts";
+import type { CodingTaskSpec } from "../../resources/index.ts";
+import { claimKeys, type TaskDraft } from "../../tasks/index.ts";
 import type { Attempt, ReviewAttempt } from "../work/attempt.ts";
 
 /**
@@ -15,13 +15,10 @@ export async function reviewHead(attempt: ReviewAttempt, headSha: string): Promi
 }
 
 /** Makes a task that follows from another. Making it twice makes it once. */
-export async function addTask({ client, settings, signal }: Attempt, spec: CodingTaskSpec): Promise<void> {
+export async function addTask({ intake, signal }: Attempt, spec: CodingTaskSpec): Promise<void> {
   const { targetResource: _, ...draft } = spec;
-  const receivedTime = iso(client.serverNowMs());
-  const reading = draftTask(
-    { ...draft, source: "api", receivedTime } as Parameters<typeof draftTask>[0],
-    settings.namespace,
-  );
-  if (reading.kind === "problem") throw new TypeError(`${spec.claimKey} ${reading.problem}`);
-  await createTask(client, reading.task, { signal });
+  const creation = await intake.create({ ...draft, source: "api", receivedTime: intake.now() } as TaskDraft, {
+    signal,
+  });
+  if (creation.kind === "refused") throw new TypeError(`${spec.claimKey}: ${creation.problem}`);
 }

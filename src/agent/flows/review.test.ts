@@ -85,11 +85,11 @@ function attempt(changed: Partial<MergeRequest>, { levelAfter = 30 } = {}) {
       record: async (name: string, result: Record<string, string>) => void steps.set(name, result),
       step: async (_name: string, work: () => Promise<Record<string, string>>) => work(),
     },
-    client: {
-      serverNowMs: () => 0,
-      async create(_type: unknown, object: { spec: { claimKey: string } }) {
-        created.push(object.spec.claimKey);
-        return { kind: "created", object };
+    intake: {
+      now: () => "2026-11-15T06:00:00Z",
+      async create({ claimKey }: { claimKey: string }) {
+        created.push(claimKey);
+        return { kind: "created" };
       },
     },
     gitlab: {

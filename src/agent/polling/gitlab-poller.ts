@@ -9,7 +9,7 @@ import {
   type Watermark,
   type WatermarkStore,
 } from "../../coordination/index.ts";
-import type { ReportRules } from "../../resources/index.ts";
+import type { ReportRules, TaskIntake } from "../../tasks/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
@@ -18,7 +18,6 @@ import { Patience } from "./patience.ts";
 import { pollAgain } from "./poll-loop.ts";
 import type { PollMetrics } from "./poll-metrics.ts";
 import { ProjectPoll } from "./project-poll.ts";
-import type { TaskSink } from "./task-sink.ts";
 
 export interface GitLabPollerOptions {
   readonly gitlab: GitLab;
@@ -31,7 +30,7 @@ export interface GitLabPollerOptions {
   readonly from: Beginning;
   /** How late something may become visible. */
   readonly overlapMs: number;
-  readonly sink: TaskSink;
+  readonly intake: TaskIntake;
   readonly locks: Locks;
   readonly watermarks: WatermarkStore;
   /** Sees watermarks move. */

@@ -1,9 +1,8 @@
-import { claimKeys, type TaskDraft } from "../../resources/index.ts";
+import { claimKeys, type TaskDraft, type TaskIntake } from "../../tasks/index.ts";
 import type { GitLab, Project } from "../gitlab/gitlab.ts";
 import type { FoundIssue, Jira, JiraIssue } from "../jira/jira.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { Patience } from "./patience.ts";
-import type { TaskSink } from "./task-sink.ts";
 
 /** Where issues come from, and where they are solved. */
 export interface IssueSource {
@@ -21,7 +20,7 @@ export interface IssuePollOptions {
   readonly jira: Jira;
   readonly gitlab: GitLab;
   readonly source: IssueSource;
-  readonly sink: TaskSink;
+  readonly intake: TaskIntake;
   readonly patience: Patience;
 }
 
@@ -54,17 +53,18 @@ export class IssuePoll {
 
   /** Whether nothing is left to do about it, as long as it does not change. */
   async #tell({ key }: FoundIssue, signal: AbortSignal): Promise<boolean> {
-    const { sink, patience, source } = this.#options;
+    const { intake, patience, source } = this.#options;
     const id = `issue ${key}`;
     if (patience.hasGivenUp(id)) return true;
     const issue = await this.#read(key, signal);
     if ("problem" in issue) return issue.isGone || patience.failed(id, issue.problem);
     if (issue.status.toLowerCase() !== source.triggerStatus.toLowerCase()) return true;
-    const answer = await sink.offer(await this.#draft(issue, signal));
-    if (answer === "there") return true;
-    if (!patience.failed(`${id} since ${issue.statusSince}`, answer.refused)) return false;
+    const creation = await intake.create(await this.#draft(issue, signal));
+    if (creation.kind !== "refused") return true;
+    if (!patience.failed(`${id} since ${issue.statusSince}`, creation.problem)) return false;
     const subject = { object: "issue", issue: key, author: issue.reporter } as const;
-    await sink.ignore({ subject, reason: "Unreadable", because: `it cannot be a task: ${answer.refused}` });
+    const because = `it cannot be a task: ${creation.problem}`;
+    await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });
     return true;
   }
 
@@ -78,7 +78,7 @@ export class IssuePoll {
   }
 
   async #draft(issue: JiraIssue, signal: AbortSignal): Promise<TaskDraft> {
-    const { jira, gitlab, source, sink } = this.#options;
+    const { jira, gitlab, source, intake } = this.#options;
     const { key, summary, description, statusSince, reporter } = issue;
     this.#repository ??= await gitlab.project(source.repository, signal);
     const { id, path, defaultBranch } = this.#repository;
@@ -88,7 +88,7 @@ export class IssuePoll {
       claimKey: claimKeys.issue(jira.site, key, statusSince),
       source: "poll",
       ...(reporter === undefined ? {} : { requestedBy: reporter.slice(0, 253) }),
-      receivedTime: sink.now(),
+      receivedTime: intake.now(),
       issue: { site: jira.site, key, since: statusSince, summary, description },
       branch: `agent/${key.toLowerCase()}`,
       targetBranch: source.targetBranch ?? defaultBranch,

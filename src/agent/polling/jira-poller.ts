@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { keyOf, type LeaderWork, type Locks, leading } from "../../coordination/index.ts";
+import type { TaskIntake } from "../../tasks/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
@@ -8,14 +9,13 @@ import { IssuePoll, type IssueSource } from "./issue-poll.ts";
 import { Patience } from "./patience.ts";
 import { pollAgain } from "./poll-loop.ts";
 import type { PollMetrics } from "./poll-metrics.ts";
-import type { TaskSink } from "./task-sink.ts";
 
 export interface JiraPollerOptions {
   readonly jira: Jira;
   readonly gitlab: GitLab;
   readonly sources: readonly IssueSource[];
   readonly intervalMs: number;
-  readonly sink: TaskSink;
+  readonly intake: TaskIntake;
   readonly locks: Locks;
   readonly metrics: PollMetrics;
   readonly clock: Clock;

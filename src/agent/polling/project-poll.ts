@@ -1,17 +1,17 @@
 import { instantMs, type PolledItem, type Watermark } from "../../coordination/index.ts";
 import {
-  commandOf,
+  commandOutcome,
   type ReportOrigin,
   type ReportOutcome,
   type ReportRules,
   type ReportSubject,
-  reviewOf,
-} from "../../resources/index.ts";
+  reviewOutcome,
+  type TaskIntake,
+} from "../../tasks/index.ts";
 import type { GitLab, MergeRequest, Note, Project } from "../gitlab/gitlab.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { NotesMemory, touchThrottleMs } from "./notes-memory.ts";
 import type { Patience } from "./patience.ts";
-import type { TaskSink } from "./task-sink.ts";
 
 export interface ProjectPollOptions {
   readonly gitlab: GitLab;
@@ -20,7 +20,7 @@ export interface ProjectPollOptions {
   readonly mergeRequests: Watermark;
   readonly notes: Watermark;
   readonly rules: ReportRules;
-  readonly sink: TaskSink;
+  readonly intake: TaskIntake;
   readonly patience: Patience;
   /** How late something may become visible. */
   readonly overlapMs: number;
@@ -72,7 +72,7 @@ export class ProjectPoll {
 
   #review(item: MergeRequest): Promise<boolean> {
     const { rules } = this.#options;
-    const outcome = reviewOf(reported(item), this.#origin(), rules);
+    const outcome = reviewOutcome(reported(item), this.#origin(), rules);
     return this.#take(`merge request ${this.#nameOf(item)}`, outcome, this.#subject(item));
   }
 
@@ -91,7 +91,7 @@ export class ProjectPoll {
     const told: PolledItem[] = [];
     for (const note of notes.list) {
       const isNew = instantMs(note.createdAt) >= instantMs(from);
-      const outcome = commandOf(reportedNote(note), reported(item), this.#origin(), rules);
+      const outcome = commandOutcome(reportedNote(note), reported(item), this.#origin(), rules);
       const subject = {
         ...this.#subject(item),
         object: "note",
@@ -122,16 +122,17 @@ export class ProjectPoll {
 
   /** Whether nothing is left to do about it. */
   async #take(id: string, outcome: ReportOutcome, subject: ReportSubject): Promise<boolean> {
-    const { sink, patience } = this.#options;
+    const { intake, patience } = this.#options;
     if (outcome.kind === "ignored") {
-      await sink.ignore({ ...outcome, subject });
+      await intake.recordIgnored({ ...outcome, subject, source: "poll" });
       return true;
     }
     if (patience.hasGivenUp(id)) return true;
-    const answer = await sink.offer(outcome.draft);
-    if (answer === "there") return true;
-    if (!patience.failed(id, answer.refused)) return false;
-    await sink.ignore({ subject, reason: "Unreadable", because: `it cannot be a task: ${answer.refused}` });
+    const creation = await intake.create(outcome.draft);
+    if (creation.kind !== "refused") return true;
+    if (!patience.failed(id, creation.problem)) return false;
+    const because = `it cannot be a task: ${creation.problem}`;
+    await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });
     return true;
   }
 
@@ -143,9 +144,9 @@ export class ProjectPoll {
   }
 
   #origin(): ReportOrigin {
-    const { gitlab, project, sink } = this.#options;
+    const { gitlab, project, intake } = this.#options;
     const { id, path } = project;
-    return { project: { host: gitlab.host, id, path }, source: "poll", receivedTime: sink.now() };
+    return { project: { host: gitlab.host, id, path }, source: "poll", receivedTime: intake.now() };
   }
 
   #nameOf({ iid }: MergeRequest): string {

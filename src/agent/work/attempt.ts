@@ -2,6 +2,7 @@ import type { Lease } from "../../coordination/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import type { Pause } from "../../policy/index.ts";
 import type { CodingTask, CodingTaskSpec } from "../../resources/index.ts";
+import type { TaskIntake } from "../../tasks/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { Coder } from "../coder/coder.ts";
@@ -21,6 +22,8 @@ export interface Tools {
   readonly workshop: Workshop;
   readonly coder: Coder;
   readonly settings: Settings;
+  /** Creates tasks that follow from this one. */
+  readonly intake: TaskIntake;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

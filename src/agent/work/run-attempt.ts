@@ -1,5 +1,6 @@
 import { CoordinationError, isCoordinationError, keyOf, type Lease, type Locks } from "../../coordination/index.ts";
 import { KubeError } from "../../kube/index.ts";
+import { LedgerError } from "../../ledger/index.ts";
 import { taskPause } from "../../policy/index.ts";
 import { begunAt, type CodingTask, codingTasks } from "../../resources/index.ts";
 import { backoffMs } from "../../time/index.ts";
@@ -139,7 +140,7 @@ function endOfInterruption(interruption: Interruption): End | "stopping" {
 
 /** Errors of our own stores are for the controller, which tries again without counting. */
 function endOfError({ log, journal }: Attempt, error: unknown): Failed {
-  if (error instanceof KubeError || error instanceof CoordinationError) throw error;
+  if ([KubeError, CoordinationError, LedgerError].some((own) => error instanceof own)) throw error;
   if (isRemoteError(error)) return endOfRemoteError(error);
   log.error("unexpected task error", { task: journal.task.metadata.name, error });
   return failed("Unexpected", "unexpected error; the log of the agent has the details", true);

@@ -3,14 +3,8 @@ import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import type { KubeClient } from "../../kube/index.ts";
-import {
-  type CodingTask,
-  type CodingTaskStatus,
-  codingTasks,
-  draftTask,
-  installCrds,
-  type TaskDraft,
-} from "../../resources/index.ts";
+import { type CodingTask, type CodingTaskStatus, codingTasks, installCrds } from "../../resources/index.ts";
+import { draftTask, type TaskDraft } from "../../tasks/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { cancel } from "./cancel.ts";
 import { get } from "./get.ts";

@@ -1,9 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { BlockList, isIP } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { TaskReader } from "../../resources/index.ts";
+import type { TaskReader, WebhookIntake } from "../../tasks/index.ts";
 import type { GatewayMetrics } from "../metrics.ts";
-import type { TaskDesk } from "../task-desk.ts";
 import { isOutage, sendProblem } from "./send-problem.ts";
 
 /** Where GitLab posts its webhooks, and who may. */
@@ -14,7 +13,7 @@ export interface TaskRoute {
   readonly secrets: () => Promise<readonly string[]>;
   /** Where requests may come from, such as `10.1.0.0/16`; from anywhere if empty. */
   readonly networks: readonly string[];
-  readonly desk: TaskDesk;
+  readonly intake: WebhookIntake;
 }
 
 /** GitLab posts no more than this. */
@@ -22,7 +21,7 @@ const maxBytes = 25 * 1_024 * 1_024;
 
 /** Serves the paths that GitLab posts to. */
 export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: GatewayMetrics) {
-  const { reader, desk } = route;
+  const { reader, intake } = route;
   const allowed = allowList(route.networks);
   for (const url of route.paths) {
     app.route({
@@ -39,7 +38,7 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
       },
       handler: async (request, reply) => {
         try {
-          const admission = await desk.admit(reader.read(request.body, desk.now()), deliveryOf(request));
+          const admission = await intake.admit(reader.read(request.body, intake.now()), deliveryOf(request));
           if (admission.kind === "ignored") {
             const { reason, because } = admission;
             return { status: "ignored", reason, message: `Ignored: ${because}.` };
@@ -47,7 +46,7 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
           const { task } = admission;
           return reply
             .code(admission.kind === "queued" ? 201 : 200)
-            .send({ status: admission.kind, task, namespace: desk.namespace });
+            .send({ status: admission.kind, task, namespace: intake.namespace });
         } catch (error) {
           if (!isOutage(error)) throw error;
           const detail = "Not stored yet. Send it again; repeats are harmless.";

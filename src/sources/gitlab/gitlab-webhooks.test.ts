@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { draftTask, type TaskDraft } from "../../resources/index.ts";
+import { draftTask, type TaskDraft } from "../../tasks/index.ts";
 import { type GitLabWebhookOptions, gitlabWebhooks } from "./gitlab-webhooks.ts";
 import { timeIn } from "./payload.ts";
 

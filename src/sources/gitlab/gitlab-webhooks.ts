@@ -1,13 +1,13 @@
 import {
-  commandOf,
+  commandOutcome,
   ignored,
-  isOneOf,
+  isListedLabel,
   type ReportOrigin,
   type ReportOutcome,
   type ReportRules,
-  reviewOf,
+  reviewOutcome,
   type TaskReader,
-} from "../../resources/index.ts";
+} from "../../tasks/index.ts";
 import { isObject, type Json, shown } from "../json.ts";
 import { labelsIn, mergeRequestIn, noteIn, part, projectIn, subjectIn, timeIn } from "./payload.ts";
 
@@ -76,7 +76,7 @@ function readMergeRequest(body: Json, origin: ReportOrigin, options: GitLabWebho
   if (action === "update" && !isWorthAReview(attributes, part(body, "changes"), options)) {
     return ignored("NoNewCommits", "neither its commits changed nor what kept it from being reviewed");
   }
-  return reviewOf(mergeRequest, origin, options);
+  return reviewOutcome(mergeRequest, origin, options);
 }
 
 /** New commits, or the end of what kept the last ones from a review. */
@@ -89,7 +89,8 @@ function isWorthAReview(
   const { current: isDraft } = part(changes, "draft");
   if (isDraft === false) return true;
   const { previous, current } = part(changes, "labels");
-  const had = (list: unknown, labels: readonly string[]) => labelsIn(list).some((label) => isOneOf(label, labels));
+  const had = (list: unknown, labels: readonly string[]) =>
+    labelsIn(list).some((label) => isListedLabel(label, labels));
   return had(previous, skipLabels) || (had(current, requiredLabels) && !had(previous, requiredLabels));
 }
 
@@ -103,7 +104,7 @@ function readNote(body: Json, origin: ReportOrigin, options: GitLabWebhookOption
   const mergeRequest = mergeRequestIn(part(body, "merge_request"), origin.project.id);
   if (!note || !mergeRequest) return ignored("Unreadable", "the comment or its merge request is not complete");
   if (isEdit(attributes)) return ignored("EditedNote", "it was edited; write a new comment");
-  return commandOf(note, mergeRequest, origin, options);
+  return commandOutcome(note, mergeRequest, origin, options);
 }
 
 /** Servers before 16.11 do not say whether a comment is new, but when it was changed. */

@@ -1,4 +1,4 @@
-import type { ReportedMergeRequest, ReportedNote, ReportSubject, TaskDraft } from "../../resources/index.ts";
+import type { ReportedMergeRequest, ReportedNote, ReportSubject, TaskDraft } from "../../tasks/index.ts";
 import { isObject, type Json } from "../json.ts";
 
 /** What a webhook says, as far as it says it: anything may be missing, or be something else. */

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RemoteError, taskSink } from "../../../src/agent/index.ts";
+import { RemoteError } from "../../../src/agent/index.ts";
 import { type KubeClient, KubeError } from "../../../src/kube/index.ts";
-import { type CodingTask, codingTasks, draftTask } from "../../../src/resources/index.ts";
+import { type CodingTask, codingTasks } from "../../../src/resources/index.ts";
 import { gitlabWebhooks } from "../../../src/sources/index.ts";
+import { draftTask, taskIntake } from "../../../src/tasks/index.ts";
 import { FakeGitLab } from "./fake-gitlab.ts";
 import { PollingWorld } from "./polling-world.ts";
 
@@ -353,8 +354,8 @@ describe("a project that is polled", () => {
       return world.client.create(...call);
     }) as KubeClient["create"];
     const { ledger, log, client } = world;
-    const sink = taskSink({ client: { ...client, create }, ledger, log, namespace: "kubernaut-system" });
-    world.start({ gitlab: gitlab.port(), sink });
+    const intake = taskIntake({ client: { ...client, create }, ledger, log, namespace: "kubernaut-system" });
+    world.start({ gitlab: gitlab.port(), intake });
     await world.clock.advance(minute);
 
     gitlab.open(1, { iid: 1 });

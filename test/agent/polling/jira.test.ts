@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { pollJira, pollMetrics, RemoteError, taskSink } from "../../../src/agent/index.ts";
+import { pollJira, pollMetrics, RemoteError } from "../../../src/agent/index.ts";
 import { codingTasks } from "../../../src/resources/index.ts";
+import { taskIntake } from "../../../src/tasks/index.ts";
 import { promMetrics } from "../../../src/telemetry/index.ts";
 import { FakeGitLab } from "./fake-gitlab.ts";
 import { FakeJira } from "./fake-jira.ts";
@@ -151,7 +152,7 @@ describe("a project of Jira", () => {
       gitlab: gitlab.port(),
       sources: [shop],
       intervalMs: 30_000,
-      sink: taskSink({ client, ledger, namespace: "kubernaut-system", log }),
+      intake: taskIntake({ client, ledger, namespace: "kubernaut-system", log }),
       locks,
       metrics: pollMetrics(promMetrics()),
       clock,

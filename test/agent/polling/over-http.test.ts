@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { gitlabHttp, pollAll, taskSink } from "../../../src/agent/index.ts";
+import { gitlabHttp, pollAll } from "../../../src/agent/index.ts";
 import { memoryLocks, memoryWatermarks } from "../../../src/coordination/index.ts";
 import type { KubeClient } from "../../../src/kube/index.ts";
 import { memoryLedger } from "../../../src/ledger/index.ts";
 import { codingTasks, installCrds } from "../../../src/resources/index.ts";
+import { taskIntake } from "../../../src/tasks/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
 import type { User } from "../../doubles/gitlab/model.ts";
 import { type GitLabDouble, startGitLab } from "../../doubles/gitlab/start-gitlab.ts";
@@ -109,7 +110,7 @@ describe("a poller over HTTP", () => {
         intervalMs: 10,
         from: "now",
         overlapMs: 60_000,
-        sink: taskSink({ client, ledger: memoryLedger(), namespace, log }),
+        intake: taskIntake({ client, ledger: memoryLedger(), namespace, log }),
         locks: memoryLocks({ clock, random, who: "test" }),
         watermarks: memoryWatermarks(),
         observe: (watermark) => watermark,

@@ -1,8 +1,9 @@
-import { type GitLabPollerOptions, pollAll, pollGitLab, pollMetrics, taskSink } from "../../../src/agent/index.ts";
+import { type GitLabPollerOptions, pollAll, pollGitLab, pollMetrics } from "../../../src/agent/index.ts";
 import { memoryLocks, memoryWatermarks } from "../../../src/coordination/index.ts";
 import type { KubeClient } from "../../../src/kube/index.ts";
 import { memoryLedger } from "../../../src/ledger/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../../src/resources/index.ts";
+import { taskIntake } from "../../../src/tasks/index.ts";
 import { promMetrics } from "../../../src/telemetry/index.ts";
 import { systemRandom } from "../../../src/time/index.ts";
 import { ManualClock } from "../../doubles/manual-clock.ts";
@@ -43,7 +44,7 @@ export class PollingWorld {
       intervalMs: 30_000,
       from: "now",
       overlapMs: 60_000,
-      sink: taskSink({ client, ledger, namespace, log }),
+      intake: taskIntake({ client, ledger, namespace, log }),
       locks,
       watermarks,
       observe: (watermark) => watermark,

@@ -3,14 +3,8 @@ import { ManualClock } from "../../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../../test/doubles/test-desk.ts";
 import type { LedgerEvent } from "../../../ledger/index.ts";
-import {
-  type CodingTask,
-  codingTasks,
-  draftTask,
-  type IgnoredReport,
-  installCrds,
-  reportIgnored,
-} from "../../../resources/index.ts";
+import { type CodingTask, codingTasks, installCrds } from "../../../resources/index.ts";
+import { draftTask, type IgnoredReport, reportIgnoredEvent } from "../../../tasks/index.ts";
 import { systemRandom } from "../../../time/index.ts";
 import { parseReported } from "./report.ts";
 import { why } from "./why.ts";
@@ -104,8 +98,8 @@ const project = { host: "gitlab.example.com", id: 5, path: "group/app" };
 const subject = { object: "merge_request", project, iid: 7, author: "ada" } as const;
 
 function record(report: Partial<IgnoredReport>) {
-  const usual = { subject, reason: "Draft", because: "it is a draft", source: "webhook", at } as const;
-  events.push(reportIgnored({ ...usual, ...report }));
+  const usual = { subject, reason: "Draft", because: "it is a draft", source: "webhook" } as const;
+  events.push(reportIgnoredEvent({ ...usual, ...report }, at));
 }
 
 async function told(name: string): Promise<string> {

@@ -1,4 +1,4 @@
-import type { CodingVerb } from "../coding-task.ts";
+import type { CodingVerb } from "../resources/index.ts";
 
 /** What a comment tells the agent to do. */
 export interface Directive {

@@ -1,8 +1,13 @@
-import { nameHash } from "../../kube/index.ts";
-import { type CodingTask, type CodingTaskSpec, codingTasks } from "../coding-task.ts";
-import { labelKeys, managedBy } from "../names.ts";
-import { targetOfRepository } from "../target/repository-target.ts";
-import { targetHash } from "../target-hash.ts";
+import { nameHash } from "../kube/index.ts";
+import {
+  type CodingTask,
+  type CodingTaskSpec,
+  codingTasks,
+  labelKeys,
+  managedBy,
+  targetHash,
+  targetOfRepository,
+} from "../resources/index.ts";
 
 /** A task before it has a name and a target: both follow from the rest. */
 export type TaskDraft = WithoutTarget<CodingTaskSpec>;
@@ -18,7 +23,7 @@ export type TaskReading =
  * webhooks and pollers report it, to however many replicas.
  */
 export function draftTask(draft: TaskDraft, namespace: string): TaskReading {
-  const reading = targetOfRepository(placeOf(draft));
+  const reading = targetOfRepository(writtenBranch(draft));
   if (reading.kind === "problem") return reading;
 
   const { target } = reading;
@@ -41,7 +46,7 @@ export function taskName(claimKey: string): string {
 }
 
 /** The branch that the task writes to. A merge request from a fork has its branch there. */
-function placeOf(draft: TaskDraft) {
+function writtenBranch(draft: TaskDraft) {
   const { host, id, path } = draft.project;
   const url = `https://${host}/${path}`;
   if (draft.type === "Issue") return { url, projectId: id, branch: draft.branch };
