@@ -28,7 +28,6 @@ import { previewOf } from "./preview.ts";
 import { identityVersion, isOpen, type NamelessReport, type Report } from "./report.ts";
 import type { ScopeOf } from "./scope.ts";
 import { withinReceipt, withSourceInSeries } from "./signal-times.ts";
-import { SingleFlight } from "./single-flight.ts";
 import type { Share, Tally } from "./tally.ts";
 
 export interface IntakeOptions {
@@ -358,4 +357,18 @@ function namelessAdmission({ report, because }: Nameless): Extract<Admission, { 
 
 function ignored({ fingerprint }: Report, endedAt: string): Admission {
   return { kind: "ignored", fingerprint, because: `it had ended at ${endedAt}, which is not before it began to fire` };
+}
+
+/** Callers of one key share one run: the first does the work, the others get what came of it. */
+class SingleFlight<T> {
+  readonly #flights = new Map<string, Promise<T>>();
+
+  async run(key: string, work: () => Promise<T>): Promise<{ readonly result: T; readonly isMine: boolean }> {
+    const joined = this.#flights.get(key);
+    if (joined !== undefined) return { result: await joined, isMine: false };
+
+    const flight = work().finally(() => this.#flights.delete(key));
+    this.#flights.set(key, flight);
+    return { result: await flight, isMine: true };
+  }
 }

@@ -24,7 +24,6 @@ import { admissionEvent, countedEvent, notASignalEvent, overflowEvent } from "./
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
 import { objectsOf } from "./objects.ts";
-import { Occasionally } from "./occasionally.ts";
 import type { OccurrenceLog } from "./occurrence-log.ts";
 import { Occurrences } from "./occurrences.ts";
 import { OpenIncidents } from "./open-incidents.ts";
@@ -316,5 +315,21 @@ function say(log: Logger, admission: Admission, report: Report | NamelessReport)
       return log.debug(`signal ${admission.kind}`, fields);
     case "invalid":
       return log.warn("signal cannot be admitted", { ...fields, problems: admission.problems });
+  }
+}
+
+/** Tells when something may be done that is to be done now and then at most, such as logging a flood. */
+class Occasionally {
+  readonly #everyMs: number;
+  #lastAt = Number.NEGATIVE_INFINITY;
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  isDue(nowMs: number): boolean {
+    if (nowMs - this.#lastAt < this.#everyMs) return false;
+    this.#lastAt = nowMs;
+    return true;
   }
 }

@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectMeta } from "../../kube/index.ts";
+import type { Random } from "../../time/index.ts";
 import type { Draft } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { applyDefaults } from "../structural/defaults.ts";
 import type { Admit } from "./admission.ts";
 import { type Api, commit, sealed, timestamp } from "./api.ts";
-import { nameSuffix, uuid } from "./chance.ts";
 import { contentProblems } from "./content-problems.ts";
 import { type DecodedObject, decodeObject, type Sent } from "./decode-object.ts";
 import { clientMetadata, finalizerWarnings, metadataProblems } from "./metadata.ts";
@@ -132,4 +132,21 @@ function insert(api: Api, resource: Resource, fresh: Draft, dryRun: boolean): Pr
     const put = sealed(fresh, revision);
     return { do: "put", ...put, result: { ...put, revision } };
   });
+}
+
+/** The five characters that end a generated name. */
+function nameSuffix(random: Random): string {
+  return anyOf("bcdfghjklmnpqrstvwxz2456789", 5, random);
+}
+
+/** A version 4 UUID. */
+function uuid(random: Random): string {
+  const digits = (count: number) => anyOf("0123456789abcdef", count, random);
+  return `${digits(8)}-${digits(4)}-4${digits(3)}-${anyOf("89ab", 1, random)}${digits(3)}-${digits(12)}`;
+}
+
+function anyOf(alphabet: string, count: number, random: Random): string {
+  let text = "";
+  for (let i = 0; i < count; i++) text += alphabet[Math.floor(random.fraction() * alphabet.length)];
+  return text;
 }

@@ -1,6 +1,6 @@
+import { isRecord } from "../json/json.ts";
 import type { Entry, StoredEntry } from "../object-store.ts";
 import type { Api } from "./api.ts";
-import { continueToken, readContinueToken } from "./continue-token.ts";
 import { type FieldProblem, forbiddenField, notSupported } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 import { type Selection, type SelectionQuery, selection } from "./selection.ts";
@@ -169,4 +169,27 @@ function checkListOptions(options: ListOptions) {
     problems.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
   if (problems.length > 0) throw invalidOptions("ListOptions", problems);
+}
+
+/** Where a page ended: at which moment, and after which object. Revision 0 means the newest, whatever it is by then. */
+interface Continuation {
+  readonly revision: number;
+  readonly after: string;
+}
+
+/** The opaque text that a client sends back to get the next page. */
+function continueToken({ revision, after }: Continuation): string {
+  return Buffer.from(JSON.stringify({ rv: revision, start: after })).toString("base64url");
+}
+
+/** Throws 400 for anything that we did not write. */
+function readContinueToken(token: string): Continuation {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
+    const { rv, start } = isRecord(value) ? (value as { rv?: unknown; start?: unknown }) : {};
+    if (Number.isSafeInteger(rv) && typeof start === "string") return { revision: rv as number, after: start };
+  } catch {
+    // Not JSON: refused below like everything else that is not ours.
+  }
+  throw badRequest("invalid continue token: continue key is not valid");
 }

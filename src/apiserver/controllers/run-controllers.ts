@@ -7,7 +7,6 @@ import { Dependents } from "./dependents.ts";
 import { lookAfterDefinition } from "./look-after-definition.ts";
 import { lookAfterNamespace } from "./look-after-namespace.ts";
 import { lookAfterOwnership } from "./look-after-ownership.ts";
-import { WorkList } from "./work-list.ts";
 
 const retryMs = 1_000;
 
@@ -83,4 +82,39 @@ function needsCare(storedAs: string, { object: { metadata } }: Entry): boolean {
 
 function keyOf(resource: string, { object: { metadata } }: Entry): ObjectKey {
   return { resource, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+}
+
+/** Keys to look at, each once however often it is added, one at a time. */
+class WorkList {
+  readonly #turn: (key: ObjectKey) => Promise<void>;
+  readonly #waiting = new Map<string, ObjectKey>();
+  #running = false;
+  #stopped = false;
+
+  /** `turn` must not throw. */
+  constructor(turn: (key: ObjectKey) => Promise<void>) {
+    this.#turn = turn;
+  }
+
+  add(key: ObjectKey): void {
+    this.#waiting.set(`${key.resource}\u0000${key.namespace}\u0000${key.name}`, key);
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#waiting.clear();
+  }
+
+  async #run() {
+    // Whoever adds is in the middle of a change: the first turn begins after it.
+    await undefined;
+    for (const [text, key] of this.#waiting) {
+      this.#waiting.delete(text);
+      if (!this.#stopped) await this.#turn(key);
+    }
+    this.#running = false;
+  }
 }

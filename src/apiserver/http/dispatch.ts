@@ -8,7 +8,6 @@ import { groupVersions, openApiDocument, openApiIndex, openApiV2 } from "./opena
 import { handleCollection, handleObject } from "./resource-handlers.ts";
 import { handleReview } from "./reviews.ts";
 import { route } from "./route.ts";
-import { version } from "./version.ts";
 
 /** Answers a request of a known caller. */
 export async function dispatch(exchange: Exchange): Promise<void> {
@@ -93,3 +92,16 @@ function rootPaths({ api }: Exchange): string[] {
 function pageNotFound({ response }: Pick<Exchange, "response">): void {
   sendText(response, 404, "404 page not found\n");
 }
+
+/** What /version says: the API that we follow, not a release of Kubernetes. */
+const version = {
+  major: "1",
+  minor: "32",
+  gitVersion: "v1.32.0-interlock",
+  gitCommit: "embedded",
+  gitTreeState: "clean",
+  buildDate: "2024-12-11T17:59:15Z",
+  goVersion: `node-${process.version}`,
+  compiler: "v8",
+  platform: `${process.platform}/${process.arch}`,
+};

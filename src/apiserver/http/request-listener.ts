@@ -5,10 +5,9 @@ import type { Admission } from "../api/admission.ts";
 import type { Api } from "../api/api.ts";
 import { badRequest, StatusError } from "../api/status-error.ts";
 import { JsonSyntaxError } from "../json/parse-json.ts";
-import { sendStatus } from "./answer.ts";
+import { sendStatus, sendText } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
-import { answeredHealth } from "./health.ts";
 import { refusePlainCredentials } from "./plain-tokens.ts";
 import type { BodyReader } from "./read-body.ts";
 import type { Underway } from "./underway.ts";
@@ -99,4 +98,15 @@ function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefi
   }
   log?.error("request failed", { method: request.method, path: request.url?.split("?")[0], error });
   return new StatusError(500, "Internal error occurred", { reason: "InternalError", details: {} });
+}
+
+const endpoints = new Set(["healthz", "livez", "readyz"]);
+
+/** Answers the health questions, which need no token. False if it is not one of them. */
+function answeredHealth(response: ServerResponse, segments: readonly string[], query: URLSearchParams): boolean {
+  const [endpoint = "", check] = segments;
+  if (!endpoints.has(endpoint) || segments.length > 2 || (check !== undefined && check !== "ping")) return false;
+  const verbose = query.has("verbose");
+  sendText(response, 200, verbose ? `[+]ping ok\n${endpoint} check passed\n` : "ok");
+  return true;
 }

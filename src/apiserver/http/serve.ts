@@ -1,6 +1,7 @@
-import { createServer, type Server as HttpServer } from "node:http";
+import { createServer, type Server as HttpServer, type IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
+import { exactTimeHeader } from "../../kube/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import { type AdmissionPolicy, admission } from "../api/admission.ts";
@@ -11,7 +12,6 @@ import { bothProtocols } from "./both-protocols.ts";
 import { isLoopback } from "./plain-tokens.ts";
 import { BodyReader } from "./read-body.ts";
 import { requestListener } from "./request-listener.ts";
-import { timedResponse } from "./timed-response.ts";
 import { Underway } from "./underway.ts";
 import { WatchStreams } from "./watch-streams.ts";
 
@@ -142,4 +142,17 @@ function closed(server: Server, speakers: readonly HttpServer[], clock: Clock): 
     });
     for (const speaker of speakers) if (speaker !== server) speaker.close();
   });
+}
+
+/**
+ * Answers that say to the millisecond when they were given, after whatever they tell of was done. `Date` has whole
+ * seconds: clients that know no better disagree by up to one about what came first.
+ */
+function timedResponse(clock: Clock): typeof ServerResponse {
+  return class<Asked extends IncomingMessage = IncomingMessage> extends ServerResponse<Asked> {
+    override writeHead(status: number, ...rest: unknown[]): this {
+      this.setHeader(exactTimeHeader, clock.wallMs());
+      return Reflect.apply(super.writeHead, this, [status, ...rest]) as this;
+    }
+  };
 }

@@ -9,9 +9,8 @@ import {
   wrongType,
 } from "../api/problem.ts";
 import { isRecord, sameJson } from "../json/json.ts";
+import { writeJson } from "../json/write-json.ts";
 import type { Compiled } from "./compiled.ts";
-import { formatProblem } from "./formats.ts";
-import { goMap } from "./go-map.ts";
 import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
 
 interface SchemaCheck {
@@ -171,4 +170,30 @@ function checkCombinations(value: unknown, { allOf, anyOf, oneOf, not }: Schema,
   }
   if (not && fits(not))
     found.problems.push(invalidValue(path, value, `${name} in body must not validate the schema (not)`));
+}
+
+const shapes: Readonly<Record<string, RegExp>> = {
+  "date-time": /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+  uuid: /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i,
+  byte: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+  duration: /^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h|d|w)\s*)+$|^0$/,
+  email: /^[^\s@]+@[^\s@]+$/,
+  ipv4: /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/,
+};
+
+/** The name of the format that `value` misses; undefined if it fits, or if the format is one that nobody checks. */
+function formatProblem(value: string, format: string): string | undefined {
+  const shape = Object.hasOwn(shapes, format) ? shapes[format] : undefined;
+  if (!shape) return undefined;
+  const isTime = format === "date-time" || format === "date";
+  return shape.test(value) && !(isTime && Number.isNaN(Date.parse(value))) ? undefined : format;
+}
+
+/** A value as Go prints it with `%#v`: what the real server shows of list elements that occur twice. */
+function goMap(value: unknown): string {
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goMap).join(", ")}}`;
+  if (!isRecord(value)) return writeJson(value);
+  const fields = Object.keys(value).sort();
+  return `map[string]interface {}{${fields.map((name) => `${JSON.stringify(name)}:${goMap(value[name])}`).join(", ")}}`;
 }

@@ -1,9 +1,9 @@
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { RejectReason } from "../metrics.ts";
 import { freeSource, mayPost, type RouteSources } from "./attribute-source.ts";
 import type { Sender, Senders } from "./senders.ts";
 import type { SignalRoute } from "./signal-route.ts";
-import { isSigned } from "./signature.ts";
 
 export interface AuthenticateOptions {
   readonly senders: Senders;
@@ -70,4 +70,23 @@ function routeFor(sender: Sender, posted: SignalRoute, routes: readonly SignalRo
   const [only, ...others] = sender.sources ?? [];
   if (posted.reader.source !== freeSource || others.length > 0) return posted;
   return routes.find(({ reader, isMapped }) => isMapped && reader.source === only) ?? posted;
+}
+
+/** Whether `header` has a signature of `body` by one of `secrets`. Compares all of them, in constant time. */
+function isSigned(body: string, header: string, secrets: readonly string[]): boolean {
+  const presented = header.split(",", maxSignatures).map((one) => one.trim());
+  let isFound = false;
+  for (const secret of secrets) {
+    const expected = digest(`v1=${createHmac("sha256", secret).update(body).digest("hex")}`);
+    for (const one of presented) isFound = timingSafeEqual(digest(one), expected) || isFound;
+  }
+  return isFound;
+}
+
+/** While a secret is replaced, a sender signs with both. */
+const maxSignatures = 8;
+
+/** Of one length, whatever the text is. */
+function digest(text: string): Buffer {
+  return hash("sha256", text, "buffer");
 }
