@@ -154,7 +154,7 @@ describe("a Redis of Azure", () => {
 
     const opening = open({ ...host, IDENTITY_ENDPOINT: endpoint.url, IDENTITY_HEADER: "hunter2" }, log);
 
-    await expect(opening).rejects.toThrow(/refuses with 403/);
+    await expect(opening).rejects.toThrow(/responded with 403/);
     await opening.catch((error) => expect(String(error)).not.toContain("hunter2"));
     expect(JSON.stringify(log.events)).not.toContain("hunter2");
   });

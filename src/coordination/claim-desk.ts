@@ -188,9 +188,9 @@ function told(key: Key, { payloadHash, ...standing }: Taken, wants: Wants): Clai
 }
 
 function tooLate(key: Key): CoordinationError {
-  return new CoordinationError("unavailable", `${key}: the store answered too late to be believed`);
+  return new CoordinationError("unavailable", `${key}: the response of the store arrived too late`);
 }
 
 function closed(): CoordinationError {
-  return new CoordinationError("closed", "these claims were closed");
+  return new CoordinationError("closed", "the claim client is closed");
 }

@@ -188,5 +188,5 @@ function mistakeIn({ ttlMs, waitMs, cohort, maxHoldMs }: Wants, longestTtlMs: nu
 }
 
 function closed(): CoordinationError {
-  return new CoordinationError("closed", "these locks were closed");
+  return new CoordinationError("closed", "the lock client is closed");
 }

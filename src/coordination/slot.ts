@@ -147,7 +147,7 @@ export class Slot implements WaitQueue {
     void this.#in.store.release(turn);
     if (turn.wait) return this.#advance();
     this.#refuseFirst(
-      new CoordinationError("unavailable", `${this.key}: the backend answered too late to be believed`),
+      new CoordinationError("unavailable", `${this.key}: the response of the backend arrived too late`),
     );
   }
 

@@ -149,7 +149,7 @@ function watermarkAt(opened: WatermarkRecord, { store, key, overlapMs, fence }: 
           record = outcome.current;
       }
     }
-    throw new CoordinationError("unavailable", `${key}: others keep moving the watermark`);
+    throw new CoordinationError("unavailable", `${key}: the watermark changes faster than it can be written`);
   }
 
   return {

@@ -13,7 +13,7 @@ const lockOnOpen = 0x20;
  */
 export async function openLocked(path: string): Promise<FileHandle | undefined> {
   if (process.platform === "linux") return await openThenLock(path);
-  if (process.platform === "win32") throw new DiskError("unsupported", "there is no way to lock a file here");
+  if (process.platform === "win32") throw new DiskError("unsupported", "files cannot be locked on this platform");
   try {
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK | lockOnOpen);
   } catch (error) {

@@ -12,7 +12,7 @@ export const largestEventBytes = 256 * 1024;
  */
 export function eventText({ id, type, at, facts }: LedgerEvent): string {
   if (typeof id !== "string" || id === "") throw new TypeError("an event needs an id");
-  if (!ledgerEventTypes.includes(type)) throw new TypeError(`event ${id} is of no known type: ${type}`);
+  if (!ledgerEventTypes.includes(type)) throw new TypeError(`event ${id} has an unknown type: ${type}`);
   if (Number.isNaN(Date.parse(at))) throw new TypeError(`event ${id} has no time: ${at}`);
 
   const text = `"id":${JSON.stringify(id)},"type":"${type}","at":${JSON.stringify(at)},"facts":${factText(facts, id)}`;

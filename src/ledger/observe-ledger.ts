@@ -13,17 +13,17 @@ export interface LedgerObserver {
 export function observeLedger(metrics: Metrics): LedgerObserver {
   const events = metrics.counter({
     name: "ledger_events_total",
-    help: "Events that were made durable.",
+    help: "Events written durably.",
     labels: { type: ledgerEventTypes },
   });
   const failures = metrics.counter({
     name: "ledger_append_failures_total",
-    help: "Events that were not kept, or perhaps not.",
+    help: "Events whose append failed or has an unknown outcome.",
     labels: { reason: ledgerErrorCodes },
   });
   const duration = metrics.histogram({
     name: "ledger_append_duration_seconds",
-    help: "From telling the ledger of an event until it was durable.",
+    help: "Time from the append of an event until it is durable.",
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
   });
   const bytes = metrics.counter({ name: "ledger_written_bytes_total", help: "Bytes written to the journal." });

@@ -91,7 +91,7 @@ function nameOf(key: Key): string {
 }
 
 function closed(cause: unknown): never {
-  throw new CoordinationError("closed", "these locks were closed", { cause });
+  throw new CoordinationError("closed", "the lock client is closed", { cause });
 }
 
 function unused(): never {

@@ -94,7 +94,7 @@ describe("locks on a Redis with Sentinels", () => {
     const connection = new RedisConnection({ url, clock, random });
     opened.push(() => connection.close());
 
-    await expect(connection.connect()).rejects.toThrow("knows no primary called other");
+    await expect(connection.connect()).rejects.toThrow("knows no primary named other");
   });
 
   // The last one: it locks the Sentinels for everybody who does not know the password.

@@ -237,7 +237,7 @@ describe("a request with signals", () => {
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining([generic, webhook, "/readyz"]));
   });
 
-  it("has to come again while the ledger keeps nothing, although the gateway is ready", async () => {
+  it("has to come again while the ledger rejects events, although the gateway is ready", async () => {
     const { post, ledger } = await serve();
     await ledger.close();
 

@@ -119,7 +119,7 @@ describe("settings", () => {
     const refused = await tell(ledger, 1_000).catch((error) => error);
 
     expect(refused).toMatchObject({ name: "LedgerError", code: "full" });
-    expect(log.events).toContainEqual(expect.objectContaining({ level: "error", event: "ledger keeps nothing" }));
+    expect(log.events).toContainEqual(expect.objectContaining({ level: "error", event: "ledger append failed" }));
     await ledger.close();
     expect(JSON.stringify(log.events)).not.toContain(postgres.password);
   });

@@ -44,7 +44,9 @@ describe("the janitor", () => {
 
     await clock.advance(20 * minute);
 
-    expect(log.events).toContainEqual(expect.objectContaining({ level: "warn", event: "idle leases not removed" }));
+    expect(log.events).toContainEqual(
+      expect.objectContaining({ level: "warn", event: "removal of idle leases failed" }),
+    );
     expect(await metrics.text()).toMatch(/gateway_lease_sweep_failures_total [2-9]/);
   });
 

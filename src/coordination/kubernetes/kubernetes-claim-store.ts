@@ -42,7 +42,7 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
   async function look(found: KubeLease, bid: ClaimBid): Promise<Standing | undefined> {
     const key = rules.keyIn(found);
     if (key !== bid.key) {
-      throw new CoordinationError("collision", `${bid.key} meets the claim of another key: ${key ?? "none"}`);
+      throw new CoordinationError("collision", `${bid.key} collides with the claim of another key: ${key ?? "none"}`);
     }
     const now = clock.now();
     const since = rules.isClaimed(found) ? sightings.since(found) : now;
@@ -120,5 +120,5 @@ function fenceOf({ metadata }: KubeLease): bigint {
 }
 
 function tooBusy(key: Key): CoordinationError {
-  return new CoordinationError("unavailable", `${key}: others keep changing it faster than we can read it`);
+  return new CoordinationError("unavailable", `${key}: it changes faster than it can be read`);
 }

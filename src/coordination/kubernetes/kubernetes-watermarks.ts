@@ -38,7 +38,7 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
     const found = await client.get(configMaps, { ...refTo(key), namespace: place });
     const clear = found?.metadata.annotations?.[keyAnnotation];
     if (!found || clear === key) return found;
-    throw new CoordinationError("collision", `${key} meets the watermark of another key: ${clear ?? "none"}`);
+    throw new CoordinationError("collision", `${key} collides with the watermark of another key: ${clear ?? "none"}`);
   }
 
   /**

@@ -9,7 +9,7 @@ export function refusal(key: Key, cause: unknown): CoordinationError {
     // The server's own words name the verb that is missing.
     return new CoordinationError("forbidden", `${key}: ${cause.message}`, { cause });
   }
-  return new CoordinationError("unavailable", `${key}: the API server does not answer`, { cause });
+  return new CoordinationError("unavailable", `${key}: the API server does not respond`, { cause });
 }
 
 /** The same, for the end of a call. */

@@ -17,13 +17,13 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
     answered(key, state, effect) {
       count.claims[claimOutcomeOf[state]].inc();
       if (state === "new") count.work[effect ? effectOf[effect] : "unstated"].inc();
-      log.debug("claim answered", { key, state, effect });
+      log.debug("claim evaluated", { key, state, effect });
     },
     // Logged although the caller has the error: `once` throws the error of the work in place of this one.
     refused(key, reason) {
       count.refusals[refusalOf[reason]].inc();
       const unreported = refusalLines(`${key}|${reason}`);
-      if (unreported !== undefined) log.warn("claim refused", { key, reason, unreported });
+      if (unreported !== undefined) log.warn("claim failed", { key, reason, unreported });
     },
     renewalFailed({ key, holder, fence }, cause) {
       count.renewalFailures.inc();
@@ -90,22 +90,22 @@ const refusalOf: Readonly<Record<CoordinationErrorCode, (typeof refusalReasons)[
 function claimMetrics(stage: Stage, metrics: Metrics) {
   const claims = metrics.counter({
     name: `${stage}_claims_total`,
-    help: "Answers to claims: new is work to do, in_flight and done are duplicates, failed is not tried again.",
+    help: "Results of claims: new is work to do, in_flight and done are duplicates, failed is not retried.",
     labels: { outcome: claimOutcomes },
   });
   const work = metrics.counter({
     name: `${stage}_claim_work_total`,
-    help: "New claims by what keeps a second run of their work harmless. For at_least_once nothing does.",
+    help: "New claims by what makes a second run of their work harmless; for at_least_once nothing does.",
     labels: { effect: effects },
   });
   const refusals = metrics.counter({
     name: `${stage}_claim_refusals_total`,
-    help: "Claims, and ends of claimed work, that the store refused or did not answer.",
+    help: "Claims and settlements that the store rejected or did not answer.",
     labels: { reason: refusalReasons },
   });
   const settlements = metrics.counter({
     name: `${stage}_claim_settlements_total`,
-    help: "Ends of claimed work: done, failed for good or to be retried; and whether the claim was still ours to end.",
+    help: "Settlements of claims: done, failed for good or to be retried; and whether the claim was still held.",
     labels: { how: endings, outcome: settlementOutcomes },
   });
   return {
@@ -125,11 +125,11 @@ function claimMetrics(stage: Stage, metrics: Metrics) {
     }),
     renewalFailures: metrics.counter({
       name: `${stage}_claim_renewal_failures_total`,
-      help: "Renewals without an answer. Each is tried again while the claim lasts.",
+      help: "Renewals without a response. Each is retried while the claim lasts.",
     }),
     evictions: metrics.counter({
       name: `${stage}_dedup_evictions_total`,
-      help: "Finished work that the full memory store forgot before its time: it may be done again.",
+      help: "Completed claims that the full memory store evicted early; their work may be repeated.",
     }),
   };
 }

@@ -5,12 +5,12 @@ import type { Observer } from "./observer.ts";
 export function observeJanitor({ stage, metrics, log }: Pick<Observer, "stage" | "metrics" | "log">): JanitorEvents {
   const removals = metrics.counter({
     name: `${stage}_leases_removed_total`,
-    help: "Unused leases: of locks without holder or waiter, and of claims no longer remembered.",
+    help: "Unused Leases removed: of locks without holder or waiter, and of expired claims.",
     labels: { kind: ["lock", "claim"] },
   });
   const failures = metrics.counter({
     name: `${stage}_lease_sweep_failures_total`,
-    help: "Times the removal of idle Leases failed. It is tried again a few minutes later.",
+    help: "Failed removals of idle Leases. Each is retried a few minutes later.",
   });
   return {
     swept({ locks, claims }) {
@@ -20,7 +20,7 @@ export function observeJanitor({ stage, metrics, log }: Pick<Observer, "stage" |
     },
     failed(error) {
       failures.inc();
-      log.warn("idle leases not removed", { error });
+      log.warn("removal of idle leases failed", { error });
     },
   };
 }

@@ -86,12 +86,12 @@ const lockFailureOf: Readonly<Record<"contention" | CoordinationErrorCode, (type
 function lockMetrics(stage: Stage, metrics: Metrics) {
   const failures = metrics.counter({
     name: `${stage}_lock_acquisition_failures_total`,
-    help: "Times a lock was asked for and not granted. Only api_error is a fault of the backend.",
+    help: "Attempts to acquire a lock that failed. Only api_error is a fault of the backend.",
     labels: { reason: lockFailures },
   });
   const releases = metrics.counter({
     name: `${stage}_lock_releases_total`,
-    help: "Releases of a lock that was still ours, that was lost before, or without an answer of the backend.",
+    help: "Releases of a lock: it was still held, it was lost before, or the backend did not respond.",
     labels: { outcome: releaseOutcomes },
   });
   return {
@@ -99,15 +99,15 @@ function lockMetrics(stage: Stage, metrics: Metrics) {
     releases: seriesOf(releaseOutcomes, (outcome) => releases.with({ outcome })),
     attempts: metrics.counter({
       name: `${stage}_lock_acquisition_attempts_total`,
-      help: "Times a lock was asked for.",
+      help: "Attempts to acquire a lock.",
     }),
     successes: metrics.counter({
       name: `${stage}_lock_acquisition_successes_total`,
-      help: "Times a lock was granted.",
+      help: "Locks acquired.",
     }),
     contentions: metrics.counter({
       name: `${stage}_lock_contentions_total`,
-      help: "Times a caller that asked for a lock met another holder, and waited or gave up.",
+      help: "Attempts to acquire a lock that found another holder, and waited or gave up.",
     }),
     losses: metrics.counter({
       name: `${stage}_locks_lost_total`,
@@ -115,16 +115,16 @@ function lockMetrics(stage: Stage, metrics: Metrics) {
     }),
     renewalFailures: metrics.counter({
       name: `${stage}_lock_renewal_failures_total`,
-      help: "Renewals without an answer. Each is tried again while the lock lasts.",
+      help: "Renewals without a response. Each is retried while the lock lasts.",
     }),
     duration: metrics.histogram({
       name: `${stage}_lock_acquisition_duration_seconds`,
-      help: "From asking for a lock to its grant, waiting included. Only locks that were granted.",
+      help: "Time from the request of a lock to its grant, waiting included. Only locks that were granted.",
       buckets: waitBuckets,
     }),
     held: metrics.histogram({
       name: `${stage}_lock_hold_duration_seconds`,
-      help: "From the grant of a lock until its holder released it, also if it was lost meanwhile.",
+      help: "Time from the grant of a lock until its holder released it, also if it was lost meanwhile.",
       buckets: holdBuckets,
     }),
   };

@@ -69,12 +69,12 @@ const writeOutcomes = ["written", "stale", "failed"] as const;
 function watermarkMetrics(stage: Stage, metrics: Metrics, largestLagMs: () => number) {
   metrics.gauge({
     name: `${stage}_watermark_lag_seconds`,
-    help: "How far the most backward of the streams polled here is behind its source, 0 if none is polled.",
+    help: "Lag of the slowest stream that this process polls, 0 if it polls none.",
     collect: (gauge) => gauge.set(largestLagMs() / 1_000),
   });
   const writes = metrics.counter({
     name: `${stage}_watermark_writes_total`,
-    help: "Moves of a watermark: written, refused as stale because another process polls by now, or failed.",
+    help: "Writes of a watermark: written, rejected as stale because another process polls now, or failed.",
     labels: { outcome: writeOutcomes },
   });
   return seriesOf(writeOutcomes, (outcome) => writes.with({ outcome }));

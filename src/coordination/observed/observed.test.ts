@@ -415,7 +415,7 @@ describe("claim metrics", () => {
     });
     expect(log.events).toContainEqual({
       level: "warn",
-      event: "claim refused",
+      event: "claim failed",
       fields: { key, reason: "mismatch", unreported: 0 },
     });
   });

@@ -24,10 +24,10 @@ const answerWithinMs = 10_000;
 export function entraCredentials(options: EntraOptions): CredentialSource {
   return async () => {
     const { access_token: token, expires_in, expires_on } = await tokenOf(options);
-    if (typeof token !== "string") throw new Error("the answer has no access_token");
+    if (typeof token !== "string") throw new Error("the response has no access_token");
     const leftMs =
       expires_in === undefined ? Number(expires_on) * 1_000 - options.clock.wallMs() : Number(expires_in) * 1_000;
-    if (!(leftMs > 0)) throw new Error("the answer does not say for how long its token is good");
+    if (!(leftMs > 0)) throw new Error("the response has no token lifetime");
     return { username: objectIdIn(token), password: token, expiresInMs: leftMs } satisfies Credentials;
   };
 }
@@ -79,10 +79,10 @@ async function ask(url: URL, request: RequestInit, clock: Clock): Promise<TokenA
   try {
     const response = await fetch(url, { ...request, redirect: "error", signal: overdue.signal });
     // The body of a refusal may repeat what we sent.
-    if (!response.ok) throw new Error(`${url.host} refuses with ${response.status}`);
+    if (!response.ok) throw new Error(`${url.host} responded with ${response.status}`);
     return (await response.json()) as TokenAnswer;
   } catch (error) {
-    if (overdue.signal.aborted) throw new Error(`${url.host} does not answer`, { cause: error });
+    if (overdue.signal.aborted) throw new Error(`${url.host} does not respond`, { cause: error });
     throw error;
   } finally {
     timer.cancel();
@@ -97,5 +97,5 @@ function objectIdIn(token: string): string {
   } catch {
     // Told below. The text of the error could repeat the token.
   }
-  throw new Error("the token does not say whose it is (oid)");
+  throw new Error("the token has no oid claim");
 }

@@ -28,11 +28,11 @@ export function placeOf(url: string): RedisPlace {
   const [, scheme, kind, who = "", hosts = "", path = ""] = form.exec(url) ?? [];
   const nodes = hosts.split(",").map((text) => nodeIn(text, kind === "sentinel" ? 26_379 : 6_379));
   const [node] = nodes;
-  if (!scheme || !node) throw new TypeError("this is not the URL of a Redis");
+  if (!scheme || !node) throw new TypeError("not a Redis URL");
   const access = { tls: scheme === "rediss", ...credentialsIn(who) };
   switch (kind) {
     case "sentinel":
-      if (!path) throw new TypeError("the URL does not end with the name that the Sentinels have for the primary");
+      if (!path) throw new TypeError("the URL does not end with the Sentinels' name of the primary");
       return { kind, nodes, access, name: decodeURIComponent(path) };
     case "cluster":
       return { kind, nodes, access };

@@ -95,7 +95,7 @@ function isSame(one: RedisNode, other: RedisNode): boolean {
 async function sentinelsAnswer(io: Redis, name: string): Promise<RedisNode> {
   const answer = (await io.call("SENTINEL", "get-master-addr-by-name", name)) as readonly string[] | null;
   const [host, port] = answer ?? [];
-  if (!host || !port) throw new Error(`knows no primary called ${name}`);
+  if (!host || !port) throw new Error(`knows no primary named ${name}`);
   return { host, port: Number(port) };
 }
 

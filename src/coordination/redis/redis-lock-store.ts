@@ -163,7 +163,7 @@ export class RedisLockStore implements LockStore {
       case -2:
         return this.#fail(
           open,
-          new CoordinationError("collision", `${bid.key} meets the lock of another key: ${number}`),
+          new CoordinationError("collision", `${bid.key} collides with the lock of another key: ${number}`),
         );
       default:
         this.#forget(open);

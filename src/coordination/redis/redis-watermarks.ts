@@ -43,6 +43,7 @@ type Reply = readonly [code: number, ...string[]];
 function recordIn(fields: readonly string[], key: Key): WatermarkRecord | undefined {
   const [clear, revision = "", fence = "", updatedAt = "", id = ""] = fields;
   if (clear === undefined) return undefined;
-  if (clear !== key) throw new CoordinationError("collision", `${key} meets the watermark of another key: ${clear}`);
+  if (clear !== key)
+    throw new CoordinationError("collision", `${key} collides with the watermark of another key: ${clear}`);
   return { revision, fence: BigInt(fence), cursor: { updatedAt, ...(id !== "" && { id }) } };
 }

@@ -5,9 +5,9 @@ import type { Key } from "../key.ts";
 export function refusal(key: Key, cause?: unknown): CoordinationError {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (/^(NOPERM|NOAUTH|WRONGPASS|WRONGTYPE)/.test(message)) {
-    return new CoordinationError("forbidden", `${key}: Redis refuses: ${message}`, { cause });
+    return new CoordinationError("forbidden", `${key}: Redis rejected the request: ${message}`, { cause });
   }
-  return new CoordinationError("unavailable", `${key}: Redis does not answer`, { cause });
+  return new CoordinationError("unavailable", `${key}: Redis does not respond`, { cause });
 }
 
 /** The same, for the end of a call. */

@@ -43,7 +43,7 @@ export class ScriptSender {
     return new Promise((resolve, reject) => {
       const overdue = new Appointment({
         due: () => {
-          reject(new Error(`no answer within ${this.#withinMs} ms`));
+          reject(new Error(`no response within ${this.#withinMs} ms`));
           this.#distrust();
         },
       });

@@ -60,7 +60,7 @@ export async function openFileLedger({
   storedHeads,
   openDisk = openDirectory,
 }: FileLedgerOptions): Promise<FileLedger> {
-  if (!isWriterName(writer)) throw new TypeError(`${writer} cannot be the name of a writer`);
+  if (!isWriterName(writer)) throw new TypeError(`${writer} is not a valid writer name`);
   const disk = await openDisk(join(directory, writer), clock);
   try {
     const listeners: (() => void)[] = [];
@@ -113,12 +113,12 @@ function observedAppend(
       const { code, message } = error;
       observer.refused(code);
       const isLasting = code === "full" || code === "failed";
-      if (isLasting && outage !== code) log.error("ledger keeps nothing", { code, error: message });
+      if (isLasting && outage !== code) log.error("ledger append failed", { code, error: message });
       if (isLasting) outage = code;
       throw error;
     }
     observer.kept(event.type, clock.now() - startedAt);
-    if (outage) log.info("ledger keeps events again", { code: outage });
+    if (outage) log.info("ledger append recovered", { code: outage });
     outage = undefined;
   };
 }

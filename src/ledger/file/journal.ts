@@ -94,12 +94,12 @@ export class Journal {
     const { waitingSize } = this.#commit;
     if (waitingSize + bytes > limits.waitingBytes) {
       const why = `${waitingSize} bytes of events wait for the disk already; retry later`;
-      return new LedgerError("overloaded", `the ledger in ${disk.directory} took no event: ${why}`);
+      return new LedgerError("overloaded", `the ledger in ${disk.directory} rejected an event: ${why}`);
     }
     if (this.bytes + waitingSize + bytes > limits.journalBytes) {
       const why = `it has ${this.bytes} bytes that the database has not taken yet, of ${limits.journalBytes}`;
       const help = "bring the database back, or raise ledger.maxJournalBytes";
-      return new LedgerError("full", `the ledger in ${disk.directory} took no event: ${why}; ${help}`);
+      return new LedgerError("full", `the ledger in ${disk.directory} rejected an event: ${why}; ${help}`);
     }
     return undefined;
   }
@@ -132,7 +132,7 @@ export class Journal {
 
   #refuse(cause: Error): LedgerError {
     const { disk, clock, wrote } = this.#parts;
-    const why = `${cause.message}; it keeps nothing until the disk takes something again`;
+    const why = `${cause.message}; it rejects events until the disk can be written again`;
     const error = new LedgerError("failed", `the ledger in ${disk.directory} failed: ${why}`, { cause });
     this.#refusal = { error, untilMs: clock.now() + refusedForMs };
     // Rows of the failed write may have been kept.

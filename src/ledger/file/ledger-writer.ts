@@ -12,7 +12,7 @@ import { isWriterName } from "./writers.ts";
 export async function ledgerWriter(file: string, random: Random): Promise<string> {
   const name = (await kept(file)) ?? (await make(file, random));
   if (isWriterName(name)) return name;
-  throw new LedgerError("damaged", `${file} holds no name of a writer; it is the name of a directory of the ledger`);
+  throw new LedgerError("damaged", `${file} contains no writer name; it is the name of a directory of the ledger`);
 }
 
 async function kept(file: string): Promise<string | undefined> {

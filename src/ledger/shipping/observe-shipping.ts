@@ -11,11 +11,11 @@ export interface Backlog {
 export function observeShipping(metrics: Metrics, backlog: () => Backlog | undefined): ShipperObserver {
   const shipped = metrics.counter({
     name: "ledger_shipped_events_total",
-    help: "Events that the database has taken from the journal.",
+    help: "Events shipped from the journal to the database.",
   });
   const failures = metrics.counter({
     name: "ledger_ship_failures_total",
-    help: "Tries to bring events to the database that failed.",
+    help: "Failed attempts to ship events to the database.",
   });
   metrics.gauge({
     name: "ledger_database_lag_events",
@@ -24,12 +24,12 @@ export function observeShipping(metrics: Metrics, backlog: () => Backlog | undef
   });
   metrics.gauge({
     name: "ledger_database_lag_seconds",
-    help: "How long the oldest event has waited that the database does not have yet.",
+    help: "Age of the oldest event that the database does not have yet.",
     collect: (gauge) => gauge.set(backlog()?.lag.seconds ?? 0),
   });
   metrics.gauge({
     name: "ledger_journal_bytes",
-    help: "Bytes of the journal on disk; at ledger.maxJournalBytes no event is taken any more.",
+    help: "Bytes of the journal on disk; at ledger.maxJournalBytes events are rejected.",
     collect: (gauge) => gauge.set(backlog()?.journalBytes ?? 0),
   });
   return { shipped: (rows) => shipped.inc(rows), failed: () => failures.inc() };

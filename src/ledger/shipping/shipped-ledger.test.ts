@@ -106,12 +106,12 @@ describe("a journal with a database", () => {
 
     expect(ledger.lag().events).toBe(50);
     expect(ledger.lag().seconds).toBeGreaterThan(0);
-    expect(log.events.filter(({ event }) => event.startsWith("ledger database not reached"))).toHaveLength(1);
+    expect(log.events.filter(({ event }) => event.startsWith("ledger database unavailable"))).toHaveLength(1);
     weather.answers = "yes";
     await until(() => ledger.lag().events === 0);
 
     expect((await stored()).map(({ seq }) => seq)).toEqual(range(1, 50));
-    await until(() => log.events.some(({ event }) => event === "ledger database reached again"));
+    await until(() => log.events.some(({ event }) => event === "ledger database available again"));
     await close(ledger);
   });
 
@@ -143,11 +143,11 @@ describe("a journal with a database", () => {
     expect(kept).toBeGreaterThan(10);
     expect(refusals).toHaveLength(60 - kept);
     expect(refusals[0]).toMatchObject({ code: "full", message: expect.stringContaining("ledger.maxJournalBytes") });
-    expect(log.events.filter(({ event }) => event === "ledger keeps nothing")).toHaveLength(1);
+    expect(log.events.filter(({ event }) => event === "ledger append failed")).toHaveLength(1);
     weather.answers = "yes";
     await until(() => ledger.lag().events === 0 && segments().length === 2);
     await ledger.append(event(61));
-    expect(log.events).toContainEqual(expect.objectContaining({ event: "ledger keeps events again" }));
+    expect(log.events).toContainEqual(expect.objectContaining({ event: "ledger append recovered" }));
     await until(() => ledger.lag().events === 0);
     expect(await stored()).toHaveLength(kept + 1);
     await close(ledger);
@@ -181,7 +181,7 @@ describe("a journal with a database", () => {
 
     expect(log.events).toContainEqual({
       level: "error",
-      event: "rows not taken by the ledger database",
+      event: "ledger database rejected rows",
       fields: expect.objectContaining({ error: expect.stringContaining("has another last row of writer w-1") }),
     });
     expect(await all(readLedger(directory))).toHaveLength(40);

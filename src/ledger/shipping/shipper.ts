@@ -149,7 +149,7 @@ export class Shipper {
     const { log, database, clock } = this.#options;
     if (this.#failingSince !== undefined) {
       const forMs = Math.round(clock.now() - this.#failingSince);
-      log.info("ledger database reached again", { database: database.place, forMs, failures: this.#failures });
+      log.info("ledger database available again", { database: database.place, forMs, failures: this.#failures });
     }
     this.#failures = 0;
     this.#failingSince = undefined;
@@ -164,8 +164,8 @@ export class Shipper {
     const fields = { database: database.place, behind: this.lag().events, error: error.message };
     const isHopeless = error instanceof LedgerError && error.code !== "unavailable";
     // Once per outage, for it may be long; what waits for a person is said again and again.
-    if (isHopeless) log.error("rows not taken by the ledger database", fields);
-    else if (isFirst) log.warn("ledger database not reached, rows wait in the journal", fields);
+    if (isHopeless) log.error("ledger database rejected rows", fields);
+    else if (isFirst) log.warn("ledger database unavailable", fields);
     this.#isCertain = false;
     const delayMs = backoffMs(this.#failures, backoff, random.fraction());
     await sleep(clock, delayMs, this.#stop.signal, { background: true }).catch(() => {});

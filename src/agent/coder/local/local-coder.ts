@@ -51,7 +51,7 @@ export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder>
   await refuseSecretValues(options);
   await openOwnDirectory(options.directory, "agent.workDir");
   await clearAbandoned(options.directory, async (folder) => {
-    options.log.warn("run of a coding agent was left behind", { folder });
+    options.log.warn("abandoned coder run found", { folder });
     await killAll({ folder, mark: runMark(folder), clock: options.clock });
     await removeScratch(folder);
   });

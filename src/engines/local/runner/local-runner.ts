@@ -92,7 +92,7 @@ async function tryOut(processes: Processes, directory: DataDirectory) {
   await rm(folder, { recursive: true, force: true });
   if (exitCode.trim() === "0") return;
   const needs = "It needs flock 2.34 and setsid of util-linux, and sync, head, tail and tee of coreutils.";
-  throw new Error(`The engine local cannot run steps here: ${complaint ?? "the step did not end well"}. ${needs}`);
+  throw new Error(`The engine local cannot run steps here: ${complaint ?? "the step failed"}. ${needs}`);
 }
 
 async function begin(options: LocalRunnerOptions, directory: DataDirectory, abandon: AbortSignal) {
@@ -102,7 +102,7 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
     throw error;
   });
   const { client, clock, random, log, namespace, workflowsRoot, outputBytes = 1_048_576 } = options;
-  const problem = ({ kind, message, key }: Problem) => log.warn("local runner", { kind, message, key });
+  const problem = ({ kind, message, key }: Problem) => log.warn("local runner problem", { kind, message, key });
   let controller: Controller | undefined;
   const runs: LocalRuns = new LocalRuns({
     client,

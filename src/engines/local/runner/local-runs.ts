@@ -49,7 +49,7 @@ export class LocalRuns {
     return keys;
   }
 
-  /** Steps that are looked after now. */
+  /** Steps supervised now. */
   get stepsAlive(): number {
     return [...this.#open.values()].reduce((sum, run) => sum + run.stepsAlive, 0);
   }
@@ -188,7 +188,7 @@ export class LocalRuns {
     open.eviction ??= this.#endAll(open).catch((error) => {
       open.eviction = undefined;
       if (this.#options.abandon.aborted) return;
-      this.#options.log.error("run cannot be ended", { run: open.record.uid, error });
+      this.#options.log.error("ending a local run failed", { run: open.record.uid, error });
       this.#options.clock.after(2_000, () => this.#options.wake(keyOf(open.record)), { background: true });
     });
   }

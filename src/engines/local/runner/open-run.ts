@@ -82,7 +82,7 @@ export class OpenRun {
 
   async #runToItsEnd({ folder, launch, secrets }: StepToRun, stop: AbortSignal) {
     const { files, log, metrics } = this.#tools;
-    const stubborn = () => log.error("step survives being killed", { run: this.record.uid, folder });
+    const stubborn = () => log.error("step survives SIGKILL", { run: this.record.uid, folder });
     const adopted = () => metrics.stepAdopted();
     const end = await supervise({ ...this.#tools, folder, launch, stop, stubborn, adopted });
     const output = secrets
@@ -103,7 +103,7 @@ export class OpenRun {
   #failed(folder: string, error: unknown) {
     const { abandon, clock, log } = this.#tools;
     if (abandon.aborted) return;
-    log.error("step cannot be looked after", { run: this.record.uid, folder, error });
+    log.error("step supervision failed", { run: this.record.uid, folder, error });
     // It is looked after again, but not at once: a full disk does not get better by being asked.
     clock.after(2_000, () => this.#forget(folder), { background: true });
   }

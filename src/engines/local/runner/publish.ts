@@ -44,7 +44,7 @@ export class TaskRuns {
     if (found?.metadata.ownerReferences?.some(({ uid }) => uid === ownerReferences[0]?.uid)) return found;
     const { uid } = found?.metadata ?? {};
     if (uid) await this.#client.delete(taskRuns, { namespace, name }, { preconditions: { uid } });
-    throw new Error(`TaskRun ${namespace}/${name} of an earlier run was in the way`);
+    throw new Error(`TaskRun ${namespace}/${name} belongs to an earlier run`);
   }
 }
 

@@ -67,5 +67,5 @@ function placeOf(url: string): string {
 /** Several addresses of one host that all refuse are reported without a sentence. */
 function reasonOf(cause: unknown): string {
   const { message, code, errors } = cause as { message?: string; code?: string; errors?: readonly Error[] };
-  return message || errors?.map((error) => error.message).join(", ") || code || "it does not answer";
+  return message || errors?.map((error) => error.message).join(", ") || code || "no response";
 }
