@@ -65,9 +65,10 @@ export async function observe(
 ): Promise<Snapshot | undefined> {
   const { client, analyzer, catalog, executions, settings } = caches;
   const nowMs = client.serverNowMs();
+  const key = objectKey(incident);
+  const outdatedSince = caches.outdated.changeOf(key);
   const { status, metadata } = incident;
   const approval = await approvalOf(incident, caches, signal);
-  const key = objectKey(incident);
   const version = analysisVersion(incident);
   const isOutdated = isWaiting(incident) && caches.outdated.isOutdated(key, version, nowMs);
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
@@ -82,6 +83,7 @@ export async function observe(
     incident,
     analysis,
     analysisVersion: version,
+    outdatedSince,
     recheckAtMs: caches.outdated.recheckAtMs(key),
     execution: await executionOf(incident, caches, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
