@@ -3,11 +3,11 @@ const [major, minor] = [20, 19];
 
 const [ourMajor = 0, ourMinor = 0] = process.versions.node.split(".").map(Number);
 if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) {
-  // Imported late: an older Node would stop at one of these files, with words that help nobody.
+  // Imported late: an older Node fails to parse these files with an error that does not name the cause.
   await import("./cli/command-line.ts");
 } else {
   console.error(
-    `interlock: Node ${process.versions.node} is too old: install Node ${major}.${minor} or newer, then npm install again`,
+    `error: Node ${process.versions.node} is too old; install Node ${major}.${minor} or newer, then npm install again`,
   );
   process.exitCode = 1;
 }

@@ -10,14 +10,14 @@ import { printTo, type Screen } from "./output/terminal.ts";
 import { misuseIn } from "./parsing/misuse.ts";
 
 const random = systemRandom();
-const around: CommandContext = {
+const context: CommandContext = {
   clock: systemClock(),
   random,
   metrics: promMetrics(),
   env: process.env,
   flushOutput: () => new Promise((resolve) => process.stdout.write("", () => resolve())),
   terminal: {
-    ...printTo(screenOf(process.stdout)),
+    ...printTo(toScreen(process.stdout)),
     id: () =>
       random
         .id()
@@ -28,15 +28,15 @@ const around: CommandContext = {
   },
 };
 
-// Whoever read our words has gone, as in `interlock up | head`: that is no reason to stop working.
+// The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
 process.stdout.on("error", () => {});
 
 const [name = "help", ...args] = process.argv.slice(2);
 try {
   process.exitCode = await perform(name, args);
 } catch (error) {
-  for (const line of errorLines(error)) printTo(screenOf(process.stderr)).print(line);
-  // What was begun, such as a server, would keep the process.
+  for (const line of errorLines(error)) printTo(toScreen(process.stderr)).print(line);
+  // A server that was started would keep the process running.
   process.exit(1);
 }
 
@@ -50,8 +50,8 @@ async function perform(name: string, args: readonly string[]): Promise<number> {
   const command = Object.values(commands)
     .flat()
     .find((one) => one.name === wanted);
-  if (!command) throw new CommandError(`there is no command "${wanted}". Type: interlock help`);
-  if (!wantsHelp) return command.perform(args, around).catch((error) => explainMisuse(error, command));
+  if (!command) throw new CommandError(`unknown command "${wanted}"; see interlock help`);
+  if (!wantsHelp) return command.perform(args, context).catch((error) => explainMisuse(error, command));
   console.log(`${command.usage}\n\nFor example:\n\n  ${command.example}`);
   return 0;
 }
@@ -68,14 +68,14 @@ async function askAtTerminal(question: string, signal: AbortSignal): Promise<str
   return answer;
 }
 
-function screenOf(stream: NodeJS.WriteStream): Screen {
+function toScreen(stream: NodeJS.WriteStream): Screen {
   return { write: (text) => void stream.write(text), isTerminal: stream.isTTY === true };
 }
 
 function explainMisuse(error: unknown, { name, example }: { readonly name: string; readonly example: string }): never {
   const misuse = misuseIn(error);
   if (misuse === undefined) throw error;
-  throw new CommandError(misuse, [`for example  ${example}`, `all of it    interlock help ${name}`]);
+  throw new CommandError(`${misuse}; see interlock help ${name}`, [`for example: ${example}`]);
 }
 
 function help(): number {
@@ -84,9 +84,7 @@ function help(): number {
     console.log(`\n${heading}`);
     for (const { name, about } of list) console.log(`  ${name.padEnd(13)} ${about}`);
   }
-  console.log(
-    "\ninterlock help COMMAND tells the rest of each, with an example; interlock --version which one this is.",
-  );
+  console.log("\nType interlock help COMMAND for its options and an example, interlock --version for the version.");
   return 0;
 }
 

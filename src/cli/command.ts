@@ -61,7 +61,7 @@ export function takeOption(
   if (at < 0) return { value: undefined, rest: args };
   const [, joined] = /^[^=]+=(.*)$/s.exec(args[at] ?? "") ?? [];
   const value = joined ?? args[at + 1];
-  if (!value) throw new CommandError(`--${name} wants a value`);
+  if (!value) throw new CommandError(`--${name} needs a value`);
   return { value, rest: [...args.slice(0, at), ...args.slice(at + (joined === undefined ? 2 : 1))] };
 }
 
@@ -81,5 +81,5 @@ export class CommandError extends Error {
 /** What is printed of an error, one entry per line. */
 export function errorLines(error: unknown): readonly string[] {
   const lines = error instanceof CommandError ? error.lines : [error instanceof Error ? error.message : String(error)];
-  return lines.map((line, i) => (i === 0 ? `interlock: ${line}` : line));
+  return lines.map((line, i) => (i === 0 ? `error: ${line}` : line));
 }

@@ -26,7 +26,7 @@ describe("interlock", { timeout: 60_000 }, () => {
 
     expect(status).toBe(1);
     expect(err).toBe(
-      "interlock: say test\n  for example  interlock policy test --rules rules\n  all of it    interlock help policy\n",
+      "error: missing subcommand: test; see interlock help policy\n  for example: interlock policy test --rules rules\n",
     );
   });
 
@@ -41,7 +41,7 @@ describe("interlock", { timeout: 60_000 }, () => {
     const { status, err } = await interlock(["help"], ["--import", `data:text/javascript,${old}`]);
 
     const needed = engines.node.replace(/^>=(\d+\.\d+)\.0$/, "$1");
-    expect(err).toBe(`interlock: Node 18.20.8 is too old: install Node ${needed} or newer, then npm install again\n`);
+    expect(err).toBe(`error: Node 18.20.8 is too old; install Node ${needed} or newer, then npm install again\n`);
     expect(status).toBe(1);
   });
 });

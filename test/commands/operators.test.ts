@@ -64,7 +64,7 @@ describe("operators at the stages of npm start", () => {
       `execution\\.cancelled.*${cancelled}${by}wrong node`,
     ];
     for (const line of wanted) {
-      await expect.poll(async () => (await up.interlock("audit", "show")).out).toMatch(new RegExp(line));
+      await expect.poll(async () => (await up.interlock("ledger", "show")).out).toMatch(new RegExp(line));
     }
     expect((await up.interlock("ledger", "show", "--type", "pause.started")).out).toContain(`by ${me} (verified)`);
   });

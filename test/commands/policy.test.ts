@@ -148,7 +148,7 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [["policy"], "say test"],
+    [["policy"], "missing subcommand: test"],
     [["policy", "test", "nowhere.yaml"], "nowhere.yaml: there is no such file"],
     [["policy", "test", "--rules", "docs"], "docs: has no rules; name a folder with --rules"],
     [["policy", "test", "rules/node-disk-pressure.yaml"], 'must have a list "tests:"'],

@@ -241,7 +241,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     [["verify", "--from", "memory"], "--from can be database or journal"],
     [["export", "--type", "run.imagined"], "nothing of the type run.imagined is recorded"],
     [["export", "--since", "yesterday"], "--since yesterday is no time"],
-    [["destroy"], "say show, export, verify, ship, checkpoint or keygen"],
+    [["destroy"], "unknown subcommand; use show, export, verify, ship, checkpoint or keygen"],
   ])("%j is refused with a word of help", async (args, message) => {
     await expect(audit(place, ...args)).rejects.toThrow(message);
   });

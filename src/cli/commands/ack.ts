@@ -18,7 +18,7 @@ import { isNamed, shortNames } from "../parsing/short-name.ts";
 /** `interlock ack` */
 export const ack: Command<Desk> = {
   name: "ack",
-  about: "acknowledge a failure, so that it may be retried",
+  about: "Acknowledge a failure, so that it may be retried",
   usage: `interlock ack EXECUTION|INCIDENT --reason TEXT [--namespace NS]
 
 Acknowledge that you checked what a failed execution left behind and that a retry is safe. For an incident, this
@@ -33,7 +33,7 @@ async function performAck(args: readonly string[], { client, terminal: given }: 
     allowPositionals: true,
     options: { reason: { type: "string" }, namespace: { type: "string" } },
   });
-  const name = onlyWord(positionals, "which execution or incident; see: interlock get incidents");
+  const name = onlyWord(positionals, "an execution or incident");
   const reason = givenReason(values);
   const terminal = { ...given, user: await ownName({ client, terminal: given }) };
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };

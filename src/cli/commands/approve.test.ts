@@ -60,7 +60,7 @@ describe("interlock approve and reject", () => {
   });
 
   it.each([
-    [[], "say which approval or incident"],
+    [[], "missing argument: an approval or incident"],
     [["rar-1"], '--reason "…" is missing'],
     [["rar-9", "--reason", "x"], "there is no approval rar-9, and no incident of that name waits for one"],
   ])("asked with %j say what to write", async (args, problem) => {

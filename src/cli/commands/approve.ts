@@ -7,10 +7,10 @@ import { givenReason, onlyWord } from "../parsing/misuse.ts";
 import { isNamed, shortNames } from "../parsing/short-name.ts";
 
 /** `interlock approve` */
-export const approve = answering("approve", "Approved", "let a workflow act that waits for a person's yes");
+export const approve = answering("approve", "Approved", "Approve a workflow that waits for an operator");
 
 /** `interlock reject` */
-export const reject = answering("reject", "Rejected", "say no to a workflow that waits for a person's yes");
+export const reject = answering("reject", "Rejected", "Reject a workflow that waits for an operator");
 
 function answering(name: string, decision: "Approved" | "Rejected", about: string): Command<Desk> {
   const usage = `interlock ${name} APPROVAL|INCIDENT --reason TEXT
@@ -28,7 +28,7 @@ decided again, so that it may still be refused. See: interlock get approvals`;
         allowPositionals: true,
         options: { reason: { type: "string" } },
       });
-      const subject = onlyWord(positionals, "which approval or incident; see: interlock get approvals");
+      const subject = onlyWord(positionals, "an approval or incident");
       const reason = givenReason(values);
       const question = await openQuestion(subject, client);
       const decidedBy = await ownName({ client, terminal });

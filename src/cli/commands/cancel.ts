@@ -19,7 +19,7 @@ import { givenReason, MisuseError, onlyWord } from "../parsing/misuse.ts";
 /** `interlock cancel` */
 export const cancel: Command<Desk> = {
   name: "cancel",
-  about: "stop an execution, an incident or a coding task",
+  about: "Stop an execution, an incident or a coding task",
   usage: `interlock cancel EXECUTION|INCIDENT|TASK --reason TEXT [--block] [--namespace NS]
 
 Stops the run of an execution and records who cancelled it and why. No notice is sent, and the workflow may act on the target
@@ -41,7 +41,7 @@ async function performCancel(args: readonly string[], desk: Desk): Promise<numbe
       namespace: { type: "string" },
     },
   });
-  const name = onlyWord(positionals, "which execution, incident or task; see: interlock get executions");
+  const name = onlyWord(positionals, "an execution, incident or task");
   const reason = givenReason(values);
   const [task] = name.startsWith("git:") ? [] : await findTasks(client, name);
   if (task && values.block) throw new MisuseError("--block is for executions and incidents; a coding task has none");

@@ -85,7 +85,7 @@ describe("interlock get", () => {
 
   it.each([
     [["pauses", "-w", "-o", "json"], "--watch shows a table, not json"],
-    [[], "say what to list: incidents, executions"],
+    [[], "missing argument: incidents, executions"],
     [["cats"], 'there are no "cats" here; there are incidents, executions'],
     [["incidents", "rr-nobody-1"], "there is no incident rr-nobody-1; see: interlock get incidents"],
     [["incidents", "--output", "yaml"], "--output can be wide, json, name; got yaml"],

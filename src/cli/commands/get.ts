@@ -35,7 +35,7 @@ const outputs = ["wide", "json", "name"] as const;
 /** `interlock get` */
 export const get: Command<Desk> = {
   name: "get",
-  about: `list ${Object.keys(kinds).join(", ")}`,
+  about: `List ${Object.keys(kinds).join(", ")}`,
   usage: `interlock get ${Object.keys(kinds).join("|")} [NAME] [--namespace NS] [--output ${outputs.join("|")}] [--watch]
 
 Lists what there is, oldest first, in all namespaces unless one is named; with --watch (-w) also each row that changes from
@@ -57,9 +57,9 @@ async function performGet(args: readonly string[], desk: Desk): Promise<number> 
     },
   });
   const [word = "", ...names] = positionals;
-  const name = names.length > 0 ? onlyWord(names, "which") : undefined;
+  const name = names.length > 0 ? onlyWord(names, "a name") : undefined;
   const { output, namespace } = values;
-  if (!word) throw new MisuseError(`say what to list: ${Object.keys(kinds).join(", ")}`);
+  if (!word) throw new MisuseError(`missing argument: ${Object.keys(kinds).join(", ")}`);
   if (output !== undefined && !(outputs as readonly string[]).includes(output))
     throw new MisuseError(`--output can be ${outputs.join(", ")}; got ${output}`);
   const { plural, kind } = kindOf(word);

@@ -23,8 +23,6 @@ import { why } from "./why/why.ts";
 /** Everything that can be typed behind `interlock`, in the order of the help. */
 export const commands: Readonly<Record<string, readonly Command<CommandContext>[]>> = {
   Processes: [up, api, gateway, orchestrator, executor, notify, agent, manifests, coder],
-  "Look at what happens": [...[get, why, logs].map(atDesk), ledger, audit, policy],
-  "Do something about it": [receiving(signalPaths, mappedPath), run, ack, approve, reject, pause, resume, cancel].map(
-    atDesk,
-  ),
+  Inspect: [...[get, why, logs].map(atDesk), ledger, audit, policy],
+  Operate: [receiving(signalPaths, mappedPath), run, ack, approve, reject, pause, resume, cancel].map(atDesk),
 };

@@ -10,7 +10,7 @@ import { onlyWord } from "../parsing/misuse.ts";
 /** `interlock logs` */
 export const logs: Command<Desk> = {
   name: "logs",
-  about: "print what the steps of an execution have written",
+  about: "Print the output of an execution's steps",
   usage: `interlock logs EXECUTION|INCIDENT [--namespace NS] [--local DIR]
 
 Prints what the steps of an execution have written; of an incident, those of its latest execution. On a terminal, colours
@@ -27,7 +27,7 @@ async function performLogs(args: readonly string[], desk: Desk): Promise<number>
     allowPositionals: true,
     options: { namespace: { type: "string" }, local: { type: "string", default: join(directory, "local") } },
   });
-  const name = onlyWord(positionals, "of which execution or incident; see: interlock get executions");
+  const name = onlyWord(positionals, "an execution or incident");
   const execution = (await findExecution(client, name, values.namespace)) ?? (await latestOf(name, client));
   const run = execution ? runOf(execution) : await recordedRun(name, desk);
 

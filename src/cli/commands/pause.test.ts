@@ -70,14 +70,14 @@ describe("interlock pause", () => {
   it.each([
     [["all"], '--reason "…" is missing'],
     [["all", "--reason", " "], '--reason "…" is missing'],
-    [["namespace", "--reason", "x"], "say what: all | namespace NS"],
+    [["namespace", "--reason", "x"], "missing argument: all | namespace NS"],
     [["everything", "now", "--reason", "x"], '"everything" cannot be paused: all | namespace NS'],
     [["workflow", "clean", "--reason", "x"], "there is no workflow clean; the catalog has cleanup"],
     [["target", "widget/one", "--reason", "x"], 'the target "widget/one"'],
     [["target", "git:gitlab.example/group/app", "--reason", "x"], "go by the number of their project, not by its path"],
     [["target", "git:gitlab.example/42@a..b", "--reason", "x"], "has no valid branch"],
-    [["all", "--reason", "x", "--for", "soon"], '--for wants a duration such as 30m or 2h, got "soon"'],
-    [["all", "--reason", "x", "--for", "0s"], "--for wants a duration"],
+    [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, got "soon"'],
+    [["all", "--reason", "x", "--for", "0s"], "--for needs a duration"],
   ])("asked with %j pauses nothing and says what to write", async (args, problem) => {
     await expect(pause.perform(args, desk)).rejects.toThrow(problem);
 
@@ -114,9 +114,12 @@ describe("interlock resume", () => {
 
   it.each([
     [["all"], '--reason "…" is missing'],
-    [["all", "--reason", "x"], "all automation is not paused by itself; what lasts: pause-id1 (automation on node/a)"],
-    [["pause-id2", "--reason", "x"], "there is no pause pause-id2 that lasts; what lasts: pause-id1"],
-  ])("asked with %j says what lasts", async (args, problem) => {
+    [
+      ["all", "--reason", "x"],
+      "all automation is not paused by itself; active pauses: pause-id1 (automation on node/a)",
+    ],
+    [["pause-id2", "--reason", "x"], "no active pause pause-id2; active pauses: pause-id1"],
+  ])("asked with %j fails and lists the active pauses", async (args, problem) => {
     await pause.perform(["target", "node/a", "--reason", "x"], desk);
 
     await expect(resume.perform(args, desk)).rejects.toThrow(problem);

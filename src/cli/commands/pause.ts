@@ -9,14 +9,14 @@ import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "..
 /** `interlock pause` */
 export const pause: Command<Desk> = {
   name: "pause",
-  about: "let automation stand still: everywhere, in a namespace, on a target, or one workflow",
+  about: "Pause automation everywhere, in a namespace, on a target, or for one workflow",
   usage: `interlock pause ${pauseScopes.replaceAll(" | ", "|")} --reason TEXT [--for 2h]
 
-Nothing new is started there until the pause ends: by itself with --for, else with interlock resume. What runs already
-goes on. Several pauses may cover the same thing; it stands still until the last one has ended.
+Start nothing new in this scope until the pause ends: after --for, or with interlock resume. Running executions continue.
+Several pauses may cover the same scope; it stays paused until the last of them has ended.
 
-Coding tasks stand still as well: with all, with the namespace they are in, and with a target git:host/42, which is every
-branch of project 42, or git:host/42@branch. They are taken in, and begun afterwards.`,
+Coding tasks are paused by all, by their namespace, and by a target git:host/42 (every branch of project 42) or
+git:host/42@branch. They are accepted, and start after the pause.`,
   example: 'interlock pause all --reason "release 4" --for 2h',
   perform: performPause,
 };
@@ -36,8 +36,8 @@ async function performPause(args: readonly string[], desk: Desk): Promise<number
   const name = `pause-${terminal.id().toLowerCase()}`;
   const spec = { ...scope, reason, requestedBy: await ownName({ client, terminal }), ...(until ? { until } : {}) };
   const created = await client.create(automationPauses, draft(name, incidentsIn, spec));
-  if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
-  terminal.print(`${name}: ${pauseScopeText(scope)} stands still ${until ? `until ${until}` : "until it is resumed"}`);
+  if (created.kind === "already-exists") throw new CommandError("the generated name is taken; try again");
+  terminal.print(`${name}: ${pauseScopeText(scope)} is paused ${until ? `until ${until}` : "until it is resumed"}`);
   terminal.print(`To end it: interlock resume ${name} --reason "…"`);
   return 0;
 }
@@ -45,7 +45,7 @@ async function performPause(args: readonly string[], desk: Desk): Promise<number
 function readLength(text: string): number {
   const ms = parseDuration(text);
   if (ms) return ms;
-  throw new CommandError(`--for wants a duration such as 30m or 2h, got "${text}"`);
+  throw new CommandError(`--for needs a duration such as 30m or 2h, got "${text}"`);
 }
 
 function draft(

@@ -29,7 +29,7 @@ import { testPolicy } from "./policy-test.ts";
 /** `interlock policy` */
 export const policy: Command<CommandContext> = {
   name: "policy",
-  about: "test: do the rules say what you expect? For continuous integration",
+  about: "Test rules and policy against expectations, for continuous integration",
   usage: `interlock policy test [FILE|DIR]... [--rules DIR] [--crds FILE|DIR]... [--config FILE]
 
 Asks the rules and the policy about signals, without any server, and compares what they say with what is expected. The
@@ -45,7 +45,7 @@ kinds.declared declares.`,
       allowPositionals: true,
       options: { rules: { type: "string" }, crds: { type: "string", multiple: true, default: [] } },
     });
-    if (verb !== "test") throw new MisuseError("say test");
+    if (verb !== "test") throw new MisuseError("missing subcommand: test");
     const { config } = await configFrom(value, around);
     const directory = values.rules ?? config.rules.dir;
     const { rules, problems } = await readRulesFolder(directory);

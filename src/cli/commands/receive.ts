@@ -24,7 +24,7 @@ has sources.NAME.map. FILE is - for what is piped in. URL and token are those of
 Exit status 0 if everything was taken, 1 if not.`;
   return {
     name: "receive",
-    about: "post a saved payload to the gateway",
+    about: "Post a saved payload to the gateway",
     usage,
     example: "interlock receive alertmanager -p examples/node-disk-pressure.json --dry-run",
     async perform(args, desk) {
@@ -38,7 +38,7 @@ Exit status 0 if everything was taken, 1 if not.`;
           "dry-run": { type: "boolean", default: false },
         },
       });
-      const source = onlyWord(positionals, `who would send it: ${sources}`);
+      const source = onlyWord(positionals, `a source: ${sources}`);
       if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
       const path = paths.find((one) => one.source === source)?.path ?? mappedPath(source);
       if (!values.payload) throw new MisuseError("-p FILE is missing: what to post");

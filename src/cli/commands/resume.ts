@@ -10,10 +10,10 @@ import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "..
 /** `interlock resume` */
 export const resume: Command<Desk> = {
   name: "resume",
-  about: "end a pause",
+  about: "End a pause",
   usage: `interlock resume PAUSE|${pauseScopes.replaceAll(" | ", "|")} --reason TEXT
 
-Ends the pause of that name, or every pause of exactly that scope. What waited for it is decided again.`,
+End the pause with this name, or every pause of exactly this scope. Incidents that waited for it are decided again.`,
   example: 'interlock resume all --reason "release 4 is out"',
   perform: performResume,
 };
@@ -25,7 +25,7 @@ async function performResume(args: readonly string[], desk: Desk): Promise<numbe
     allowPositionals: true,
     options: { reason: { type: "string" } },
   });
-  if (positionals.length === 0) throw new MisuseError(`say which pause, or what: ${pauseScopes}`);
+  if (positionals.length === 0) throw new MisuseError(`missing argument: a pause, or ${pauseScopes}`);
   const reason = givenReason(values);
   const nowMs = client.serverNowMs();
   const { items } = await client.list(automationPauses);
@@ -45,12 +45,12 @@ async function wanted(words: readonly string[], lasting: readonly AutomationPaus
   const named = more.length === 0 ? lasting.filter(({ metadata }) => metadata.name === first) : [];
   if (named.length > 0) return named;
   const names = lasting.map(({ metadata, spec }) => `${metadata.name} (${pauseScopeText(spec)})`);
-  const lasts = names.length > 0 ? `what lasts: ${names.join(", ")}` : "nothing is paused";
-  if (more.length === 0 && first !== "all") throw new CommandError(`there is no pause ${first} that lasts; ${lasts}`);
+  const active = names.length > 0 ? `active pauses: ${names.join(", ")}` : "nothing is paused";
+  if (more.length === 0 && first !== "all") throw new CommandError(`no active pause ${first}; ${active}`);
   const scope = await readPauseScope(words, desk);
   const found = lasting.filter(({ spec }) => isSame(scope, spec));
   if (found.length > 0) return found;
-  throw new CommandError(`${pauseScopeText(scope)} is not paused by itself; ${lasts}`);
+  throw new CommandError(`${pauseScopeText(scope)} is not paused by itself; ${active}`);
 }
 
 function isSame(scope: PauseScope, spec: AutomationPause["spec"]): boolean {

@@ -25,7 +25,7 @@ import { type ApprovalDraft, awaitApproval, requestApproval } from "./request-ap
 /** `interlock run` */
 export const run: Command<Desk> = {
   name: "run",
-  about: "run a workflow on a target",
+  about: "Run a workflow on a target",
   usage: `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--approval NAME] [--namespace NS] [--no-wait]
 
 Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
@@ -51,7 +51,7 @@ async function performRun(args: readonly string[], desk: Desk): Promise<number> 
       "no-wait": { type: "boolean", default: false },
     },
   });
-  const workflowId = onlyWord(positionals, "which workflow to run; see: interlock get workflows");
+  const workflowId = onlyWord(positionals, "a workflow; see interlock get workflows");
   if (!values.target) throw new MisuseError("--target is missing: what it is to act on");
   const kinds = await kindsIfReadable(desk);
   const entry = await findEntry(desk, workflowId, kinds ?? builtInKinds);
@@ -74,7 +74,7 @@ async function performRun(args: readonly string[], desk: Desk): Promise<number> 
   }
   const order = { ...draft, namespace: values.namespace, approval };
   const created = await client.create(workflowExecutions, executionOf(order));
-  if (created.kind === "already-exists") throw new CommandError("the name was taken; try again");
+  if (created.kind === "already-exists") throw new CommandError("the generated name is taken; try again");
   terminal.print(`execution ${name} was created`);
   if (values["no-wait"]) return 0;
   return await followOrCancel(created.object, desk);

@@ -177,7 +177,7 @@ describe("interlock cancel", () => {
     [[branch, "--reason", "x"], `there is no execution, incident or task ${branch}`],
     [["ct-nothing"], '--reason "…" is missing'],
     [["ct-nothing", "--reason", " "], '--reason "…" is missing'],
-    [["--reason", "x"], "say which execution, incident or task"],
+    [["--reason", "x"], "missing argument: an execution, incident or task"],
   ])("asked with %j says what to write", async (args, problem) => {
     await store(command(1));
 

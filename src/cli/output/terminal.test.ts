@@ -38,7 +38,7 @@ describe("a terminal", () => {
     const error = new CommandError(`there is no ${hostile}`, [`see ${hostile}`]);
 
     expect(errorLines(error)).toHaveLength(2);
-    expect(errorLines(new Error(hostile))).toEqual([`interlock: ${hostile}`]);
+    expect(errorLines(new Error(hostile))).toEqual([`error: ${hostile}`]);
   });
 });
 

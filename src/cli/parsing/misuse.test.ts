@@ -2,25 +2,25 @@ import { parseArgs } from "node:util";
 import { describe, expect, it } from "vitest";
 import { givenReason, MisuseError, misuseIn, onlyWord } from "./misuse.ts";
 
-describe("a command that is typed wrongly", () => {
+describe("a command with wrong arguments", () => {
   it.each([
-    [["--bogus"], "there is no option --bogus"],
-    [["-x"], "there is no option -x"],
-    [["--payload"], "--payload wants a value"],
-    [["-p"], "--payload wants a value"],
-    [["--payload", "--watch"], "--payload wants a value"],
+    [["--bogus"], "unknown option --bogus"],
+    [["-x"], "unknown option -x"],
+    [["--payload"], "--payload needs a value"],
+    [["-p"], "--payload needs a value"],
+    [["--payload", "--watch"], "--payload needs a value"],
     [["--watch=yes"], "--watch takes no value"],
-    [["here"], "'here' is too much"],
-  ])("such as %j is told so in plain words", (args, problem) => {
+    [["here"], 'unexpected argument "here"'],
+  ])("such as %j fails with the problem", (args, problem) => {
     const options = { payload: { type: "string", short: "p" }, watch: { type: "boolean", short: "w" } } as const;
 
     expect(misuseIn(caught(() => parseArgs({ args, options })))).toBe(problem);
   });
 
-  it("is told which word is missing, and which are too many", () => {
+  it("fails with the argument that is missing or unexpected", () => {
     expect(onlyWord(["rr-1"], "which incident")).toBe("rr-1");
-    expect(misuseIn(caught(() => onlyWord([], "which incident")))).toBe("say which incident");
-    expect(misuseIn(caught(() => onlyWord(["a", "b", "c"], "which")))).toBe("one at a time, please: after a came b c");
+    expect(misuseIn(caught(() => onlyWord([], "which incident")))).toBe("missing argument: which incident");
+    expect(misuseIn(caught(() => onlyWord(["a", "b", "c"], "which")))).toBe('unexpected argument "b c"');
   });
 
   it("is asked for a reason, which has to say something", () => {

@@ -1,9 +1,9 @@
 import { CommandError } from "../command.ts";
 
-/** A command was typed in a way that it does not have. Whoever typed it is shown an example. */
+/** Wrong arguments. The operator is shown an example. */
 export class MisuseError extends CommandError {}
 
-/** What is wrong with the way in which a command was typed, in our words or made from Node's. Undefined for other errors. */
+/** The problem with the arguments; undefined for other errors. */
 export function misuseIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -12,27 +12,27 @@ export function misuseIn(error: unknown): string | undefined {
   if (error instanceof MisuseError) return message;
   switch (code) {
     case "ERR_PARSE_ARGS_UNKNOWN_OPTION":
-      return `there is no option ${option}`;
+      return `unknown option ${option}`;
     case "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL":
-      return `${/'[^']*'/.exec(message)?.[0]} is too much`;
+      return `unexpected argument "${/'([^']*)'/.exec(message)?.[1]}"`;
     case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
-      return message.includes("does not take") ? `${option} takes no value` : `${option} wants a value`;
+      return message.includes("does not take") ? `${option} takes no value` : `${option} needs a value`;
     default:
       return undefined;
   }
 }
 
-/** The one word that a command wants; `which` asks for it. */
-export function onlyWord(words: readonly string[], which: string): string {
+/** The only argument of a command; `expected` describes it. */
+export function onlyWord(words: readonly string[], expected: string): string {
   const [word, ...more] = words;
-  if (!word) throw new MisuseError(`say ${which}`);
-  if (more.length > 0) throw new MisuseError(`one at a time, please: after ${word} came ${more.join(" ")}`);
+  if (!word) throw new MisuseError(`missing argument: ${expected}`);
+  if (more.length > 0) throw new MisuseError(`unexpected argument "${more.join(" ")}"`);
   return word;
 }
 
-/** The reason that goes on record. */
+/** The reason, which is recorded in the ledger. */
 export function givenReason({ reason }: { readonly reason?: string | undefined }): string {
   const text = reason?.trim();
   if (text) return text;
-  throw new MisuseError('--reason "…" is missing: it goes on record');
+  throw new MisuseError('--reason "…" is missing; it is recorded in the ledger');
 }

@@ -19,7 +19,7 @@ export async function readPauseScope(
 ): Promise<PauseScope> {
   const [scope, what, ...more] = words;
   if (scope === "all" && what === undefined) return { scope: "All" };
-  if (what === undefined || what === "" || more.length > 0) throw new MisuseError(`say what: ${pauseScopes}`);
+  if (what === undefined || what === "" || more.length > 0) throw new MisuseError(`missing argument: ${pauseScopes}`);
   switch (scope) {
     case "namespace":
       return { scope: "Namespace", targetNamespace: what };

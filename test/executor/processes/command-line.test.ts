@@ -60,7 +60,7 @@ describe("interlock run", { timeout: 60_000 }, () => {
     const { status, out, err } = await up.interlock("run", ...args);
 
     expect(status).toBe(1);
-    expect(err).toContain(`interlock: `);
+    expect(err).toContain(`error: `);
     expect(err).toContain(message);
     expect(out).toBe("");
   });

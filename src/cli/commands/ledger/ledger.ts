@@ -22,7 +22,7 @@ import { verify } from "./verify.ts";
 /** `interlock ledger` */
 export const ledger: Command<Archive> = {
   name: "ledger",
-  about: "what was recorded: show it, export it, verify that it was not changed",
+  about: "Show, export and verify the ledger",
   usage: `interlock ledger show|export [TARGET] [FILTERS] [--from ${sources.join("|")}]
 interlock ledger verify [--from ${sources.join("|")}] [--checkpoint FILE [--key FILE]]
 interlock ledger ship | checkpoint [--out DIR] | keygen --out FILE
@@ -69,7 +69,7 @@ async function performLedger([verb, ...args]: readonly string[], archive: Archiv
         archive.terminal.print("nothing that fits is recorded");
       return 0;
     default:
-      throw new MisuseError("say show, export, verify, ship, checkpoint or keygen");
+      throw new MisuseError("unknown subcommand; use show, export, verify, ship, checkpoint or keygen");
   }
 }
 

@@ -66,11 +66,11 @@ export const ledger: Command<CommandContext> = {
   },
 };
 
-/** `interlock audit`, as it was called first. */
+/** An alias of `interlock ledger`. */
 export const audit: Command<CommandContext> = {
   ...ledger,
   name: "audit",
-  about: "the same as ledger",
+  about: "Alias of ledger",
   example: ledger.example.replace("interlock ledger", "interlock audit"),
 };
 

@@ -15,7 +15,7 @@ export const apiOptions = `  --data DIR              where everything is kept; d
 /** `interlock api` */
 export const api: Command<CommandContext> = {
   name: "api",
-  about: "the embedded API server alone",
+  about: "Start only the embedded API server",
   usage: `interlock api [OPTIONS]\n\nServes the Kubernetes API from a directory, for other processes of this machine.\n\n${apiOptions}`,
   example: "interlock api --data /var/lib/interlock --listen 127.0.0.1:7080",
   async perform(args, { clock, random, env, terminal }) {

@@ -10,7 +10,7 @@ const timeLimitMs = 240_000;
 /** `interlock coder fetch|collect`: what our own containers in the pod of a coding agent do. */
 export const coder: Command<CommandContext> = {
   name: "coder",
-  about: "in the Job of a coding agent: fetch its files, collect its result",
+  about: "Fetch the files and collect the result of a coder, within its Job",
   usage:
     "interlock coder fetch|collect\n\nRun by the Jobs that the agent creates (agent.executor: job). Not for use by hand.",
   example: "interlock coder fetch",
@@ -25,7 +25,7 @@ export const coder: Command<CommandContext> = {
       await fetchInPod({ origin, token }, { env, clock, timeLimitMs, signal });
       return 0;
     }
-    if (what !== "collect") throw new MisuseError("say fetch or collect");
+    if (what !== "collect") throw new MisuseError("unknown subcommand; use fetch or collect");
     const embedded = () => Promise.reject(new CommandError("coder collect is for the pods of Jobs"));
     const { client } = await openObjects({ config, embedded, clock, random, env });
     const { CODER_JOB: name = "", CODER_JOB_UID: uid = "", CODER_NAMESPACE: namespace = "" } = env;

@@ -9,7 +9,7 @@ const { image, replicas, places } = usualManifests;
 /** `interlock manifests` */
 export const manifests: Command<CommandContext> = {
   name: "manifests",
-  about: "print what a Kubernetes cluster needs to run all stages",
+  about: "Print the manifests that run all stages in a Kubernetes cluster",
   usage: `interlock manifests [OPTIONS] | kubectl apply -f -
 
 Prints namespaces, service accounts with the least rights that each stage needs, configuration, Deployments, Services and

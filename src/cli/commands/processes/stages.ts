@@ -15,7 +15,7 @@ import { openStage, runStage, stageOptions } from "./stage.ts";
 /** `interlock gateway` */
 export const gateway: Command<CommandContext> = {
   name: "gateway",
-  about: "the gateway alone: takes signals over HTTP and opens incidents for them",
+  about: "Start only the gateway, which accepts signals over HTTP and opens incidents",
   usage: `interlock gateway [OPTIONS]\n\nTakes signals and opens incidents on the API server that --kubeconfig names. DIR is .gateway unless said otherwise.\n\n${stageOptions}`,
   example: "interlock gateway --kubeconfig .data/kubeconfig --data .gateway",
   async perform(args, around) {
@@ -43,7 +43,7 @@ export const gateway: Command<CommandContext> = {
 /** `interlock orchestrator` */
 export const orchestrator: Command<CommandContext> = {
   name: "orchestrator",
-  about: "the orchestrator alone: decides about incidents, and has executions made for them",
+  about: "Start only the orchestrator, which decides incidents and creates executions",
   usage: `interlock orchestrator [OPTIONS]\n\nDrives incidents on the API server that --kubeconfig names. DIR is .orchestrator unless said otherwise.\n\n${stageOptions}`,
   example: "interlock orchestrator --kubeconfig .data/kubeconfig --data .orchestrator",
   perform: (args, around) => runStage(args, around, { name: "orchestrator", open: openOrchestrator }),
@@ -52,7 +52,7 @@ export const orchestrator: Command<CommandContext> = {
 /** `interlock executor` */
 export const executor: Command<CommandContext> = {
   name: "executor",
-  about: "the executor alone: runs workflows, one at a time per target",
+  about: "Start only the executor, which runs workflows, one at a time per target",
   usage: `interlock executor [OPTIONS]\n\nDrives executions on the API server that --kubeconfig names. DIR is .executor unless said otherwise.\n\n${stageOptions}`,
   example: "interlock executor --kubeconfig .data/kubeconfig --data .executor",
   perform: (args, around) =>
@@ -90,7 +90,7 @@ export const executor: Command<CommandContext> = {
 /** `interlock notify` */
 export const notify: Command<CommandContext> = {
   name: "notify",
-  about: "the delivery of notices alone: console, file, webhook, Slack",
+  about: "Start only the delivery of notices: console, file, webhook, Slack",
   usage: `interlock notify [OPTIONS]\n\nDelivers the notices on the API server that --kubeconfig names; of several, one does. DIR is .notify unless said otherwise.\n\n${stageOptions}`,
   example: "interlock notify --kubeconfig .data/kubeconfig --data .notify",
   perform(args, around) {
@@ -102,7 +102,7 @@ export const notify: Command<CommandContext> = {
 /** `interlock agent` */
 export const agent: Command<CommandContext> = {
   name: "agent",
-  about: "the coding agent alone: reviews merge requests, does what comments ask for, solves issues",
+  about: "Start only the coding agent, which reviews merge requests and works on comments and issues",
   usage: `interlock agent [OPTIONS]
 
 Works on coding tasks on the API server that --kubeconfig names, with the GitLab, Jira and command that the configuration

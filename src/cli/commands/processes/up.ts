@@ -10,7 +10,7 @@ import { apiOptions } from "./api.ts";
 /** `interlock up`, which is what `npm start` starts. */
 export const up: Command<CommandContext> = {
   name: "up",
-  about: "everything in one process: the embedded API server and all stages",
+  about: "Start the embedded API server and all stages in one process",
   usage: `interlock up [OPTIONS]
 
 Starts everything in one process, on loopback, with all that it keeps in one directory.

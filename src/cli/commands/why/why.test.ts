@@ -61,7 +61,7 @@ describe("interlock why", () => {
   it.each([
     [["widget/one"], "widget"],
     [["wfe-nobody"], "there is no incident, execution or task wfe-nobody"],
-    [[], "say of what: an incident, an execution, a task or a target"],
+    [[], "missing argument: an incident, execution, task or target"],
   ])("asked with %j says what is wrong", async (args, problem) => {
     const world = await cluster();
 

@@ -15,7 +15,7 @@ import { explainTasks } from "./task.ts";
 /** `interlock why` */
 export const why: Command<Desk> = {
   name: "why",
-  about: "why something happens or does not: an incident, an execution, a coding task, or a target now",
+  about: "Explain the state of an incident, an execution, a coding task, or a target",
   usage: `interlock why INCIDENT|EXECUTION|TASK|TARGET|URL|SIGNAL [--workflow WORKFLOW] [--namespace NS] [--output json]
 
 Of an incident: how far it has come, what was decided about it and by which checks, what it waits for, until when, and
@@ -36,7 +36,7 @@ async function performWhy(args: readonly string[], desk: Desk): Promise<number> 
     allowPositionals: true,
     options: { workflow: { type: "string" }, output: { type: "string", short: "o" }, namespace: { type: "string" } },
   });
-  const subject = onlyWord(positionals, "of what: an incident, an execution, a task or a target");
+  const subject = onlyWord(positionals, "an incident, execution, task or target");
   const isJson = values.output === "json";
   if (values.output && !isJson) throw new MisuseError(`--output can be json; got ${values.output}`);
 
