@@ -139,6 +139,35 @@ describe("a comment that asks for something", () => {
     expect((await world.git("rev-parse", "topic~1")).trim()).toBe(theirs);
   });
 
+  it("reads the discussions of its merge request once, and later only newer notes", async () => {
+    world = await AgentWorld.open({ script: () => edits("fixed.txt") });
+    const mr = await world.openMergeRequest({ title: "Draft: topic" });
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+
+    await world.allEnded(1);
+    expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/discussions")).toBe(1);
+    expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/notes")).toBe(2);
+  });
+
+  it("is answered anew if a person deletes the first reply while the coder works", async () => {
+    world = await AgentWorld.open({
+      script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
+    });
+    const mr = await world.openMergeRequest({ title: "Draft: topic" });
+    await world.gitlab.commentOn(mr, world.kim, "/copilot look");
+    await expect.poll(() => world.witnessed("witness")).toHaveLength(1);
+
+    const { url, root } = world.gitlab;
+    const reply = `projects/${world.project.id}/merge_requests/${mr.iid}/notes/${world.notes()[0]?.id}`;
+    await fetch(`${url}/api/v4/${reply}`, { method: "DELETE", headers: { "PRIVATE-TOKEN": root.token } });
+    await world.openGate("gate");
+
+    const [task] = await world.allEnded(1);
+    expect(task?.status?.phase).toBe("Completed");
+    expect(world.notes().map(({ body }) => body)).toEqual([expect.stringMatching(/^ℹ️ No file changes needed\./)]);
+  });
+
   it("has one answer, though one of a holder that lost its lock arrives late", async () => {
     world = await AgentWorld.open({
       script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],

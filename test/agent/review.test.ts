@@ -30,6 +30,18 @@ describe("a review", () => {
     expect(world.summaries()).toHaveLength(1);
   });
 
+  it("reads the discussions of its merge request once, and later only newer notes", async () => {
+    await using world = await AgentWorld.open({
+      script: () => finds([{ path: "app.ts", line: 2, side: "new", severity: "error", message: "not a word" }]),
+    });
+
+    await world.openMergeRequest();
+
+    await world.allEnded();
+    expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/discussions")).toBe(1);
+    expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/notes")).toBe(3);
+  });
+
   it("lands a comment on a context line of a renamed file inline", async () => {
     await using world = await AgentWorld.open({
       script: () => finds([{ path: "moved.ts", line: 3, side: "new", severity: "info", message: "here" }]),

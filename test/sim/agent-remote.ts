@@ -149,7 +149,11 @@ export class AgentRemote {
       accessLevel: (_project, userId) => call(() => (userId === 1 ? 30 : 0)),
       mergeRequest: (place) => call(() => need(place)),
       mergeRequestsSince: () => Promise.reject(new TypeError("nobody polls here")),
-      notesSince: () => Promise.reject(new TypeError("nobody polls here")),
+      notesSince: ({ iid }, from) =>
+        call(() => {
+          const notes = (this.discussions.get(iid) ?? []).flatMap(({ notes }) => notes);
+          return structuredClone(notes.filter(({ createdAt }) => Date.parse(createdAt) >= Date.parse(from)));
+        }),
       createMergeRequest: (_project, draft) =>
         call(() => this.#openOf(draft.sourceBranch) ?? this.openMergeRequest(draft.sourceBranch, draft.title)),
       changes: (place) => call(() => changesOf(need(place))),

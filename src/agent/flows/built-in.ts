@@ -14,12 +14,11 @@ import { addTask } from "./follow-up.ts";
 
 /** Does what a comment asks of us ourselves, and says so in one reply. */
 export async function builtIn(attempt: CommandAttempt): Promise<End> {
-  const { spec, gitlab, signal } = attempt;
+  const { spec, gitlab, conversation, signal } = attempt;
   const { verb } = spec.note;
-  const place = mergeRequestRef(spec);
   const [mergeRequest, discussions] = await Promise.all([
-    gitlab.mergeRequest(place, signal),
-    gitlab.discussions(place, signal),
+    gitlab.mergeRequest(mergeRequestRef(spec), signal),
+    conversation.discussions(signal),
   ]);
   const refusal = await whyNot(attempt, mergeRequest, discussions);
   if (refusal) return refusal;

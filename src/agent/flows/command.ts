@@ -2,16 +2,16 @@ import { type End, type Failed, failed } from "../end.ts";
 import type { Discussion, MergeRequest, Note } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
-import { sayOrChange } from "../work/say.ts";
+import { postOrChange } from "../work/post-once.ts";
 import { type BranchOutcome, changeBranch } from "./change-branch.ts";
 import { whyNotServed } from "./why-not-served.ts";
 
 /** Does what a comment asks for: changes the branch of its merge request, or answers. One reply says how it went. */
 export async function command(attempt: CommandAttempt): Promise<End> {
-  const { spec, gitlab, signal } = attempt;
+  const { spec, gitlab, conversation, signal } = attempt;
   const [mergeRequest, discussions] = await Promise.all([
     gitlab.mergeRequest(mergeRequestRef(spec), signal),
-    gitlab.discussions(mergeRequestRef(spec), signal),
+    conversation.discussions(signal),
   ]);
   const refusal = await whyNot(attempt, mergeRequest, discussions);
   if (refusal) return refusal;
@@ -26,13 +26,12 @@ export async function command(attempt: CommandAttempt): Promise<End> {
   return { kind: "completed", message: `pushed ${outcome.sha.slice(0, 8)} to ${mergeRequest.sourceBranch}`, result };
 }
 
-/** Puts the task's one reply where the comment is, or changes it there. */
+/** Posts the task's one reply below the comment, or changes it. */
 export async function reply(attempt: CommandAttempt, text: string): Promise<void> {
-  const { spec, uid, gitlab, signal } = attempt;
-  const place = mergeRequestRef(spec);
-  const discussionId = spec.note.discussionId ?? (await threadOf(attempt, await gitlab.discussions(place, signal)))?.id;
+  const { spec, uid, conversation, signal } = attempt;
+  const discussionId = spec.note.discussionId ?? threadOf(attempt, await conversation.discussions(signal))?.id;
   const mark = markers.answer(uid);
-  await sayOrChange(attempt, place, { mark, body: text, ...(discussionId === undefined ? {} : { discussionId }) });
+  await postOrChange(attempt, { mark, body: text, ...(discussionId === undefined ? {} : { discussionId }) });
 }
 
 /** Why a comment is not acted on. Access is looked up first: what others write gets no reply. */

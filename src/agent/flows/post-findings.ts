@@ -1,34 +1,29 @@
 import type { Finding } from "../coder/coder.ts";
-import type { Changes, MergeRequestRef, Note, Position } from "../gitlab/gitlab.ts";
+import type { Changes, Note, Position } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { positionOf } from "../review/positions.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
-import { onlyFirst, readOwnNotes, sayOnce } from "../work/say.ts";
+import { keepOldest, postOnce } from "../work/post-once.ts";
 
-/** Says each finding once, at its line if it has one in the diff. Returns how many there are to read. */
+/** Posts each finding once, at its line if the diff has it. Returns the number of findings. */
 export async function postFindings(
   attempt: ReviewAttempt,
-  place: MergeRequestRef,
   changes: Changes,
   findings: readonly Finding[],
 ): Promise<number> {
-  const { gitlab, journal, signal, uid } = attempt;
+  const { conversation, journal, signal, uid } = attempt;
   if (journal.resultOf("comments")) return findings.length;
 
-  let own = await readOwnNotes(gitlab, place, signal);
+  const own = await conversation.ownNotes(signal);
   for (const [n, finding] of findings.entries()) {
     const mark = markers.finding(uid, n);
     const body = `${textOf(finding)}\n\n${mark}`;
-    let isFirstLook = true;
-    const find = async () => {
-      if (!isFirstLook) own = await readOwnNotes(gitlab, place, signal);
-      isFirstLook = false;
-      return own.find((note) => note.body.includes(mark));
-    };
-    await sayOnce(attempt, find, () => post(attempt, place, { body, finding, position: positionOf(finding, changes) }));
+    const find = async (own: readonly Note[]) => own.find((note) => note.body.includes(mark));
+    const position = positionOf(finding, changes);
+    await postOnce(attempt, find, () => post(attempt, { body, finding, position }), own);
   }
-  await removeDoubles(attempt, place, findings.length);
+  await removeDuplicates(attempt, findings.length);
   await journal.record("comments", { count: String(findings.length) });
   return findings.length;
 }
@@ -39,29 +34,27 @@ interface Comment {
   readonly position: Position | undefined;
 }
 
-/** GitLab has the last word on where a comment may stand. Without a place it still has to be read. */
-async function post({ gitlab, signal }: ReviewAttempt, place: MergeRequestRef, comment: Comment): Promise<Note> {
-  const { body, finding, position } = comment;
+/** A finding whose position GitLab refuses becomes a note without one. */
+async function post({ conversation, signal }: ReviewAttempt, { body, finding, position }: Comment): Promise<Note> {
   if (position) {
     try {
-      const { id, notes } = await gitlab.startDiscussion(place, { body, position }, signal);
-      const [first] = notes;
-      if (first) return { ...first, discussionId: id };
+      const note = await conversation.startDiscussion({ body, position }, signal);
+      if (note) return note;
     } catch (error) {
       if (!isRemoteError(error, "refused")) throw error;
     }
   }
-  return gitlab.addNote(place, `\`${finding.path}:${finding.line}\` ${body}`, undefined, signal);
+  return conversation.addNote(`\`${finding.path}:${finding.line}\` ${body}`, undefined, signal);
 }
 
-async function removeDoubles(attempt: ReviewAttempt, place: MergeRequestRef, count: number): Promise<void> {
+/** Removes the findings that a late request of a former lock holder has added. */
+async function removeDuplicates(attempt: ReviewAttempt, count: number): Promise<void> {
   if (count === 0) return;
-  const own = await readOwnNotes(attempt.gitlab, place, attempt.signal);
+  const own = await attempt.conversation.ownNotes(attempt.signal);
   for (let n = 0; n < count; n++) {
     const mark = markers.finding(attempt.uid, n);
-    await onlyFirst(
+    await keepOldest(
       attempt,
-      place,
       own.filter(({ body }) => body.includes(mark)),
     );
   }

@@ -1,32 +1,35 @@
 import type { Finding } from "../coder/coder.ts";
-import type { MergeRequestRef } from "../gitlab/gitlab.ts";
+import type { Note } from "../gitlab/gitlab.ts";
 import { markers, reviewedIn, withoutMarks } from "../markers.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
-import { onlyFirst, readOwnNotes, sayOnce } from "../work/say.ts";
+import { keepOldest, postOnce } from "../work/post-once.ts";
 
 interface Reviewed {
   readonly summary: string;
   readonly findings: readonly Finding[];
 }
 
-/** As many earlier commits as the note remembers. */
+/** The most commits that the note lists. */
 const maxRemembered = 20;
 
-/** One note per merge request, which says what the newest review found and which commits were reviewed before. */
-export async function postSummary(attempt: ReviewAttempt, place: MergeRequestRef, reviewed: Reviewed): Promise<void> {
-  const { gitlab, journal, signal, spec } = attempt;
+/** Keeps one note per merge request with the result of the newest review and the commits that were reviewed before. */
+export async function postSummary(attempt: ReviewAttempt, reviewed: Reviewed): Promise<void> {
+  const { conversation, journal, signal, spec } = attempt;
   await journal.step("summary", async () => {
-    const summaries = async () => {
-      const own = await readOwnNotes(gitlab, place, signal);
-      return own.filter(({ body }) => reviewedIn(body));
-    };
-    const earlier = (await summaries()).flatMap(({ body }) => reviewedIn(body) ?? []);
+    const own = await conversation.ownNotes(signal);
+    const earlier = own.flatMap(({ body }) => reviewedIn(body) ?? []);
     const shas = [...new Set([spec.mergeRequest.headSha, ...earlier])].slice(0, maxRemembered);
     const body = textOf(reviewed, shas);
-    const find = async () => onlyFirst(attempt, place, await summaries());
-    const said = await sayOnce(attempt, find, () => gitlab.addNote(place, body, undefined, signal));
-    if (said.body !== body) await gitlab.changeNote(place, said.id, body, signal);
-    return { note: String(said.id) };
+    const find = (own: readonly Note[]) =>
+      keepOldest(
+        attempt,
+        own.filter(({ body }) => reviewedIn(body)),
+      );
+    const add = () => conversation.addNote(body, undefined, signal);
+    const note = await postOnce(attempt, find, add, own);
+    if (note.body === body || (await conversation.changeNote(note, body, signal))) return { note: String(note.id) };
+    // A person deleted it since it was read.
+    return { note: String((await postOnce(attempt, find, add)).id) };
   });
 }
 

@@ -1,7 +1,7 @@
 import type { End } from "../end.ts";
 import { markers } from "../markers.ts";
-import { type Attempt, type CommandAttempt, type IssueAttempt, mergeRequestRef, type SpecOf } from "../work/attempt.ts";
-import { sayOrChange } from "../work/say.ts";
+import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt } from "../work/attempt.ts";
+import { postOrChange } from "../work/post-once.ts";
 import { reply } from "./command.ts";
 import { comment } from "./issue.ts";
 
@@ -17,11 +17,7 @@ export async function report(attempt: Attempt, bad: Bad): Promise<void> {
       // Nobody asked for it and nobody waits for it.
       if (end.kind === "cancelled") return;
       const body = `⚠️ Automated review failed: ${end.message}.\n\nWrite \`/copilot retry\` to have it tried again.`;
-      await sayOrChange(attempt, mergeRequestRef(spec as SpecOf<"Review">), {
-        mark: markers.answer(attempt.uid),
-        body,
-      });
-      return;
+      return postOrChange(attempt as ReviewAttempt, { mark: markers.answer(attempt.uid), body });
     }
     case "Command":
       return reply(attempt as CommandAttempt, commandText(end));

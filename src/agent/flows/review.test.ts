@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Discussion, MergeRequest } from "../gitlab/gitlab.ts";
+import type { Discussion, GitLab, MergeRequest } from "../gitlab/gitlab.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
+import { Conversation } from "../work/conversation.ts";
 import { review } from "./review.ts";
 
 const [first, second] = ["a".repeat(40), "b".repeat(40)];
@@ -62,7 +63,13 @@ function attempt(changed: Partial<MergeRequest>, { levelAfter = 30 } = {}) {
   };
   const note = (body: string) => {
     posted.push(body);
-    const made = { id: posted.length, body, author: { id: 99, username: "bot" }, system: false, createdAt: "" };
+    const made = {
+      id: posted.length,
+      body,
+      author: { id: 99, username: "bot" },
+      system: false,
+      createdAt: "2026-11-15T06:00:00Z",
+    };
     discussions.push({ id: String(made.id), notes: [made] });
     return made;
   };
@@ -98,6 +105,7 @@ function attempt(changed: Partial<MergeRequest>, { levelAfter = 30 } = {}) {
       project: async () => ({ id: 42, path: "group/app", webUrl: "", cloneUrl: "", defaultBranch: "main" }),
       mergeRequest: async () => (isAnswered ? { ...before, ...changed } : before),
       discussions: async () => discussions,
+      notesSince: async () => discussions.flatMap(({ notes }) => notes),
       changes: async () => ({ refs: { baseSha: first, startSha: first, headSha: first }, createdAt: "", files: [] }),
       addNote: async (_place: unknown, body: string) => note(body),
     },
@@ -109,5 +117,7 @@ function attempt(changed: Partial<MergeRequest>, { levelAfter = 30 } = {}) {
       },
     },
   };
-  return { attempt: fake as unknown as ReviewAttempt, posted, created };
+  const gitlab = fake.gitlab as unknown as GitLab;
+  const conversation = new Conversation(gitlab, { projectId: 42, iid: 7 });
+  return { attempt: { ...fake, conversation } as unknown as ReviewAttempt, posted, created };
 }

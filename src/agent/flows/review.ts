@@ -1,10 +1,9 @@
 import { sleep } from "../../time/index.ts";
 import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
 import { type End, failed } from "../end.ts";
-import type { Changes, Discussion, MergeRequest, MergeRequestRef, Note, Project } from "../gitlab/gitlab.ts";
+import type { Changes, MergeRequest, MergeRequestRef, Note, Project } from "../gitlab/gitlab.ts";
 import { reviewedIn } from "../markers.ts";
 import { mergeRequestRef, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
-import { ownNotes } from "../work/say.ts";
 import { reviewHead } from "./follow-up.ts";
 import { postFindings } from "./post-findings.ts";
 import { postSummary } from "./post-summary.ts";
@@ -15,18 +14,18 @@ import { type Requester, whyNotServed } from "./why-not-served.ts";
  * is kept current. What the agent found is remembered before anything is said, so that a second try says the same.
  */
 export async function review(attempt: ReviewAttempt): Promise<End> {
-  const { spec, gitlab, journal, signal } = attempt;
+  const { spec, gitlab, conversation, journal, signal } = attempt;
   const place = mergeRequestRef(spec);
   // GitLab can be far away: what does not depend on one another is read at once.
   const [mergeRequest, discussions, { id: selfId }] = await Promise.all([
     gitlab.mergeRequest(place, signal),
-    gitlab.discussions(place, signal),
+    conversation.discussions(signal),
     gitlab.self(signal),
   ]);
   const refusal = await whyNotNow(attempt, mergeRequest);
   if (refusal) return refusal;
 
-  const own = ownNotes(discussions, selfId);
+  const own = discussions.flatMap(({ notes }) => notes).filter(({ author, system }) => author.id === selfId && !system);
   const isBegun = journal.resultOf("agent") !== undefined;
   if (!spec.again && !isBegun && wasReviewed(own, spec.mergeRequest.headSha)) {
     return { kind: "completed", message: "this commit was reviewed before" };
@@ -34,15 +33,15 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
 
   const [changes, project] = await Promise.all([changesOf(attempt, place), gitlab.project(spec.project.id, signal)]);
   if (!changes) return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
-  const matter = { project, mergeRequest, changes, earlierFindings: earlierFindings(discussions, selfId) };
+  const matter = { project, mergeRequest, changes, earlierFindings: earlierFindings(own) };
   const found = await findings(attempt, matter);
   if (found.kind === "failed") return failed(found.reason, found.message, found.retry);
 
   // The agent took its time: nobody wants to read about a commit that is no longer the newest.
   const meanwhile = await whyNotNow(attempt, await gitlab.mergeRequest(place, signal));
   if (meanwhile) return meanwhile;
-  const comments = await postFindings(attempt, place, changes, found.findings);
-  await postSummary(attempt, place, found);
+  const comments = await postFindings(attempt, changes, found.findings);
+  await postSummary(attempt, found);
   const { length } = found.findings;
   const message = length === 0 ? "reviewed, nothing found" : `reviewed, ${length} found`;
   return { kind: "completed", message, result: { summary: found.summary, comments } };
@@ -133,9 +132,9 @@ async function askAgent(
   return coder.run({ taskUid: uid, request, repository, sha: refs.headSha, ref }, signal);
 }
 
-/** What we said in earlier reviews, as people read it. */
-function earlierFindings(discussions: readonly Discussion[], selfId: number): readonly string[] {
-  return ownNotes(discussions, selfId)
+/** The findings of earlier reviews, as people read them. */
+function earlierFindings(own: readonly Note[]): readonly string[] {
+  return own
     .filter(({ body }) => body.includes("<!-- interlock finding="))
     .map(({ body }) => body.replace(/<!--.*?-->/gs, "").trim());
 }

@@ -10,6 +10,7 @@ import type { Workshop } from "../git/workshop.ts";
 import type { GitLab, MergeRequestRef } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
 import type { Settings } from "../settings.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Journal } from "./journal.ts";
 import type { Redact } from "./redacted.ts";
 
@@ -45,8 +46,14 @@ export interface Attempt<S extends CodingTaskSpec = CodingTaskSpec> extends Tool
   readonly signal: AbortSignal;
 }
 
-export type ReviewAttempt = Attempt<SpecOf<"Review">>;
-export type CommandAttempt = Attempt<SpecOf<"Command">>;
+/** One try at a task on a merge request. */
+export interface MergeRequestAttempt<S extends SpecOf<"Review" | "Command"> = SpecOf<"Review" | "Command">>
+  extends Attempt<S> {
+  readonly conversation: Conversation;
+}
+
+export type ReviewAttempt = MergeRequestAttempt<SpecOf<"Review">>;
+export type CommandAttempt = MergeRequestAttempt<SpecOf<"Command">>;
 export type IssueAttempt = Attempt<SpecOf<"Issue">>;
 
 /** The merge request that a task is about. */

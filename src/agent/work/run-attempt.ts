@@ -15,7 +15,15 @@ import { review } from "../flows/review.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { isClosed, lineOf } from "../snapshot.ts";
 import { describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
-import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt, Tools } from "./attempt.ts";
+import {
+  type Attempt,
+  type CommandAttempt,
+  type IssueAttempt,
+  mergeRequestRef,
+  type ReviewAttempt,
+  type Tools,
+} from "./attempt.ts";
+import { Conversation } from "./conversation.ts";
 import { heldGitLab, heldJira } from "./held.ts";
 import { type Interruption, interruptionOf } from "./interruption.ts";
 import { Journal, TaskTaken } from "./journal.ts";
@@ -72,11 +80,14 @@ async function underLock(
   if (!isCancelled && taskPause(task, tools.pauses(), client.serverNowMs())) return "paused";
 
   const journal = new Journal(client, task, lease, tools.redact);
+  const { spec } = task;
+  const gitlab = heldGitLab(tools.gitlab, lease);
   const attempt: Attempt = {
     ...tools,
-    gitlab: heldGitLab(tools.gitlab, lease),
+    gitlab,
     jira: tools.jira && heldJira(tools.jira, lease),
-    spec: task.spec,
+    spec,
+    ...(spec.type === "Issue" ? {} : { conversation: new Conversation(gitlab, mergeRequestRef(spec)) }),
     uid,
     journal,
     lease,
