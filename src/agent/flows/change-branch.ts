@@ -8,12 +8,12 @@ export interface BranchOrder {
   readonly branch: string;
   /** Where the branch begins if it is not there yet; undefined: it has to be there. */
   readonly from?: string;
-  /** The only commit that the agent may work on: others push to this branch what no member has read. */
+  /** The only commit that the coder may work on: others push to this branch what no member has read. */
   readonly onlyAt?: string | undefined;
   /** Why the change must not be pushed after all; asked right before it is. */
   readonly whyNotPush?: () => Promise<Failed | undefined>;
   readonly request: EditRequest;
-  /** First line of the commit's message, unless the agent has a better one. */
+  /** First line of the commit's message, unless the coder has a better one. */
   readonly title: string;
 }
 
@@ -29,7 +29,7 @@ const searchDepth = 200;
 const maxRounds = 3;
 
 /**
- * Has the agent change a branch, and pushes one commit with the change, under the lock. A commit that was pushed before
+ * Has the coder change a branch, and pushes one commit with the change, under the lock. A commit that was pushed before
  * we could remember it is recognised by its trailer. When people push meanwhile, the change goes on top of theirs.
  */
 export async function changeBranch(attempt: Attempt, order: BranchOrder): Promise<BranchOutcome> {
@@ -48,7 +48,7 @@ export async function changeBranch(attempt: Attempt, order: BranchOrder): Promis
     }
 
     if (!edit || edit.isSpent) {
-      const asked = await askAgent(attempt, order, start, head ? branch : (order.from ?? branch));
+      const asked = await runCoder(attempt, order, start, head ? branch : (order.from ?? branch));
       if (asked.kind !== "edit") return asked;
       edit = asked;
     }
@@ -64,11 +64,11 @@ interface Edit {
   readonly summary: string;
   readonly message: string;
   readonly patch: Patch;
-  /** It does not fit on what others pushed: the agent has to look again. */
+  /** It does not fit on what others pushed: the coder has to run again. */
   readonly isSpent: boolean;
 }
 
-async function askAgent(
+async function runCoder(
   attempt: Attempt,
   order: BranchOrder,
   sha: string,
@@ -79,7 +79,7 @@ async function askAgent(
   const ref = `refs/heads/${branch}`;
   const outcome = await coder.run({ taskUid: uid, request, repository, sha, ref }, signal);
   if (outcome.kind === "failed") return failed(outcome.reason, outcome.message, outcome.retry);
-  if (outcome.kind === "reviewed") return failed("BadAnswer", "the agent reviewed instead of editing", true);
+  if (outcome.kind === "reviewed") return failed("BadAnswer", "the coder reviewed instead of editing", true);
   const { summary, change, commitMessage } = outcome;
   if (change.kind === "nothing") return { kind: "nothing", summary };
   if (change.kind === "refused") return refused(change);

@@ -117,7 +117,7 @@ async function change(
   });
 }
 
-/** The author may have been removed while the agent worked. They were told that it does, so they are told the end. */
+/** The author may have been removed while the coder worked. The reply announced the work, so it also gets the end. */
 async function whyNotPush(
   attempt: CommandAttempt,
   mergeRequest: MergeRequest,

@@ -6,7 +6,7 @@ import { review } from "./review.ts";
 
 const [first, second] = ["a".repeat(40), "b".repeat(40)];
 
-describe("a review whose merge request changes while the coding agent looks at it", () => {
+describe("a review whose merge request changes while the coder reads it", () => {
   it("posts nothing if the head moved, and has the new head reviewed", async () => {
     const world = attempt({ headSha: second });
 
@@ -45,7 +45,7 @@ describe("a review whose merge request changes while the coding agent looks at i
   });
 });
 
-/** One attempt; `changed` is what is different once the coding agent has answered. */
+/** One attempt; `changed` is what is different once the coder has answered. */
 function attempt(changed: Partial<MergeRequest>, { levelAfter = 30 } = {}) {
   const posted: string[] = [];
   const created: string[] = [];

@@ -10,8 +10,8 @@ import { postSummary } from "./post-summary.ts";
 import { type Requester, whyNotServed } from "./why-not-served.ts";
 
 /**
- * Reviews one commit of a merge request: the agent looks at it, its findings become discussions, and one summary note
- * is kept current. What the agent found is remembered before anything is said, so that a second try says the same.
+ * Reviews one commit of a merge request: the coder reads it, its findings become discussions, and one summary note
+ * is kept current. The findings are recorded before anything is posted, so a second try posts the same.
  */
 export async function review(attempt: ReviewAttempt): Promise<End> {
   const { spec, gitlab, conversation, journal, signal } = attempt;
@@ -33,11 +33,11 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
 
   const [changes, project] = await Promise.all([changesOf(attempt, place), gitlab.project(spec.project.id, signal)]);
   if (!changes) return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
-  const matter = { project, mergeRequest, changes, earlierFindings: earlierFindings(own) };
-  const found = await findings(attempt, matter);
+  const context = { project, mergeRequest, changes, earlierFindings: earlierFindings(own) };
+  const found = await findings(attempt, context);
   if (found.kind === "failed") return failed(found.reason, found.message, found.retry);
 
-  // The agent took its time: nobody wants to read about a commit that is no longer the newest.
+  // The coder takes minutes: a review of a commit that is no longer the newest is not posted.
   const meanwhile = await whyNotNow(attempt, await gitlab.mergeRequest(place, signal));
   if (meanwhile) return meanwhile;
   const comments = await postFindings(attempt, changes, found.findings);
@@ -53,7 +53,7 @@ function requesterOf({ requesterId, requestedBy }: SpecOf<"Review">, { author }:
   return { user: { id: requesterId, username: requestedBy ?? "" }, isRequested: true };
 }
 
-/** Why nothing is posted, asked before and after the agent looks at it: access, state and head may have changed. */
+/** Why nothing is posted, checked before and after the coder runs: access, state and head may have changed. */
 async function whyNotNow(attempt: ReviewAttempt, mergeRequest: MergeRequest): Promise<End | undefined> {
   const { spec } = attempt;
   const { state, headSha } = mergeRequest;
@@ -85,24 +85,24 @@ async function changesOf(
 
 type ReviewOutcome = Exclude<CoderOutcome, { kind: "edited" }>;
 
-/** What the agent is told about. */
-interface Matter {
+/** The facts that the coder gets. */
+interface ReviewContext {
   readonly project: Project;
   readonly mergeRequest: MergeRequest;
   readonly changes: Changes;
   readonly earlierFindings: readonly string[];
 }
 
-async function findings(attempt: ReviewAttempt, matter: Matter): Promise<ReviewOutcome> {
+async function findings(attempt: ReviewAttempt, context: ReviewContext): Promise<ReviewOutcome> {
   const { journal } = attempt;
   const before = journal.resultOf("agent");
   if (before) {
     const findings = JSON.parse(before["findings"] ?? "[]") as readonly Finding[];
     return { kind: "reviewed", summary: before["summary"] ?? "", findings };
   }
-  const outcome = await askAgent(attempt, matter);
+  const outcome = await runCoder(attempt, context);
   if (outcome.kind === "edited") {
-    return { kind: "failed", reason: "BadAnswer", message: "the agent edited instead of reviewing", retry: true };
+    return { kind: "failed", reason: "BadAnswer", message: "the coder edited instead of reviewing", retry: true };
   }
   if (outcome.kind === "reviewed") {
     const { summary, findings } = outcome;
@@ -111,9 +111,9 @@ async function findings(attempt: ReviewAttempt, matter: Matter): Promise<ReviewO
   return outcome;
 }
 
-async function askAgent(
+async function runCoder(
   { spec, uid, coder, signal }: ReviewAttempt,
-  { project, mergeRequest, changes: { refs, files }, earlierFindings }: Matter,
+  { project, mergeRequest, changes: { refs, files }, earlierFindings }: ReviewContext,
 ): Promise<CoderOutcome> {
   const { title, description, sourceBranch, targetBranch } = mergeRequest;
   const request: ReviewRequest = {
