@@ -13,14 +13,14 @@ const ownerFile = "owner";
  */
 export async function lockDirectory(directory: string, clock: Clock): Promise<FileHandle> {
   const handle = await openLocked(directory);
-  if (!handle) throw new DiskError("in-use", `${directory} is in use${await ownerOf(directory)}`);
+  if (!handle) throw new DiskError("in-use", `${directory} is in use${await describeOwner(directory)}`);
   const since = new Date(clock.wallMs()).toISOString();
   // A full disk must not keep anybody from opening it: there is still everything to read.
   await writeFile(join(directory, ownerFile), `by pid ${process.pid} since ${since}\n`).catch(() => {});
   return handle;
 }
 
-async function ownerOf(directory: string): Promise<string> {
+async function describeOwner(directory: string): Promise<string> {
   try {
     return ` ${(await readFile(join(directory, ownerFile), "utf8")).trim()}`;
   } catch {

@@ -14,7 +14,7 @@ export interface EventFilter {
 }
 
 /** What an event is about, by the names that filters use. */
-export function subjectsOf({ facts }: LedgerEvent) {
+export function listSubjects({ facts }: LedgerEvent) {
   const [, execution] = /^[^/]*\/(.+)$/s.exec(String(facts["execution"] ?? "")) ?? [];
   return {
     target: facts["target_resource"],
@@ -26,7 +26,7 @@ export function subjectsOf({ facts }: LedgerEvent) {
 
 /** Whether an event is one of those wanted; the same answer as a database gives. */
 export function isWanted(event: LedgerEvent, filter: EventFilter): boolean {
-  const { target, incident, execution, execution_id } = subjectsOf(event);
+  const { target, incident, execution, execution_id } = listSubjects(event);
   const atMs = Date.parse(event.at);
   return (
     (filter.target === undefined || filter.target === target) &&

@@ -18,7 +18,7 @@ export type { SqlStore } from "./database/sql-store.ts";
 export { type SqliteStoreOptions, sqliteStore } from "./database/sqlite/sqlite-store.ts";
 export { verifyDatabase } from "./database/verify-database.ts";
 export { verifyHandOver } from "./database/verify-hand-over.ts";
-export { type EventFilter, isWanted, subjectsOf } from "./event-filter.ts";
+export { type EventFilter, isWanted, listSubjects } from "./event-filter.ts";
 export { largestEventBytes } from "./event-text.ts";
 export type { ChainProblem, ProblemKind } from "./file/chain.ts";
 export { type FileLedger, type FileLedgerOptions, openFileLedger } from "./file/file-ledger.ts";

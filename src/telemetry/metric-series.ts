@@ -13,11 +13,11 @@ export function allSeries<S>(
 ): Labelled<LabelDeclarations, S> {
   const names = Object.keys(labels);
   const series = new Map<string, S>();
-  for (const values of combinations(labels)) series.set(identityOf(values, names), make(values));
+  for (const values of combinations(labels)) series.set(seriesKey(values, names), make(values));
 
   return {
     with(values) {
-      const found = series.get(identityOf(values, names));
+      const found = series.get(seriesKey(values, names));
       if (found && Object.keys(values).length === names.length) return found;
       throw new TypeError(`${name} has no series ${JSON.stringify(values)}; declared are ${JSON.stringify(labels)}`);
     },
@@ -72,7 +72,7 @@ function combinations(labels: LabelDeclarations): SeriesLabels[] {
   return all;
 }
 
-function identityOf(values: SeriesLabels, names: readonly string[]): string {
+function seriesKey(values: SeriesLabels, names: readonly string[]): string {
   let identity = "";
   // Values are single words, so a space keeps ("a", "bc") and ("ab", "c") apart.
   for (const name of names) identity += `${values[name]} `;

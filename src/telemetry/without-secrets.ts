@@ -9,14 +9,14 @@ const redacted = "[redacted]";
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let shown = text;
-  for (const form of formsOf(secrets)) shown = shown.replaceAll(form, redacted);
+  for (const form of listForms(secrets)) shown = shown.replaceAll(form, redacted);
   shown = withoutCredentials(withoutKeys(shown));
   return isSpelledOut(shown, secrets) ? "[redacted: this text spelled out a secret]" : shown;
 }
 
 /** What in `text` is secret, for people and without the secret; undefined: nothing. */
 export function findSecret(text: string, secrets: readonly string[]): string | undefined {
-  const isKnown = formsOf(secrets).some((form) => text.includes(form)) || isSpelledOut(text, secrets);
+  const isKnown = listForms(secrets).some((form) => text.includes(form)) || isSpelledOut(text, secrets);
   return isKnown ? "a secret of Interlock or of its coding agent" : findKey(text);
 }
 
@@ -26,7 +26,7 @@ const minEncoded = 8;
 const known = new WeakMap<readonly string[], readonly string[]>();
 
 /** Every form in which a secret is looked for, longest first: one may be part of another. */
-function formsOf(secrets: readonly string[]): readonly string[] {
+function listForms(secrets: readonly string[]): readonly string[] {
   const before = known.get(secrets);
   if (before) return before;
   const forms = new Set(secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, ...encodings(secret)]));

@@ -132,7 +132,7 @@ export async function fencedDelete(
     if (stale) return stale;
 
     lease.assertHeld();
-    const { uid, resourceVersion } = identityOf(read);
+    const { uid, resourceVersion } = toObjectIdentity(read);
     const options = { preconditions: { uid, resourceVersion }, ...(propagation && { propagation }) };
     outcome = await client.delete(type, ref, options, call);
     if (outcome.kind !== "conflict") return outcome;
@@ -158,7 +158,7 @@ export function fenceOf(object: KubeObject): bigint | undefined {
 /** `changed` under our fence, as the successor of exactly `read`: whatever `change` did to the fields that identify it. */
 function marked<T extends KubeObject>(changed: T, read: T, lease: Fence): T {
   const fenced = withFence(changed, lease.fence);
-  return { ...fenced, metadata: { ...fenced.metadata, ...identityOf(read) } };
+  return { ...fenced, metadata: { ...fenced.metadata, ...toObjectIdentity(read) } };
 }
 
 function withFence<T extends KubeObject>(object: T, fence: bigint): T {
@@ -166,7 +166,7 @@ function withFence<T extends KubeObject>(object: T, fence: bigint): T {
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-function identityOf({ metadata }: KubeObject) {
+function toObjectIdentity({ metadata }: KubeObject) {
   const { name, namespace, uid, resourceVersion } = metadata;
   if (!name || !uid || !resourceVersion)
     throw new TypeError(`not an object of an API server: ${JSON.stringify(metadata)}`);

@@ -2,12 +2,12 @@ import { type RedisOptions as IoOptions, Redis } from "ioredis";
 import { backoffMs } from "../../time/index.ts";
 import type { Guarantee } from "../locks.ts";
 import { authenticate, type CredentialSource, FreshCredentials } from "./credentials.ts";
-import { guaranteeOf, placeOf, prefixOf } from "./place.ts";
+import { guaranteeOf, parseRedisUrl, prefixOf } from "./place.ts";
 import type { PrimaryFinder } from "./primary.ts";
 import { replicationLimits } from "./replication-limits.ts";
 import type { Script, Scripts } from "./script.ts";
 import { ScriptSender } from "./script-sender.ts";
-import { infoOf, settingOf } from "./server-facts.ts";
+import { readInfo, readSetting } from "./server-facts.ts";
 import { type WayOptions, wayTo } from "./way.ts";
 
 export interface RedisOptions extends Omit<WayOptions, "trouble"> {
@@ -64,7 +64,7 @@ export class RedisConnection implements Scripts {
 
   constructor(options: RedisOptions) {
     const { clock, random, commandTimeoutMs = 2_000, trouble = () => {}, credentials: source } = options;
-    const place = placeOf(options.url);
+    const place = parseRedisUrl(options.url);
     const { finder, settings } = wayTo(place, { ...options, trouble });
     const io = new Redis({ ...settings, ...manners({ ...options, commandTimeoutMs }) });
     this.guarantee = guaranteeOf(place);
@@ -109,8 +109,8 @@ export class RedisConnection implements Scripts {
   /** What this Redis does not guarantee, and which setting would help. */
   async explain(): Promise<readonly string[]> {
     if (this.guarantee === "single") return [];
-    const replicas = await settingOf(this.#io, "min-replicas-to-write");
-    const lag = await settingOf(this.#io, "min-replicas-max-lag");
+    const replicas = await readSetting(this.#io, "min-replicas-to-write");
+    const lag = await readSetting(this.#io, "min-replicas-max-lag");
     return replicationLimits({ replicas, lag });
   }
 
@@ -140,8 +140,8 @@ export class RedisConnection implements Scripts {
       guarantee: this.guarantee,
       run: (...call) => this.#sender.send(...call),
       subscribe: (channel) => this.#io.subscribe(channel),
-      info: (section) => infoOf(this.#io, section),
-      setting: (name) => settingOf(this.#io, name),
+      info: (section) => readInfo(this.#io, section),
+      setting: (name) => readSetting(this.#io, name),
     };
     try {
       for (const user of this.#users) await user.prepare?.(connection);

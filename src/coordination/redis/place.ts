@@ -24,7 +24,7 @@ const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?
  * Reads `redis://user:password@host:6379/0` (`rediss` with TLS), `redis+sentinel://…@host:26379,host:26379/name` and
  * `redis+cluster://…@host:6379,host:6379`. Errors do not repeat the text, which may hold a password.
  */
-export function placeOf(url: string): RedisPlace {
+export function parseRedisUrl(url: string): RedisPlace {
   const [, scheme, kind, who = "", hosts = "", path = ""] = form.exec(url) ?? [];
   const nodes = hosts.split(",").map((text) => nodeIn(text, kind === "sentinel" ? 26_379 : 6_379));
   const [node] = nodes;

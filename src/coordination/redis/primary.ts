@@ -81,7 +81,7 @@ export class PrimaryFinder {
       await io.connect().catch((error: unknown) => Promise.reject(trouble ?? error));
       return this.#place.kind === "sentinel"
         ? await sentinelsAnswer(io, this.#place.name)
-        : await ownerOf(prefix, io, node);
+        : await findSlotOwner(prefix, io, node);
     } finally {
       io.disconnect();
     }
@@ -101,7 +101,7 @@ async function sentinelsAnswer(io: Redis, name: string): Promise<RedisNode> {
 
 type SlotRange = readonly [first: number, last: number, primary: readonly [host: string | null, port: number]];
 
-async function ownerOf(prefix: string, io: Redis, asked: RedisNode): Promise<RedisNode> {
+async function findSlotOwner(prefix: string, io: Redis, asked: RedisNode): Promise<RedisNode> {
   const slot = Number(await io.call("CLUSTER", "KEYSLOT", prefix));
   const ranges = (await io.call("CLUSTER", "SLOTS")) as readonly SlotRange[];
   const owner = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2];

@@ -35,7 +35,7 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
       ...promisedSince(sentAt, leaseMs, marginMs),
       renew: () => renewals.add({ name, start, leaseMs }),
       async settle(ending) {
-        const { letter, text, ttlMs } = recordOf(ending);
+        const { letter, text, ttlMs } = toRecord(ending);
         const args = [start, `${letter}|${fence}|`, payloadHash, text, ttlMs];
         const reply = await connection.run(settleIt, [name], args).catch(refusing(key));
         return reply === 1 ? "settled" : "lost";
@@ -60,7 +60,7 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
 
 type Reply = readonly [fence: number, record: string, expiresInMs: number];
 
-function recordOf(ending: Ending): { letter: string; text: string; ttlMs: number } {
+function toRecord(ending: Ending): { letter: string; text: string; ttlMs: number } {
   switch (ending.kind) {
     case "done":
       return { letter: "D", text: ending.result, ttlMs: Math.ceil(ending.ttlMs) };

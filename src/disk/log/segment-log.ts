@@ -106,7 +106,7 @@ export class SegmentLog {
     const end = active.end + bytes.length;
     const reserved = Math.max(active.reserved, Math.ceil(end / step) * step);
     try {
-      await active.file.write(reserved === active.reserved ? bytes : padded(bytes, reserved - active.end), active.end);
+      await active.file.write(reserved === active.reserved ? bytes : padTo(bytes, reserved - active.end), active.end);
     } catch (error) {
       this.#isSuspect = true;
       // At once, so that a crash now does not bring back a record that the caller is about to report as rejected.
@@ -178,7 +178,7 @@ export class SegmentLog {
   }
 }
 
-function padded(bytes: Buffer, length: number): Buffer {
+function padTo(bytes: Buffer, length: number): Buffer {
   if (bytes.length === length) return bytes;
   const longer = Buffer.alloc(length);
   bytes.copy(longer);

@@ -30,7 +30,7 @@ export function readWorkflowFile({ folder, ...file }: WorkflowFile, kinds: Kinds
   const { value } = yaml;
   if (!isObject(value)) return invalid([`${yaml.at([])}: must be a RemediationWorkflow, or the content of its spec`]);
   const isWhole = "apiVersion" in value || "kind" in value;
-  const reading = read(remediationWorkflows, withName(isWhole ? value : enveloped(value), folder));
+  const reading = read(remediationWorkflows, withName(isWhole ? value : addEnvelope(value), folder));
   const problems = reading.kind === "invalid" ? reading.problems : reading.strayFields;
   const found = problems.length > 0 || reading.kind === "invalid" ? problems : meaning(reading.object, kinds);
   if (found.length > 0 || reading.kind === "invalid") {
@@ -49,7 +49,7 @@ function meaning({ spec }: RemediationWorkflow, kinds: Kinds): Problem[] {
   return workflowProblems(spec, kinds).map((sentence) => ({ path: sentence.split(" ")[0] ?? "", sentence }));
 }
 
-function enveloped(spec: object): Record<string, unknown> {
+function addEnvelope(spec: object): Record<string, unknown> {
   return { apiVersion: remediationWorkflows.apiVersion, kind: remediationWorkflows.kind, spec };
 }
 

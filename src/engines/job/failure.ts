@@ -27,7 +27,7 @@ export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
   const exitCode = container && ownExitCode(container);
   const unfinished = (evidence.pods ?? []).filter(isAlive).map(({ metadata }) => metadata.name ?? "");
   return {
-    reason: reasonOf(job, pod, container, evidence),
+    reason: failureReason(job, pod, container, evidence),
     message: messageOf(job, pod, container),
     anythingStarted: anythingStarted(job, evidence),
     ...(container && { failedStepName: container.name }),
@@ -36,7 +36,7 @@ export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
   };
 }
 
-function reasonOf(job: Job, pod?: Pod, container?: ContainerStatus, evidence: JobEvidence = {}): FailureReason {
+function failureReason(job: Job, pod?: Pod, container?: ContainerStatus, evidence: JobEvidence = {}): FailureReason {
   if (wasCancelled(job)) return "Cancelled";
   if (pod && wasEvicted(pod)) return "Evicted";
   const { waiting, terminated } = container?.state ?? {};

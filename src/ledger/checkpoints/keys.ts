@@ -21,7 +21,7 @@ export class KeyError extends Error {
 /** The private key in a PEM text. `source` names it in errors. */
 export function parseSigningKey(pem: string, source: string): SigningKey {
   const privateKey = attempt(() => createPrivateKey(pem), `${source} has no private key in PEM`);
-  return { privateKey, ...trusted(createPublicKey(privateKey), source) };
+  return { privateKey, ...toTrustedKey(createPublicKey(privateKey), source) };
 }
 
 /** The public keys in a text, one PEM block after the other: the current one, and those before it. */
@@ -31,7 +31,7 @@ export function parseTrustedKeys(text: string, source: string): readonly Trusted
   const blocks = text.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g) ?? [];
   if (blocks.length === 0) throw new KeyError(`${source} has no public key in PEM`);
   return blocks.map((block) =>
-    trusted(
+    toTrustedKey(
       attempt(() => createPublicKey(block), `${source} has a public key that cannot be read`),
       source,
     ),
@@ -64,7 +64,7 @@ export async function generateKeyFiles(file: string): Promise<TrustedKey> {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   await createKeyFile(file, privateKey.export({ type: "pkcs8", format: "pem" }));
   await createKeyFile(`${file}.pub`, publicKey.export({ type: "spki", format: "pem" }));
-  return trusted(publicKey, file);
+  return toTrustedKey(publicKey, file);
 }
 
 async function createKeyFile(file: string, pem: string | Buffer): Promise<void> {
@@ -79,7 +79,7 @@ async function openKey(file: string) {
   });
 }
 
-function trusted(publicKey: KeyObject, source: string): TrustedKey {
+function toTrustedKey(publicKey: KeyObject, source: string): TrustedKey {
   if (publicKey.asymmetricKeyType !== "ed25519") {
     throw new KeyError(`${source} has a key of type ${publicKey.asymmetricKeyType}; Ed25519 is needed`);
   }

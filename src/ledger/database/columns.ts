@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { subjectsOf } from "../event-filter.ts";
+import { listSubjects } from "../event-filter.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { readRow } from "../file/row.ts";
 
@@ -28,8 +28,8 @@ export const columnNames = [
 
 export type Columns = Readonly<Record<(typeof columnNames)[number], string | number | null>>;
 
-export function columnsOf({ line, row }: WrittenRow): Columns {
-  const subjects = subjectsOf(row);
+export function toColumns({ line, row }: WrittenRow): Columns {
+  const subjects = listSubjects(row);
   return {
     writer: row.writer,
     seq: row.seq,
@@ -50,7 +50,7 @@ export function isIndexedRightly(stored: Columns): boolean {
   const line = String(stored.line);
   const row = readRow(Buffer.from(line));
   if (!row) return false;
-  const made = columnsOf({ line, row });
+  const made = toColumns({ line, row });
   return columnNames.every((name) => stored[name] === made[name]);
 }
 

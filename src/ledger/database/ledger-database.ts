@@ -2,7 +2,7 @@ import type { EventFilter } from "../event-filter.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { type Head, type LedgerRow, readRow } from "../file/row.ts";
 import { conflict } from "../ledger.ts";
-import { type Columns, columnNames, columnsOf, columnText, isIndexedRightly, type StoredLine } from "./columns.ts";
+import { type Columns, columnNames, columnText, isIndexedRightly, type StoredLine, toColumns } from "./columns.ts";
 import type { SqlStore, SqlValue } from "./sql-store.ts";
 
 /** All rows of all writers, to be asked about. Rows are added and never changed. Throws LedgerError `unavailable`. */
@@ -90,7 +90,7 @@ type Query = SqlStore["query"];
 
 async function add(rows: readonly WrittenRow[], query: Query, place: string): Promise<void> {
   if (rows.length === 0) return;
-  const values = rows.map(columnsOf).flatMap((columns) => columnNames.map((name) => columns[name]));
+  const values = rows.map(toColumns).flatMap((columns) => columnNames.map((name) => columns[name]));
   const width = columnNames.length;
   const tuples = rows.map((_, i) => `(${columnNames.map((_, j) => `$${i * width + j + 1}`).join()})`);
   const added = await query(
@@ -129,7 +129,7 @@ async function* lines(writer: string, after: number, query: Query): AsyncGenerat
 const place = (row: string) => `(${row}.at_ms, ${row}.writer, ${row}.seq)`;
 
 async function* events(filter: EventFilter, query: Query): AsyncGenerator<LedgerRow> {
-  const { conditions, values } = conditionsOf(filter);
+  const { conditions, values } = toConditions(filter);
   const [atMs, writer, seq] = [1, 2, 3].map((i) => `$${values.length + i}`);
   // Looked up for each row by itself, by the index of ids. As long as PostgreSQL has no statistics, which is when a long
   // outage has just been caught up with, it plans "not exists" as a join with the whole table, the first by time as a walk
@@ -179,7 +179,7 @@ async function* claimsOf(id: string, query: Query): AsyncGenerator<readonly Ledg
   if (new Set(rows.map(({ writer }) => writer)).size > 1) yield rows;
 }
 
-function conditionsOf(filter: EventFilter) {
+function toConditions(filter: EventFilter) {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   function where(value: SqlValue | undefined, condition: (parameter: string) => string) {

@@ -9,7 +9,7 @@ type Readable = Pick<LedgerDatabase, "place" | "writers" | "lines" | "events">;
 export async function verifyDatabase(database: Readable): Promise<LedgerReport> {
   const witnesses = new Witnesses();
   for await (const row of database.events({ type: "ledger.heads" })) {
-    witnesses.add(row, `${placeOf(database, row.writer)} row ${row.seq}`);
+    witnesses.add(row, `${describePlace(database, row.writer)} row ${row.seq}`);
   }
   const reports: WriterReport[] = [];
   const problems: ChainProblem[] = [];
@@ -17,7 +17,7 @@ export async function verifyDatabase(database: Readable): Promise<LedgerReport> 
     const report = (problem: ChainProblem) => void problems.push(problem);
     const examined = await examine(writer, databaseChain(database, writer), { witnesses, report });
     if (examined.rows > 0) reports.push(examined);
-    problems.push(...missingEnd(placeOf(database, writer), examined.head, witnesses.newest(writer, "database")));
+    problems.push(...missingEnd(describePlace(database, writer), examined.head, witnesses.newest(writer, "database")));
   }
   return { writers: reports, problems };
 }
@@ -29,7 +29,7 @@ export async function* databaseChain(
   after: Start = { seq: 0, hash: noHash },
 ): AsyncGenerator<ChainItem> {
   const chain = new Chain(writer, after);
-  const file = placeOf(database, writer);
+  const file = describePlace(database, writer);
   yield* chain.startSegment({ name: "", number: after.seq + 1 }, file, { isNewest: false });
   for await (const { seq, line, isIndexedRightly } of database.lines(writer, after.seq)) {
     const bytes = Buffer.from(line);
@@ -43,6 +43,6 @@ export async function* databaseChain(
   yield* chain.end();
 }
 
-function placeOf({ place }: Pick<Readable, "place">, writer: string): string {
+function describePlace({ place }: Pick<Readable, "place">, writer: string): string {
   return `${place}, writer ${writer}`;
 }

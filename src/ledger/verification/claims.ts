@@ -33,9 +33,9 @@ export function contradictedClaim(
 
 function isRepetition(one: LedgerRow, other: LedgerRow): boolean {
   if (Math.abs(Date.parse(one.at) - Date.parse(other.at)) > maxRepeatMs) return false;
-  return contentOf(one) === contentOf(other);
+  return hashedContent(one) === hashedContent(other);
 }
 
-function contentOf(row: LedgerRow): string {
+function hashedContent(row: LedgerRow): string {
   return eventText({ id: row.id, type: row.type, at: "1970-01-01T00:00:00.000Z", facts: row.facts });
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { PipelineSpec, PipelineTask } from "../../../src/engines/local/pipeline/spec.ts";
-import { worldOf } from "../../../src/engines/local/runner/read-run.ts";
+import { toRunWorld } from "../../../src/engines/local/runner/read-run.ts";
 import { decide } from "../../../src/engines/local/schedule/decide.ts";
 import type { Attempt, StepRecord } from "../../../src/engines/local/schedule/world.ts";
 import { pipelineRunStatus } from "../../../src/engines/local/status/pipeline-run-status.ts";
-import { taskRunOf } from "../../../src/engines/local/status/task-run.ts";
+import { toTaskRun } from "../../../src/engines/local/status/task-run.ts";
 import {
   type PipelineRun,
   type StepState,
@@ -65,7 +65,7 @@ function replayed(run: PipelineRun, taskRuns: readonly TaskRun[]): Recording {
   const pipelineSpec = withSteps(run, taskRuns);
   const attempts = new Map(taskRuns.map((task) => [taskOf(task), attemptsOf(task)]));
   const ours = { ...run, spec: { ...run.spec, pipelineSpec } };
-  const world = worldOf(ours, attempts, timeOf(run.status?.completionTime ?? run.status?.startTime));
+  const world = toRunWorld(ours, attempts, timeOf(run.status?.completionTime ?? run.status?.startTime));
   const decision = decide(world);
   const written = inOrder(run, taskRuns).map((theirs) => {
     const task = [...pipelineSpec.tasks, ...(pipelineSpec.finally ?? [])].find(
@@ -73,7 +73,7 @@ function replayed(run: PipelineRun, taskRuns: readonly TaskRun[]): Recording {
     ) as PipelineTask;
     const isFinally = pipelineSpec.finally?.includes(task) ?? false;
     const view = decision.tasks.get(task.name) ?? { kind: "waiting" as const };
-    return taskRunOf({
+    return toTaskRun({
       run: ours,
       task,
       isFinally,

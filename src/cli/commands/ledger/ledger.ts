@@ -7,8 +7,8 @@ import {
   type LedgerRow,
   type Leftover,
   ledgerEventTypes,
+  listSubjects,
   readLedger,
-  subjectsOf,
 } from "../../../ledger/index.ts";
 import { builtInKinds, parseTarget } from "../../../resources/index.ts";
 import { parseDuration } from "../../../time/index.ts";
@@ -106,7 +106,7 @@ async function* wantedRows(archive: Archive, from: Source, filter: EventFilter):
   const { incident, execution, ...rest } = filter;
   if (isFound || (incident === undefined && execution === undefined)) return;
   for await (const row of rowsOf(archive, from, rest)) {
-    const subjects = subjectsOf(row);
+    const subjects = listSubjects(row);
     const isMeant = (text: string | undefined, name: unknown) => text === undefined || isNamed(text, String(name));
     if (isMeant(incident, subjects.incident) && isMeant(execution, subjects.execution)) yield row;
   }

@@ -2,19 +2,19 @@ import type { PipelineTask } from "./spec.ts";
 import { mentionsIn } from "./variables.ts";
 
 /** What a task says before it begins: everything in it that may name results of other tasks. */
-function textsOf({ params = [], when = [] }: PipelineTask): readonly string[] {
+function listTexts({ params = [], when = [] }: PipelineTask): readonly string[] {
   return [...params.flatMap(({ value }) => value), ...when.flatMap(({ input, values }) => [input, ...values])];
 }
 
 /** The results of other tasks that `task` needs. */
 export function neededResults(task: PipelineTask): readonly { readonly task: string; readonly name: string }[] {
-  return textsOf(task).flatMap((text) =>
+  return listTexts(task).flatMap((text) =>
     mentionsIn(text).flatMap(({ variable }) => (variable?.kind === "result" ? [variable] : [])),
   );
 }
 
 /** The tasks that have to end before `task` may begin. */
-export function parentsOf(task: PipelineTask): ReadonlySet<string> {
+export function findParents(task: PipelineTask): ReadonlySet<string> {
   return new Set([...(task.runAfter ?? []), ...neededResults(task).map((result) => result.task)]);
 }
 
@@ -27,7 +27,7 @@ export function circleIn(tasks: readonly PipelineTask[]): readonly string[] | un
     if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
     const task = byName.get(name);
     if (!task || finished.has(name)) return undefined;
-    for (const parent of parentsOf(task)) {
+    for (const parent of findParents(task)) {
       const circle = visit(parent, [...path, name]);
       if (circle) return circle;
     }

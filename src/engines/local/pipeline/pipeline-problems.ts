@@ -1,4 +1,4 @@
-import { circleIn, parentsOf } from "./dependencies.ts";
+import { circleIn, findParents } from "./dependencies.ts";
 import type { Report } from "./shape.ts";
 import { allTasks, type PipelineSpec, type PipelineTask } from "./spec.ts";
 import { stepProblems } from "./step-problems.ts";
@@ -31,7 +31,7 @@ function taskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, 
   for (const [index, name] of (task.runAfter ?? []).entries()) {
     if (!names.includes(name)) report(`${path}.runAfter[${index}]`, `there is no task ${JSON.stringify(name)}`);
   }
-  if (parentsOf(task).has(task.name)) report(path, "waits for itself");
+  if (findParents(task).has(task.name)) report(path, "waits for itself");
   anyTaskProblems(task, path, pipeline, report);
 }
 

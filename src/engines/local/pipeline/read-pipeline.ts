@@ -33,7 +33,7 @@ export function readPipeline(text: string): PipelineReading {
   const tasks = tasksByName(values, report);
   if (!pipeline || problems.length > 0) return { kind: "invalid", problems };
 
-  const spec = inlined(pipeline["spec"], tasks, below("spec", report));
+  const spec = inlineTasks(pipeline["spec"], tasks, below("spec", report));
   const reading = checkedPipeline(spec, "spec");
   if (reading.kind === "invalid") problems.push(...reading.problems);
   if (problems.length > 0 || reading.kind === "invalid") return { kind: "invalid", problems };
@@ -89,7 +89,7 @@ function tasksByName(values: readonly unknown[], report: Report): ReadonlyMap<st
 }
 
 /** The pipeline with each task that was referred to put in its place. */
-function inlined(spec: unknown, tasks: ReadonlyMap<string, unknown>, report: Report): unknown {
+function inlineTasks(spec: unknown, tasks: ReadonlyMap<string, unknown>, report: Report): unknown {
   if (!isObject(spec)) return spec;
   const withTasks = (list: string) => {
     const written = spec[list];

@@ -7,12 +7,12 @@ import { decide, knownIn, type ScheduleDecision, type StepAction } from "../sche
 import { type Known, MissingResult, type Params, taskParams } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
 import { pipelineRunStatus } from "../status/pipeline-run-status.ts";
-import { taskRunOf } from "../status/task-run.ts";
+import { toTaskRun } from "../status/task-run.ts";
 import { secretsIn } from "../steps/output.ts";
 import { stepPlan } from "./launch.ts";
 import type { OpenRun, StepTools } from "./open-run.ts";
 import { writeRunStatus } from "./publish.ts";
-import { worldOf } from "./read-run.ts";
+import { toRunWorld } from "./read-run.ts";
 
 export interface CarryOutOptions extends StepTools {
   readonly client: KubeClient;
@@ -33,8 +33,8 @@ export type CarryOutOutcome =
 
 /** Looks at a run that is ours, does what is to be done next, and tells the API server how it stands. */
 export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOutOptions): Promise<CarryOutOutcome> {
-  const attempts = await open.folder.attempts(worldOf(run, new Map(), 0).pipeline);
-  const world = worldOf(run, attempts, options.nowMs());
+  const attempts = await open.folder.attempts(toRunWorld(run, new Map(), 0).pipeline);
+  const world = toRunWorld(run, attempts, options.nowMs());
   const turn = { run, open, world, decision: decide(world), options };
   lookAfter(turn);
   for (const action of turn.decision.actions) await perform(action, turn);
@@ -141,11 +141,11 @@ function wantedTaskRuns(run: PipelineRun, world: RunWorld, decision: ScheduleDec
     const view = decision.tasks.get(task.name);
     if (!attempts || !view) return [];
     const isFinally = world.pipeline.finally?.includes(task) ?? false;
-    return [taskRunOf({ run, task, isFinally, attempts, view, params: paramsOf(task, known) })];
+    return [toTaskRun({ run, task, isFinally, attempts, view, params: resolveParams(task, known) })];
   });
 }
 
-function paramsOf(task: PipelineTask, known: Known): Params {
+function resolveParams(task: PipelineTask, known: Known): Params {
   try {
     return taskParams(task, known);
   } catch (error) {

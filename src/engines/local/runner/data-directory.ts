@@ -38,10 +38,10 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
     handle = await openLocked(path);
   }
   const locked = handle;
-  return { path, id: await idOf(path, random), release: () => locked.close() };
+  return { path, id: await readOrCreateId(path, random), release: () => locked.close() };
 }
 
-async function idOf(path: string, random: Random): Promise<string> {
+async function readOrCreateId(path: string, random: Random): Promise<string> {
   const file = join(path, "id");
   const known = await readFile(file, "utf8").catch(() => "");
   if (known) return known;

@@ -8,7 +8,7 @@ import { type CarryOutOptions, carryOut } from "./carry-out.ts";
 import { runOutcome } from "./local-metrics.ts";
 import { OpenRun } from "./open-run.ts";
 import { TaskRuns, writeRunStatus } from "./publish.ts";
-import { recordOf, stepNames, worldOf } from "./read-run.ts";
+import { stepNames, toRunRecord, toRunWorld } from "./read-run.ts";
 import { RunFolder, type RunRecord, runFolders } from "./run-folder.ts";
 
 export interface LocalRunsOptions extends Omit<CarryOutOptions, "nowMs"> {
@@ -93,7 +93,7 @@ export class LocalRuns {
     if (run.spec.status)
       return await this.#refuse(run, "Cancelled", `PipelineRun "${run.metadata.name}" was cancelled`);
 
-    const record = recordOf(run);
+    const record = toRunRecord(run);
     const other = [...this.#open.values()].find(
       ({ record: { target, uid } }) => target === record.target && uid !== record.uid,
     );
@@ -120,7 +120,7 @@ export class LocalRuns {
   async #claim(run: PipelineRun): Promise<PipelineRun | undefined> {
     const { client, directory } = this.#options;
     const now = this.#clock.wallMs();
-    const world = { ...worldOf(run, new Map(), now), startedAt: now };
+    const world = { ...toRunWorld(run, new Map(), now), startedAt: now };
     const status = pipelineRunStatus(
       run,
       world,
@@ -133,7 +133,7 @@ export class LocalRuns {
 
   /** A run that we have begun, now or before a crash. */
   async #goOn(run: PipelineRun): Promise<number | undefined> {
-    const open = this.#open.get(run.metadata.uid ?? "") ?? this.#opened(recordOf(run));
+    const open = this.#open.get(run.metadata.uid ?? "") ?? this.#opened(toRunRecord(run));
     if (!(await open.folder.record())) {
       if (run.status?.childReferences?.length) return await this.#recordIsGone(run, open);
       await open.folder.create({ ...open.record, steps: stepNames(run) });
@@ -233,7 +233,7 @@ export class LocalRuns {
   async #foreign(run: PipelineRun, runner: string | undefined): Promise<number | undefined> {
     // An end is written when nothing is alive any more, so anybody may let go of what has one.
     if (isOver(run)) return run.metadata.deletionTimestamp ? await this.#finish(run, undefined) : undefined;
-    const { startedAt, timeouts } = worldOf(run, new Map(), this.#clock.wallMs());
+    const { startedAt, timeouts } = toRunWorld(run, new Map(), this.#clock.wallMs());
     const givenUpAt = startedAt + timeouts.pipelineMs + foreignGraceMs;
     if (timeouts.pipelineMs > 0 && this.#clock.wallMs() >= givenUpAt) {
       const message = `its data directory (${runner}) has not answered since its time was up; something of it may be running`;

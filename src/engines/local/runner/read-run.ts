@@ -8,7 +8,7 @@ import type { RunRecord } from "./run-folder.ts";
 /** Tekton's own, for runs that say nothing. */
 const usualTimeout = "1h";
 
-export function recordOf(run: PipelineRun): RunRecord {
+export function toRunRecord(run: PipelineRun): RunRecord {
   const { uid = "", name = "", namespace = "" } = run.metadata;
   return { uid, name, namespace, target: runOwner(run).target ?? `run ${namespace}/${name}` };
 }
@@ -20,9 +20,9 @@ export function stepNames({ spec }: PipelineRun): Readonly<Record<string, readon
 }
 
 /** What is to be decided about, with what is on disk of it. */
-export function worldOf(run: PipelineRun, attempts: ReadonlyMap<string, readonly Attempt[]>, now: number): RunWorld {
+export function toRunWorld(run: PipelineRun, attempts: ReadonlyMap<string, readonly Attempt[]>, now: number): RunWorld {
   const { params = [], status: asked, timeouts = {} } = run.spec;
-  const { uid, name, namespace } = recordOf(run);
+  const { uid, name, namespace } = toRunRecord(run);
   return {
     run: { uid, name, namespace },
     pipeline: run.spec.pipelineSpec as PipelineSpec,

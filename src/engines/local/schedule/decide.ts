@@ -1,5 +1,5 @@
 import { parseDuration } from "../../../time/index.ts";
-import { neededResults, parentsOf } from "../pipeline/dependencies.ts";
+import { findParents, neededResults } from "../pipeline/dependencies.ts";
 import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
 import { type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
 import { holds, type Known, pipelineParams } from "./values.ts";
@@ -164,7 +164,7 @@ class Scheduling {
 
   #notBegun(task: PipelineTask): TaskView {
     if (this.#isLast.has(task.name)) return this.#begin(task, this.#whySkipLast(task));
-    const parents = [...parentsOf(task)];
+    const parents = [...findParents(task)];
     for (const name of parents) this.#viewOf(name);
     if (this.#stopsEverything()) return { kind: "waiting" };
 

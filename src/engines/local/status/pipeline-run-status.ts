@@ -22,13 +22,13 @@ export function pipelineRunStatus(
 ): PipelineRunStatus {
   const { pipeline, attempts } = world;
   const isOver = decision.run.kind !== "running";
-  const condition = conditionOf(run, world, decision);
+  const condition = toCondition(run, world, decision);
   const children = allTasks(pipeline).filter(({ name }) => attempts.has(name));
   const finallyStarts = (pipeline.finally ?? []).flatMap(({ name }) => attempts.get(name)?.[0]?.startedAt ?? []);
   const skipped = [...decision.tasks].flatMap(([name, view]) =>
     view.kind === "skipped" ? [{ name, reason: view.reason }] : [],
   );
-  const results = isOver ? resultsOf(world, decision) : [];
+  const results = isOver ? toResults(world, decision) : [];
   return {
     annotations: { [directoryAnnotation]: directory },
     ...(children.length > 0 && {
@@ -60,8 +60,8 @@ export function refusedStatus(run: PipelineRun, reason: string, message: string,
   };
 }
 
-function conditionOf({ metadata: { name } }: PipelineRun, world: RunWorld, { run, tasks }: ScheduleDecision) {
-  const counts = countsOf(world, tasks);
+function toCondition({ metadata: { name } }: PipelineRun, world: RunWorld, { run, tasks }: ScheduleDecision) {
+  const counts = countTasks(world, tasks);
   switch (run.kind) {
     case "cancelled":
       return failed("Cancelled", `PipelineRun "${name}" was cancelled`);
@@ -99,7 +99,7 @@ interface Counts {
   readonly skipped: number;
 }
 
-function countsOf({ pipeline }: RunWorld, tasks: ReadonlyMap<string, TaskView>): Counts {
+function countTasks({ pipeline }: RunWorld, tasks: ReadonlyMap<string, TaskView>): Counts {
   const kinds = allTasks(pipeline).map(({ name }) => tasks.get(name)?.kind ?? "waiting");
   const count = (...wanted: readonly TaskView["kind"][]) => kinds.filter((kind) => wanted.includes(kind)).length;
   return {
@@ -119,7 +119,7 @@ function limitText({ timeouts: { pipelineMs } }: RunWorld): string {
   return formatDuration(pipelineMs);
 }
 
-function resultsOf(world: RunWorld, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {
+function toResults(world: RunWorld, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {
   const known = knownIn(world, (name) => tasks.get(name));
   return (world.pipeline.results ?? []).flatMap(({ name, value }) => {
     try {

@@ -25,7 +25,7 @@ export interface TaskRunFacts {
 }
 
 /** The TaskRun of a task that has begun, as Tekton would have written it. */
-export function taskRunOf(facts: TaskRunFacts): TaskRun {
+export function toTaskRun(facts: TaskRunFacts): TaskRun {
   const { run, task, attempts, view, params } = facts;
   const name = taskRunName(run, task.name);
   const own = (task.params ?? []).map((given) => ({ name: given.name, value: params[given.name] as ParamValue }));
@@ -41,7 +41,7 @@ export function taskRunOf(facts: TaskRunFacts): TaskRun {
   return {
     apiVersion: taskRuns.apiVersion,
     kind: taskRuns.kind,
-    metadata: metadataOf(facts, name),
+    metadata: toMetadata(facts, name),
     spec: {
       ...(own.length > 0 && { params: own }),
       ...(task.retries && { retries: task.retries }),
@@ -59,7 +59,7 @@ export function taskRunName({ metadata: { name = "" } }: PipelineRun, task: stri
   return full.length <= 63 ? full : `${full.slice(0, 46).replace(/[^a-z0-9]+$/, "")}-${nameHash(full).slice(0, 16)}`;
 }
 
-function metadataOf({ run, task, isFinally }: TaskRunFacts, name: string) {
+function toMetadata({ run, task, isFinally }: TaskRunFacts, name: string) {
   const { namespace, labels, annotations, uid = "", name: runName = "" } = run.metadata;
   return {
     name,
@@ -98,7 +98,7 @@ function attemptStatus(name: string, task: PipelineTask, attempt: Attempt, isOve
     startTime: stamp(attempt.startedAt),
     ...(isDone && { completionTime: at }),
     ...(results.length > 0 && { results }),
-    ...(attempt.steps.some(hasBegun) && { steps: stepsOf(task, attempt, isDone ? condition.reason : undefined) }),
+    ...(attempt.steps.some(hasBegun) && { steps: toStepStates(task, attempt, isDone ? condition.reason : undefined) }),
     taskSpec,
   };
 }
@@ -156,7 +156,7 @@ function hasBegun({ end, startedAt }: StepRecord): boolean {
   return startedAt !== undefined && end?.how !== "not-started";
 }
 
-function stepsOf({ taskSpec }: PipelineTask, attempt: Attempt, reason: string | undefined) {
+function toStepStates({ taskSpec }: PipelineTask, attempt: Attempt, reason: string | undefined) {
   const isStopped = reason === "TaskRunCancelled" || reason === "TaskRunTimeout";
   return taskSpec.steps.flatMap((step, index): readonly StepState[] => {
     const name = stepName(step, index);

@@ -42,10 +42,10 @@ export async function supervise(supervision: Supervision): Promise<StepEnd> {
     const wrapper = processes.start(await supervision.launch(), supervision.abandon);
     complaint = await untilGone(supervision, wrapper);
   }
-  return await endOf(supervision, complaint);
+  return await readStepEnd(supervision, complaint);
 }
 
-async function endOf({ folder, clock, stop }: Supervision, complaint: string | undefined): Promise<StepEnd> {
+async function readStepEnd({ folder, clock, stop }: Supervision, complaint: string | undefined): Promise<StepEnd> {
   const exitedAt = await timeOf(join(folder, "exit"));
   if (exitedAt !== undefined) {
     const exitCode = Number.parseInt(await readFile(join(folder, "exit"), "utf8"), 10);

@@ -14,7 +14,7 @@ const creating = 4_931_027_116;
 
 /** A database in PostgreSQL. Connects when it is first asked, and again whenever the connection was lost. */
 export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions): SqlStore {
-  const place = placeOf(url);
+  const place = describePlace(url);
   const pool = new pg.Pool({
     connectionString: url,
     max: 2,
@@ -34,7 +34,7 @@ export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions)
     try {
       return (await pool.query<Record<string, SqlValue>>(sql, [...values])).rows;
     } catch (cause) {
-      throw new LedgerError("unavailable", `${place} cannot be used: ${reasonOf(cause)}`, { cause });
+      throw new LedgerError("unavailable", `${place} cannot be used: ${describeCause(cause)}`, { cause });
     }
   }
 
@@ -59,13 +59,13 @@ function getTypeParser(...[oid, format]: Parameters<typeof pg.types.getTypeParse
   return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
 }
 
-function placeOf(url: string): string {
+function describePlace(url: string): string {
   const { host, pathname } = new URL(url);
   return `PostgreSQL at ${host}${pathname}`;
 }
 
 /** Several addresses of one host that all refuse are reported without a sentence. */
-function reasonOf(cause: unknown): string {
+function describeCause(cause: unknown): string {
   const { message, code, errors } = cause as { message?: string; code?: string; errors?: readonly Error[] };
   return message || errors?.map((error) => error.message).join(", ") || code || "no response";
 }

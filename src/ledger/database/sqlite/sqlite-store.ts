@@ -29,7 +29,7 @@ export function sqliteStore(file: string, { waitMs = 50 }: SqliteStoreOptions = 
         for (const statement of create) database.exec(statement);
       }),
     query: (sql, values) =>
-      ask((database) => database.prepare(numbered(sql)).all(...values) as Record<string, never>[]),
+      ask((database) => database.prepare(numberPlaceholders(sql)).all(...values) as Record<string, never>[]),
     async close() {
       opened?.close();
       opened = undefined;
@@ -50,6 +50,6 @@ function open(file: string, timeout: number): DatabaseSyncInstance {
 }
 
 /** SQLite writes `?1` where PostgreSQL writes `$1`. */
-function numbered(sql: string): string {
+function numberPlaceholders(sql: string): string {
   return sql.replace(/\$(\d+)/g, "?$1");
 }
