@@ -294,6 +294,15 @@ describe("what a block says", () => {
     expect(text).toContain("clears at 2026-03-01T12:04:00.000Z");
     expect(text).toContain("next: wait, or run a different workflow");
   });
+
+  it("repeated failures are not listed as RecentlyRemediated", () => {
+    const asked = request();
+
+    const text = explain(asked, decide(asked, situation({ record: ended(...failures(3)) }))).join("\n");
+
+    expect(text).toContain("cleanup on node/worker-node-1: not now, Backoff\n");
+    expect(text).not.toContain("RecentlyRemediated");
+  });
 });
 
 describe("observe mode", () => {

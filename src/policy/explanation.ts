@@ -1,3 +1,4 @@
+import { blockText } from "../resources/index.ts";
 import type { Check } from "./checks.ts";
 import type { PolicyDecision } from "./decide.ts";
 import type { ActionRequest } from "./request.ts";
@@ -10,6 +11,7 @@ export function explain({ target, workflowId }: ActionRequest, decision: PolicyD
 /** A check as it was made, or as it was written down. */
 export type ToldCheck = Pick<Check, "number" | "asks" | "answer" | "evidence"> & {
   readonly reason?: string;
+  readonly cause?: string;
   readonly clears?: string;
   readonly nextStep?: string;
 };
@@ -17,14 +19,15 @@ export type ToldCheck = Pick<Check, "number" | "asks" | "answer" | "evidence"> &
 /** A check to be written down. What to do is told once, with the decision. */
 export function toldCheck(check: Check): ToldCheck {
   const { number, asks, answer, evidence } = check;
-  const blocks = check.answer === "blocks" ? { reason: check.reason, clears: check.clears } : {};
-  return { number, asks, answer, evidence, ...blocks };
+  if (check.answer === "passes") return { number, asks, answer, evidence };
+  const { reason, cause, clears } = check;
+  return { number, asks, answer, evidence, reason, ...(cause ? { cause } : {}), clears };
 }
 
 /** Each check with what was found. */
 export function explainChecks(checks: readonly ToldCheck[]): readonly string[] {
-  return checks.flatMap(({ number, asks, answer, evidence, reason, clears, nextStep }) => [
-    `  ${number}  ${`${asks}?`.padEnd(66)} ${answer === "passes" ? "ok" : reason}`,
+  return checks.flatMap(({ number, asks, answer, evidence, reason = "", cause, clears, nextStep }) => [
+    `  ${number}  ${`${asks}?`.padEnd(66)} ${answer === "passes" ? "ok" : blockText(reason, cause)}`,
     `     ${evidence}`,
     ...(clears ? [`     clears ${clears}`] : []),
     ...(nextStep ? [`     next: ${nextStep}`] : []),
@@ -33,5 +36,5 @@ export function explainChecks(checks: readonly ToldCheck[]): readonly string[] {
 
 function headline(decision: PolicyDecision): string {
   if (decision.verdict === "allow") return decision.message;
-  return `not now, ${decision.reason}${decision.cause ? ` (${decision.cause})` : ""}`;
+  return `not now, ${blockText(decision.reason, decision.cause)}${decision.cause === "cooldown" ? " (cooldown)" : ""}`;
 }

@@ -25,5 +25,14 @@ export type SkipReason = {
 export const recentCauses = ["backoff", "cooldown"] as const;
 export type RecentCause = (typeof recentCauses)[number];
 
+/** A reason as people read it. A wait after failures is a backoff: nothing was remediated. */
+export function blockText(reason: string, cause?: string): string {
+  return cause === "backoff" ? "Backoff" : reason;
+}
+
+export function skipText(details: { readonly reason: string; readonly cause?: string }): string {
+  return blockText(details.reason, details.cause);
+}
+
 /** All reasons, in the order of the checks. */
 export const blockReasonNames = Object.keys(blockReasons) as [BlockReason, ...BlockReason[]];

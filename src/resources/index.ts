@@ -5,7 +5,14 @@ export {
   type AutomationPauseStatus,
   automationPauses,
 } from "./automation-pause.ts";
-export { type BlockReason, blockReasons, type RecentCause, type SkipReason } from "./block-reasons.ts";
+export {
+  type BlockReason,
+  blockReasons,
+  blockText,
+  type RecentCause,
+  type SkipReason,
+  skipText,
+} from "./block-reasons.ts";
 export { type CancelRequest, cancelAnnotations, cancelRequestOn, describeCancellation } from "./cancellation.ts";
 export { type Catalog, type CatalogLookup, catalogOf, lookUpEntry } from "./catalog.ts";
 export { type CatalogDefaults, catalogDifference } from "./catalog-difference.ts";

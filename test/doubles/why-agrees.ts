@@ -2,9 +2,11 @@ import { why } from "../../src/cli/commands/why/why.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type LedgerEvent, readLedger } from "../../src/ledger/index.ts";
 import {
+  blockText,
   isRecorded,
   type RemediationRequest,
   remediationRequests,
+  skipText,
   type WorkflowExecution,
   workflowExecutions,
 } from "../../src/resources/index.ts";
@@ -78,13 +80,14 @@ function ofIncident({ facts, text }: Answer, events: readonly LedgerEvent[]): re
   const { incident, status, decided } = facts;
   const differs = (what: string) => [`${incident}: ${what}\n${text}`];
   if (status?.phase === "Blocked") {
-    const { reason, decision } = status.block;
+    const { reason, cause, decision } = status.block;
     const told = events.find(({ id }) => id === decision);
     if (!told) return differs(`its block names ${decision}, which is not in the ledger`);
     const recorded = told.facts["reason"] ?? told.facts["skip_reason"];
     if (recorded !== reason) return differs(`blocked for ${reason}, and the ledger says ${recorded}`);
     if (decided?.id !== decision) return differs(`why tells of ${decided?.id}, not of ${decision}`);
-    return new RegExp(`Decided at \\S+: \\w+, ${reason}\\b`).test(text) ? [] : differs(`why does not say ${reason}`);
+    const shown = `: ${told.facts["verdict"] ?? "skip"}, ${blockText(reason, cause)}\n`;
+    return text.includes(shown) ? [] : differs(`why does not print ${shown}`);
   }
   if (!status || !("outcome" in status) || !status.conditions?.some(({ type }) => type === "Recorded")) return [];
   const end = events.find(({ type, facts }) => type === "incident.closed" && facts["remediation_id"] === incident);
@@ -113,7 +116,8 @@ async function ofExecution(
       const recorded = told("skipped")?.["skip_reason"];
       if (recorded !== reason) return differs(`skipped for ${reason}, and the ledger says ${recorded}`);
       if (facts.decided?.facts["skip_reason"] !== reason) return differs("why does not tell of the decision");
-      return text.includes(`${reason}:\n`) ? [] : differs(`why does not say ${reason}`);
+      const shown = skipText(status.skipDetails);
+      return text.includes(`${shown}:\n`) ? [] : differs(`why does not print ${shown}`);
     }
     case "Failed": {
       const { reason, naturalLanguageSummary } = status.failureDetails;

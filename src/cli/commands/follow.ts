@@ -1,5 +1,10 @@
 import type { KubeClient } from "../../kube/index.ts";
-import { type WorkflowExecution, type WorkflowExecutionStatus, workflowExecutions } from "../../resources/index.ts";
+import {
+  skipText,
+  type WorkflowExecution,
+  type WorkflowExecutionStatus,
+  workflowExecutions,
+} from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { shortNames } from "../parsing/short-name.ts";
 
@@ -65,6 +70,6 @@ function lineOf(status: WorkflowExecutionStatus | undefined): string {
     case "Failed":
       return `failed: ${status.failureDetails.naturalLanguageSummary}`;
     case "Skipped":
-      return `skipped, ${status.skipDetails.reason}: ${status.skipDetails.message}`;
+      return `skipped, ${skipText(status.skipDetails)}: ${status.skipDetails.message}`;
   }
 }

@@ -1,5 +1,5 @@
 import { diagnoseWithFacts, type PolicyDecision } from "../../policy/index.ts";
-import type { Diagnosis, FieldTrace, RemediationRequestSpec } from "../../resources/index.ts";
+import { blockText, type Diagnosis, type FieldTrace, type RemediationRequestSpec } from "../../resources/index.ts";
 import type { Desk } from "../command.ts";
 import { shortNames } from "../parsing/short-name.ts";
 import { queryPolicy, readObjectTarget } from "../query-policy.ts";
@@ -65,7 +65,7 @@ function whatItDoes({ target, workflowId, parameters }: Diagnosis): string {
 function verdict(decision: PolicyDecision): readonly (readonly [string, string])[] {
   if (decision.verdict === "allow") return [["policy", decision.message]];
   return [
-    ["policy", shortNames(`not now, ${decision.reason}: ${decision.message}`)],
+    ["policy", shortNames(`not now, ${blockText(decision.reason, decision.cause)}: ${decision.message}`)],
     ["next", shortNames(decision.nextStep)],
   ];
 }

@@ -1,6 +1,6 @@
 import { printerColumn } from "../../apiserver/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
-import type { Kind } from "../../resources/index.ts";
+import { blockText, type Kind } from "../../resources/index.ts";
 import { toPrintable } from "../../telemetry/index.ts";
 
 interface TableOptions {
@@ -18,7 +18,7 @@ export class Table {
   #widths: readonly number[] = [];
 
   constructor(kind: Kind, { wide, nameOf }: TableOptions) {
-    this.#columns = kind.columns.filter(({ priority }) => wide || !priority).map(printerColumn);
+    this.#columns = kind.columns.filter(({ priority }) => wide || !priority).map(tableColumn);
     this.#nameOf = nameOf;
   }
 
@@ -49,4 +49,20 @@ export class Table {
     const padded = (cell: string, i: number) => cell.padEnd(this.#widths[i] ?? 0);
     return rows.map((row) => row.map(padded).join("   ").trimEnd());
   }
+}
+
+type PrinterColumn = Kind["columns"][number];
+
+/** Reasons are shown with their cause: `Backoff`, not `RecentlyRemediated`, after failures. */
+function tableColumn(column: PrinterColumn) {
+  const shown = printerColumn(column);
+  if (!/\.(block|skipDetails)\.reason$/.test(column.jsonPath)) return shown;
+  const cause = printerColumn({ ...column, jsonPath: column.jsonPath.replace(/reason$/, "cause") });
+  const cell = (object: KubeObject, nowMs: number) => {
+    const reason = shown.cell(object, nowMs);
+    return typeof reason === "string"
+      ? blockText(reason, String(cause.cell(object, nowMs) ?? "") || undefined)
+      : reason;
+  };
+  return { ...shown, cell };
 }

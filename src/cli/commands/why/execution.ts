@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../../../ledger/index.ts";
 import { explain, type PolicyReport } from "../../../policy/index.ts";
-import { describeStall, parseTarget, stallOf, type WorkflowExecution } from "../../../resources/index.ts";
+import { describeStall, parseTarget, skipText, stallOf, type WorkflowExecution } from "../../../resources/index.ts";
 import type { Desk } from "../../command.ts";
 import { queryPolicy } from "../../query-policy.ts";
 import { findRecorded, tellDecision } from "./recorded-decision.ts";
@@ -66,8 +66,8 @@ function became(execution: WorkflowExecution): readonly (readonly string[])[] {
     case undefined:
       return [];
     case "Skipped": {
-      const { skippedAt, reason, message } = status.skipDetails;
-      return [[`${name} was skipped at ${skippedAt}, ${reason}:`, `  ${message}`]];
+      const { skippedAt, message } = status.skipDetails;
+      return [[`${name} was skipped at ${skippedAt}, ${skipText(status.skipDetails)}:`, `  ${message}`]];
     }
     case "Failed":
       return [[`${name} failed at ${status.completionTime}:`, `  ${status.failureDetails.naturalLanguageSummary}`]];

@@ -9,6 +9,7 @@ import {
   type RemediationRequest,
   remediationApprovalRequests,
   remediationRequests,
+  skipText,
   stallOf,
   type WorkflowExecution,
   workflowExecutions,
@@ -159,7 +160,7 @@ function stateOf({ metadata, status }: WorkflowExecution): string {
     case "Failed":
       return `${name} failed: ${status.failureDetails.naturalLanguageSummary}`;
     case "Skipped":
-      return `${name} was skipped, ${status.skipDetails.reason}: ${status.skipDetails.message}`;
+      return `${name} was skipped, ${skipText(status.skipDetails)}: ${status.skipDetails.message}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { EventFilter, LedgerEvent } from "../../../ledger/index.ts";
 import { explainChecks, type ToldCheck } from "../../../policy/index.ts";
-import type { RemediationRequest } from "../../../resources/index.ts";
+import { blockText, type RemediationRequest } from "../../../resources/index.ts";
 import { sleep } from "../../../time/index.ts";
 import type { Desk } from "../../command.ts";
 
@@ -60,7 +60,8 @@ export function tellDecision(event: LedgerEvent | undefined): readonly string[] 
   if (!event) return ["The decision is not in the ledger that is read here, or not yet."];
   const { at, facts } = event;
   const { verdict = "skip", reason = facts["skip_reason"], message, checks, next_step: next } = facts;
-  const head = `Decided at ${at}: ${verdict}${reason ? `, ${reason}` : ""}`;
+  const cause = typeof facts["cause"] === "string" ? facts["cause"] : undefined;
+  const head = `Decided at ${at}: ${verdict}${reason ? `, ${blockText(String(reason), cause)}` : ""}`;
   const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly ToldCheck[]) : [];
   return [head, `  ${message}`, ...(next ? [`  next: ${next}`] : []), ...(told.length > 0 ? ["", ...told] : [])];
 }
