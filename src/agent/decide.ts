@@ -1,5 +1,5 @@
 import { type Paused, taskPause } from "../policy/index.ts";
-import { annotationKeys, begunAt, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
+import { begunAt, type CodingTask, type CodingTaskStatus, cancelRequestOn } from "../resources/index.ts";
 import { inOrder, isClosed, isWriting, type Snapshot } from "./snapshot.ts";
 import { cancelled, isWaitingForPause, waitingAfterPause, waitingForPause, waitingInLine } from "./statuses.ts";
 
@@ -47,9 +47,12 @@ export function decide(snapshot: Snapshot): Decision {
   return { do: "wait", status: waitingInLine(task, before.length, holder) };
 }
 
-/** What a person who wants the task to stop wrote. */
-export function cancelRequest({ metadata }: CodingTask): string | undefined {
-  return metadata.annotations?.[annotationKeys.cancelRequested];
+/** Who wants the task to stop, and why. */
+export function cancelRequest(task: CodingTask): string | undefined {
+  const request = cancelRequestOn(task);
+  if (!request) return undefined;
+  const { by, reason } = request;
+  return by === "unknown" ? reason : `${by}: ${reason}`;
 }
 
 /** Those that have to end first, the next to end first. Whoever waits for another try, or for a pause to end, lets others pass. */

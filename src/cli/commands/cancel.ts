@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import type { KubeClient } from "../../kube/index.ts";
 import {
-  annotationKeys,
   type CancelRequest,
   type CodingTask,
   cancelAnnotations,
@@ -90,13 +89,13 @@ async function cancelIncident(
   return 0;
 }
 
-async function cancelTask(task: CodingTask, { by, reason }: CancelRequest, { client, terminal }: Desk) {
+async function cancelTask(task: CodingTask, request: CancelRequest, { client, terminal }: Desk) {
   const ref = { name: task.metadata.name ?? "", namespace: task.metadata.namespace ?? "" };
   if (task.status && "completionTime" in task.status) {
     terminal.print(`${ref.name} has ended already, ${task.status.phase}: there is nothing to cancel`);
     return 0;
   }
-  const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: `${by}: ${reason}` } } };
+  const merge = { metadata: { annotations: cancelAnnotations(request) } };
   await client.patch(codingTasks, ref, { merge });
   terminal.print(`${ref.name} is being cancelled; see: interlock why ${ref.name}`);
   return 0;

@@ -3,7 +3,13 @@ import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import type { KubeClient } from "../../kube/index.ts";
-import { type CodingTask, type CodingTaskStatus, codingTasks, installCrds } from "../../resources/index.ts";
+import {
+  type CodingTask,
+  type CodingTaskStatus,
+  cancelRequestOn,
+  codingTasks,
+  installCrds,
+} from "../../resources/index.ts";
 import { draftTask, type TaskDraft } from "../../tasks/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { cancel } from "./cancel.ts";
@@ -192,7 +198,8 @@ async function told(...args: readonly string[]): Promise<string> {
 
 async function request(name: string): Promise<string | undefined> {
   const task = await desk.client.get(codingTasks, { name, namespace: "kubernaut-system" });
-  return task?.metadata.annotations?.["kubernaut.ai/cancel-requested"];
+  const asked = task && cancelRequestOn(task);
+  return asked && `${asked.by}: ${asked.reason}`;
 }
 
 /** A server that knows who asks. */
