@@ -59,7 +59,7 @@ describe("a dry run", () => {
     ]);
 
     expect(body.results).toMatchObject([
-      { status: "refused", fix: "kubectl label node worker-1 kubernaut.ai/managed=true --overwrite" },
+      { status: "refused", fix: "kubectl get node, and correct the name worker-1 in the signal" },
       { status: "invalid", problems: [expect.stringContaining("target")] },
       { status: "ignored", message: "There is no open incident that it could end." },
       { status: "invalid", problems: [expect.stringContaining('"widget"')] },

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,10 +65,13 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
   });
 
   it("that hangs is ended when its time is up", async () => {
-    const outcome = await edit("sleep 1000", { isolation, limits: { timeoutMs: 300 } });
+    // The same test runs with other isolations at the same time.
+    const nap = `sleep ${1_000 + randomInt(1_000_000)}`;
+
+    const outcome = await edit(nap, { isolation, limits: { timeoutMs: 300 } });
 
     expect(outcome).toMatchObject({ kind: "failed", reason: "Timeout", retry: true });
-    expect(processesWith("sleep 1000")).toEqual([]);
+    expect(processesWith(nap)).toEqual([]);
   });
 
   it("that ignores every signal it can is ended as soon as nobody wants its answer any more", async () => {
