@@ -51,10 +51,8 @@ export class Table {
   }
 }
 
-type PrinterColumn = Kind["columns"][number];
-
 /** Reasons are shown with their cause: `Backoff`, not `RecentlyRemediated`, after failures. */
-function tableColumn(column: PrinterColumn) {
+function tableColumn(column: Kind["columns"][number]) {
   const shown = printerColumn(column);
   if (!/\.(block|skipDetails)\.reason$/.test(column.jsonPath)) return shown;
   const cause = printerColumn({ ...column, jsonPath: column.jsonPath.replace(/reason$/, "cause") });
