@@ -48,7 +48,11 @@ const mutants = [
   },
   {
     what: "does not look for what it said",
-    mutation: { file: "work/say.ts", from: "if (there) return there", to: "if (there && tries > 1) return there" },
+    mutation: {
+      file: "work/post-once.ts",
+      from: "if (existing) return existing",
+      to: "if (existing && tries > 1) return existing",
+    },
     plan: { story: review, side: "remote", whens: ["after"], from: 3, step: 100 },
   },
 ] as const;
