@@ -17,6 +17,9 @@ export function pauseChanges(
   { clock, nowMs, keys }: PauseChangesOptions,
 ): KeySource {
   return {
+    get hasSynced() {
+      return pauses.hasSynced;
+    },
     synced: pauses.synced,
     feed(add) {
       let timer: Timer | undefined;

@@ -1,4 +1,3 @@
-import { decision } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import type { Blocked } from "../policy/index.ts";
 import type { NotificationRequest, RemediationTargetStatus, WorkflowExecutionStatus } from "../resources/index.ts";
@@ -31,4 +30,8 @@ export type Action =
   /** Tells people and metrics. Never stands in the way. */
   | { readonly do: "announce"; readonly what: Announcement };
 
-export const act = decision<Action>;
+/** What to do now, and when to look again if nothing happens before. */
+export interface Decision {
+  readonly actions: readonly Action[];
+  readonly requeueAfterMs?: number;
+}

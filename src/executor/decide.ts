@@ -1,6 +1,5 @@
-import { type Decision, requeueAfter } from "../kube/index.ts";
 import { cancelRequestOn } from "../resources/index.ts";
-import { type Action, act } from "./action.ts";
+import type { Action, Decision } from "./action.ts";
 import { admitOrSkip } from "./admission.ts";
 import { approvalProblem, requiresApproval } from "./approval.ts";
 import { cancellationOf } from "./cancellation.ts";
@@ -21,7 +20,7 @@ import { mirrored, pending, running } from "./statuses.ts";
  *
  * The target is held from the write of the record that admits the execution until the write that folds its end.
  */
-export function decide(snapshot: Snapshot): Decision<Action> {
+export function decide(snapshot: Snapshot): Decision {
   const { status } = snapshot.execution;
   switch (status?.phase) {
     case undefined:
@@ -37,14 +36,14 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   }
 }
 
-function decideNew(snapshot: Snapshot): Decision<Action> {
+function decideNew(snapshot: Snapshot): Decision {
   if (snapshot.execution.metadata.deletionTimestamp) return settle(snapshot);
   // Found by its target's hash and kept by its finalizer, before anything is done for it.
   if (snapshot.plan.target && !isMarked(snapshot.execution, snapshot.plan.target)) return act({ do: "mark" });
   return act({ do: "set-status", status: pending() }, { do: "announce", what: { kind: "pending" } });
 }
 
-function decidePending(snapshot: Snapshot): Decision<Action> {
+function decidePending(snapshot: Snapshot): Decision {
   const { execution, plan, record, run, refusal } = snapshot;
   const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (execution.metadata.deletionTimestamp) return settle(snapshot);
@@ -83,7 +82,7 @@ function approvalGap({ execution, approval, record }: Snapshot, plan: ValidPlan)
 }
 
 /** The name of our run is taken. */
-function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
+function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision {
   const { owner, state } = run;
   if (owner.kind === "foreign") {
     return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: owner.why });
@@ -91,7 +90,7 @@ function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   // A run that was created late, after its execution had lost the target, never started and never will.
   const mayGo = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
   // Its end is an event that wakes us.
-  if (run.object.metadata.deletionTimestamp) return requeueAfter(5_000);
+  if (run.object.metadata.deletionTimestamp) return { actions: [], requeueAfterMs: 5_000 };
   if (mayGo) return act({ do: "delete-run", run });
 
   const why = `the run of ${owner.kind === "other" ? owner.name : "another execution"} is not settled yet`;
@@ -100,7 +99,7 @@ function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
 
 type RunningStatus = Extract<NonNullable<Snapshot["execution"]["status"]>, { phase: "Running" }>;
 
-function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Action> {
+function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision {
   const run = snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined;
   if (!run) return failed(snapshot, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
   switch (run.state.kind) {
@@ -108,7 +107,9 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
       return completed(snapshot, run, run.state);
     case "failed":
       // Over, but with something of it still at work: the target is not free before that has gone, too.
-      return run.failure?.unfinished ? requeueAfter(1_000) : failed(snapshot, failureOfRun(snapshot, run));
+      return run.failure?.unfinished
+        ? { actions: [], requeueAfterMs: 1_000 }
+        : failed(snapshot, failureOfRun(snapshot, run));
     case "suspended":
       return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
     case "running":
@@ -116,7 +117,7 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
   }
 }
 
-function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
+function start(snapshot: Snapshot, run: ObservedRun): Decision {
   if (!snapshot.record?.status) return act({ do: "create-record" });
   return act(
     { do: "record", event: events.started(snapshot, run) },
@@ -128,7 +129,7 @@ function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
 /** Whatever it did before it vanished, it had begun. */
 const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as const;
 
-function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): Decision<Action> {
+function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): Decision {
   const cancel = cancelReason(snapshot, status, run);
   const requested = cancel === "Requested" ? cancellationOf(snapshot) : undefined;
   if (cancel && !run.cancelledBecause) {
@@ -163,4 +164,8 @@ const timeoutGraceMs = 30_000;
 function deadlineMs({ plan }: Snapshot, { startTime }: RunningStatus): number {
   if (plan.kind === "invalid") return Number.MAX_SAFE_INTEGER;
   return Date.parse(startTime) + plan.timeoutMs + timeoutGraceMs;
+}
+
+function act(...actions: readonly Action[]): Decision {
+  return { actions };
 }

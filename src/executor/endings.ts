@@ -1,6 +1,5 @@
 import type { RunFailure } from "../engines/index.ts";
-import type { Decision } from "../kube/index.ts";
-import { iso, type KubeObject } from "../kube/index.ts";
+import type { KubeObject } from "../kube/index.ts";
 import { foldEnd, historyOf, isVerifiedName, type NameGuarantee } from "../policy/index.ts";
 import {
   type Acknowledgement,
@@ -16,7 +15,7 @@ import {
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import type { Action } from "./action.ts";
+import type { Decision } from "./action.ts";
 import { cancellationOf } from "./cancellation.ts";
 import { summarise } from "./failure-summary.ts";
 import { cancelRequested } from "./ledger-events.ts";
@@ -27,13 +26,9 @@ type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
 type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
 
 /** The run succeeded. */
-export function completed(
-  snapshot: Snapshot,
-  run: ObservedRun,
-  state: { readonly completedAt: string },
-): Decision<Action> {
+export function completed(snapshot: Snapshot, run: ObservedRun, state: { readonly completedAt: string }): Decision {
   const startTime = startedAt(snapshot) ?? startTimeOf(run) ?? iso(snapshot.nowMs);
-  const completionTime = iso(state.completedAt);
+  const completionTime = new Date(state.completedAt).toISOString();
   const durationMs = elapsed(startTime, completionTime);
   const status: Completed = {
     phase: "Completed",
@@ -61,14 +56,15 @@ interface Failure extends RunFailure {
 }
 
 /** The run failed, or is gone. */
-export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
+export function failed(snapshot: Snapshot, told: Failure): Decision {
   const failure = { ...told, message: withoutSecrets(told.message, snapshot) };
   const { status, metadata } = snapshot.execution;
   const before = status?.phase === "Running" ? status : undefined;
   const run = snapshot.run?.owner.kind === "us" ? snapshot.run : undefined;
   const workload = run?.workload ?? before?.workload;
   const startTime = before?.startTime ?? (run && startTimeOf(run));
-  const completionTime = run?.state.kind === "failed" ? iso(run.state.completedAt) : iso(snapshot.nowMs);
+  const completionTime =
+    run?.state.kind === "failed" ? new Date(run.state.completedAt).toISOString() : iso(snapshot.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
   const { cancellation } = told;
   // Whoever asks for a block gets one, even if nothing was started.
@@ -119,12 +115,12 @@ export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
 export function failedBefore(
   snapshot: Snapshot,
   refusal: { readonly reason: FailureReason; readonly message: string },
-): Decision<Action> {
+): Decision {
   return failed(snapshot, { ...refusal, anythingStarted: false });
 }
 
 /** Ends an execution that an operator cancelled before its run was started. */
-export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation): Decision<Action> {
+export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation): Decision {
   const message = describeCancellation(cancellation);
   const { actions } = failed(snapshot, { reason: "Cancelled", message, anythingStarted: false, cancellation });
   return { actions: [{ do: "record", event: cancelRequested(snapshot, cancellation) }, ...actions] };
@@ -256,4 +252,8 @@ function startedAt({ execution }: Snapshot): string | undefined {
 /** The clocks of engine and API server need not agree to the millisecond. */
 function elapsed(from: string, to: string): number {
   return Math.max(0, Date.parse(to) - Date.parse(from));
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }

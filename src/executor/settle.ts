@@ -1,4 +1,3 @@
-import { type Decision, iso, nothing, requeueAfter } from "../kube/index.ts";
 import { foldAck, foldEnd, freeHolder, historyOf, isFolded } from "../policy/index.ts";
 import {
   type Condition,
@@ -9,7 +8,7 @@ import {
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import { type Action, act } from "./action.ts";
+import type { Action, Decision } from "./action.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { noticeOf } from "./notice.ts";
@@ -20,7 +19,7 @@ import type { ObservedRun, Snapshot } from "./snapshot.ts";
  * What is left to do for an execution that has ended, was skipped, or is being deleted before it began: fold its end into
  * the target record, which frees the target; remove its run, by uid; let it go.
  */
-export function settle(snapshot: Snapshot): Decision<Action> {
+export function settle(snapshot: Snapshot): Decision {
   const end = endOf(snapshot.execution, snapshot.settings);
   return (
     noteHolding(snapshot) ??
@@ -36,7 +35,7 @@ export function settle(snapshot: Snapshot): Decision<Action> {
  * moment. That is written down before the target is freed, because afterwards nothing else would say so, and the ledger
  * has to be told of both.
  */
-function noteHolding(snapshot: Snapshot): Decision<Action> | undefined {
+function noteHolding(snapshot: Snapshot): Decision | undefined {
   const { execution, record } = snapshot;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (!holds || !execution.status || wasAdmitted(execution) || owesFreeing(execution)) return undefined;
@@ -59,7 +58,7 @@ function owesFreeing({ status }: WorkflowExecution): boolean {
 }
 
 /** The end goes into the record once, by whichever replica comes first; that write frees the target. */
-function fold(snapshot: Snapshot, end: ExecutionEnd): Decision<Action> | undefined {
+function fold(snapshot: Snapshot, end: ExecutionEnd): Decision | undefined {
   const { execution, plan, record, settings } = snapshot;
   const { workflowId } = execution.spec.workflowRef;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
@@ -78,7 +77,7 @@ function fold(snapshot: Snapshot, end: ExecutionEnd): Decision<Action> | undefin
  * Told from what is durable, before the condition that says it was told: after a crash anywhere between it is told again,
  * under the same ids.
  */
-function report(snapshot: Snapshot): Decision<Action> | undefined {
+function report(snapshot: Snapshot): Decision | undefined {
   const event = events.ended(snapshot);
   const wasHeld = wasAdmitted(snapshot.execution) || owesFreeing(snapshot.execution);
   const isDue = event ? !isRecorded(snapshot.execution) || owesFreeing(snapshot.execution) : wasHeld;
@@ -106,7 +105,7 @@ function wasAdmitted(execution: WorkflowExecution): boolean {
   return status?.phase === "Completed";
 }
 
-function giveBack(snapshot: Snapshot): Decision<Action> | undefined {
+function giveBack(snapshot: Snapshot): Decision | undefined {
   const { execution, record, run } = snapshot;
   const { uid = "" } = execution.metadata;
   // Only a Running execution has its run started, so this one never was.
@@ -116,7 +115,7 @@ function giveBack(snapshot: Snapshot): Decision<Action> | undefined {
 }
 
 /** A person said that trying again is safe. */
-function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> | undefined {
+function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision | undefined {
   const { execution, plan, record, settings } = snapshot;
   const ack =
     end &&
@@ -135,7 +134,7 @@ function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decisio
   );
 }
 
-function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> {
+function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision {
   const { execution, run } = snapshot;
   const isOurs = run?.owner.kind === "us";
   if (execution.metadata.deletionTimestamp) return isOurs ? remove(snapshot, run) : letGo(snapshot);
@@ -147,25 +146,25 @@ function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Ac
   if (run.uid !== named) return remove(snapshot, run);
 
   const dueMs = keepUntilMs(snapshot, end);
-  return snapshot.nowMs >= dueMs ? remove(snapshot, run) : requeueAfter(dueMs - snapshot.nowMs);
+  return snapshot.nowMs >= dueMs ? remove(snapshot, run) : { actions: [], requeueAfterMs: dueMs - snapshot.nowMs };
 }
 
 /** Deletes an execution without an owner after its retention. */
-function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> {
+function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision {
   const untilMs = executionKeptUntilMs(snapshot, end);
-  if (untilMs === undefined) return nothing;
+  if (untilMs === undefined) return { actions: [] };
   if (snapshot.nowMs >= untilMs) return act({ do: "delete-execution" });
-  return requeueAfter(Math.min(untilMs - snapshot.nowMs, recheckMs));
+  return { actions: [], requeueAfterMs: Math.min(untilMs - snapshot.nowMs, recheckMs) };
 }
 
 /** A run that does not go, because something else wants to keep it, is reported and asked for again. */
-function remove({ nowMs }: Snapshot, run: ObservedRun): Decision<Action> {
+function remove({ nowMs }: Snapshot, run: ObservedRun): Decision {
   const { name = "", deletionTimestamp } = run.object.metadata;
   if (!deletionTimestamp) {
     return act({ do: "delete-run", run }, { do: "announce", what: { kind: "run-removed", runName: name } });
   }
   const waitedMs = nowMs - Date.parse(deletionTimestamp);
-  if (waitedMs < slowRemovalMs) return requeueAfter(slowRemovalMs - waitedMs);
+  if (waitedMs < slowRemovalMs) return { actions: [], requeueAfterMs: slowRemovalMs - waitedMs };
   const why = `run ${name} is still there ${formatDuration(waitedMs)} after it was deleted: see its finalizers`;
   return { actions: [{ do: "announce", what: { kind: "cleanup-failed", why } }], requeueAfterMs: slowRemovalMs };
 }
@@ -178,8 +177,8 @@ function keepUntilMs({ plan, settings }: Snapshot, { outcome, completedAt }: Exe
   return Date.parse(completedAt) + (outcome === "Success" ? cooldownMs : settings.runTtlMs);
 }
 
-function letGo(snapshot: Snapshot): Decision<Action> {
-  if (!snapshot.execution.metadata.finalizers?.includes(executionFinalizer)) return nothing;
+function letGo(snapshot: Snapshot): Decision {
+  if (!snapshot.execution.metadata.finalizers?.includes(executionFinalizer)) return { actions: [] };
   return act({ do: "record", event: events.deleted(snapshot) }, { do: "unmark" });
 }
 
@@ -197,5 +196,9 @@ function withConditions(snapshot: Snapshot, wasHeld: boolean): WorkflowExecution
 }
 
 function condition({ nowMs }: Snapshot, is: Omit<Condition, "lastTransitionTime">): Condition {
-  return { ...is, lastTransitionTime: iso(nowMs) };
+  return { ...is, lastTransitionTime: new Date(nowMs).toISOString() };
+}
+
+function act(...actions: readonly Action[]): Decision {
+  return { actions };
 }

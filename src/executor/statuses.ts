@@ -1,5 +1,4 @@
 import type { RunProgress } from "../engines/index.ts";
-import { iso } from "../kube/index.ts";
 import type { RunRef, RunStatus, UsedApproval, WorkflowExecutionStatus } from "../resources/index.ts";
 import { usedApproval } from "./approval.ts";
 import type { ObservedRun, Snapshot } from "./snapshot.ts";
@@ -14,7 +13,7 @@ export function running(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Runn
   const { nowMs } = snapshot;
   return {
     phase: "Running",
-    startTime: startTimeOf(run) ?? iso(nowMs),
+    startTime: startTimeOf(run) ?? new Date(nowMs).toISOString(),
     pipelineRunRef: refTo(run),
     pipelineRunStatus: summaryOf(run),
     workload: run.workload,
@@ -59,7 +58,7 @@ export function summaryOf({ state }: ObservedRun): RunStatus {
 /** When the engine says that the run began, with milliseconds as in all times we write. */
 export function startTimeOf({ state }: ObservedRun): string | undefined {
   const { startedAt } = progressOf(state);
-  return startedAt === undefined ? undefined : iso(startedAt);
+  return startedAt === undefined ? undefined : new Date(startedAt).toISOString();
 }
 
 function progressOf(state: ObservedRun["state"]): RunProgress {

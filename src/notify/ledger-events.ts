@@ -1,4 +1,3 @@
-import { iso } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
 
@@ -15,7 +14,7 @@ export function settledEvent(
   return {
     id: `${metadata.uid}/${type}`,
     type,
-    at: iso(atMs),
+    at: new Date(atMs).toISOString(),
     facts: {
       notice: `${metadata.namespace}/${metadata.name}`,
       event_type: spec.eventType,

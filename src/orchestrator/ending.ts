@@ -1,4 +1,3 @@
-import { type Decision, iso, requeueAfter } from "../kube/index.ts";
 import {
   type FailureDetails,
   type IncidentBlock,
@@ -8,7 +7,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import { type Action, act } from "./action.ts";
+import { act, type Decision } from "./action.ts";
 import * as events from "./ledger-events.ts";
 import { needsPerson } from "./notices.ts";
 import { type OrchestratorSettings, staleAfterOf } from "./settings.ts";
@@ -20,7 +19,7 @@ interface At {
 }
 
 /** Closes an incident. What became of it is told afterwards, from what is durable. */
-export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision<Action> {
+export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision {
   const { outcome, message } = closing;
   return act(
     { do: "set-status", status: closed(incident, closing, nowMs) },
@@ -29,7 +28,7 @@ export function close(incident: RemediationRequest, closing: Closing, nowMs: num
 }
 
 /** Everything is decided again. */
-export function startOver(incident: RemediationRequest, because: string): Decision<Action> {
+export function startOver(incident: RemediationRequest, because: string): Decision {
   return act(
     { do: "set-status", status: again(incident, because) },
     { do: "announce", what: { kind: "again", because } },
@@ -42,7 +41,7 @@ export function succeeded(
   execution: WorkflowExecution,
   completedAt: string,
   nowMs: number,
-): Decision<Action> {
+): Decision {
   const resolved = resolution(incident, Date.parse(completedAt));
   if (resolved) return close(incident, resolved, nowMs);
   return act(
@@ -52,7 +51,7 @@ export function succeeded(
 }
 
 /** Watches whether the problem comes back. */
-export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision<Action> {
+export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision {
   const { graceMs, windowMs } = settings.verification;
   const completedMs = executedAtMs(incident) ?? nowMs;
   const resolved = resolution(incident, completedMs);
@@ -67,7 +66,7 @@ export function verify(incident: RemediationRequest, { nowMs, settings }: At): D
     );
   }
   const endMs = completedMs + windowMs;
-  if (nowMs < endMs) return requeueAfter(endMs - nowMs);
+  if (nowMs < endMs) return { actions: [], requeueAfterMs: endMs - nowMs };
   return close(incident, silence(incident, settings), nowMs);
 }
 
@@ -97,7 +96,7 @@ export function failed(
   execution: WorkflowExecution,
   { reason, wasExecutionFailure, naturalLanguageSummary }: FailureDetails,
   nowMs: number,
-): Decision<Action> {
+): Decision {
   const { name } = execution.metadata;
   if (!wasExecutionFailure) return startOver(incident, `execution ${name} failed with ${reason} before it had acted`);
   return close(
@@ -113,7 +112,7 @@ export function skipped(
   execution: WorkflowExecution,
   details: SkipDetails,
   nowMs: number,
-): Decision<Action> {
+): Decision {
   const block = blockOf(execution, details);
   const review = details.reason === "PreviousExecutionFailed" || details.reason === "ExhaustedRetries";
   const earlier = "recentRemediation" in details ? details.recentRemediation : undefined;
@@ -146,7 +145,7 @@ function blockOf({ metadata, spec }: WorkflowExecution, details: SkipDetails): I
   }
   if (details.reason !== "RecentlyRemediated") return base;
   const remainingMs = parseDuration(details.cooldownRemaining) ?? 0;
-  const until = iso(Date.parse(details.skippedAt) + remainingMs);
+  const until = new Date(Date.parse(details.skippedAt) + remainingMs).toISOString();
   return { ...base, cause: details.cause, until };
 }
 

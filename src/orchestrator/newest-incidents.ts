@@ -26,8 +26,13 @@ export class NewestIncidents {
 
   /** The keys of incidents that have ceased to be the newest: from then on they may be removed one day. */
   get superseded(): KeySource {
+    const { synced } = this.#incidents;
+    const hasSynced = () => this.#incidents.hasSynced;
     return {
-      synced: this.#incidents.synced,
+      get hasSynced() {
+        return hasSynced();
+      },
+      synced,
       feed: (add) => {
         this.#listeners.add(add);
         return () => this.#listeners.delete(add);

@@ -1,4 +1,4 @@
-import { deleteExactly, KubeError, type Performed, refOf, writeStatus } from "../kube/index.ts";
+import { exactly, KubeError, refOf, type UpdateOutcome } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -29,39 +29,33 @@ export interface Deps {
   readonly announce: Announce;
 }
 
-/** The part of a snapshot that actions change. */
-export interface IncidentChanges {
-  readonly incident: RemediationRequest;
-  /** The executions that were created for it since it was observed. */
-  readonly created?: readonly WorkflowExecution[];
-}
+/** What came of an action. `lost`: somebody else was faster, so everything has to be read again. */
+export type Performed =
+  | { readonly kind: "done"; readonly incident: RemediationRequest; readonly execution?: WorkflowExecution }
+  | { readonly kind: "lost" };
 
-/**
- * Performs one action. Safe to repeat; every write is conditional on the snapshot. If another writer was faster, its write
- * arrives as an event.
- */
-export async function perform<Snapshot extends IncidentChanges>(
+/** Does one thing. Harmless to repeat; whatever it writes is conditional on what was seen. */
+export async function perform(
   action: Action,
-  snapshot: Snapshot,
+  incident: RemediationRequest,
   { caches, ledger, announce }: Deps,
   signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+): Promise<Performed> {
   const { client, ownWrites } = caches;
-  const { incident } = snapshot;
-  const done = { kind: "done", snapshot } as const;
+  const done: Performed = { kind: "done", incident };
   switch (action.do) {
     case "set-status": {
-      const written = await writeStatus(client, remediationRequests, { ...incident, status: action.status }, signal);
-      return withIncident(snapshot, written);
+      const next = { ...incident, status: action.status };
+      return written(await client.update(remediationRequests, next, { subresource: "status", signal }), caches);
     }
-    case "create-execution": {
-      const execution = await createExecution(action.execution, incident, caches, signal);
-      if (!execution) return waiting;
-      return { kind: "done", snapshot: { ...snapshot, created: [...(snapshot.created ?? []), execution] } };
+    case "create-execution":
+      return createExecution(action.execution, incident, caches, signal);
+    case "delete-execution": {
+      // Exactly as it was seen: one that has ended meanwhile stays, because deleting it would end its cooldown.
+      const preconditions = exactly(action.execution);
+      const outcome = await client.delete(workflowExecutions, refOf(action.execution), { preconditions }, { signal });
+      return outcome.kind === "conflict" ? { kind: "lost" } : done;
     }
-    case "delete-execution":
-      // One that has ended meanwhile stays, because deleting it would end its cooldown.
-      return (await deleteExactly(client, workflowExecutions, action.execution, { signal })) ? done : waiting;
     case "cancel-execution": {
       const patch = { merge: { metadata: { annotations: cancelAnnotations(action.request) } } };
       await client.patch(workflowExecutions, refOf(action.execution), patch, { signal });
@@ -71,11 +65,11 @@ export async function perform<Snapshot extends IncidentChanges>(
       await client.create(remediationApprovalRequests, action.approval, { signal });
       return done;
     case "expire-approval":
-      return (await expireApproval(action.approval, client, signal)) ? done : waiting;
+      return (await expireApproval(action.approval, client, signal)) ? done : { kind: "lost" };
     case "acknowledge":
-      return withIncident(snapshot, await acknowledge(action.record, action.executionUid, incident, caches, signal));
+      return acknowledge(action.record, action.executionUid, incident, caches, signal);
     case "mark-ineffective":
-      return (await markIneffective(action.record, action.executionUid, caches, signal)) ? done : waiting;
+      return (await markIneffective(action.record, action.executionUid, caches, signal)) ? done : { kind: "lost" };
     case "record":
       await ledger.append(action.event);
       return done;
@@ -83,19 +77,22 @@ export async function perform<Snapshot extends IncidentChanges>(
       await client.create(notificationRequests, action.notice, { signal });
       return done;
     case "mark-superseded": {
-      const metadata = { labels: { [labelKeys.latestOf]: null } };
-      return withIncident(snapshot, await patchIncident(incident, { metadata }, caches, signal));
+      const { resourceVersion } = incident.metadata;
+      const patch = { merge: { metadata: { resourceVersion, labels: { [labelKeys.latestOf]: null } } } };
+      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
     }
     case "delete-incident": {
-      const options = { propagation: "Background", signal } as const;
-      if (!(await deleteExactly(client, remediationRequests, incident, options))) return waiting;
+      const options = { preconditions: exactly(incident), propagation: "Background" } as const;
+      const outcome = await client.delete(remediationRequests, refOf(incident), options, { signal });
+      if (outcome.kind === "conflict") return { kind: "lost" };
       ownWrites.noteGone(incident);
       return done;
     }
     case "strip-incident": {
-      const metadata = { annotations: { [annotationKeys.tombstone]: "true" } };
-      const patch = { metadata, spec: signalTextsRemoved };
-      return withIncident(snapshot, await patchIncident(incident, patch, caches, signal));
+      const { resourceVersion } = incident.metadata;
+      const annotations = { [annotationKeys.tombstone]: "true" };
+      const patch = { merge: { metadata: { resourceVersion, annotations }, spec: signalTextsRemoved } };
+      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
     }
     case "announce":
       announce(action.what, incident);
@@ -103,39 +100,24 @@ export async function perform<Snapshot extends IncidentChanges>(
   }
 }
 
-const waiting = { kind: "waiting" } as const;
-
-function withIncident<Snapshot extends IncidentChanges>(
-  snapshot: Snapshot,
-  incident: RemediationRequest | undefined,
-): Performed<Snapshot> {
-  return incident ? { kind: "done", snapshot: { ...snapshot, incident } } : waiting;
+function written(outcome: UpdateOutcome<RemediationRequest>, { ownWrites }: Caches): Performed {
+  if (outcome.kind !== "updated") return { kind: "lost" };
+  ownWrites.note(outcome.object);
+  return { kind: "done", incident: outcome.object };
 }
 
-/** Patches exactly the version that was read. Returns undefined if the incident was changed or deleted since. */
-async function patchIncident(
-  incident: RemediationRequest,
-  { metadata, ...rest }: { readonly metadata: object; readonly spec?: object },
-  { client }: Caches,
-  signal: AbortSignal,
-): Promise<RemediationRequest | undefined> {
-  const { resourceVersion } = incident.metadata;
-  const patch = { merge: { ...rest, metadata: { ...metadata, resourceVersion } } };
-  const outcome = await client.patch(remediationRequests, refOf(incident), patch, { signal });
-  return outcome.kind === "updated" ? outcome.object : undefined;
-}
-
-/** Undefined if an execution of that name has just been deleted. Any other that has the name belongs to the incident, or has to be removed. */
+/** The name is ours to give: whoever has it already was made by us, or has to go. */
 async function createExecution(
   draft: WorkflowExecution,
   incident: RemediationRequest,
   { client }: Caches,
   signal: AbortSignal,
-): Promise<WorkflowExecution | undefined> {
+): Promise<Performed> {
   const outcome = await client.create(workflowExecutions, draft, { signal });
-  if (outcome.kind === "created") return outcome.object;
+  if (outcome.kind === "created") return { kind: "done", incident, execution: outcome.object };
   const found = await client.get(workflowExecutions, refOf(draft), { signal });
-  if (!found || isOwnedBy(found, incident.metadata.uid)) return found;
+  if (found && isOwnedBy(found, incident.metadata.uid)) return { kind: "done", incident, execution: found };
+  if (!found) return { kind: "lost" };
   const { name, namespace } = found.metadata;
   throw new KubeError(
     "invalid",
@@ -168,15 +150,17 @@ async function acknowledge(
   incident: RemediationRequest,
   caches: Caches,
   signal: AbortSignal,
-): Promise<RemediationRequest | undefined> {
+): Promise<Performed> {
   const ack = acknowledgementOn(incident);
-  if (!ack) return undefined;
+  if (!ack) return { kind: "lost" };
   const annotations = {
     [annotationKeys.acknowledgedExecution]: executionUid,
     [annotationKeys.acknowledge]: ack.reason,
     [annotationKeys.acknowledgedBy]: ack.by,
   };
   await caches.client.patch(remediationTargets, refOf(record), { merge: { metadata: { annotations } } }, { signal });
+  const { resourceVersion } = incident.metadata;
   const none = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
-  return patchIncident(incident, { metadata: { annotations: none } }, caches, signal);
+  const patch = { merge: { metadata: { resourceVersion, annotations: none } } };
+  return written(await caches.client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
 }

@@ -1,4 +1,4 @@
-import { byAge, type Decision, nothing, requeueAfter, requeueAt } from "../kube/index.ts";
+import { byAge } from "../kube/index.ts";
 import { historyOf, type PolicyDecision } from "../policy/index.ts";
 import {
   cancelRequestOn,
@@ -8,7 +8,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { backoffMs, parseDuration } from "../time/index.ts";
-import { type Action, act } from "./action.ts";
+import { act, type Decision, nothing, waitUntil } from "./action.ts";
 import { block } from "./block.ts";
 import { decideAction } from "./decide-action.ts";
 import { approvalName, draftApproval } from "./draft-approval.ts";
@@ -34,7 +34,7 @@ export function hasTurn(incident: RemediationRequest): boolean {
 }
 
 /** The next step of an incident in its target's turn. Nothing here is exclusive: who may act is decided at admission. */
-export function route(incident: RemediationRequest, view: TargetView): Decision<Action> {
+export function route(incident: RemediationRequest, view: TargetView): Decision {
   if (!hasTurn(incident)) return nothing;
   const { follows } = incident.status ?? {};
   if (follows) return followOn(incident, follows, view);
@@ -52,7 +52,9 @@ export function route(incident: RemediationRequest, view: TargetView): Decision<
   if (withdrawal) return withdrawal;
   const next = join(incident, view) ?? ask(incident, view);
   const staleMs = Math.max(1, staleAtMs({ incident, settings }, answeredMs) - nowMs);
-  return next.actions.length > 0 ? next : requeueAfter(Math.min(next.requeueAfterMs ?? staleMs, staleMs));
+  return next.actions.length > 0
+    ? next
+    : { actions: [], requeueAfterMs: Math.min(next.requeueAfterMs ?? staleMs, staleMs) };
 }
 
 /** It shares a success; whatever else became of the execution, everything is decided again. */
@@ -60,7 +62,7 @@ function followOn(
   incident: RemediationRequest,
   { name, uid }: { name: string; uid: string },
   { executions, nowMs }: TargetView,
-): Decision<Action> {
+): Decision {
   const execution = executions.find(({ metadata }) => metadata.uid === uid);
   if (!execution) return startOver(incident, `execution ${name}, which it followed, is gone`);
   const { status } = execution;
@@ -81,7 +83,7 @@ function followOn(
 }
 
 /** Somebody is doing just that: nothing more has to be started. */
-function join(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
+function join(incident: RemediationRequest, view: TargetView): Decision | undefined {
   const diagnosis = diagnosisOf(incident);
   const holderUid = view.record?.status?.holder?.executionUid;
   const same = view.executions
@@ -99,7 +101,7 @@ function join(incident: RemediationRequest, view: TargetView): Decision<Action> 
 }
 
 /** May it act now? */
-function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
+function ask(incident: RemediationRequest, view: TargetView): Decision {
   const { nowMs } = view;
   const decision = decideAction(incident, view);
   if (decision.verdict === "block") return block(incident, decision, view);
@@ -110,7 +112,7 @@ function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
     return act({ do: "record", event }, ...actions);
   }
   const notBeforeMs = patienceMs(incident, view);
-  if (nowMs < notBeforeMs) return requeueAt(notBeforeMs, nowMs);
+  if (nowMs < notBeforeMs) return waitUntil(notBeforeMs, nowMs);
   return approve(incident, decision, view) ?? start(incident, decision, view);
 }
 
@@ -155,11 +157,7 @@ function refusedAt({ status }: WorkflowExecution): string | undefined {
 }
 
 /** Asks a person first, if the workflow says so and nobody has agreed yet. */
-function approve(
-  incident: RemediationRequest,
-  decision: PolicyDecision,
-  view: TargetView,
-): Decision<Action> | undefined {
+function approve(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision | undefined {
   const { nowMs, settings, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
   if (!entry?.spec.approval?.required) return undefined;
@@ -180,7 +178,7 @@ function approve(
 }
 
 /** The next look finds the execution, and writes down that it is the incident's. */
-function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
+function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision {
   const { nowMs, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
   if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");

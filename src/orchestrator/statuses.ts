@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { iso } from "../kube/index.ts";
 import type {
   Condition,
   Diagnosis,
@@ -204,3 +203,7 @@ const keptKeys = [
   "diagnosis",
   "follows",
 ] as const satisfies readonly (keyof Kept)[];
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
