@@ -13,7 +13,7 @@ const faults = [
 ];
 
 describe("orchestrators and executors", () => {
-  holdsInSimulation({ protocol: "orchestrator", from: 1, seeds: 40 }, faults);
+  holdsInSimulation({ protocol: "orchestrator", from: 1, seeds: 70 }, faults);
   // A create that comes late brings back an execution that was deleted, and whose successor is at work.
   holdsInSimulation({ protocol: "orchestrator", from: 156, seeds: 1 }, []);
   mutantsAreCaught("orchestrator", 40);
