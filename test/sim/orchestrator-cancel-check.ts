@@ -59,16 +59,14 @@ export class CancelCheck {
     return undefined;
   }
 
-  /** An operator who cancels is not paged about it. */
+  /** An operator who cancels an execution is not paged about it. A failure before the cancellation may still need a review. */
   notice({ spec }: NotificationRequest): string | undefined {
     const { execution } = spec.context ?? {};
     for (const { object } of this.#executions.values()) {
       if (object.metadata.name === execution && wasCancelled(object))
         return `a notice (${spec.eventType}) was created for ${execution}, which was cancelled`;
     }
-    const incident = this.#incidents.get(spec.remediationRequestRef?.uid ?? "");
-    if (!incident || spec.severity !== "critical") return undefined;
-    return `a critical notice (${spec.eventType}) was created for ${incident.metadata.name}, which was cancelled`;
+    return undefined;
   }
 
   /** The ledger names the operator once for each. */
