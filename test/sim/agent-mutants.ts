@@ -2,7 +2,7 @@ import { memoryLocks } from "../../src/coordination/index.ts";
 import { automationPauses, codingTasks } from "../../src/resources/index.ts";
 import type { MutateAgent } from "./agent-sim.ts";
 
-/** Does not look whether it said something before. */
+/** Does not look whether it has posted a note before. */
 export const saysItAgain: MutateAgent = (options) => {
   const { gitlab } = options;
   const isOurs = ({ body }: { readonly body: string }) => body.includes("<!-- interlock");
@@ -15,6 +15,8 @@ export const saysItAgain: MutateAgent = (options) => {
           id,
           notes: notes.filter((note) => !isOurs(note)),
         })),
+      notesSince: async (place, since, signal) =>
+        (await gitlab.notesSince(place, since, signal)).filter((note) => !isOurs(note)),
     },
   };
 };

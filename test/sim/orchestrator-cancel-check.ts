@@ -59,14 +59,21 @@ export class CancelCheck {
     return undefined;
   }
 
-  /** An operator who cancels an execution is not paged about it. A failure before the cancellation may still need a review. */
+  /**
+   * An operator who cancels is not paged about it. Two critical notices remain true after a cancellation: one about the
+   * target (`skipReason`), and one about an execution that failed by itself.
+   */
   notice({ spec }: NotificationRequest): string | undefined {
-    const { execution } = spec.context ?? {};
-    for (const { object } of this.#executions.values()) {
-      if (object.metadata.name === execution && wasCancelled(object))
-        return `a notice (${spec.eventType}) was created for ${execution}, which was cancelled`;
+    const { execution, skipReason } = spec.context ?? {};
+    if (execution) {
+      const cancelled = [...this.#executions.values()].some(
+        ({ object }) => object.metadata.name === execution && wasCancelled(object),
+      );
+      return cancelled ? `a notice (${spec.eventType}) was created for ${execution}, which was cancelled` : undefined;
     }
-    return undefined;
+    const incident = this.#incidents.get(spec.remediationRequestRef?.uid ?? "");
+    if (!incident || spec.severity !== "critical" || skipReason) return undefined;
+    return `a critical notice (${spec.eventType}) was created for ${incident.metadata.name}, which was cancelled`;
   }
 
   /** The ledger names the operator once for each. */
