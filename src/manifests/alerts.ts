@@ -213,7 +213,7 @@ function lockAlerts(stage: string, prefix: string): readonly Alert[] {
 }
 
 /** The same as a file of rules for Prometheus. */
-export function prometheusRules(): object {
+export function prometheusRules() {
   const rules = alerts.map((alert) => ({
     alert: alert.name,
     expr: alert.when,

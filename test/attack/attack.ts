@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse, stringify } from "yaml";
-import { bundle, interlockEntry } from "../services/bundle.ts";
+import { bundle } from "../services/bundle.ts";
 import { dieWithUs, end, hasEnded, heard } from "../services/child.ts";
 import { plainEnv } from "../services/interlock.ts";
+import { interlockProgram } from "../services/program.ts";
 import { type Tally, unanswered } from "./attackers.ts";
 
 export interface AttackOptions {
@@ -51,7 +52,7 @@ export async function attack({ seconds, seed, only = "", say = () => {} }: Attac
   const directory = mkdtempSync(join(tmpdir(), "interlock-attack-"));
   const children: ChildProcess[] = [];
   try {
-    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
+    const program = await interlockProgram();
     const attackers = await bundle(
       new URL("./attackers-process.ts", import.meta.url),
       join(directory, "attackers.mjs"),

@@ -1,7 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundle, interlockEntry } from "../services/bundle.ts";
+import { bundle } from "../services/bundle.ts";
+import { interlockProgram } from "../services/program.ts";
 
 /** Where scenarios are played: a directory for their histories, and the programs that processes run. */
 export interface Theatre {
@@ -18,6 +19,6 @@ export interface Programs {
 export async function openTheatre(): Promise<Theatre> {
   const dir = mkdtempSync(join(tmpdir(), "interlock-chaos-"));
   const worker = await bundle(new URL("./worker.ts", import.meta.url), join(dir, "worker.mjs"));
-  const interlock = await bundle(interlockEntry, join(dir, "interlock.mjs"));
+  const interlock = await interlockProgram();
   return { dir, programs: { worker, interlock } };
 }

@@ -9,13 +9,13 @@ import { type AutomationPause, automationPauses, installCrds } from "../../src/r
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { until } from "../executor/processes/until.ts";
 import { startApiServer } from "../services/api-server.ts";
-import { bundle, interlockEntry } from "../services/bundle.ts";
 import { plainEnv } from "../services/interlock.ts";
+import { interlockProgram } from "../services/program.ts";
 
 it("get --watch goes on when the API server comes back after a kill, and ends with Ctrl-C", async () => {
   const directory = await mkdtemp(join(tmpdir(), "interlock-watch-"));
-  const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
-  await using api = await startApiServer({ program });
+  const program = await interlockProgram();
+  await using api = await startApiServer();
   const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
   await installCrds(client);
   await client.create(automationPauses, pause("before"));

@@ -13,8 +13,8 @@ import { Dice } from "../chaos/dice.ts";
 import { until } from "../executor/processes/until.ts";
 import { StageProcess } from "../remediation/stage-process.ts";
 import { startApiServer } from "../services/api-server.ts";
-import { bundle, interlockEntry } from "../services/bundle.ts";
 import { freePort } from "../services/free-port.ts";
+import { interlockProgram } from "../services/program.ts";
 import { startReceiver } from "./receiver.ts";
 
 const notices = 100;
@@ -24,8 +24,8 @@ it("notices arrive at least once and are settled once while those who deliver th
   const seed = Math.floor(Math.random() * 2 ** 31);
   const dice = new Dice(seed);
   const directory = mkdtempSync(join(tmpdir(), "interlock-notify-killed-"));
-  const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
-  await using api = await startApiServer({ program });
+  const program = await interlockProgram();
+  await using api = await startApiServer();
   await using receiver = await startReceiver();
   const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
   await installCrds(client);

@@ -9,8 +9,8 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { type Deed, deeds, StepWitness } from "../executor/processes/step-witness.ts";
 import { type Receiver, startReceiver } from "../notify/receiver.ts";
 import { type ApiServer, startApiServer } from "../services/api-server.ts";
-import { bundle, interlockEntry } from "../services/bundle.ts";
 import { freePort } from "../services/free-port.ts";
+import { interlockProgram } from "../services/program.ts";
 import { StageProcess } from "./stage-process.ts";
 
 export interface StormStageOptions {
@@ -74,13 +74,13 @@ export class StormStage implements AsyncDisposable {
     // Each process listens for our end.
     setMaxListeners(0, process);
     const directory = mkdtempSync(join(tmpdir(), "interlock-storm-"));
-    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
+    const program = await interlockProgram();
     const witness = new StepWitness(join(directory, "witness"));
     writeWorkflows(join(directory, "workflows"), witness);
     writeRules(join(directory, "rules"));
     const receiver = await startReceiver();
     writeFileSync(join(directory, "config.yaml"), stringify(configOf(directory, receiver.port)));
-    const api = await startApiServer({ program });
+    const api = await startApiServer();
     const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
 
     const place = (stage: string, more: Readonly<Record<string, string>> = {}) => {

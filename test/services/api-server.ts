@@ -3,10 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { interlockEntry } from "./bundle.ts";
 import { dieWithUs, end, heard } from "./child.ts";
 import { freePort } from "./free-port.ts";
+import { interlockProgram } from "./program.ts";
 
 /** `interlock api` as a process of its own. */
 export interface ApiServer extends AsyncDisposable {
@@ -27,14 +26,12 @@ export interface ApiServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const fromSource = ["--import", "tsx", fileURLToPath(interlockEntry)];
-
-/** A real API server on a free loopback port. `program`: the command line tool as one file of JavaScript. */
+/** Starts a real API server on a free loopback port. `program` replaces the usual one, for example by a mutant. */
 export async function startApiServer({ program }: { readonly program?: string } = {}): Promise<ApiServer> {
   const dir = await mkdtemp(join(tmpdir(), "interlock-api-server-"));
   const port = await freePort();
   const kubeconfigFile = join(dir, "kubeconfig");
-  const args = [...(program ? [program] : fromSource), "api", "--data", dir, "--listen", `127.0.0.1:${port}`];
+  const args = [program ?? (await interlockProgram()), "api", "--data", dir, "--listen", `127.0.0.1:${port}`];
   let child = await launch(args);
 
   const kill = () => end(child, "SIGKILL");

@@ -11,8 +11,8 @@ export interface Mutation {
   readonly to: string;
 }
 
-const sqlite = fileURLToPath(import.meta.resolve("@photostructure/sqlite"));
 const installed = fileURLToPath(new URL("../../node_modules", import.meta.url));
+const sqlite = join(installed, "@photostructure/sqlite/dist/index.mjs");
 
 /** Makes one file of plain JavaScript: dozens of processes that each compile themselves would be most of the work. */
 export async function bundle(entry: URL, file: string, mutations: readonly Mutation[] = []): Promise<string> {

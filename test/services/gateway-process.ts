@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { dieWithUs, end, heard } from "./child.ts";
+import { interlockProgram } from "./program.ts";
 
 /** `interlock gateway` as a process of its own. */
 export interface GatewayProcess extends AsyncDisposable {
@@ -14,15 +14,13 @@ export interface GatewayProcess extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-
 /** A gateway on a free port, with `directory` as its own. `env` are settings. */
 export async function startGatewayProcess(
   kubeconfig: string,
   directory: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
-  const args = ["--import", "tsx", main, "gateway", "--kubeconfig", kubeconfig, "--data", directory];
+  const args = [await interlockProgram(), "gateway", "--kubeconfig", kubeconfig, "--data", directory];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     // Nothing of ours, such as a test runner's hooks, may run in it.

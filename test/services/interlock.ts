@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { interlockEntry } from "./bundle.ts";
+import { interlockProgram } from "./program.ts";
 
 /** What a command printed, and how it ended. */
 export interface Said {
@@ -9,11 +8,11 @@ export interface Said {
   readonly err: string;
 }
 
-/** The command line tool from its source, in a process of its own. `program` is what `bundle` made of it, if many are run. */
-export function interlock(words: readonly string[], { program }: { readonly program?: string } = {}): Promise<Said> {
-  const tool = program ? [program] : ["--import", "tsx", fileURLToPath(interlockEntry)];
+/** Runs the command line tool in a process of its own. */
+export async function interlock(words: readonly string[]): Promise<Said> {
+  const program = await interlockProgram();
   return new Promise((resolve) => {
-    execFile(process.execPath, [...tool, ...words], { env: plainEnv }, (error, out, err) => {
+    execFile(process.execPath, [program, ...words], { env: plainEnv }, (error, out, err) => {
       resolve({ status: error ? Number(error.code ?? -1) : 0, out, err });
     });
   });

@@ -8,9 +8,9 @@ import type { KubeClient } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { disagreements, eventsIn } from "../doubles/why-agrees.ts";
 import { until } from "../executor/processes/until.ts";
-import { bundle, interlockEntry } from "./bundle.ts";
 import { dieWithUs, end, heard } from "./child.ts";
 import { interlock, plainEnv, type Said } from "./interlock.ts";
+import { interlockProgram } from "./program.ts";
 import { TerminalSession } from "./terminal-session.ts";
 
 /** A workflow with one step. */
@@ -49,7 +49,7 @@ export class UpProcess {
     } = {},
   ): Promise<UpProcess> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-up-"));
-    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"));
+    const program = await interlockProgram();
     for (const [id, one] of Object.entries(workflows)) {
       writeWorkflow(join(directory, "workflows", id), id, typeof one === "string" ? { script: one } : one);
     }
@@ -90,7 +90,7 @@ export class UpProcess {
 
   /** A command with nothing but these words. */
   bare(...words: readonly string[]): Promise<Said> {
-    return interlock(words, { program: this.#program });
+    return interlock(words);
   }
 
   /** Has a signal posted. Returns the short name of its incident. */

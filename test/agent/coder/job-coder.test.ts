@@ -15,7 +15,7 @@ import { jobController } from "../../doubles/job-controller.ts";
 import { permittedClient } from "../../doubles/permitted-client.ts";
 import { podRunner } from "../../doubles/pod-runner.ts";
 import type { RunningDouble } from "../../doubles/run-controller.ts";
-import { bundle, interlockEntry } from "../../services/bundle.ts";
+import { interlockProgram } from "../../services/program.ts";
 
 const namespace = usualManifests.places.agents;
 const [clock, random] = [systemClock(), systemRandom()];
@@ -36,7 +36,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "job-coder-"));
   chmodSync(root, 0o755);
   mkdirSync(join(root, "pods"));
-  interlock = await bundle(interlockEntry, join(root, "interlock.mjs"));
+  interlock = await interlockProgram();
   gitlab = await startGitLab();
   api = await startEmbeddedApi({
     directory: join(root, "api"),

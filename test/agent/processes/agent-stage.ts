@@ -18,6 +18,7 @@ import { StageProcess } from "../../remediation/stage-process.ts";
 import { type ApiServer, startApiServer } from "../../services/api-server.ts";
 import { bundle, interlockEntry, type Mutation } from "../../services/bundle.ts";
 import { freePort } from "../../services/free-port.ts";
+import { interlockProgram } from "../../services/program.ts";
 import { type RedisService, startRedis } from "../../services/redis.ts";
 
 const run = promisify(execFile);
@@ -86,7 +87,9 @@ export class AgentStage implements AsyncDisposable {
     const directory = mkdtempSync(join(tmpdir(), "interlock-agents-"));
     // The coding agent may be another user, and writes down what it does in here.
     chmodSync(directory, 0o777);
-    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"), options.mutations);
+    const program = options.mutations
+      ? await bundle(interlockEntry, join(directory, "interlock.mjs"), options.mutations)
+      : await interlockProgram();
     const redis = options.backend === "redis" ? await startRedis(redisOptions) : undefined;
     const api = await startApiServer({ program });
     const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });

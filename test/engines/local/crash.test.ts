@@ -1,17 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { serveApi } from "../../../src/apiserver/http/serve.ts";
-import { embeddedClient } from "../../../src/apiserver/index.ts";
-import { volatileStore } from "../../../src/apiserver/volatile-store.ts";
-import { type PipelineRun, pipelineRuns, succeededCondition } from "../../../src/engines/tekton/pipeline-run.ts";
-import { namespaces } from "../../../src/kube/index.ts";
-import { systemClock, systemRandom } from "../../../src/time/index.ts";
-import { isRunning, LocalStage, namespace, pipeline, refOf, script } from "./local-stage.ts";
+import { pipelineRuns, succeededCondition } from "../../../src/engines/tekton/pipeline-run.ts";
+import { isRunning, pipeline, refOf, script } from "./local-stage.ts";
 import { builtRunner, RunnerProcess } from "./runner-process.ts";
-
-const token = "the-admin-token";
+import { openServedStage } from "./served-stage.ts";
 
 let program = "";
 const directory = mkdtempSync(join(tmpdir(), "interlock-runner-"));
@@ -21,71 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A stage of its own for each run, with an API server that another process can reach. */
-class ServedStage extends LocalStage {
-  readonly #served: Awaited<ReturnType<typeof serveApi>>;
-
-  constructor(served: Awaited<ReturnType<typeof serveApi>>) {
-    super(embeddedClient(served.api));
-    this.#served = served;
-  }
-
-  get plan() {
-    const { dataDir, workflowsRoot, witnessFile } = this;
-    return { url: this.#served.url, token, dataDir, workflowsRoot, witnessFile };
-  }
-
-  override async [Symbol.asyncDispose]() {
-    await super[Symbol.asyncDispose]();
-    await this.#served.close();
-  }
-}
-
-async function openStage(): Promise<ServedStage> {
-  const options = { store: volatileStore(), clock: systemClock(), random: systemRandom(), tokens: { admin: token } };
-  const stage = new ServedStage(await serveApi({ ...options, acceptPlainTokens: true }));
-  await stage.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  return stage;
-}
-
-const threeSteps = pipeline(`
-  tasks:
-    - name: first
-      taskSpec:
-        results: [{name: r}]
-        steps:
-          - script: echo one >> "$WITNESS"; printf two > $(results.r.path)
-    - name: second
-      params: [{name: r, value: "$(tasks.first.results.r)"}]
-      taskSpec:
-        params: [{name: r}]
-        steps:
-          - env: [{name: R, value: "$(params.r)"}]
-            script: echo "$R" >> "$WITNESS"; exit 5
-  finally:
-    - name: last
-      taskSpec: {steps: [{script: 'echo three >> "$WITNESS"'}]}
-`);
-
 describe("a runner that is killed", () => {
-  it("at any change it makes leaves a run that the next one brings to its right end, each step run once", {
-    timeout: 280_000,
-  }, async () => {
-    // Two at a time: most of the time is the start of Node.
-    const lanes = (["before", "after"] as const).map(async (when) => {
-      for (let n = 1; ; n++) if (!(await survives(n, when))) return n;
-    });
-    const ends = await Promise.all(lanes);
-
-    // Fewer would mean that the counter does not count.
-    expect(ends[0]).toBeGreaterThan(30);
-    expect(ends[1]).toBeGreaterThan(10);
-  });
-
   it.each(["Cancelled", undefined])(
     "leaves a step that goes on, and the next one ends it when asked: %s",
     async (asked) => {
-      await using stage = await openStage();
+      await using stage = await openServedStage();
       stage.workflow("w", script('echo $$ >> "$WITNESS"; sleep 600'));
       const runner = new RunnerProcess(program, stage.plan);
       const run = await stage.begin("w", { name: `asked-${asked}`.toLowerCase(), target: `node/${asked}` });
@@ -106,7 +40,7 @@ describe("a runner that is killed", () => {
   );
 
   it("together with a step leaves a run that failed while executing, and is not tried again", async () => {
-    await using stage = await openStage();
+    await using stage = await openServedStage();
     stage.workflow(
       "w",
       pipeline(`
@@ -136,7 +70,7 @@ describe("a runner that is killed", () => {
   });
 
   it("and whose run was deleted meanwhile keeps the target until its step has ended", async () => {
-    await using stage = await openStage();
+    await using stage = await openServedStage();
     stage.workflow(
       "slow",
       script(
@@ -159,44 +93,3 @@ describe("a runner that is killed", () => {
     expect(stage.witnessed()).toEqual(["slow", "slow ended", "fast"]);
   });
 });
-
-/** Kills a runner at its `n`-th change. False: it made fewer. */
-async function survives(n: number, when: "before" | "after"): Promise<boolean> {
-  const dieAt = { nth: n, when };
-  await using stage = await openStage();
-  stage.workflow("w", threeSteps);
-  const name = `killed-${when}-${n}`;
-  const begun = await stage.begin("w", { name, target: `node/${name}` });
-  const runner = new RunnerProcess(program, { ...stage.plan, dieAt });
-  const isClosed = stage.end(begun).then(() => untilClosed(stage, begun));
-  const first = await Promise.race([runner.ended, isClosed]);
-  if (first === "closed") {
-    await runner.kill();
-    return false;
-  }
-  expect([first, n]).toEqual(["SIGKILL", n]);
-
-  await stage.startRunner();
-  const run = await stage.end(begun);
-  await isClosed;
-
-  expect([n, stage.witnessed()]).toEqual([n, ["one", "two", "three"]]);
-  expect([n, succeededCondition(run.status)?.message]).toEqual([
-    n,
-    "Tasks Completed: 3 (Failed: 1, Cancelled 0), Skipped: 0",
-  ]);
-  expect(await stage.engine.failureOf(run)).toMatchObject({
-    failedTaskName: "second",
-    exitCode: 5,
-    anythingStarted: true,
-  });
-  expect([n, await stage.killSteps()]).toEqual([n, []]);
-  return true;
-}
-
-async function untilClosed(stage: LocalStage, { metadata: { uid = "" } }: PipelineRun): Promise<"closed"> {
-  while (!readdirSync(join(stage.dataDir, "runs", uid)).includes("closed")) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return "closed";
-}

@@ -19,6 +19,7 @@ import {
   workflowExecutions,
 } from "../../../src/resources/index.ts";
 import { bundle, interlockEntry, type Mutation } from "../../services/bundle.ts";
+import { interlockProgram } from "../../services/program.ts";
 import { ExecutorProcess, type Mishap } from "./executor-process.ts";
 import { borrowedPlace, ownPlace, type Place } from "./place.ts";
 import { type Deed, deeds, StepWitness } from "./step-witness.ts";
@@ -61,7 +62,9 @@ export class Stage implements AsyncDisposable {
 
   static async open({ engines, cooldown = "10ms", kubeconfigFile, mutations }: StageOptions): Promise<Stage> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-processes-"));
-    const program = await bundle(interlockEntry, join(directory, "interlock.mjs"), mutations);
+    const program = mutations
+      ? await bundle(interlockEntry, join(directory, "interlock.mjs"), mutations)
+      : await interlockProgram();
     const witness = new StepWitness(join(directory, "witness"));
     writeWorkflows(join(directory, "workflows"), witness);
     const needsControllers = engines.some((engine) => engine !== "local");
