@@ -143,7 +143,7 @@ function resourceOf({ registry }: Api, { apiVersion, plural }: ResourceType): Re
   const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
   const resource = registry.find(group ?? "", version ?? "", plural);
   if (resource) return resource;
-  throw new KubeError("invalid", `the server does not know ${plural} of ${apiVersion}: is its definition installed?`);
+  throw new KubeError("invalid", `the server has no ${plural} of ${apiVersion}; is its definition installed?`);
 }
 
 function refused({ verb, resource, group, namespace }: ApiCall, subject: Resource, identity: string, name?: string) {
@@ -154,13 +154,13 @@ function refused({ verb, resource, group, namespace }: ApiCall, subject: Resourc
 }
 
 function refOf(resource: Resource, where: Partial<ObjectRef>, call: WriteCall = {}) {
-  if (!where.name) throw new TypeError(`a name is missing: which of the ${resource.plural}?`);
+  if (!where.name) throw new TypeError(`a name of ${resource.plural} is required`);
   return { namespace: namespaceOf(resource, where), name: where.name, subresource: call.subresource };
 }
 
 function namespaceOf({ namespaced, plural }: Resource, { namespace }: Partial<ObjectRef>): string {
   if (!namespaced) return "";
-  if (!namespace) throw new TypeError(`a namespace is missing: where are the ${plural}?`);
+  if (!namespace) throw new TypeError(`a namespace of ${plural} is required`);
   return namespace;
 }
 

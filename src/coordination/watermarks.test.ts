@@ -14,7 +14,7 @@ describe("how long what was done is remembered", () => {
 
   it("is a problem that can be read when it does not", () => {
     expect(dedupTtlProblem({ ...times, dedupTtlMs: 23 * hour })).toBe(
-      "what was done is remembered for 23h, but may come again for 24h " +
+      "completed work is remembered for 23h, but may be reported again for 24h " +
         "(longest replay + overlap + longest processing), and would then be done twice",
     );
   });

@@ -194,7 +194,7 @@ export function dedupTtlProblem({
   const neededMs = maxReplayMs + overlapMs + maxProcessingMs;
   if (dedupTtlMs >= neededMs) return undefined;
   return (
-    `what was done is remembered for ${formatDuration(dedupTtlMs)}, but may come again for ${formatDuration(neededMs)} ` +
+    `completed work is remembered for ${formatDuration(dedupTtlMs)}, but may be reported again for ${formatDuration(neededMs)} ` +
     `(longest replay + overlap + longest processing), and would then be done twice`
   );
 }

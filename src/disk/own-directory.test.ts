@@ -32,7 +32,7 @@ describe("a directory of our own", () => {
     [
       "writable by its group",
       () => make(0o770),
-      "(mode 0770); fix: make sure that you trust what is in it and run chmod",
+      "(mode 0770); fix: make sure that you trust its contents and run chmod",
     ],
     ["writable by everyone, even if it is sticky", () => make(0o1777), "can be changed by other users (mode 1777)"],
   ])("is refused if it is %s", async (_what, prepare, message) => {

@@ -42,14 +42,14 @@ export function ownershipProblem(
   if (uid !== undefined && found.uid !== uid) {
     return {
       what: `belongs to user ${found.uid}, and this process runs as user ${uid}`,
-      fix: (path) => `make sure that you trust what is in it and run chown -R ${uid} ${path}`,
+      fix: (path) => `make sure that you trust its contents and run chown -R ${uid} ${path}`,
     };
   }
   if ((found.mode & 0o022) !== 0) {
     const mode = (found.mode & 0o7777).toString(8).padStart(4, "0");
     return {
       what: `can be changed by other users (mode ${mode})`,
-      fix: (path) => `make sure that you trust what is in it and run chmod go-w ${path}`,
+      fix: (path) => `make sure that you trust its contents and run chmod go-w ${path}`,
     };
   }
   return undefined;

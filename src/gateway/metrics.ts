@@ -31,7 +31,7 @@ const statuses = ["2xx", "4xx", "5xx"] as const;
 export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   const signals = metrics.counter({
     name: "gateway_signals_total",
-    help: "Signals, by what became of them.",
+    help: "Signals by outcome.",
     labels: { source: sources, outcome: [...admissionKinds, "limited", "unavailable"] },
   });
   const truncated = metrics.counter({
@@ -44,16 +44,16 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   });
   const writes = metrics.counter({
     name: "gateway_occurrence_writes_total",
-    help: "Writes to incidents' statuses for that: far fewer than signals.",
+    help: "Status writes that record counts; one write covers many signals.",
   });
   const away = metrics.counter({
     name: "gateway_requests_turned_away_total",
-    help: "Requests that were not looked at, by reason.",
+    help: "Requests rejected without processing, by reason.",
     labels: { reason: rejected },
   });
   const duration = metrics.histogram({
     name: "gateway_http_request_duration_seconds",
-    help: "From the request to the answer.",
+    help: "Time from request to response.",
     labels: { status: statuses },
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
   });
@@ -65,7 +65,7 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     openIncidents(count) {
       metrics.gauge({
         name: "gateway_open_incidents",
-        help: "Incidents that are open, as far as this gateway knows. Limited by gateway.maxOpenIncidents.",
+        help: "Open incidents, as cached by this gateway. Limited by gateway.maxOpenIncidents.",
         collect: (gauge) => gauge.set(count()),
       });
     },

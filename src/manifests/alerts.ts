@@ -28,7 +28,7 @@ export const alerts: readonly Alert[] = [
     when: `max by (reason) (ro_blocked_incidents{reason=~"${needsPerson.join("|")}"}) > 0`,
     for: "5m",
     severity: "warning",
-    summary: "Incidents are blocked until a person acknowledges a failure.",
+    summary: "Incidents are blocked until an operator acknowledges a failure.",
     runbook: "blocked-until-a-person-acknowledges",
   },
   {
@@ -36,7 +36,7 @@ export const alerts: readonly Alert[] = [
     when: 'max(ro_blocked_incidents{reason="NoMatchingRule"}) > 0',
     for: "15m",
     severity: "warning",
-    summary: "Incidents are open for which no rule applies, or whose rule cannot be carried out.",
+    summary: "Open incidents match no rule, or a rule that cannot be executed.",
     runbook: "no-rule-applies",
   },
   {
@@ -70,7 +70,7 @@ export const alerts: readonly Alert[] = [
     when: 'sum(increase(gateway_signals_total{outcome="unavailable"}[5m])) > 0',
     for: "5m",
     severity: "critical",
-    summary: "The gateway has been answering 503: signals are not taken, and senders have to come again.",
+    summary: "The gateway responds with 503: signals are not accepted, and senders must retry.",
     runbook: "the-api-server-is-away",
   },
   {
@@ -78,7 +78,7 @@ export const alerts: readonly Alert[] = [
     when: 'sum(increase(gateway_signals_total{outcome="forbidden"}[15m])) > 0',
     for: "0m",
     severity: "warning",
-    summary: "Signals open no incidents, because the gateway may not read the objects that they are about.",
+    summary: "Signals open no incidents, because the gateway lacks permission to read their subjects.",
     runbook: "the-gateway-may-not-read-an-object",
   },
   {
@@ -94,7 +94,8 @@ export const alerts: readonly Alert[] = [
     when: "max(ledger_database_lag_seconds) > 300",
     for: "5m",
     severity: "warning",
-    summary: "Events have waited in a journal for 5 minutes, because the ledger's database does not take them.",
+    summary:
+      "Events have waited in a journal for 5 minutes, because the ledger's database rejects them or is unavailable.",
     runbook: "postgresql-is-away-or-frozen",
   },
   {
@@ -102,7 +103,7 @@ export const alerts: readonly Alert[] = [
     when: 'sum(increase(ledger_append_failures_total{reason=~"full|failed"}[5m])) > 0',
     for: "0m",
     severity: "critical",
-    summary: "A journal takes no events: stages stand still.",
+    summary: "A journal rejects events; stages stop acting.",
     runbook: "a-disk-is-full",
   },
   {
@@ -112,7 +113,7 @@ export const alerts: readonly Alert[] = [
       'unless sum by (channel) (increase(notify_deliveries_total{status="success"}[30m])) > 0',
     for: "15m",
     severity: "warning",
-    summary: "A channel takes no notices, however often they are tried.",
+    summary: "A channel rejects every delivery attempt.",
     runbook: "notifications-fail",
   },
   {
@@ -152,7 +153,7 @@ export const alerts: readonly Alert[] = [
     when: "max(agent_watermark_lag_seconds) > 900",
     for: "5m",
     severity: "warning",
-    summary: "What is new in a project of GitLab is seen more than 15 minutes late.",
+    summary: "Polling of a GitLab project is more than 15 minutes behind.",
     runbook: "gitlab-or-jira-is-away",
   },
   {
@@ -184,7 +185,7 @@ function locksFail(stage: string, prefix: string, expected: readonly string[]): 
     for: "5m",
     labels: { stage },
     severity: "critical",
-    summary: "Less than 99.9 % of locks are granted, those not counted that met another holder.",
+    summary: "Less than 99.9 % of lock requests are granted; requests that met another holder are not counted.",
     runbook: "locks-fail-or-are-slow",
   };
 }
@@ -199,14 +200,14 @@ function lockAlerts(stage: string, prefix: string): readonly Alert[] {
       ...common,
       name: "InterlockLocksContended",
       when: `${rate("contentions_total")} / ${rate("acquisition_attempts_total")} > 0.05`,
-      summary: "More than 5 % of those who ask for a lock meet another holder.",
+      summary: "More than 5 % of lock requests meet another holder.",
       runbook: "locks-are-contended",
     },
     {
       ...common,
       name: "InterlockLocksSlow",
       when: `histogram_quantile(0.95, ${buckets}) > 0.02`,
-      summary: "One lock in twenty takes longer than 20 ms to get.",
+      summary: "The 95th percentile of lock acquisition exceeds 20 ms.",
       runbook: "locks-fail-or-are-slow",
     },
   ];

@@ -10,7 +10,7 @@ const stages = { gateway: "gateway", orchestrator: "ro", notify: "notify", agent
 /** What somebody on call wants to see, from what comes in to what goes out. */
 export const panels: readonly Panel[] = [
   {
-    title: "Signals by what became of them",
+    title: "Signals by outcome",
     unit: "ops",
     lines: { "{{outcome}}": "sum by (outcome) (rate(gateway_signals_total[5m]))" },
   },
@@ -77,7 +77,7 @@ export const panels: readonly Panel[] = [
     },
   },
   {
-    title: "Ledger: how long events wait for the database",
+    title: "Ledger: age of the oldest event not yet in the database",
     unit: "s",
     lines: { lag: "max(ledger_database_lag_seconds)" },
   },
@@ -87,7 +87,7 @@ export const panels: readonly Panel[] = [
     lines: { largest: "max(ledger_journal_bytes)" },
   },
   {
-    title: "Ledger: events kept, and not kept",
+    title: "Ledger: events appended and rejected",
     unit: "ops",
     lines: {
       kept: "sum(rate(ledger_events_total[5m]))",
@@ -95,7 +95,7 @@ export const panels: readonly Panel[] = [
     },
   },
   {
-    title: "Notices: tries by channel",
+    title: "Notices: attempts by channel",
     unit: "ops",
     lines: { "{{channel}} {{status}}": "sum by (channel, status) (rate(notify_deliveries_total[5m])) > 0" },
   },
@@ -123,7 +123,7 @@ export const panels: readonly Panel[] = [
     lines: { "{{source}} {{outcome}}": "sum by (source, outcome) (rate(agent_polls_total[5m]))" },
   },
   {
-    title: "GitLab: how far what was polled is behind",
+    title: "GitLab: polling lag",
     unit: "s",
     lines: { lag: "max(agent_watermark_lag_seconds)" },
   },

@@ -16,50 +16,53 @@ export type AutomationPauseStatus = Wire<typeof status>;
 
 const common = {
   reason: text.describe("Why."),
-  requestedBy: text.describe("Who asked for it."),
-  until: timestamp.describe("When it ends by itself; without it, when it is ended or deleted.").optional(),
+  requestedBy: text.describe("The operator who requested the pause."),
+  until: timestamp
+    .describe("When the pause ends by itself; if absent, it lasts until it is ended or deleted.")
+    .optional(),
 };
 
 const spec = z
   .discriminatedUnion("scope", [
-    z.strictObject({ scope: z.literal("All").describe("What it covers."), ...common }),
+    z.strictObject({ scope: z.literal("All").describe("The scope of the pause."), ...common }),
     z.strictObject({
       scope: z.literal("Namespace"),
-      targetNamespace: name.describe("The namespace of the targets, and of the coding tasks, that it covers."),
+      targetNamespace: name.describe("The namespace of the targets and coding tasks that the pause covers."),
       ...common,
     }),
     z.strictObject({
       scope: z.literal("Target"),
-      targetResource: pauseTargetText.describe("The target it covers; as git:host/path, every branch there."),
+      targetResource: pauseTargetText.describe(
+        "The target that the pause covers; git:host/path covers every branch there.",
+      ),
       ...common,
     }),
     z.strictObject({
       scope: z.literal("Workflow"),
-      workflowId: workflowId.describe("The workflow it covers."),
+      workflowId: workflowId.describe("The workflow that the pause covers."),
       ...common,
     }),
   ])
   .meta({
-    description: "What stands still, why, and until when. It never changes.",
+    description: "Scope, reason and end of the pause. Immutable.",
     "x-kubernetes-validations": [immutable("a pause does not change: add another one, or end this one")],
   });
 
 const status = z
   .strictObject({
-    endedAt: timestamp.describe("When it was ended before its time."),
-    endedBy: text.describe("Who ended it."),
-    endReason: text.describe("Why it was ended."),
+    endedAt: timestamp.describe("When the pause was ended early."),
+    endedBy: text.describe("The operator who ended the pause."),
+    endReason: text.describe("Why the pause was ended."),
   })
   .meta({
-    description: "How it was ended. Absent as long as it lasts.",
+    description: "How the pause was ended. Absent while it is active.",
     "x-kubernetes-validations": [immutable("a pause that has ended stays ended: add another one")],
   });
 
 export const automationPauses = defineKind<AutomationPause>({
   kind: "AutomationPause",
   shortName: "pause",
-  description:
-    "AutomationPause makes automation stand still: everywhere, in a namespace, on a target or with a workflow.",
+  description: "AutomationPause stops new actions: everywhere, in a namespace, on a target or by a workflow.",
   spec,
   status,
   selectable: ["spec.targetResource"],

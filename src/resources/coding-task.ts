@@ -22,7 +22,7 @@ const branch = z.string().min(1).max(255);
 const project = z.strictObject({
   host: z.string().min(1).max(253).describe("Host of the GitLab server."),
   id: positive.describe("Numeric id of the project there."),
-  path: text.describe("Its path, for people."),
+  path: text.describe("Path of the project, for display."),
 });
 
 /** What a comment can ask for; all but `do` are built in and need no coding agent, or only a review of it. */
@@ -31,19 +31,19 @@ export type CodingVerb = (typeof verbs)[number];
 
 const mergeRequest = z.strictObject({
   iid: positive.describe("Number of the merge request within its project."),
-  headSha: sha.describe("Its head when the task was made."),
-  sourceBranch: branch.describe("The branch it comes from."),
-  targetBranch: branch.describe("The branch it goes to."),
-  sourceProjectId: positive.describe("The project it comes from, for merge requests from forks.").optional(),
+  headSha: sha.describe("Head commit when the task was created."),
+  sourceBranch: branch.describe("Source branch."),
+  targetBranch: branch.describe("Target branch."),
+  sourceProjectId: positive.describe("Source project, for merge requests from forks.").optional(),
 });
 
 const note = z.strictObject({
   id: positive.describe("Id of the comment."),
-  discussionId: z.string().describe("Id of its discussion, in which the reply goes.").optional(),
-  authorId: positive.describe("Id of the user who wrote it. Whether they may ask for it is looked up."),
+  discussionId: z.string().describe("Id of the discussion that receives the reply.").optional(),
+  authorId: positive.describe("Id of the author. The author's access level is checked before the command runs."),
   body: z.string().max(65_536).describe("The comment as it was written."),
-  verb: z.enum(verbs).describe("What it asks for. `do` is anything that is not built in."),
-  instruction: z.string().max(65_536).describe("What follows the name of the bot."),
+  verb: z.enum(verbs).describe("The command. `do` is any command that is not built in."),
+  instruction: z.string().max(65_536).describe("The text after the name of the bot."),
 });
 
 const issue = z.strictObject({
@@ -53,35 +53,36 @@ const issue = z.strictObject({
     .regex(/^[A-Z][A-Z0-9_]+-[0-9]+$/, { error: "must be an issue's key such as PROJ-123" })
     .describe("Key of the issue."),
   since: timestamp.describe(
-    "Since when it stands in the status that asks for work; moved back there, it is a new task.",
+    "When the issue entered the status that requests work; entering it again makes a new task.",
   ),
-  summary: z.string().describe("Its title."),
-  description: z.string().describe("Its description, in Markdown.").optional(),
+  summary: z.string().describe("Title of the issue."),
+  description: z.string().describe("Description of the issue, in Markdown.").optional(),
 });
 
 const common = {
   project: project.describe("The project to work in."),
   targetResource: targetText.describe(
-    "The branch that is written to, as git:host/path@branch. It is locked while it is written to.",
+    "The branch that the agent writes to, as git:host/path@branch. It is locked during writes.",
   ),
-  claimKey: z.string().min(1).max(512).describe("What makes the task the same task, however often it is reported."),
-  source: z.enum(["webhook", "poll", "api"]).describe("How we heard of it first."),
-  requestedBy: z.string().max(253).describe("User name of who asked for it.").optional(),
-  receivedTime: timestamp.describe("When we heard of it."),
+  claimKey: z.string().min(1).max(512).describe("Identity of the task: reports with the same key are the same task."),
+  source: z.enum(["webhook", "poll", "api"]).describe("How the first report arrived."),
+  requestedBy: z.string().max(253).describe("User name of the requester.").optional(),
+  receivedTime: timestamp.describe("When the first report arrived."),
 };
-const merge = mergeRequest.describe("The merge request it is about.");
+const merge = mergeRequest.describe("The merge request to work on.");
 
 const spec = z
   .discriminatedUnion("type", [
     z.strictObject({
-      type: z.literal("Review").describe("What is to be done."),
+      type: z.literal("Review").describe("The type of work."),
       ...common,
       mergeRequest: merge,
-      again: z.boolean().describe("A person asked for it: this commit is reviewed even if it was before.").optional(),
+      again: z
+        .boolean()
+        .describe("True if a person requested the review: the commit is reviewed again even if it was reviewed before.")
+        .optional(),
       requesterId: positive
-        .describe(
-          "Id of the user who asked for it, whose access level counts; without it, that of the author of the merge request.",
-        )
+        .describe("Id of the requester, whose access level counts; the author of the merge request if absent.")
         .optional(),
     }),
     z.strictObject({
@@ -95,42 +96,42 @@ const spec = z
       ...common,
       issue: issue.describe("The issue to solve."),
       branch: branch.describe("The branch to work on."),
-      targetBranch: branch.describe("The branch the merge request goes to."),
+      targetBranch: branch.describe("Target branch of the merge request."),
     }),
   ])
   .meta({
-    description: "What is to be done. It never changes.",
+    description: "The work to do. Immutable.",
     "x-kubernetes-validations": [immutable("a task does not change: a new request is a new task")],
   });
 
 const step = z.strictObject({
-  name: z.string().min(1).max(63).describe("Which step."),
-  completedAt: timestamp.describe("When it was done."),
+  name: z.string().min(1).max(63).describe("Name of the step."),
+  completedAt: timestamp.describe("When the step was completed."),
   result: stringMap
-    .describe("What it brought about, such as the id of a comment; looked up before it is done again.")
+    .describe("Result of the step, such as the id of a comment; checked before the step is repeated.")
     .optional(),
 });
 
 const lockHolder = z.strictObject({
-  identity: text.describe("Who holds the lock."),
-  task: name.describe("The task it is held for, if it is one.").optional(),
-  since: timestamp.describe("Since when.").optional(),
+  identity: text.describe("The holder of the lock."),
+  task: name.describe("The task that the lock is held for, if it is held for a task.").optional(),
+  since: timestamp.describe("When the lock was granted.").optional(),
 });
 
 const pause = z.strictObject({
   name: name.describe("The pause; of several, the one that ends last."),
-  requestedBy: text.describe("Who asked for it."),
+  requestedBy: text.describe("The operator who requested the pause."),
   reason: text.describe("Why."),
-  until: timestamp.describe("When it ends by itself; without it, when it is ended.").optional(),
+  until: timestamp.describe("When the pause ends by itself; if absent, it lasts until it is ended.").optional(),
 });
 
 const result = z.strictObject({
-  summary: z.string().describe("What was done, for people.").optional(),
-  branch: branch.describe("The branch that was pushed.").optional(),
-  commitSha: sha.describe("The commit that was pushed.").optional(),
-  mergeRequestIid: positive.describe("Number of the merge request that was made or found.").optional(),
-  mergeRequestUrl: z.string().describe("Its address.").optional(),
-  comments: count.describe("How many comments were made.").optional(),
+  summary: z.string().describe("Summary of the work, for display.").optional(),
+  branch: branch.describe("The pushed branch.").optional(),
+  commitSha: sha.describe("The pushed commit.").optional(),
+  mergeRequestIid: positive.describe("Number of the merge request that was created or found.").optional(),
+  mergeRequestUrl: z.string().describe("URL of the merge request.").optional(),
+  comments: count.describe("Number of comments posted.").optional(),
 });
 
 const reason = z
@@ -139,32 +140,30 @@ const reason = z
   .max(63);
 
 const failure = z.strictObject({
-  reason: reason.describe("Why, in one word."),
-  message: text.describe("Why, for people, without secrets."),
+  reason: reason.describe("Reason in one word."),
+  message: text.describe("Reason for display, without secrets."),
 });
 
 const statusOfAll = {
-  message: z.string().describe("Where it stands, in one sentence.").optional(),
-  attempts: count.describe("How often it was tried.").optional(),
+  message: z.string().describe("Current state, in one sentence.").optional(),
+  attempts: count.describe("Number of attempts.").optional(),
   steps: listByKey("name", step)
-    .describe("The steps that are done; after a crash the work goes on after them.")
+    .describe("The completed steps; after a crash the work continues after them.")
     .optional(),
-  conditions: conditions.describe("Steps on the way, for tools that wait for them.").optional(),
+  conditions: conditions.describe("Conditions, for tools that wait for them.").optional(),
 };
-const startTime = timestamp.describe("When the work began.");
-const completionTime = timestamp.describe("When it ended.");
+const startTime = timestamp.describe("When the first attempt started.");
+const completionTime = timestamp.describe("When the task ended.");
 
 const status = z
   .discriminatedUnion("phase", [
-    z.strictObject({ phase: z.literal("Pending").describe("How far the task has come."), ...statusOfAll }),
+    z.strictObject({ phase: z.literal("Pending").describe("Phase of the task."), ...statusOfAll }),
     z.strictObject({
       phase: z.literal("Waiting"),
-      position: count.describe("How many are before it in the queue for the lock.").optional(),
-      holder: lockHolder.describe("Who has the lock.").optional(),
-      pause: pause.describe("Automation is paused here: it is begun afterwards.").optional(),
-      nextAttemptTime: timestamp
-        .describe("When it is tried again after a failure, unless something else is in the way.")
-        .optional(),
+      position: count.describe("Number of tasks ahead in the queue for the lock.").optional(),
+      holder: lockHolder.describe("The current holder of the lock.").optional(),
+      pause: pause.describe("The pause that delays the task.").optional(),
+      nextAttemptTime: timestamp.describe("Earliest time of the next attempt after a failure.").optional(),
       ...statusOfAll,
     }),
     z.strictObject({ phase: z.literal("Running"), startTime, ...statusOfAll }),
@@ -172,38 +171,38 @@ const status = z
       phase: z.literal("Completed"),
       startTime,
       completionTime,
-      result: result.describe("What came of it.").optional(),
+      result: result.describe("Result of the task.").optional(),
       ...statusOfAll,
     }),
     z.strictObject({
       phase: z.literal("Failed"),
       startTime: startTime.optional(),
       completionTime,
-      failure: failure.describe("Why it failed."),
+      failure: failure.describe("Why the task failed."),
       ...statusOfAll,
     }),
     z.strictObject({
       phase: z.literal("Superseded"),
       completionTime,
-      supersededBy: text.describe("What took its place, such as the newer commit."),
+      supersededBy: text.describe("The replacement, such as the newer commit."),
       ...statusOfAll,
     }),
     z.strictObject({
       phase: z.literal("Cancelled"),
       completionTime,
-      reason: reason.describe("Why it is not served, in one word, such as NotAMember.").optional(),
+      reason: reason.describe("Why the request was rejected, in one word, such as NotAMember.").optional(),
       ...statusOfAll,
     }),
   ])
   .meta({
-    description: "How far it has come.",
+    description: "State of the task.",
     "x-kubernetes-validations": [finalPhases(["Completed", "Failed", "Superseded", "Cancelled"])],
   });
 
 export const codingTasks = defineKind<CodingTask>({
   kind: "CodingTask",
   shortName: "ct",
-  description: "CodingTask is something the coding agent has to do, and has to do once.",
+  description: "CodingTask is one review, command or issue for the coding agent.",
   spec,
   status,
   selectable: ["spec.targetResource"],
@@ -213,8 +212,8 @@ export const codingTasks = defineKind<CodingTask>({
     { name: "Project", type: "string", jsonPath: ".spec.project.path" },
     { name: "MR", type: "integer", jsonPath: ".spec.mergeRequest.iid" },
     { name: "Issue", type: "string", jsonPath: ".spec.issue.key" },
-    { name: "Position", type: "integer", jsonPath: ".status.position", description: "How many wait before it" },
-    { name: "Paused", type: "string", jsonPath: ".status.pause.name", description: "The pause it waits for" },
+    { name: "Position", type: "integer", jsonPath: ".status.position", description: "Tasks ahead in the queue" },
+    { name: "Paused", type: "string", jsonPath: ".status.pause.name", description: "The pause that delays the task" },
     { name: "Holder", type: "string", jsonPath: ".status.holder.identity", priority: 1 },
     { name: "Target", type: "string", jsonPath: ".spec.targetResource", priority: 1 },
     { name: "Message", type: "string", jsonPath: ".status.message", priority: 1 },

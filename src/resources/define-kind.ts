@@ -68,5 +68,5 @@ export const stalledColumn: PrinterColumn = {
   name: "Stalled",
   type: "string",
   jsonPath: '.status.conditions[?(@.type=="Stalled")].reason',
-  description: "Why work on it keeps failing",
+  description: "Why its writes keep failing",
 };

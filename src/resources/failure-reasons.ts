@@ -4,19 +4,19 @@
  */
 export const failureReasons = {
   ValidationError: { when: "before", meaning: "the execution's spec is not valid" },
-  PipelineRunCreationFailed: { when: "before", meaning: "the run was refused when it was created" },
+  PipelineRunCreationFailed: { when: "before", meaning: "the creation of the run was rejected" },
   BundleNotFound: { when: "before", meaning: "the workflow's bundle could not be resolved" },
   ImagePullFailed: { when: "before", meaning: "an image could not be pulled" },
   ServiceAccountMissing: { when: "before", meaning: "the service account does not exist" },
   QuotaExceeded: { when: "before", meaning: "a quota left no room for the run" },
-  ConfigurationError: { when: "before", meaning: "the run is configured in a way that cannot start" },
+  ConfigurationError: { when: "before", meaning: "the configuration of the run is invalid" },
   TaskRunFailed: { when: "during", meaning: "a task failed" },
-  Timeout: { when: "during", meaning: "the run took longer than it may" },
-  OOMKilled: { when: "during", meaning: "a step used more memory than it may" },
-  Evicted: { when: "during", meaning: "the node put the run's pod out" },
+  Timeout: { when: "during", meaning: "the run exceeded its timeout" },
+  OOMKilled: { when: "during", meaning: "a step exceeded its memory limit" },
+  Evicted: { when: "during", meaning: "the node evicted the run's pod" },
   PipelineRunDeleted: { when: "during", meaning: "the run was deleted from outside" },
   Cancelled: { when: "during", meaning: "the run was cancelled" },
-  Unknown: { when: "during", meaning: "the engine gave no reason that is known" },
+  Unknown: { when: "during", meaning: "the engine reported no known reason" },
 } as const satisfies Record<string, { readonly when: "before" | "during"; readonly meaning: string }>;
 
 export type FailureReason = keyof typeof failureReasons;

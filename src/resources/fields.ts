@@ -93,35 +93,35 @@ export const incidentRef = z.strictObject({
 export const executionRef = z.strictObject({
   name: name.describe("Name of the WorkflowExecution."),
   namespace: name.describe("Its namespace."),
-  uid: uid.describe("Its uid, by which it is recognised; a name can be used again."),
+  uid: uid.describe("Its uid, which identifies it; a name can be reused."),
 });
 
 /** Who holds a target now. */
 export const holder = z.strictObject({
-  executionUid: uid.describe("Uid of the execution that holds the target; ownership is decided by it alone."),
-  executionName: name.describe("Its name, for people."),
-  executionNamespace: name.describe("Its namespace, for people."),
-  workflowId: workflowId.describe("The workflow it runs."),
-  engine: engine.describe("The engine that runs it."),
-  runUid: uid.describe("Uid of its run, once there is one.").optional(),
-  since: timestamp.describe("When it was admitted."),
+  executionUid: uid.describe("Uid of the execution that holds the target; it alone decides ownership."),
+  executionName: name.describe("Its name, for display."),
+  executionNamespace: name.describe("Its namespace, for display."),
+  workflowId: workflowId.describe("The workflow of the execution."),
+  engine: engine.describe("The engine of the run."),
+  runUid: uid.describe("Uid of the run, once it exists.").optional(),
+  since: timestamp.describe("When the execution was admitted."),
 });
 export type TargetHolder = Wire<typeof holder>;
 
 /** The approval by which an execution was admitted. */
 export const usedApproval = z.strictObject({
   name: name.describe("Name of the RemediationApprovalRequest."),
-  uid: uid.describe("Its uid. An approval is good for one run."),
-  decidedBy: text.describe("Who approved, as the approval says."),
+  uid: uid.describe("Its uid. An approval covers one run."),
+  decidedBy: text.describe("The approver, as recorded in the approval."),
 });
 export type UsedApproval = Wire<typeof usedApproval>;
 
 /** The holder as the target record keeps it, with the grounds on which it was admitted. */
 export const recordHolder = holder.extend({
   catalogEntryUid: uid
-    .describe("Uid of the catalog entry that admitted it. Its run is built from this entry or not at all.")
+    .describe("Uid of the catalog entry at admission. The run is built from this entry or not at all.")
     .optional(),
-  approval: usedApproval.describe("The approval that admitted it, if its workflow requires one.").optional(),
+  approval: usedApproval.describe("The approval at admission, if the workflow requires one.").optional(),
 });
 export type RecordHolder = Wire<typeof recordHolder>;
 
@@ -129,12 +129,12 @@ export type RecordHolder = Wire<typeof recordHolder>;
 export const conditions = listByKey(
   "type",
   z.strictObject({
-    type: z.string().min(1).max(316).describe("What the condition is about."),
-    status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds."),
-    observedGeneration: count.describe("The generation of the object that was looked at.").optional(),
+    type: z.string().min(1).max(316).describe("Type of the condition."),
+    status: z.enum(["True", "False", "Unknown"]).describe("Whether the condition holds."),
+    observedGeneration: count.describe("The observed generation of the object.").optional(),
     lastTransitionTime: timestamp.describe("When the status last changed."),
-    reason: z.string().min(1).max(1024).describe("One word that says why."),
-    message: z.string().max(32768).describe("A sentence that says why."),
+    reason: z.string().min(1).max(1024).describe("Reason in one word."),
+    message: z.string().max(32768).describe("Reason in one sentence."),
   }),
 );
 export type Condition = Wire<typeof conditions>[number];

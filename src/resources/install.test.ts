@@ -42,7 +42,7 @@ describe("what to do about a definition", () => {
       {
         do: "leave",
         name,
-        because: `${name} exists without the label "app.kubernetes.io/managed-by: interlock", so it is not ours to change: fields that we need may be missing from it`,
+        because: `${name} exists without the label "app.kubernetes.io/managed-by: interlock", so Interlock does not change it: required fields may be missing`,
       },
     ]);
   });

@@ -26,7 +26,7 @@ function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition
 
   if (found.metadata.labels?.[managedBy.label] !== managedBy.value) {
     const label = `${managedBy.label}: ${managedBy.value}`;
-    const because = `${name} exists without the label "${label}", so it is not ours to change: fields that we need may be missing from it`;
+    const because = `${name} exists without the label "${label}", so Interlock does not change it: required fields may be missing`;
     return { do: "leave", name, because };
   }
   if (found.metadata.deletionTimestamp) {

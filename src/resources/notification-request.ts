@@ -43,79 +43,79 @@ export const noticeTypes = [
 
 const digestEntry = z.strictObject({
   name: name.describe("Name of the incident or execution."),
-  message: text.describe("What happened to it."),
+  message: text.describe("The event."),
 });
 
 const context = z.strictObject({
-  workflowId: workflowId.describe("The workflow it is about.").optional(),
-  targetResource: targetText.describe("The target it is about.").optional(),
-  execution: name.describe("Name of the execution it is about.").optional(),
-  skipReason: z.enum(blockReasonNames).describe("Why nothing was run.").optional(),
+  workflowId: workflowId.describe("The workflow concerned.").optional(),
+  targetResource: targetText.describe("The target concerned.").optional(),
+  execution: name.describe("Name of the execution concerned.").optional(),
+  skipReason: z.enum(blockReasonNames).describe("Why no run was started.").optional(),
   conflictingWorkflow: name.describe("Name of the execution that holds the target.").optional(),
-  recentRemediation: name.describe("Name of the earlier execution that stands in the way.").optional(),
-  failureReason: z.enum(failureReasonNames).describe("Why it failed.").optional(),
-  until: timestamp.describe("When the answer changes by itself.").optional(),
-  nextStep: text.describe("What a person can do.").optional(),
-  entries: listByKey("name", digestEntry).describe("For a digest: everything it stands for.").optional(),
+  recentRemediation: name.describe("Name of the earlier execution that blocks this one.").optional(),
+  failureReason: z.enum(failureReasonNames).describe("Why the execution failed.").optional(),
+  until: timestamp.describe("When the block clears by itself.").optional(),
+  nextStep: text.describe("What an operator can do.").optional(),
+  entries: listByKey("name", digestEntry).describe("For a digest: the notices that it summarises.").optional(),
 });
 
 const spec = z
   .strictObject({
-    eventType: z.enum(noticeTypes).describe("What happened."),
-    severity: z.enum(["info", "warning", "critical"]).describe("How much it matters."),
-    message: text.describe("What happened, for people."),
-    context: context.describe("The facts, for those who route or format the notice.").optional(),
-    remediationRequestRef: incidentRef.describe("The incident it belongs to.").optional(),
+    eventType: z.enum(noticeTypes).describe("Type of the notice."),
+    severity: z.enum(["info", "warning", "critical"]).describe("Priority of the notice."),
+    message: text.describe("Text of the notice."),
+    context: context.describe("The facts, for routing and formatting.").optional(),
+    remediationRequestRef: incidentRef.describe("The incident of the notice.").optional(),
   })
   .meta({
-    description: "What to tell. It never changes.",
+    description: "The message. Immutable.",
     "x-kubernetes-validations": [immutable("a notice does not change: create a new one")],
   });
 
 const deliveryAttempt = z.strictObject({
-  channel: text.describe("Where it was to be delivered."),
-  attempt: count.describe("Which try on this channel, from 1."),
+  channel: text.describe("The channel."),
+  attempt: count.describe("Number of the attempt on this channel, from 1."),
   at: timestamp.describe("When."),
-  status: z.enum(["success", "failed", "timeout", "refused"]).describe("How it went."),
-  error: z.string().describe("What the channel said, without secrets.").optional(),
+  status: z.enum(["success", "failed", "timeout", "refused"]).describe("Outcome of the attempt."),
+  error: z.string().describe("Error of the channel, without secrets.").optional(),
 });
 
 const common = {
   deliveryAttempts: z
     .array(deliveryAttempt)
     .meta({ "x-kubernetes-list-type": "atomic" })
-    .describe("Every try, oldest first.")
+    .describe("All attempts, oldest first.")
     .optional(),
-  message: z.string().describe("Where it stands, in one sentence.").optional(),
-  conditions: conditions.describe("Steps on the way, for tools that wait for them.").optional(),
+  message: z.string().describe("Current state, in one sentence.").optional(),
+  conditions: conditions.describe("Conditions, for tools that wait for them.").optional(),
 };
-const completionTime = timestamp.describe("When it was settled.");
+const completionTime = timestamp.describe("When the delivery ended.");
 
 const status = z
   .discriminatedUnion("phase", [
-    z.strictObject({ phase: z.enum(["Pending", "Sending"]).describe("How far the delivery has come."), ...common }),
+    z.strictObject({ phase: z.enum(["Pending", "Sending"]).describe("Phase of the delivery."), ...common }),
     z.strictObject({
       phase: z.literal("Retrying"),
-      nextAttemptTime: timestamp.describe("When it is tried again."),
+      nextAttemptTime: timestamp.describe("When the next attempt is made."),
       ...common,
     }),
     z.strictObject({ phase: z.enum(["Sent", "PartiallySent", "Failed"]), completionTime, ...common }),
     z.strictObject({
       phase: z.literal("Digested"),
       completionTime,
-      digest: name.describe("Name of the notice that stands for this one."),
+      digest: name.describe("Name of the digest that contains this notice."),
       ...common,
     }),
   ])
   .meta({
-    description: "How the delivery went.",
+    description: "State of the delivery.",
     "x-kubernetes-validations": [finalPhases(["Sent", "PartiallySent", "Failed", "Digested"])],
   });
 
 export const notificationRequests = defineKind<NotificationRequest>({
   kind: "NotificationRequest",
   shortName: "notif",
-  description: "NotificationRequest is something that people should be told.",
+  description: "NotificationRequest is a message to people, delivered once per channel.",
   spec,
   status,
   columns: [

@@ -29,32 +29,34 @@ const recommendedWorkflow = z.strictObject({
   workflowId: workflowId.describe("The workflow."),
   version: version.describe("Its version.").optional(),
   parameters: parameters.describe("Its parameters.").optional(),
-  rationale: z.string().describe("Why this one.").optional(),
+  rationale: z.string().describe("Why this workflow was chosen.").optional(),
 });
 
 const spec = z
   .strictObject({
     remediationRequestRef: incidentRef
-      .describe("The incident that waits for the answer; absent if a person wants to run the workflow.")
+      .describe("The incident that waits for the answer; absent if an operator requested the run.")
       .optional(),
-    targetResource: targetText.describe("What would be acted on, in canonical form."),
-    recommendedWorkflow: recommendedWorkflow.describe("What would be run."),
-    whyApprovalRequired: text.describe("Why a person is asked."),
-    investigationSummary: z.string().describe("What is known about the problem.").optional(),
-    requiredBy: timestamp.describe("Until when an answer is awaited; no answer by then is a no."),
+    targetResource: targetText.describe("The target, in canonical form."),
+    recommendedWorkflow: recommendedWorkflow.describe("The workflow that would run."),
+    whyApprovalRequired: text.describe("Why an approval is required."),
+    investigationSummary: z.string().describe("Facts about the problem.").optional(),
+    requiredBy: timestamp.describe(
+      "Deadline of the answer; without an answer by then the request expires and nothing runs.",
+    ),
   })
   .meta({
-    description: "The question. It never changes.",
+    description: "The question. Immutable.",
     "x-kubernetes-validations": [immutable("a question does not change once it was asked")],
   });
 
 const answered = {
-  decidedBy: text.describe("Who decided."),
-  decidedVia: z.string().describe("How: the command line, the console, kubectl.").optional(),
+  decidedBy: text.describe("The operator who decided."),
+  decidedVia: z.string().describe("The interface used: command line, console or kubectl.").optional(),
   decidedAt: timestamp.describe("When."),
   decisionMessage: text.describe("Why."),
 };
-const common = { conditions: conditions.describe("State of the question, for tools that wait for it.").optional() };
+const common = { conditions: conditions.describe("Conditions, for tools that wait for them.").optional() };
 
 /** The whole answer, not only its decision: who gave it, when and why cannot be rewritten either. */
 const answerFields = ["decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage"] as const;
@@ -81,7 +83,7 @@ const status = z
 export const remediationApprovalRequests = defineKind<RemediationApprovalRequest>({
   kind: "RemediationApprovalRequest",
   shortName: "rar",
-  description: "RemediationApprovalRequest asks a person whether a workflow may act on a target.",
+  description: "RemediationApprovalRequest asks an operator whether a workflow may act on a target.",
   spec,
   status,
   rules: [staysDecided],

@@ -70,13 +70,17 @@ const targetResource = z.strictObject({
 });
 
 const specFields = z.strictObject({
-  signalFingerprint: fingerprint.describe("Identity of the problem: signals with the same one are the same incident."),
-  signalName: z.string().min(1).max(253).describe("What was reported, such as the name of the alert."),
-  signalSource: z.string().min(1).max(63).describe("Who reported it, such as alertmanager.").optional(),
-  severity: severity.describe("How bad it is, in the sender's own word."),
-  targetResource: targetResource.describe("What the signal is about. What is acted on is in the diagnosis."),
-  firingTime: timestamp.describe("Since when the problem exists, according to the sender."),
-  receivedTime: timestamp.describe("When we heard of it."),
+  signalFingerprint: fingerprint.describe(
+    "Identity of the problem: signals with the same fingerprint are the same incident.",
+  ),
+  signalName: z.string().min(1).max(253).describe("Name of the signal, such as the name of the alert."),
+  signalSource: z.string().min(1).max(63).describe("Source of the signal, such as alertmanager.").optional(),
+  severity: severity.describe("Severity, in the sender's own word."),
+  targetResource: targetResource.describe(
+    "The subject of the signal. The target of the remediation is in the diagnosis.",
+  ),
+  firingTime: timestamp.describe("When the problem began, according to the sender."),
+  receivedTime: timestamp.describe("When the first signal arrived."),
   signalLabels: stringMap.describe("Labels of the first signal.").optional(),
   signalAnnotations: stringMap.describe("Annotations of the first signal.").optional(),
   originalPayload: z.string().describe("The first signal as it arrived, in JSON.").optional(),
@@ -86,7 +90,7 @@ const signalTexts = ["signalLabels", "signalAnnotations", "originalPayload"] as 
 
 const spec = specFields.meta({
   description:
-    "The problem as it was first reported. It never changes; labels, annotations and payload are removed when the incident becomes a tombstone.",
+    "The problem as first reported. Immutable; labels, annotations and payload are removed when the incident becomes a tombstone.",
   "x-kubernetes-validations": [
     onlyRemoves(
       signalTexts,
@@ -103,93 +107,93 @@ const keepsTextsWhileOpen = {
 };
 
 const series = z.strictObject({
-  firingAt: timestamp.describe("Since when it fires, by the sender's clock."),
+  firingAt: timestamp.describe("When the series began to fire, by the sender's clock."),
   resolvedAt: timestamp
-    .describe("When it ended, by the same clock. Until it fires later than that, it is over.")
+    .describe("When the series resolved, by the same clock; a later firing time reopens it.")
     .optional(),
-  severity: severity.describe("Its severity, if that differs from the first signal's.").optional(),
-  subject: targetText
-    .describe("The object that it names, in canonical form, if the first signal named another.")
-    .optional(),
-  labels: stringMap.describe("Its labels that differ from the first signal's.").optional(),
-  withoutLabels: z.array(z.string()).describe("Labels of the first signal that it does not have.").optional(),
-  annotations: stringMap.describe("Its annotations that differ from the first signal's.").optional(),
-  withoutAnnotations: z.array(z.string()).describe("Annotations of the first signal that it does not have.").optional(),
+  severity: severity.describe("Severity, if it differs from the first signal's.").optional(),
+  subject: targetText.describe("The subject, in canonical form, if it differs from the first signal's.").optional(),
+  labels: stringMap.describe("Labels that differ from the first signal's.").optional(),
+  withoutLabels: z.array(z.string()).describe("Labels of the first signal that the series lacks.").optional(),
+  annotations: stringMap.describe("Annotations that differ from the first signal's.").optional(),
+  withoutAnnotations: z.array(z.string()).describe("Annotations of the first signal that the series lacks.").optional(),
   isTooLarge: z
     .boolean()
-    .describe("True if its labels and annotations are too large to be kept here. Rules do not see such a series.")
+    .describe("True if labels and annotations are too large to be stored here. Rules do not read such a series.")
     .optional(),
 });
 
 const deduplication = z.strictObject({
-  firstSeenAt: timestamp.describe("When the first signal came."),
-  lastSeenAt: timestamp.describe("When the latest signal came."),
-  occurrenceCount: count.describe("How many signals came."),
+  firstSeenAt: timestamp.describe("When the first signal arrived."),
+  lastSeenAt: timestamp.describe("When the latest signal arrived."),
+  occurrenceCount: count.describe("Number of signals."),
   occurrencesByWriter: z
     .record(z.string(), count)
-    .describe("How many of them each gateway counted: absolute figures, so that writing one twice changes nothing.")
+    .describe("Number of signals per gateway: absolute counts, so that a repeated write changes nothing.")
     .optional(),
   series: z
     .record(z.string(), series)
-    .describe("The sender's alerts that this incident is made of, by a hash of their identity: at most 64.")
+    .describe("The series of this incident, by a hash of their identity: at most 64.")
     .optional(),
   hasMoreSeries: z
     .boolean()
-    .describe("True if more series were reported than are listed. They are counted, but rules do not see them.")
+    .describe("True if more series were reported than are listed. They are counted, but rules do not read them.")
     .optional(),
-  severity: severity.describe("The highest severity among the series that fire. It is the one that counts.").optional(),
+  severity: severity.describe("The highest severity among the firing series; it is the effective one.").optional(),
 });
 
 const diagnosis = z.strictObject({
-  target: targetText.describe("What to act on, in canonical form."),
-  workflowId: workflowId.describe("The workflow that is to be run."),
-  parameters: parameters.describe("Its parameters.").optional(),
-  rule: z.string().describe("The rule that said so.").optional(),
+  target: targetText.describe("The target, in canonical form."),
+  workflowId: workflowId.describe("The workflow to run."),
+  parameters: parameters.describe("Parameters of the workflow.").optional(),
+  rule: z.string().describe("The rule that matched.").optional(),
   deferWhile: z
     .strictObject({
       rules: z.array(z.string()).describe("The rules of the cause."),
-      within: z.string().describe("The node, namespace or target that cause and symptom have in common."),
+      within: z.string().describe("The node, namespace or target that cause and symptom share."),
     })
-    .describe("It waits while an incident of its cause is open.")
+    .describe("This incident waits while an incident of its cause is open.")
     .optional(),
 });
 
 const block = z.strictObject({
-  reason: z.enum(blockReasonNames).describe("Which check said no."),
+  reason: z.enum(blockReasonNames).describe("The check that blocks."),
   cause: z.enum(recentCauses).describe("For RecentlyRemediated: after failures, or after a success.").optional(),
-  message: text.describe("Why, for people, and what can be done."),
-  until: timestamp.describe("When it clears by itself, if that is known.").optional(),
-  holder: holder.describe("Who holds the target, for ResourceBusy.").optional(),
+  message: text.describe("Reason and remedy, for display."),
+  until: timestamp.describe("When the block clears by itself, if known.").optional(),
+  holder: holder.describe("The holder of the target, for ResourceBusy.").optional(),
   decision: z.string().describe("Id of the recorded decision in the ledger.").optional(),
 });
 
-const diagnosed = diagnosis.describe("What the analysis found.");
+const diagnosed = diagnosis.describe("Result of the analysis.");
 const common = {
-  message: z.string().describe("Where it stands, in one sentence.").optional(),
-  deduplication: deduplication.describe("How often it was reported.").optional(),
-  follows: executionRef.describe("The execution of another incident whose success this one will share.").optional(),
-  executionRefs: listByKey("uid", executionRef).describe("The executions started for it, oldest first.").optional(),
-  requiresManualReview: z.boolean().describe("True if a person has to look.").optional(),
-  startTime: timestamp.describe("When work on it began.").optional(),
-  resolvedAt: timestamp.describe("When the sender said that the problem is over.").optional(),
-  recurredAt: timestamp.describe("When it was last reported again after a run that had succeeded.").optional(),
-  conditions: conditions.describe("Steps on the way, for tools that wait for them.").optional(),
+  message: z.string().describe("Current state, in one sentence.").optional(),
+  deduplication: deduplication.describe("Occurrences of the incident.").optional(),
+  follows: executionRef.describe("The execution of another incident whose success also resolves this one.").optional(),
+  executionRefs: listByKey("uid", executionRef).describe("The executions of this incident, oldest first.").optional(),
+  requiresManualReview: z.boolean().describe("True if an operator must investigate.").optional(),
+  startTime: timestamp.describe("When processing began.").optional(),
+  resolvedAt: timestamp.describe("When the sender resolved the problem.").optional(),
+  recurredAt: timestamp.describe("When the problem was last reported again after a successful run.").optional(),
+  conditions: conditions.describe("Conditions, for tools that wait for them.").optional(),
 };
 const open = { diagnosis: diagnosed.optional(), ...common };
-const completedAt = timestamp.describe("When it was closed.");
+const completedAt = timestamp.describe("When the incident was closed.");
 
 const status = z
   .discriminatedUnion("phase", [
-    z.strictObject({ phase: z.enum(["Pending", "Analyzing"]).describe("How far the incident has come."), ...open }),
+    z.strictObject({ phase: z.enum(["Pending", "Analyzing"]).describe("Phase of the incident."), ...open }),
     z.strictObject({ phase: z.enum(["AwaitingApproval", "Executing", "Verifying"]), ...common, diagnosis: diagnosed }),
     z.strictObject({
       phase: z.literal("Blocked"),
-      block: block.describe("What stands in the way, and what clears it."),
+      block: block.describe("The reason for the block, and how it clears."),
       ...open,
     }),
     z.strictObject({
       phase: z.literal("Completed"),
-      outcome: z.enum(["Remediated", "ResolvedDuringRun", "Inconclusive", "Observed"]).describe("How it ended."),
+      outcome: z
+        .enum(["Remediated", "ResolvedDuringRun", "Inconclusive", "Observed"])
+        .describe("Outcome of the incident."),
       completedAt,
       ...open,
     }),
@@ -207,14 +211,14 @@ const status = z
     }),
   ])
   .meta({
-    description: "How far it has come.",
+    description: "State of the incident.",
     "x-kubernetes-validations": [finalPhases(closedIncidentPhases)],
   });
 
 export const remediationRequests = defineKind<RemediationRequest>({
   kind: "RemediationRequest",
   shortName: "rr",
-  description: "RemediationRequest is an incident: one open problem, for all its reports and reporters.",
+  description: "RemediationRequest is an incident: one open problem, with all its signals.",
   spec,
   status,
   rules: [keepsTextsWhileOpen],
@@ -222,11 +226,16 @@ export const remediationRequests = defineKind<RemediationRequest>({
   columns: [
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
     { name: "Signal", type: "string", jsonPath: ".spec.signalName" },
-    { name: "Target", type: "string", jsonPath: ".status.diagnosis.target", description: "What is to be acted on" },
+    { name: "Target", type: "string", jsonPath: ".status.diagnosis.target", description: "The target" },
     { name: "Workflow", type: "string", jsonPath: ".status.diagnosis.workflowId" },
-    { name: "Blocked", type: "string", jsonPath: ".status.block.reason", description: "What stands in the way" },
+    { name: "Blocked", type: "string", jsonPath: ".status.block.reason", description: "The reason for the block" },
     { name: "Outcome", type: "string", jsonPath: ".status.outcome" },
-    { name: "Seen", type: "integer", jsonPath: ".status.deduplication.occurrenceCount", description: "Signals so far" },
+    {
+      name: "Seen",
+      type: "integer",
+      jsonPath: ".status.deduplication.occurrenceCount",
+      description: "Number of signals",
+    },
     { name: "Severity", type: "string", jsonPath: ".status.deduplication.severity", priority: 1 },
     { name: "Cause", type: "string", jsonPath: ".status.block.cause", priority: 1 },
     { name: "Until", type: "string", jsonPath: ".status.block.until", priority: 1 },

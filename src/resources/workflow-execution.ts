@@ -58,115 +58,113 @@ export const maxImageDigests = 50;
 const workflowRef = z.strictObject({
   workflowId: workflowId.describe("Id of the workflow in the catalog."),
   version: version.describe("Version of the workflow.").optional(),
-  containerImage: text.describe("OCI bundle or image that holds the workflow. It must be the one in the catalog."),
+  containerImage: text.describe("OCI bundle or image of the workflow. Must equal the catalog's."),
   engine: engine
-    .describe("What runs it: Tekton, a Kubernetes Job, or local processes. Must be that of the catalog if given.")
+    .describe("The engine: Tekton, a Kubernetes Job, or local processes. Must equal the catalog's if given.")
     .optional(),
-  serviceAccountName: name.describe("Service account of the run. Must be that of the catalog if given.").optional(),
+  serviceAccountName: name.describe("Service account of the run. Must equal the catalog's if given.").optional(),
 });
 
 const spec = z
   .strictObject({
     workflowRef: workflowRef.describe("The workflow to run, as it was when the execution was created."),
     targetResource: targetText.describe(
-      "What is acted on: namespace/kind/name, or kind/name for kinds without namespace. At most one execution runs per target.",
+      "The target: namespace/kind/name, or kind/name for kinds without namespace. At most one execution runs per target.",
     ),
     parameters: parameters.describe("Values for the workflow's parameters.").optional(),
     remediationRequestRef: incidentRef
-      .describe("The incident for which this was started; absent if a person started it.")
+      .describe("The incident of the execution; absent if an operator started it.")
       .optional(),
   })
   .meta({
-    description: "What to run, and on what. It never changes.",
+    description: "The workflow, its target and its parameters. Immutable.",
     "x-kubernetes-validations": [immutable("an execution does not change: create a new one")],
   });
 
 const pipelineRunRef = z.strictObject({
   name: name.describe("Name of the run."),
   namespace: name.describe("Its namespace."),
-  uid: uid.describe("Its uid. A run with this name and another uid is not ours."),
-  kind: z.enum(["PipelineRun", "Job"]).describe("What the engine calls it."),
+  uid: uid.describe("Its uid. A run with the same name and another uid belongs to another owner."),
+  kind: z.enum(["PipelineRun", "Job"]).describe("Kind of the run, as the engine names it."),
 });
 
 const pipelineRunStatus = z.strictObject({
-  status: z.enum(["True", "False", "Unknown"]).describe("Whether the run succeeded; Unknown while it goes on."),
-  reason: z.string().describe("The engine's word for it.").optional(),
-  message: z.string().describe("The engine's sentence about it.").optional(),
-  completedTasks: count.describe("Tasks that have ended.").optional(),
-  totalTasks: count.describe("Tasks in all.").optional(),
+  status: z.enum(["True", "False", "Unknown"]).describe("Whether the run succeeded; Unknown while it is running."),
+  reason: z.string().describe("Reason reported by the engine.").optional(),
+  message: z.string().describe("Message reported by the engine.").optional(),
+  completedTasks: count.describe("Number of ended tasks.").optional(),
+  totalTasks: count.describe("Total number of tasks.").optional(),
 });
 
 const workload = z.strictObject({
-  engine: engine.describe("The engine that runs it."),
-  image: text.describe("OCI bundle, image or folder that is run."),
+  engine: engine.describe("The engine of the run."),
+  image: text.describe("OCI bundle, image or folder of the workflow."),
   imageDigests: z
     .array(text)
     .max(maxImageDigests)
-    .describe("Digests of everything that was pulled for it, as the cluster reports them; known after it began.")
+    .describe("Digests of everything that was pulled, as reported by the cluster; known once the run started.")
     .optional(),
   serviceAccountName: name.describe("Service account of the run; that of the namespace if absent.").optional(),
 });
 
 const cancellation = z.strictObject({
-  by: text.describe("Who requested it."),
+  by: text.describe("The operator who requested the cancellation."),
   verified: z.boolean().describe("True if that identity was authenticated rather than claimed."),
   reason: text.describe("Why."),
-  blocks: z.boolean().describe("True if the workflow stays blocked on the target until a person acknowledges."),
+  blocks: z.boolean().describe("True if the workflow is blocked on the target until an operator acknowledges."),
 });
 
 const failureDetails = z.strictObject({
-  reason: z.enum(failureReasonNames).describe("Why it failed, in one word."),
-  message: text.describe("Why it failed, as the engine put it."),
+  reason: z.enum(failureReasonNames).describe("Reason of the failure, in one word."),
+  message: text.describe("Error reported by the engine."),
   failedTaskName: z.string().describe("The task of the pipeline that failed.").optional(),
   failedStepName: z.string().describe("The step of that task that failed.").optional(),
   exitCode: z.int().meta({ format: "int32" }).describe("Exit code of that step.").optional(),
-  failedAt: timestamp.describe("When it failed."),
-  executionTimeBeforeFailure: durationText.describe("How long it had run.").optional(),
-  naturalLanguageSummary: text.describe(
-    "What ran, on what, what failed, whether anything may have changed, and what to do.",
-  ),
+  failedAt: timestamp.describe("When the execution failed."),
+  executionTimeBeforeFailure: durationText.describe("Duration of the run.").optional(),
+  naturalLanguageSummary: text.describe("Summary: workflow, target, failure, possible changes, and next steps."),
   wasExecutionFailure: z
     .boolean()
     .describe(
-      "True if anything had started. The same workflow then stays blocked on this target until a person acknowledges.",
+      "True if any step had started. The same workflow is then blocked on this target until an operator acknowledges.",
     ),
-  requiresManualReview: z.boolean().describe("True if a person has to look."),
-  cancellation: cancellation.describe("For an execution that an operator cancelled: who, and why.").optional(),
+  requiresManualReview: z.boolean().describe("True if an operator must investigate."),
+  cancellation: cancellation.describe("The cancellation by an operator, if any.").optional(),
 });
 
 const conflictingWorkflow = z.strictObject({
   ...executionRef.shape,
-  workflowId: workflowId.describe("The workflow it runs."),
-  targetResource: targetText.describe("The target it holds, in canonical form."),
-  startedAt: timestamp.describe("Since when it holds the target."),
+  workflowId: workflowId.describe("The workflow of that execution."),
+  targetResource: targetText.describe("Its target, in canonical form."),
+  startedAt: timestamp.describe("When it was granted the target."),
 });
 
 const recentRemediation = z.strictObject({
   ...executionRef.shape,
-  workflowId: workflowId.describe("The workflow it ran."),
-  targetResource: targetText.describe("The target it acted on, in canonical form."),
-  completedAt: timestamp.describe("When it ended."),
-  outcome: z.enum(["Success", "Failed"]).describe("How it ended."),
-  cooldownRemaining: durationText.describe("How long the same workflow has to wait, from then on.").optional(),
+  workflowId: workflowId.describe("The workflow of that execution."),
+  targetResource: targetText.describe("Its target, in canonical form."),
+  completedAt: timestamp.describe("When the execution ended."),
+  outcome: z.enum(["Success", "Failed"]).describe("Outcome of the execution."),
+  cooldownRemaining: durationText.describe("Cooldown of the same workflow, from that time.").optional(),
 });
 
 const skipped = {
-  message: text.describe("Why, for people, and what can be done."),
-  skippedAt: timestamp.describe("When it was decided."),
+  message: text.describe("Reason and remedy, for display."),
+  skippedAt: timestamp.describe("When the skip was decided."),
 };
-const blockedBy = recentRemediation.describe("The earlier execution that stands in the way.").optional();
+const blockedBy = recentRemediation.describe("The earlier execution that blocks this one.").optional();
 
 const skipDetails = z.discriminatedUnion("reason", [
   z.strictObject({
-    reason: z.literal("ResourceBusy").describe("Which check said no."),
+    reason: z.literal("ResourceBusy").describe("The check that blocks."),
     ...skipped,
     conflictingWorkflow: conflictingWorkflow.describe("The execution that holds the target."),
   }),
   z.strictObject({
     reason: z.literal("RecentlyRemediated"),
     ...skipped,
-    cause: z.enum(recentCauses).describe("Why it is too early: after failures before acting, or after a success."),
-    cooldownRemaining: durationText.describe("How long to wait, from skippedAt on."),
+    cause: z.enum(recentCauses).describe("Whether the wait follows failures before acting, or a success."),
+    cooldownRemaining: durationText.describe("Remaining wait, from skippedAt."),
     recentRemediation: blockedBy,
   }),
   z.strictObject({
@@ -178,30 +176,32 @@ const skipDetails = z.discriminatedUnion("reason", [
   z.strictObject({ reason: z.literal("ObserveOnly"), ...skipped }),
 ]);
 
-const pipelineRun = pipelineRunRef.describe("The run that carries it out.");
-const startTime = timestamp.describe("When the run was started.");
-const completionTime = timestamp.describe("When it ended.");
-const duration = durationText.describe("From start to end, such as 2m30s.");
+const pipelineRun = pipelineRunRef.describe("The run of the execution.");
+const startTime = timestamp.describe("When the run started.");
+const completionTime = timestamp.describe("When the execution ended.");
+const duration = durationText.describe("Duration from start to end, such as 2m30s.");
 const history = {
   consecutiveFailures: count
-    .describe("Failures in a row before acting, of this workflow on this target, this one included.")
+    .describe("Consecutive failures before acting, of this workflow on this target, including this one.")
     .optional(),
-  nextAllowedExecution: timestamp.describe("Not before then may the workflow be tried again here.").optional(),
+  nextAllowedExecution: timestamp
+    .describe("Earliest time of the next attempt of the workflow on this target.")
+    .optional(),
 };
 const admitted = {
-  workload: workload.describe("What is run, by what and as whom: read from the run itself.").optional(),
-  approvalRef: usedApproval.describe("The approval that it used.").optional(),
+  workload: workload.describe("Engine, workflow and identity of the run, read from the run itself.").optional(),
+  approvalRef: usedApproval.describe("The approval used.").optional(),
 };
-const common = { conditions: conditions.describe("Steps on the way, for tools that wait for them.").optional() };
+const common = { conditions: conditions.describe("Conditions, for tools that wait for them.").optional() };
 
 const status = z
   .discriminatedUnion("phase", [
-    z.strictObject({ phase: z.literal("Pending").describe("How far the execution has come."), ...common }),
+    z.strictObject({ phase: z.literal("Pending").describe("Phase of the execution."), ...common }),
     z.strictObject({
       phase: z.literal("Running"),
       startTime,
       pipelineRunRef: pipelineRun,
-      pipelineRunStatus: pipelineRunStatus.describe("What the engine says about the run.").optional(),
+      pipelineRunStatus: pipelineRunStatus.describe("State of the run, reported by the engine.").optional(),
       ...admitted,
       ...common,
     }),
@@ -210,7 +210,7 @@ const status = z
       startTime,
       completionTime,
       duration,
-      outcome: z.literal("Success").describe("How it ended."),
+      outcome: z.literal("Success").describe("Outcome of the execution."),
       pipelineRunRef: pipelineRun,
       pipelineRunStatus: pipelineRunStatus.optional(),
       ...history,
@@ -225,19 +225,19 @@ const status = z
       outcome: z.literal("Failed"),
       pipelineRunRef: pipelineRun.optional(),
       pipelineRunStatus: pipelineRunStatus.optional(),
-      failureDetails: failureDetails.describe("Why it failed."),
+      failureDetails: failureDetails.describe("Why the execution failed."),
       ...history,
       ...admitted,
       ...common,
     }),
     z.strictObject({
       phase: z.literal("Skipped"),
-      skipDetails: skipDetails.describe("Why nothing was run."),
+      skipDetails: skipDetails.describe("Why no run was started."),
       ...common,
     }),
   ])
   .meta({
-    description: "How far it has come. Absent until the controller has seen it.",
+    description: "State of the execution. Absent until the controller has observed it.",
     "x-kubernetes-validations": [onlyTransitions(executionTransitions)],
   });
 
@@ -252,8 +252,13 @@ export const workflowExecutions = defineKind<WorkflowExecution>({
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
     { name: "Target", type: "string", jsonPath: ".spec.targetResource" },
     { name: "Workflow", type: "string", jsonPath: ".spec.workflowRef.workflowId" },
-    { name: "Skipped", type: "string", jsonPath: ".status.skipDetails.reason", description: "Why nothing was run" },
-    { name: "Failure", type: "string", jsonPath: ".status.failureDetails.reason", description: "Why it failed" },
+    { name: "Skipped", type: "string", jsonPath: ".status.skipDetails.reason", description: "Why no run was started" },
+    {
+      name: "Failure",
+      type: "string",
+      jsonPath: ".status.failureDetails.reason",
+      description: "Why the execution failed",
+    },
     { name: "Duration", type: "string", jsonPath: ".status.duration" },
     { name: "Run", type: "string", jsonPath: ".status.pipelineRunRef.name", priority: 1 },
     { name: "Incident", type: "string", jsonPath: ".spec.remediationRequestRef.name", priority: 1 },

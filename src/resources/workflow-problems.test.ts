@@ -53,7 +53,7 @@ describe("a workflow", () => {
     [
       "a kind that nobody knows",
       { targetKinds: ["node", "nodde"] },
-      'spec.targetKinds[1] is "nodde", which is no kind that is known: write kinds that are not built in with their group, as in certificate.cert-manager.io',
+      'spec.targetKinds[1] is "nodde", which is not a known kind: write kinds that are not built in with their group, as in certificate.cert-manager.io',
     ],
     ["no time to run", { timeout: "0s" }, "spec.timeout must be longer than 0"],
   ])("is told of %s", (_what, special, problem) => {

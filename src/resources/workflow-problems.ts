@@ -29,7 +29,7 @@ export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds): s
   }
   for (const [place, kind] of (spec.targetKinds ?? []).entries()) {
     if (kinds.find(kind)) continue;
-    problems.push(`spec.targetKinds[${place}] is "${kind}", which is no kind that is known: ${kindFix(kind, kinds)}`);
+    problems.push(`spec.targetKinds[${place}] is "${kind}", which is not a known kind: ${kindFix(kind, kinds)}`);
   }
   if (spec.timeout && parseDuration(spec.timeout) === 0) problems.push("spec.timeout must be longer than 0");
   return problems;

@@ -32,7 +32,7 @@ export function checkDeclaration(
   const mistakes = Object.entries(labels).flatMap(([label, values]) => labelMistakes(label, values));
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(name)) mistakes.push("its name is not lower-case words joined by _");
   if (name.endsWith("_total") !== (type === "counter")) mistakes.push("counters end in _total, and only they do");
-  if (/_(count|sum|bucket)$/.test(name)) mistakes.push("its name ends in what histograms add to theirs");
+  if (/_(count|sum|bucket)$/.test(name)) mistakes.push("its name ends with a suffix that is reserved for histograms");
   if (help.trim() === "") mistakes.push("it has no help");
   if (!rises(buckets)) mistakes.push("its buckets do not rise");
   // Prometheus keeps each of them, for each replica.

@@ -71,7 +71,7 @@ describe("locks on a Redis with Sentinels", () => {
     const connection = new RedisConnection({ url: "redis+sentinel://127.0.0.1:1,127.0.0.1:2/main", clock, random });
     opened.push(() => connection.close());
 
-    await expect(connection.connect()).rejects.toThrow("not enough Sentinels tell where the primary is");
+    await expect(connection.connect()).rejects.toThrow("not enough Sentinels report where the primary is");
   });
 
   it("are not looked for where a Sentinel says that is alone with it", async () => {
@@ -86,7 +86,7 @@ describe("locks on a Redis with Sentinels", () => {
 
     await one.connect();
 
-    await expect(few.connect()).rejects.toThrow("not enough Sentinels tell where the primary is");
+    await expect(few.connect()).rejects.toThrow("not enough Sentinels report where the primary is");
   });
 
   it("cannot be had under a name that no Sentinel knows", async () => {

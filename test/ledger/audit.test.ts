@@ -67,7 +67,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
 
     const { status, lines } = await audit(place, "verify");
 
-    expect(lines).toContainEqual(expect.stringMatching(/^changed: .* line 3: row 3 is not what was written$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^changed: .* line 3: row 3 was changed$/));
     expect(status).toBe(1);
     expect((await audit(place, "verify", "--from", "journal")).status).toBe(0);
   });
@@ -79,7 +79,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
 
     const { status, lines } = await audit(place, "verify");
 
-    expect(lines).toContainEqual(`changed: ${file} line 3: row 3 is not what was written`);
+    expect(lines).toContainEqual(`changed: ${file} line 3: row 3 was changed`);
     expect(status).toBe(1);
   });
 

@@ -59,7 +59,7 @@ describe("an incident whose rule acts on a custom kind", () => {
     const name = await world.incident("expires", signal);
     const { phase, block } = await world.status(name);
     expect(phase).toBe("Blocked");
-    expect(block?.message).toContain('is "certificate.cert-manager.io", which is no kind that is known');
+    expect(block?.message).toContain('is "certificate.cert-manager.io", which is not a known kind');
 
     await applyCertificates(world.client);
     await world.passTime(1_000);

@@ -91,7 +91,7 @@ function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefi
   if (error instanceof KubeError && error.code === "unavailable") {
     // A write may have reached the disk all the same: only a read is told to come again.
     const details = request.method === "GET" ? { retryAfterSeconds: 1 } : {};
-    return new StatusError(503, `the store does not answer: ${error.message}`, {
+    return new StatusError(503, `the store does not respond: ${error.message}`, {
       reason: "ServiceUnavailable",
       details,
     });

@@ -64,7 +64,7 @@ function statusOf(plural: string, review: object, context: Context): object {
     case "selfsubjectreviews":
       return { userInfo: { username: context.caller.name, groups: context.caller.groups } };
     default: {
-      const message = `this embedded API server knows no other users, so it cannot answer ${plural}`;
+      const message = `this embedded API server has no other users, so it cannot process ${plural}`;
       throw new StatusError(405, message, { reason: "MethodNotAllowed", details: { kind: plural } });
     }
   }

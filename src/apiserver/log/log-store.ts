@@ -143,7 +143,7 @@ export class LogStore implements ObjectStore {
   }
 
   #unavailable(why: string, cause?: unknown): KubeError {
-    return new KubeError("unavailable", `the store in ${this.#parts.directory} took no change: ${why}`, { cause });
+    return new KubeError("unavailable", `the store in ${this.#parts.directory} rejected the change: ${why}`, { cause });
   }
 }
 

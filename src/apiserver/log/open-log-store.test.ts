@@ -342,7 +342,7 @@ describe("a write to a log store", () => {
     const reasons = outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason);
     const unavailable = {
       code: "unavailable",
-      message: expect.stringContaining(`${directory} took no change: ENOSPC`),
+      message: expect.stringContaining(`${directory} rejected the change: ENOSPC`),
     };
     expect(reasons).toMatchObject([unavailable, unavailable, unavailable, unavailable]);
     expect([store.revision, names(store)]).toEqual([101, ["a"]]);

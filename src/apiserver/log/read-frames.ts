@@ -33,7 +33,7 @@ export async function readFrames(
 
   const { isTorn, nextFrame } = await lookBehind(view, end);
   if (nextFrame !== undefined) {
-    const sign = `what is there is no frame, but a complete frame follows at byte ${nextFrame}`;
+    const sign = `the data there is not a frame, but a complete frame follows at byte ${nextFrame}`;
     throw new DiskError("damaged", `${path} is damaged at byte ${end}: ${sign}`);
   }
   return { lastFrame, end, isTorn };

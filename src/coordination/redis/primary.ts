@@ -43,7 +43,7 @@ export class PrimaryFinder {
       const said = typeof answer === "string" ? answer : `says ${answer.host}:${answer.port}`;
       return `${nodes[i]?.host}:${nodes[i]?.port}: ${said}`;
     });
-    const who = kind === "sentinel" ? "not enough Sentinels tell" : "no node tells";
+    const who = kind === "sentinel" ? "not enough Sentinels report" : "no node reports";
     throw new Error(`${who} where the primary is: ${what.join("; ")}`);
   }
 

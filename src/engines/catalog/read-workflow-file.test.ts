@@ -73,7 +73,7 @@ describe("a workflow file", () => {
     [
       "a kind that nobody knows",
       plain.replace("[node]", "[nodde]"),
-      '6: targetKinds[0] is "nodde", which is no kind that is known: write kinds that are not built in with their group, as in certificate.cert-manager.io',
+      '6: targetKinds[0] is "nodde", which is not a known kind: write kinds that are not built in with their group, as in certificate.cert-manager.io',
     ],
     [
       "a default that does not fit",

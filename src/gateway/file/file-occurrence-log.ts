@@ -78,7 +78,7 @@ class FileOccurrenceLog implements OccurrenceLog {
     if (this.#closed) return Promise.reject(new GatewayError("closed", "the gateway is going away"));
     const { waitingSize } = this.#commit;
     if (waitingSize >= this.#parts.maxWaiting) {
-      return Promise.reject(new GatewayError("unavailable", `${waitingSize} senders wait for the disk already`));
+      return Promise.reject(new GatewayError("unavailable", `${waitingSize} senders already wait for the disk`));
     }
     return this.#commit.add([...tallies], 1);
   }

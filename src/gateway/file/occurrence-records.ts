@@ -50,7 +50,7 @@ function checksum(json: string | Buffer): string {
 }
 
 function damaged(path: string, at: number, next: number): DiskError {
-  const sign = `the record there is not what was written, but a complete record follows at byte ${next}`;
+  const sign = `the record there is invalid, but a complete record follows at byte ${next}`;
   const help = "restore the file from a backup, or remove it: then counts that no status has yet are lost";
   return new DiskError("damaged", `${path} is damaged at byte ${at}: ${sign}; ${help}`);
 }

@@ -15,9 +15,12 @@ export function openApiDocument(
       ...tasks,
       "/healthz": { get: plain("The process runs.") },
       "/readyz": {
-        get: { ...plain("It takes signals."), responses: { 200: said("It does."), 503: said("Not yet.") } },
+        get: {
+          ...plain("Whether the gateway accepts signals."),
+          responses: { 200: said("Accepts signals."), 503: said("Does not accept signals yet.") },
+        },
       },
-      "/metrics": { get: plain("Figures in the format of Prometheus.") },
+      "/metrics": { get: plain("Metrics in the Prometheus format.") },
       "/openapi.json": { get: plain("This document.") },
     },
     components: {
@@ -47,7 +50,7 @@ function postOf({ reader, signature }: Pick<SignalRoute, "reader" | "signature">
       {
         name: "dryRun",
         in: "query",
-        description: "true: say what would become of each signal, and change nothing. The answer is 200.",
+        description: "true: report the effect of each signal without applying it. The response is 200.",
         schema: { enum: ["true"] },
       },
     ],
@@ -75,9 +78,9 @@ const signal = {
   required: ["name", "target"],
   additionalProperties: false,
   properties: {
-    name: { ...text, maxLength: 253, description: "What is reported." },
+    name: { ...text, maxLength: 253, description: "Name of the signal." },
     target: {
-      description: "What it is about.",
+      description: "The subject of the signal.",
       oneOf: [
         { ...text, examples: ["payment/deployment/payment-api", "node/worker-1"] },
         {
@@ -90,7 +93,7 @@ const signal = {
     severity: { ...text, maxLength: 50, default: "unknown" },
     status: { enum: ["firing", "resolved"], default: "firing" },
     source: { ...text, maxLength: 63, default: "generic" },
-    series: { ...text, maxLength: 128, description: "Which of the sender's alerts it is; the target unless given." },
+    series: { ...text, maxLength: 128, description: "Identity of the series; the target if absent." },
     labels: texts,
     annotations: texts,
     firingTime: { ...text, format: "date-time" },
@@ -138,7 +141,7 @@ const results = {
   properties: {
     results: {
       type: "array",
-      description: "One for each signal, in their order.",
+      description: "One result for each signal, in the same order.",
       items: {
         type: "object",
         required: ["status", "message"],
@@ -160,14 +163,14 @@ const results = {
           incident: text,
           namespace: text,
           fingerprint: text,
-          fix: { ...text, description: "What to run so that it is not refused again." },
+          fix: { ...text, description: "A command that removes the reason of the rejection." },
           problems: { type: "array", items: text },
-          subject: { ...text, description: "Of a dry run: what the signal names." },
-          target: { ...text, description: "Of a dry run: what owns that." },
-          spec: { type: "object", description: "Of a dry run: the incident that it is, or would be." },
+          subject: { ...text, description: "In a dry run: the subject of the signal." },
+          target: { ...text, description: "In a dry run: the owner of the subject." },
+          spec: { type: "object", description: "In a dry run: the existing or new incident." },
           mapping: {
             type: "array",
-            description: "Of a dry run: the part of the payload that each field is read from, and its value.",
+            description: "In a dry run: the part of the payload that each field is read from, and its value.",
             items: {
               type: "object",
               required: ["field", "from"],
@@ -200,7 +203,7 @@ const taskResult = {
     status: { enum: ["queued", "duplicate", "ignored"] },
     task: { ...text, description: "Name of the task." },
     namespace: text,
-    reason: { ...text, description: "Why it was ignored, in one word." },
+    reason: { ...text, description: "Why the webhook was ignored, in one word." },
     message: text,
   },
 };
@@ -212,7 +215,7 @@ const postOfGitLab = {
     {
       name: "Idempotency-Key",
       in: "header",
-      description: "The same when a webhook is sent again. GitLab sends it.",
+      description: "Identifies the delivery, also when it is repeated. Sent by GitLab.",
       schema: text,
     },
   ],

@@ -42,8 +42,8 @@ export function permissionFor({ verb, type, namespace, subresource }: Operation)
 /** Nothing is sent for an operation that does not say which object and where, or whose name would lead elsewhere. */
 export function complete<O extends Operation>(operation: O): O {
   const { verb, type, namespace, name } = operation;
-  if (!name && verb !== "create") throw new TypeError(`a name is missing: which of the ${type.plural}?`);
-  if (type.namespaced && !namespace) throw new TypeError(`a namespace is missing: where are the ${type.plural}?`);
+  if (!name && verb !== "create") throw new TypeError(`a name of ${type.plural} is required`);
+  if (type.namespaced && !namespace) throw new TypeError(`a namespace of ${type.plural} is required`);
   for (const part of [name, namespace]) {
     if (part === "." || part === "..") throw new KubeError("invalid", `${described(operation)}: may not be "${part}"`);
   }

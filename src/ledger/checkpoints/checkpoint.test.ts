@@ -95,7 +95,7 @@ describe("a checkpoint's head", () => {
       "is not proven where a row was changed",
       [lines(rows)[0] ?? "", "{}", lines(rows)[2] ?? ""],
       3,
-      "row 2 is not what was written",
+      "row 2 was changed",
     ],
     ["is not proven by the end of a chain alone", lines(rows).slice(1), 3, "row 1 is missing"],
   ])("%s", async (_what, stored, seq, problem) => {

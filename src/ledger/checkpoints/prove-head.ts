@@ -16,7 +16,7 @@ export async function proveHead(
     if (item.kind === "tail") break;
     const { row, file, line } = item;
     if (last === 0 && row.seq > 1) {
-      const message = `rows 1 to ${row.seq - 1} of writer ${writer} are not here any more, so that row ${head.seq} of the checkpoint cannot be proven; verify the database`;
+      const message = `rows 1 to ${row.seq - 1} of writer ${writer} are no longer here, so row ${head.seq} of the checkpoint cannot be proven; verify the database`;
       return [{ kind: "missing", file, line: line.number, message }];
     }
     last = row.seq;

@@ -37,7 +37,7 @@ export async function* databaseChain(
     yield* items;
     // A line that is no row has been reported already.
     if (isIndexedRightly || !items.some(({ kind }) => kind === "row")) continue;
-    const message = `row ${seq} is stored under what it does not say, so that questions do not find it`;
+    const message = `row ${seq} is stored with index columns that differ from its content, so queries do not find it`;
     yield { kind: "problem", problem: { kind: "changed", file, line: seq, message } };
   }
   yield* chain.end();

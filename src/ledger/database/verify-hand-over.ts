@@ -16,7 +16,7 @@ export async function verifyHandOver(
       if (item.kind !== "row") continue;
       const before = item.row.seq - 1;
       if (before > 0 && (await hashIn(database, name, before)) !== item.row.previous) {
-        const message = `row ${before} of writer ${name} is not the one that ${join(directory, name)} goes on from`;
+        const message = `row ${before} of writer ${name} is not the one that ${join(directory, name)} continues from`;
         problems.push({ kind: "missing", file: database.place, line: before, message });
       }
       break;

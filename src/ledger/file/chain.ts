@@ -83,7 +83,8 @@ export class Chain {
   *#takeRow(row: LedgerRow, line: Line): Generator<ChainItem> {
     const { seq, previous } = this.#next;
     if (row.seq > seq) yield this.#problem("missing", line.number, missingText(seq, row.seq));
-    else if (row.seq < seq) yield this.#problem("unchained", line.number, `row ${row.seq} stands where ${seq} must be`);
+    else if (row.seq < seq)
+      yield this.#problem("unchained", line.number, `row ${row.seq} is at the position of row ${seq}`);
     else if (previous !== undefined && row.previous !== previous) {
       yield this.#problem("unchained", line.number, `row ${seq} does not follow the row before it`);
     }
@@ -92,7 +93,7 @@ export class Chain {
   }
 
   #changed(line: Line): ChainItem {
-    return this.#problem("changed", line.number, `row ${this.#next.seq} is not what was written`);
+    return this.#problem("changed", line.number, `row ${this.#next.seq} was changed`);
   }
 
   #problem(kind: ProblemKind, line: number, message: string): ChainItem {

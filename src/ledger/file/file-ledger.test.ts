@@ -90,7 +90,7 @@ describe("a file ledger that is opened again", () => {
     await expect(open()).rejects.toMatchObject({
       name: "LedgerError",
       code: "damaged",
-      message: `${file} is damaged at line 2: row 2 is not what was written`,
+      message: `${file} is damaged at line 2: row 2 was changed`,
     });
 
     expect(readFileSync(file)).toEqual(before);
@@ -234,9 +234,9 @@ describe("verification", () => {
   it.each([
     ["a row taken out", (lines: string[]) => lines.toSpliced(2, 1), "missing", 3, "row 3 is missing"],
     ["rows taken out", (lines: string[]) => lines.toSpliced(1, 2), "missing", 2, "rows 2 to 3 are missing"],
-    ["a row put in twice", (lines: string[]) => lines.toSpliced(2, 0, lines[1] ?? ""), "unchained", 3, "row 2 stands"],
+    ["a row put in twice", (lines: string[]) => lines.toSpliced(2, 0, lines[1] ?? ""), "unchained", 3, "row 2 is at"],
     ["the first row taken out", (lines: string[]) => lines.slice(1), "missing", 1, "row 1 is missing"],
-    ["a foreign row", (lines: string[]) => lines.toSpliced(1, 1, "{}"), "changed", 2, "row 2 is not what was written"],
+    ["a foreign row", (lines: string[]) => lines.toSpliced(1, 1, "{}"), "changed", 2, "row 2 was changed"],
   ])("names %s", async (_, damage, kind, line, message) => {
     await tell(1, 5);
     const [file = ""] = segments();

@@ -75,6 +75,6 @@ export class JournalReader {
 
   #damaged(name: string, seq: number): LedgerError {
     const path = join(this.#view.directory, name);
-    return new LedgerError("damaged", `${path} is damaged: row ${seq} is not what was written`);
+    return new LedgerError("damaged", `${path} is damaged: row ${seq} was changed`);
   }
 }

@@ -93,11 +93,11 @@ export class Journal {
     if (this.#refusal && clock.now() < this.#refusal.untilMs) return this.#refusal.error;
     const { waitingSize } = this.#commit;
     if (waitingSize + bytes > limits.waitingBytes) {
-      const why = `${waitingSize} bytes of events wait for the disk already; retry later`;
+      const why = `${waitingSize} bytes of events already wait for the disk; retry later`;
       return new LedgerError("overloaded", `the ledger in ${disk.directory} rejected an event: ${why}`);
     }
     if (this.bytes + waitingSize + bytes > limits.journalBytes) {
-      const why = `it has ${this.bytes} bytes that the database has not taken yet, of ${limits.journalBytes}`;
+      const why = `it has ${this.bytes} bytes that the database does not have yet, of ${limits.journalBytes}`;
       const help = "bring the database back, or raise ledger.maxJournalBytes";
       return new LedgerError("full", `the ledger in ${disk.directory} rejected an event: ${why}; ${help}`);
     }

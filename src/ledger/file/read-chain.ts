@@ -35,7 +35,7 @@ async function openSegment(view: DiskView, { name }: Segment): Promise<DiskFile>
     return await view.open(name, "read");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    const why = "was just removed, because the database has its rows; read again, or ask the database";
+    const why = "was just removed, because the database has its rows; read again, or query the database";
     throw new LedgerError("unavailable", `${join(view.directory, name)} ${why}`, { cause: error });
   }
 }

@@ -103,7 +103,7 @@ class Behind {
   problems(writer: string, journal: string, place: string): readonly ChainProblem[] {
     if (this.#first === undefined) return [];
     const rows = this.#first === this.#last ? `row ${this.#last} is` : `rows ${this.#first} to ${this.#last} are`;
-    const message = `${rows} in ${journal} and not in the database: removed from it, or not brought over yet (interlock ledger ship)`;
+    const message = `${rows} in ${journal} and not in the database: removed from it, or not shipped yet (interlock ledger ship)`;
     return [{ kind: "missing", file: `${place}, writer ${writer}`, line: this.#first, message }];
   }
 }

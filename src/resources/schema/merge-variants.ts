@@ -19,7 +19,7 @@ export function mergeVariants(
   }
   const required = (variants[0]?.required ?? []).filter((name) => variants.every((v) => v.required?.includes(name)));
   const discriminator = required.find((name) => tellsApart(name, variants));
-  if (!discriminator) throw new TypeError(`${path}: no field tells the variants apart`);
+  if (!discriminator) throw new TypeError(`${path}: no field distinguishes the variants`);
 
   const rules = variants.flatMap((variant) => ruleOf(variant, { discriminator, required, properties }));
   const own = union["x-kubernetes-validations"] ?? [];
