@@ -1,5 +1,5 @@
+import { nearest } from "../schema/index.ts";
 import { formatDuration, parseDuration } from "../time/index.ts";
-import { nearest } from "./nearest.ts";
 import { Secret } from "./secret.ts";
 
 /** How the values of a setting are written, checked and printed. */

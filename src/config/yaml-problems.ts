@@ -1,5 +1,5 @@
 import type { ErrorCode } from "yaml";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../schema/index.ts";
 import { sections, settings, settingsBelow } from "./schema.ts";
 
 /** What to say about a name that is not a setting of `section`, or not a section where `section` is empty. */

@@ -1,14 +1,8 @@
 import { z } from "zod";
+import type { Wire } from "../schema/index.ts";
 import { longestTarget } from "./target/target.ts";
 
-/** What is deeply readonly to TypeScript, as every object is that a client hands out. */
-export type Wire<S extends z.ZodType> = DeepReadonly<z.output<S>>;
-
-type DeepReadonly<T> = T extends readonly (infer E)[]
-  ? readonly DeepReadonly<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: DeepReadonly<Exclude<T[K], undefined>> }
-    : T;
+export type { Wire };
 
 /** RFC 3339. What we write carries milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true });

@@ -67,7 +67,6 @@ export {
   notificationRequests,
 } from "./notification-request.ts";
 export { type ObjectFacts, objectFacts } from "./object-facts.ts";
-export type { Problem } from "./problems.ts";
 export { type Reading, read } from "./reading.ts";
 export { redacted, redactParameters, redactValues } from "./redact-parameters.ts";
 export {

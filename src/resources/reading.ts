@@ -1,8 +1,8 @@
 import type { KubeObject } from "../kube/index.ts";
+import { type Problem, parse } from "../schema/index.ts";
 import type { Kind } from "./define-kind.ts";
-import { type Problem, problemsOf } from "./problems.ts";
 
-/** What came of looking at something that claims to be one of our objects. */
+/** The result of checking a value that claims to be one of our objects. */
 export type Reading<T> =
   | {
       readonly kind: "valid";
@@ -13,17 +13,19 @@ export type Reading<T> =
     }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] };
 
-/** Looks at everything the schema of `kind` says about `value`, and reports all that is wrong at once. */
+/** Checks `value` against the schema of `kind`, and reports all of its problems at once. */
 export function read<T extends KubeObject>(kind: Kind<T>, value: unknown): Reading<T> {
-  const parsed = kind.object.safeParse(value, { reportInput: true });
-  if (parsed.success) return { kind: "valid", object: parsed.data as T, strayFields: [] };
+  const parsed = parse(kind.object, value);
+  if (parsed.kind === "valid") return { kind: "valid", object: parsed.value as T, strayFields: [] };
 
-  const strays = parsed.error.issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [],
-  );
-  const { problems, strayFields } = problemsOf(parsed.error.issues);
+  const strayFields = parsed.problems.filter(({ isUnknownField }) => isUnknownField);
+  const problems = parsed.problems.filter(({ isUnknownField }) => !isUnknownField);
   if (problems.length > 0) return { kind: "invalid", problems: [...problems, ...strayFields] };
-  return { kind: "valid", object: kind.object.parse(without(value, strays)) as T, strayFields };
+  const known = without(
+    value,
+    strayFields.map(({ keys }) => keys),
+  );
+  return { kind: "valid", object: kind.object.parse(known) as T, strayFields };
 }
 
 function without(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {

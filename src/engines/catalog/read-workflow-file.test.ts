@@ -59,7 +59,11 @@ describe("a workflow file", () => {
     ["a name twice", `${plain}version: 2.0.0\n`, "14: is not valid YAML (DUPLICATE_KEY)"],
     ["a field that is missing", plain.replace(/description.*\n/, ""), "1: description is missing"],
     ["a field of another type", plain.replace("1.4.0", "1.4"), "2: version must be text, not a number"],
-    ["a field that nobody knows", plain.replace("cooldown", "coolDown"), "7: coolDown is not a known field"],
+    [
+      "an unknown field",
+      plain.replace("cooldown", "coolDown"),
+      "7: coolDown is not a known field; did you mean cooldown?",
+    ],
     [
       "a duration that is none",
       plain.replace("10m", "10 minutes"),

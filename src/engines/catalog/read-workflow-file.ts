@@ -1,7 +1,7 @@
 import {
   entryName,
   type Kinds,
-  type Problem,
+  type Reading,
   type RemediationWorkflow,
   read,
   readYamlFile,
@@ -9,6 +9,7 @@ import {
   type TextFile,
   workflowProblems,
 } from "../../resources/index.ts";
+import type { Problem } from "../../schema/index.ts";
 
 export interface WorkflowFile extends TextFile {
   /** Name of the folder that it is in: what the local engine runs, unless the file says otherwise. */
@@ -22,7 +23,7 @@ export type WorkflowReading =
 
 /**
  * A catalog entry from a file: a whole RemediationWorkflow, as kubectl takes it, or the content of its spec alone. In a
- * file that a person wrote a field that nobody knows is a mistake.
+ * file that a person wrote, an unknown field is a mistake.
  */
 export function readWorkflowFile({ folder, ...file }: WorkflowFile, kinds: Kinds): WorkflowReading {
   const yaml = readYamlFile(file);
@@ -31,22 +32,27 @@ export function readWorkflowFile({ folder, ...file }: WorkflowFile, kinds: Kinds
   if (!isObject(value)) return invalid([`${yaml.at([])}: must be a RemediationWorkflow, or the content of its spec`]);
   const isWhole = "apiVersion" in value || "kind" in value;
   const reading = read(remediationWorkflows, withName(isWhole ? value : addEnvelope(value), folder));
-  const problems = reading.kind === "invalid" ? reading.problems : reading.strayFields;
-  const found = problems.length > 0 || reading.kind === "invalid" ? problems : meaning(reading.object, kinds);
-  if (found.length > 0 || reading.kind === "invalid") {
-    return invalid(
-      found.map(({ path: place, sentence }) => {
-        const written = isWhole ? sentence : sentence.replace(/^spec\./, "");
-        return `${yaml.at(keysOf(isWhole ? place : place.replace(/^spec\.?/, "")))}: ${written}`;
-      }),
-    );
-  }
-  return { kind: "valid", workflow: reading.object };
+  const problems = findProblems(reading, kinds);
+  if (reading.kind === "valid" && problems.length === 0) return { kind: "valid", workflow: reading.object };
+  return invalid(
+    problems.map(({ keys, sentence }) => {
+      return isWhole
+        ? `${yaml.at(keys)}: ${sentence}`
+        : `${yaml.at(keys.slice(1))}: ${sentence.replace(/^spec\./, "")}`;
+    }),
+  );
 }
 
-/** What fits no shape is known only when everything has its shape. */
-function meaning({ spec }: RemediationWorkflow, kinds: Kinds): Problem[] {
-  return workflowProblems(spec, kinds).map((sentence) => ({ path: sentence.split(" ")[0] ?? "", sentence }));
+/** Contradictions within an entry can be found only once all of its fields have the right type. */
+function findProblems(
+  reading: Reading<RemediationWorkflow>,
+  kinds: Kinds,
+): readonly Pick<Problem, "keys" | "sentence">[] {
+  if (reading.kind === "invalid") return reading.problems;
+  if (reading.strayFields.length > 0) return reading.strayFields;
+  return workflowProblems(reading.object.spec, kinds).map((sentence) => {
+    return { keys: splitPath(sentence.split(" ")[0] ?? ""), sentence };
+  });
 }
 
 function addEnvelope(spec: object): Record<string, unknown> {
@@ -64,8 +70,8 @@ function withName(value: Record<string, unknown>, folder: string): Record<string
 }
 
 /** `spec.parameters["a.b"][0]` as the keys that lead there. */
-function keysOf(place: string): readonly (string | number)[] {
-  const parts = place.match(/"(?:[^"\\]|\\.)*"|[^.[\]]+/g) ?? [];
+function splitPath(path: string): readonly (string | number)[] {
+  const parts = path.match(/"(?:[^"\\]|\\.)*"|[^.[\]]+/g) ?? [];
   return parts.map((part) => {
     if (part.startsWith('"')) return JSON.parse(part) as string;
     return /^\d+$/.test(part) ? Number(part) : part;

@@ -5,7 +5,6 @@ import {
   type Kinds,
   type ObjectFacts,
   type ObjectTarget,
-  type Problem,
   parseTarget,
   type RemediationRequest,
   type RemediationRequestSpec,
@@ -22,6 +21,7 @@ import {
   targetOfObject,
   type YamlPlace,
 } from "../../resources/index.ts";
+import type { Problem } from "../../schema/index.ts";
 import type { Pause } from "../pauses.ts";
 import type { Facts, FactsReading } from "../rules/facts.ts";
 import type { Expectation, Expected, Given } from "./expectation.ts";

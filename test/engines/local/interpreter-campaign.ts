@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import fc from "fast-check";
-import { checkedPipeline } from "../../../src/engines/local/pipeline/read-pipeline.ts";
+import { checkPipeline } from "../../../src/engines/local/pipeline/read-pipeline.ts";
 import { scriptInterpreter } from "../../../src/engines/local/pipeline/script-interpreter.ts";
 import type { Step } from "../../../src/engines/local/pipeline/spec.ts";
 import { expand, expandList } from "../../../src/engines/local/pipeline/variables.ts";
@@ -188,7 +188,7 @@ function wordsFor(words: readonly string[], maxLength: number): fc.Arbitrary<rea
 /** Whether a workflow with this step can be loaded. */
 export function isAccepted(step: Step): boolean {
   const params = [{ name: "x" }, { name: "l", type: "array" }];
-  const reading = checkedPipeline({ params, tasks: [{ name: "only", taskSpec: { steps: [step] } }] });
+  const reading = checkPipeline({ params, tasks: [{ name: "only", taskSpec: { steps: [step] } }] });
   return reading.kind === "valid";
 }
 

@@ -1,12 +1,11 @@
 import { circleIn, findParents } from "./dependencies.ts";
-import type { Report } from "./shape.ts";
 import { allTasks, type PipelineSpec, type PipelineTask } from "./spec.ts";
 import { stepProblems } from "./step-problems.ts";
-import { cannotStandHere, paramProblems } from "./variable-problems.ts";
+import { cannotStandHere, paramProblems, type ReportProblem } from "./variable-problems.ts";
 import { mentionsIn, type Variable, wholeList } from "./variables.ts";
 
 /** Reports what is wrong with a pipeline whose shape is right: names that do not fit together. */
-export function pipelineProblems(pipeline: PipelineSpec, report: Report): void {
+export function pipelineProblems(pipeline: PipelineSpec, report: ReportProblem): void {
   const { tasks, finally: last = [], params = [], results = [] } = pipeline;
   doubles(params, "params", report);
   doubles(allTasks(pipeline), "tasks", report);
@@ -26,7 +25,7 @@ export function pipelineProblems(pipeline: PipelineSpec, report: Report): void {
   }
 }
 
-function taskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+function taskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: ReportProblem) {
   const names = pipeline.tasks.map(({ name }) => name);
   for (const [index, name] of (task.runAfter ?? []).entries()) {
     if (!names.includes(name)) report(`${path}.runAfter[${index}]`, `there is no task ${JSON.stringify(name)}`);
@@ -35,12 +34,12 @@ function taskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, 
   anyTaskProblems(task, path, pipeline, report);
 }
 
-function finallyProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+function finallyProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: ReportProblem) {
   if (task.runAfter?.length) report(`${path}.runAfter`, "is not possible in finally: these tasks run at once, last");
   anyTaskProblems(task, path, pipeline, report);
 }
 
-function anyTaskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+function anyTaskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: ReportProblem) {
   const { taskSpec, params = [], when = [] } = task;
   doubles(params, `${path}.params`, report);
   doubles(taskSpec.params ?? [], `${path}.taskSpec.params`, report);
@@ -60,7 +59,12 @@ function anyTaskProblems(task: PipelineTask, path: string, pipeline: PipelineSpe
 }
 
 /** Every parameter that a task declares has a value: given, its default, or that of the pipeline with the same name. */
-function givenParams({ params = [], taskSpec }: PipelineTask, path: string, pipeline: PipelineSpec, report: Report) {
+function givenParams(
+  { params = [], taskSpec }: PipelineTask,
+  path: string,
+  pipeline: PipelineSpec,
+  report: ReportProblem,
+) {
   const declared = taskSpec.params ?? [];
   for (const { name, default: standard } of declared) {
     const isGiven =
@@ -85,7 +89,7 @@ interface TaskText {
 }
 
 /** What may stand in params and conditions of a task. */
-function taskTextProblems(text: string, path: string, { task, pipeline, lists }: TaskText, report: Report) {
+function taskTextProblems(text: string, path: string, { task, pipeline, lists }: TaskText, report: ReportProblem) {
   const isLast = pipeline.finally?.includes(task) ?? false;
   for (const mention of mentionsIn(text)) {
     const { variable } = mention;
@@ -107,7 +111,7 @@ function resultProblems(
   { task, name }: Variable & { kind: "result" },
   path: string,
   tasks: readonly PipelineTask[],
-  report: Report,
+  report: ReportProblem,
 ) {
   const found = tasks.find((other) => other.name === task);
   if (!found) report(path, `there is no task ${JSON.stringify(task)} whose results could be used here`);
@@ -120,13 +124,13 @@ function statusProblems(
   { task }: Variable & { kind: "status" },
   path: string,
   { tasks }: PipelineSpec,
-  report: Report,
+  report: ReportProblem,
 ) {
   if (task !== undefined && !tasks.some(({ name }) => name === task))
     report(path, `there is no task ${JSON.stringify(task)}`);
 }
 
-function doubles(named: readonly { readonly name: string }[], path: string, report: Report) {
+function doubles(named: readonly { readonly name: string }[], path: string, report: ReportProblem) {
   const seen = new Set<string>();
   for (const { name } of named) {
     if (seen.has(name)) report(path, `${JSON.stringify(name)} is there twice`);

@@ -13,7 +13,6 @@ spec: {steps: [{script: "true"}]}
 
     expect(reading).toEqual({
       kind: "valid",
-      name: "workflow",
       pipeline: { tasks: [{ name: "a", taskSpec: { steps: [{ script: "true" }] } }] },
     });
   });
@@ -31,30 +30,65 @@ spec: {steps: [{script: "true"}]}
 `);
 
     expect(problemsIn(text)).toEqual([
-      "spec.params[0].type: must be string or array",
+      "spec.params[0].type: must be one of string, array",
       "spec.tasks[0].name: must be lower-case letters, digits and -, at most 63 characters",
-      "spec.tasks[0].retries: must be a whole number from 0 to 100",
+      "spec.tasks[0].taskSpec.sidecars: is not supported by the local engine. Start what you need in a step, or use the engine tekton.",
+      "spec.tasks[0].retries: must be at least 0",
       "spec.tasks[0].timeout: must be a duration in whole numbers such as 90s, 10m or 1h30m",
       "spec.tasks[0].matrix: is not supported by the local engine. Write one task for each combination.",
       "spec.workspaces: is not supported by the local engine. Pass results from task to task, or use a path in workingDir.",
-      "spec.tasks[0].taskSpec.sidecars: is not supported by the local engine. Start what you need in a step, or use the engine tekton.",
     ]);
+  });
+
+  it("may have fields with nothing behind them, as Tekton writes them", () => {
+    const text = file(
+      "  {workspaces: null, tasks: [{name: a, taskSpec: {steps: [{script: 'true', computeResources: {}}]}}]}",
+    );
+
+    expect(readPipeline(text)).toEqual({
+      kind: "valid",
+      pipeline: { tasks: [{ name: "a", taskSpec: { steps: [{ script: "true" }] } }] },
+    });
   });
 
   it.each([
     ["not YAML", "a: [", "Flow sequence"],
     ["nothing", "", "there must be one Pipeline, but there are 0"],
-    ["a list", "[]", "kind: must be Pipeline or Task, not undefined"],
-    ["another kind", "kind: PipelineRun", 'kind: must be Pipeline or Task, not "PipelineRun"'],
+    ["a list", "[]", "documents[0]: must be a Pipeline or a Task"],
+    ["another kind", "kind: PipelineRun", "documents[0].kind: must be a Pipeline or a Task"],
+    ["a Task without a name", `${file("  {}")}\n---\n${task("{}")}`, "documents[1].metadata.name: is missing"],
     [
       "an old version",
       "apiVersion: tekton.dev/v1beta1\nkind: Pipeline\nspec: {tasks: []}",
-      "apiVersion: of the Pipeline must be",
+      "documents[0].apiVersion: must be tekton.dev/v1",
     ],
-    ["no spec", "apiVersion: tekton.dev/v1\nkind: Pipeline", "must be an object"],
-    ["no tasks", file("  tasks: []"), "spec.tasks: must have an item"],
+    ["no spec", "apiVersion: tekton.dev/v1\nkind: Pipeline", "documents[0].spec: is missing"],
+    ["no tasks", file("  tasks: []"), "spec.tasks: must have at least 1 entry"],
     ["a task without steps", file("  tasks: [{name: a}]"), "spec.tasks[0].taskSpec: is missing"],
     ["a Task that is not there", file("  tasks: [{name: a, taskRef: {name: b}}]"), 'there is no Task "b" in this file'],
+    [
+      "a Task without a spec",
+      `${file("  tasks: [{name: a, taskRef: {name: b}}]")}\n---\n${task("{name: b}")}`,
+      "documents[1].spec: is missing",
+    ],
+    ["a spec that is a list", file("  []"), "spec: must be an object"],
+    ["a field that Tekton does not have", file("  {tasks: [], taks: []}"), "spec.taks: is not supported by the local"],
+    [
+      "a field of a prototype",
+      file("  {tasks: [], constructor: 1}"),
+      "spec.constructor: is not supported by the local",
+    ],
+    [
+      "a number as text",
+      file(`  {${step("env: [{name: A, value: 1}]")}}`),
+      "env[0].value: must be text; put it in quotes",
+    ],
+    ["a number in a list", file("  {params: [{name: l, default: [1]}]}"), "params[0].default[0]: must be text; put"],
+    [
+      "an object as a param",
+      file("  {params: [{name: o, default: {a: b}}]}"),
+      "params[0].default: must be text in quotes",
+    ],
     ["a remote Task", file("  tasks: [{name: a, taskRef: {resolver: git}}]"), "taskRef.resolver: is not supported"],
   ])("is refused: %s", (_what, text, problem) => {
     expect(problemsIn(text).join("\n")).toContain(problem);
@@ -170,6 +204,10 @@ describe("a parameter in code", () => {
 
 function file(spec: string): string {
   return `apiVersion: tekton.dev/v1\nkind: Pipeline\nmetadata: {name: workflow}\nspec:\n${spec}`;
+}
+
+function task(metadata: string): string {
+  return `apiVersion: tekton.dev/v1\nkind: Task\nmetadata: ${metadata}`;
 }
 
 function step(text: string): string {

@@ -4,9 +4,8 @@ import { type Argument, isFromOutside, toArgument } from "./command-line/argumen
 import { commandLineProblems } from "./command-line/command-line-problems.ts";
 import type { CommandLineProblem } from "./command-line/verdict.ts";
 import { scriptInterpreter } from "./script-interpreter.ts";
-import type { Report } from "./shape.ts";
 import { type ParamSpec, type PipelineSpec, type PipelineTask, type Step, stepName, type TaskSpec } from "./spec.ts";
-import { cannotStandHere, paramProblems } from "./variable-problems.ts";
+import { cannotStandHere, paramProblems, type ReportProblem } from "./variable-problems.ts";
 import { mentionsIn, wholeList } from "./variables.ts";
 
 /** Set by the engine for every step. */
@@ -19,7 +18,12 @@ interface TaskLocation {
 }
 
 /** Reports what is wrong with one step of a task. */
-export function stepProblems({ taskSpec }: PipelineTask, index: number, place: TaskLocation, report: Report): void {
+export function stepProblems(
+  { taskSpec }: PipelineTask,
+  index: number,
+  place: TaskLocation,
+  report: ReportProblem,
+): void {
   const step = taskSpec.steps[index] as Step;
   const path = `${place.path}.taskSpec.steps[${index}]`;
   const others = taskSpec.steps.slice(0, index).map(stepName);
@@ -50,7 +54,12 @@ function visibleParams({ params: own = [] }: TaskSpec, { params = [] }: Pipeline
   return [...own, ...params.filter(({ name }) => !own.some((param) => param.name === name))];
 }
 
-function argumentProblems({ script, command = [], args = [] }: Step, path: string, world: StepWorld, report: Report) {
+function argumentProblems(
+  { script, command = [], args = [] }: Step,
+  path: string,
+  world: StepWorld,
+  report: ReportProblem,
+) {
   const own = [...command, ...args].map((text, index) => toArgument(text, { index }));
   const found = commandLineProblems([...scriptStart(script), ...own]);
   const where = ({ index = 0 }: Argument) =>
@@ -108,7 +117,7 @@ function viaEnv(written: string): string {
 }
 
 /** Programs load code from the directory that they run in: a script by its relative path, a module, a configuration. */
-function workingDirProblems(text: string, path: string, world: StepWorld, report: Report) {
+function workingDirProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
   const written = mentionsIn(text).filter(({ variable }) => isFromOutside(variable));
   if (written.length === 0) return plainTextProblems(text, path, world, report);
   for (const { text: substitution } of written) {
@@ -117,7 +126,7 @@ function workingDirProblems(text: string, path: string, world: StepWorld, report
   }
 }
 
-function codeVariableProblems(name: string, value: string, path: string, report: Report) {
+function codeVariableProblems(name: string, value: string, path: string, report: ReportProblem) {
   for (const { text, variable } of mentionsIn(value)) {
     if (!isFromOutside(variable)) continue;
     report(path, `${text} cannot be used in ${name}: programs read that variable as code. Use another name`);
@@ -125,7 +134,7 @@ function codeVariableProblems(name: string, value: string, path: string, report:
 }
 
 /** The arguments of a process are there for everybody on the machine to read. */
-function secretProblems(text: string, path: string, report: Report) {
+function secretProblems(text: string, path: string, report: ReportProblem) {
   for (const { variable, text: written } of mentionsIn(text)) {
     if (variable?.kind !== "param" || !isSecretName(variable.name)) continue;
     report(path, `${written} would be seen in the list of processes. Give it to the step in env`);
@@ -136,7 +145,7 @@ function secretProblems(text: string, path: string, report: Report) {
  * In text that an interpreter reads as code no parameter is replaced: Tekton would put it in as it is, and a value such
  * as `; rm -rf /` would be run. What is left are paths and names that we made ourselves.
  */
-function codeProblems(text: string, path: string, world: StepWorld, report: Report) {
+function codeProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
   for (const mention of mentionsIn(text)) {
     const { variable } = mention;
     if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
@@ -147,7 +156,7 @@ function codeProblems(text: string, path: string, world: StepWorld, report: Repo
 }
 
 /** What may stand in arguments and variables, which nobody reads as code. */
-function plainTextProblems(text: string, path: string, world: StepWorld, report: Report) {
+function plainTextProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
   const list = wholeList(text) !== undefined && /\.(args|command)\[/.test(path);
   for (const mention of mentionsIn(text)) {
     const { variable } = mention;
@@ -158,7 +167,7 @@ function plainTextProblems(text: string, path: string, world: StepWorld, report:
   }
 }
 
-function ownResult(name: string, path: string, { taskSpec }: StepWorld, report: Report) {
+function ownResult(name: string, path: string, { taskSpec }: StepWorld, report: ReportProblem) {
   if (!taskSpec.results?.some((result) => result.name === name)) {
     report(path, `the task declares no result ${JSON.stringify(name)}`);
   }

@@ -1,6 +1,8 @@
-import type { Report } from "./shape.ts";
 import type { ParamSpec } from "./spec.ts";
 import type { Mention, Variable } from "./variables.ts";
+
+/** Reports a problem of a pipeline and the path of its field. */
+export type ReportProblem = (path: string, problem: string) => void;
 
 interface ParamPlace {
   readonly params: readonly ParamSpec[];
@@ -13,7 +15,7 @@ export function paramProblems(
   { name, index }: Variable & { kind: "param" },
   path: string,
   { params, list }: ParamPlace,
-  report: Report,
+  report: ReportProblem,
 ): void {
   const spec = params.find((param) => param.name === name);
   if (!spec) return report(path, `there is no param ${JSON.stringify(name)}`);
@@ -27,6 +29,6 @@ export function paramProblems(
 }
 
 /** Says of a variable that it is unknown, or known but out of place. */
-export function cannotStandHere({ text, variable }: Mention, path: string, report: Report): void {
+export function cannotStandHere({ text, variable }: Mention, path: string, report: ReportProblem): void {
   report(path, variable ? `${text} cannot be used here` : `${text} is not a variable that the local engine knows`);
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../time/index.ts";
 import { type PipelineRun, pipelineRuns, succeededCondition } from "../../tekton/pipeline-run.ts";
 import { isLocal, localFinalizer } from "../local-marks.ts";
-import { checkedPipeline } from "../pipeline/read-pipeline.ts";
+import { checkPipeline } from "../pipeline/read-pipeline.ts";
 import { directoryAnnotation, pipelineRunStatus, refusedStatus } from "../status/pipeline-run-status.ts";
 import { stamp } from "../status/stamp.ts";
 import { type CarryOutOptions, carryOut } from "./carry-out.ts";
@@ -87,7 +87,7 @@ export class LocalRuns {
 
   /** A run that nobody has begun yet. */
   async #begin(run: PipelineRun): Promise<number | undefined> {
-    const reading = checkedPipeline(run.spec.pipelineSpec);
+    const reading = checkPipeline(run.spec.pipelineSpec);
     if (reading.kind === "invalid")
       return await this.#refuse(run, "PipelineValidationFailed", reading.problems.join("; "));
     if (run.spec.status)
