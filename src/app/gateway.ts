@@ -81,7 +81,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     fixed: config.tokens?.reveal() ?? "",
     readFile: tokenFile === undefined ? undefined : () => readFile(tokenFile, "utf8"),
     clock,
-    trouble: (sentence) => log.warn("senders' tokens", { problem: sentence }),
+    trouble: (sentence) => log.warn("sender tokens not reloaded", { problem: sentence }),
   });
   await senders.refresh();
   await gateway.ready;

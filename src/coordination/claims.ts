@@ -113,7 +113,7 @@ export interface ClaimEvents {
   settled?(claim: NewClaim, how: "done" | "failed" | "retry", outcome: "settled" | "lost" | "unknown"): void;
   /** Work was finished after its claim was lost: its effect may have happened twice. */
   lateComplete?(claim: NewClaim): void;
-  /** The memory store was full and forgot what was done before its time (`dedup_store_eviction`): it may be done again. */
+  /** The memory store was full and forgot what was done before its time (`claims evicted`): it may be done again. */
   evicted?(eviction: Eviction): void;
 }
 

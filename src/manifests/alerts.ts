@@ -24,12 +24,12 @@ export const alerts: readonly Alert[] = [
   // Tasks of one branch take turns, and one process polls: that agents wait for each other, however long, is as it should be.
   locksFail("agent", "agent", ["contention", "aborted", "timeout"]),
   {
-    name: "InterlockNeedsAPerson",
+    name: "InterlockAckRequired",
     when: `max by (reason) (ro_blocked_incidents{reason=~"${needsPerson.join("|")}"}) > 0`,
     for: "5m",
     severity: "warning",
     summary: "Incidents are blocked until an operator acknowledges a failure.",
-    runbook: "blocked-until-a-person-acknowledges",
+    runbook: "blocked-until-an-operator-acknowledges",
   },
   {
     name: "InterlockNoMatchingRule",
@@ -45,7 +45,7 @@ export const alerts: readonly Alert[] = [
     for: "15m",
     severity: "warning",
     summary: "An incident waits for an operator to approve or reject a workflow.",
-    runbook: "blocked-until-a-person-acknowledges",
+    runbook: "blocked-until-an-operator-acknowledges",
   },
   {
     name: "InterlockExecutionStuck",
@@ -66,12 +66,12 @@ export const alerts: readonly Alert[] = [
     runbook: "work-is-stalled",
   },
   {
-    name: "InterlockSignalsTurnedBack",
+    name: "InterlockSignalsRejected",
     when: 'sum(increase(gateway_signals_total{outcome="unavailable"}[5m])) > 0',
     for: "5m",
     severity: "critical",
     summary: "The gateway responds with 503: signals are not accepted, and senders must retry.",
-    runbook: "the-api-server-is-away",
+    runbook: "the-api-server-is-unavailable",
   },
   {
     name: "InterlockSignalsForbidden",
@@ -96,10 +96,10 @@ export const alerts: readonly Alert[] = [
     severity: "warning",
     summary:
       "Events have waited in a journal for 5 minutes, because the ledger's database rejects them or is unavailable.",
-    runbook: "postgresql-is-away-or-frozen",
+    runbook: "postgresql-is-unavailable-or-frozen",
   },
   {
-    name: "InterlockLedgerKeepsNothing",
+    name: "InterlockLedgerAppendFails",
     when: 'sum(increase(ledger_append_failures_total{reason=~"full|failed"}[5m])) > 0',
     for: "0m",
     severity: "critical",
@@ -125,7 +125,7 @@ export const alerts: readonly Alert[] = [
     runbook: "notifications-fail",
   },
   {
-    name: "InterlockNobodyDelivers",
+    name: "InterlockNotifyNotRunning",
     when: "(sum(notify_locks_held) or vector(0)) == 0",
     for: "5m",
     severity: "warning",
@@ -154,17 +154,17 @@ export const alerts: readonly Alert[] = [
     for: "5m",
     severity: "warning",
     summary: "Polling of a GitLab project is more than 15 minutes behind.",
-    runbook: "gitlab-or-jira-is-away",
+    runbook: "gitlab-or-jira-is-unavailable",
   },
   {
-    name: "InterlockNothingPolled",
+    name: "InterlockPollingFails",
     when:
       'sum by (source) (increase(agent_polls_total{outcome="failed"}[15m])) > 0 ' +
       'unless sum by (source) (increase(agent_polls_total{outcome="polled"}[15m])) > 0',
     for: "5m",
     severity: "critical",
     summary: "Every poll of GitLab, or of Jira, has failed for 15 minutes.",
-    runbook: "gitlab-or-jira-is-away",
+    runbook: "gitlab-or-jira-is-unavailable",
   },
 ];
 

@@ -38,7 +38,7 @@ const cases: Readonly<Record<string, Case>> = {
       'agent_lock_acquisition_failures_total{reason="contention"}': "0+500x120",
     },
   },
-  InterlockNeedsAPerson: {
+  InterlockAckRequired: {
     fires: { ...held, 'ro_blocked_incidents{reason="ExhaustedRetries"}': "0x10 2x110" },
     with: { reason: "ExhaustedRetries" },
     // These clear by themselves.
@@ -73,7 +73,7 @@ const cases: Readonly<Record<string, Case>> = {
     with: { reason: "WebhookFailed" },
     isQuiet: { ...held, 'ro_stalled_objects{reason="Unavailable"}': "0x60 1x4 0x60" },
   },
-  InterlockSignalsTurnedBack: {
+  InterlockSignalsRejected: {
     fires: { ...held, 'gateway_signals_total{outcome="unavailable",source="alertmanager"}': "0+3x120" },
     isQuiet: {
       ...held,
@@ -97,7 +97,7 @@ const cases: Readonly<Record<string, Case>> = {
     fires: { ...held, ledger_database_lag_seconds: "0+60x120" },
     isQuiet: { ...held, ledger_database_lag_seconds: "290x120" },
   },
-  InterlockLedgerKeepsNothing: {
+  InterlockLedgerAppendFails: {
     fires: { ...held, 'ledger_append_failures_total{reason="full"}': "0x115 4x5" },
     isQuiet: { ...held, 'ledger_append_failures_total{reason="closed"}': "0+5x120" },
   },
@@ -123,7 +123,7 @@ const cases: Readonly<Record<string, Case>> = {
       'notify_notices_total{phase="Failed"}': "3x120",
     },
   },
-  InterlockNobodyDelivers: {
+  InterlockNotifyNotRunning: {
     fires: { notify_locks_held: "1x60 0x60" },
     isQuiet: { 'notify_locks_held{pod="one"}': "0x120", 'notify_locks_held{pod="two"}': "1x120" },
   },
@@ -153,7 +153,7 @@ const cases: Readonly<Record<string, Case>> = {
     // It includes the overlap.
     isQuiet: { ...held, agent_watermark_lag_seconds: "95x120" },
   },
-  InterlockNothingPolled: {
+  InterlockPollingFails: {
     fires: {
       ...held,
       'agent_polls_total{outcome="failed",source="gitlab"}': "0x60 0+1x60",

@@ -28,7 +28,7 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
     renewalFailed({ key, holder, fence }, cause) {
       count.renewalFailures.inc();
       const unreported = renewalLines(key);
-      if (unreported !== undefined) log.warn("claim_renewal_failed", { key, holder, fence, cause, unreported });
+      if (unreported !== undefined) log.warn("claim renewal failed", { key, holder, fence, cause, unreported });
     },
     lost({ key, holder, fence }, cause) {
       count.losses.inc();
@@ -48,7 +48,7 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
       count.evictions.inc(forgotten);
       evictedSinceLine += forgotten;
       if (evictionLines("") === undefined) return;
-      log.warn("dedup_store_eviction", { count: evictedSinceLine, maxEntries, ageMs });
+      log.warn("claims evicted", { count: evictedSinceLine, maxEntries, ageMs });
       evictedSinceLine = 0;
     },
   };

@@ -36,7 +36,7 @@ export function observeLocks({ stage, metrics, log, clock }: Observer): LockEven
     renewalFailed({ key, holder, fence }, cause) {
       count.renewalFailures.inc();
       const unreported = renewalLines(key);
-      if (unreported !== undefined) log.warn("lock_renewal_failed", { key, holder, fence, cause, unreported });
+      if (unreported !== undefined) log.warn("lock renewal failed", { key, holder, fence, cause, unreported });
     },
     lost({ key, holder, fence }, cause) {
       count.losses.inc();

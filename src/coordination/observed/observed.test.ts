@@ -316,11 +316,11 @@ describe("lock log events", () => {
     const { holder, fence } = await locks.acquire(key);
     await clock.advance(30_000);
 
-    const lines = log.events.filter(({ event }) => event === "lock_renewal_failed");
+    const lines = log.events.filter(({ event }) => event === "lock renewal failed");
     expect(lines.length).toBeLessThanOrEqual(3);
     expect(lines[0]).toEqual({
       level: "warn",
-      event: "lock_renewal_failed",
+      event: "lock renewal failed",
       fields: { key, holder, fence, cause: noAnswer, unreported: 0 },
     });
   });
@@ -429,9 +429,9 @@ describe("claim metrics", () => {
     await finish(7);
 
     expect(await moved()).toMatchObject({ gateway_dedup_evictions_total: 6 });
-    expect(log.events.filter(({ event }) => event === "dedup_store_eviction")).toEqual([
-      { level: "warn", event: "dedup_store_eviction", fields: { count: 1, maxEntries: 2, ageMs: 0 } },
-      { level: "warn", event: "dedup_store_eviction", fields: { count: 5, maxEntries: 2, ageMs: 10_000 } },
+    expect(log.events.filter(({ event }) => event === "claims evicted")).toEqual([
+      { level: "warn", event: "claims evicted", fields: { count: 1, maxEntries: 2, ageMs: 0 } },
+      { level: "warn", event: "claims evicted", fields: { count: 5, maxEntries: 2, ageMs: 10_000 } },
     ]);
   });
 
@@ -444,7 +444,7 @@ describe("claim metrics", () => {
 
     expect(await moved()).toMatchObject({ gateway_claim_renewal_failures_total: 50 });
     expect(log.events.filter(({ level }) => level === "warn")).toEqual([
-      { level: "warn", event: "claim_renewal_failed", fields: { key, holder, fence, cause: noAnswer, unreported: 0 } },
+      { level: "warn", event: "claim renewal failed", fields: { key, holder, fence, cause: noAnswer, unreported: 0 } },
     ]);
   });
 });
