@@ -17,9 +17,6 @@ export function pauseChanges(
   { clock, nowMs, keys }: PauseChangesOptions,
 ): KeySource {
   return {
-    get hasSynced() {
-      return pauses.hasSynced;
-    },
     synced: pauses.synced,
     feed(add) {
       let timer: Timer | undefined;

@@ -1,3 +1,4 @@
+import { decision } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import type { Blocked } from "../policy/index.ts";
 import type { NotificationRequest, RemediationTargetStatus, WorkflowExecutionStatus } from "../resources/index.ts";
@@ -30,8 +31,4 @@ export type Action =
   /** Tells people and metrics. Never stands in the way. */
   | { readonly do: "announce"; readonly what: Announcement };
 
-/** What to do now, and when to look again if nothing happens before. */
-export interface Decision {
-  readonly actions: readonly Action[];
-  readonly requeueAfterMs?: number;
-}
+export const act = decision<Action>;

@@ -1,12 +1,13 @@
+import { type Decision, iso } from "../kube/index.ts";
 import { type Allowed, type Blocked, decide as decidePolicy, remaining, withHolder } from "../policy/index.ts";
 import type { RecordHolder, SkipDetails, TargetHolder } from "../resources/index.ts";
-import type { Decision } from "./action.ts";
+import type { Action } from "./action.ts";
 import { usedApproval } from "./approval.ts";
 import type { ValidPlan } from "./plan.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** Asks the policy. The admitting write is conditional on the very record that was asked about: it is the lock. */
-export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision {
+export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision<Action> {
   const { execution, record, nowMs, settings, pauses } = snapshot;
   const { uid = "" } = execution.metadata;
   const { workflowId } = execution.spec.workflowRef;
@@ -47,7 +48,7 @@ function holderOf({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): Re
   };
 }
 
-function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision {
+function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision<Action> {
   const skipDetails = skipDetailsOf(snapshot, plan, decision);
   return {
     actions: [
@@ -126,8 +127,4 @@ function conflictOf(holder: TargetHolder, targetResource: string) {
  */
 function skippedAt({ nowMs }: Snapshot, holder: TargetHolder | undefined): string {
   return iso(Math.max(nowMs, holder ? Date.parse(holder.since) : nowMs));
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

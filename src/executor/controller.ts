@@ -1,17 +1,20 @@
-import { setMaxListeners } from "node:events";
 import type { Engine } from "../engines/index.ts";
 import {
-  type ChangeEvent,
-  Controller,
+  type ControllerGroup,
+  controllerGroup,
   type Informer,
-  informer,
   type KubeClient,
   type KubeObject,
   keysFrom,
+  labelKey,
+  type ObjectRef,
   OwnWrites,
   objectKey,
-  type Problem,
+  onlySynced,
   type ResourceType,
+  type RunningControllers,
+  reconcile,
+  refOf,
   refOfKey,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -32,11 +35,12 @@ import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { announcer } from "./announce.ts";
+import { decide } from "./decide.ts";
 import { eventRecorder } from "./kube-events.ts";
 import { executorMetrics } from "./metrics.ts";
-import type { AcknowledgersKnownSince, Caches } from "./observe.ts";
+import { type AcknowledgersKnownSince, type Caches, observe } from "./observe.ts";
+import { type Deps, perform } from "./perform.ts";
 import type { PlanDefaults } from "./plan.ts";
-import { reconcile } from "./reconcile.ts";
 import type { ExecutorSettings } from "./snapshot.ts";
 import { reconcileTarget } from "./targets.ts";
 
@@ -61,106 +65,38 @@ export interface ExecutorOptions {
   readonly concurrency?: number;
 }
 
-export interface Executor {
-  /** Resolves when it knows everything and has begun to work. */
-  readonly ready: Promise<void>;
-  readonly isReady: boolean;
-  /** Why executions that are stalled cannot be reported as such; undefined while they can. */
-  readonly problem: string | undefined;
-  /** Begins nothing new, waits for what is under way, and stops following. */
-  stop(options: { readonly deadlineMs: number }): Promise<void>;
-}
+export type Executor = RunningControllers;
 
 /** Drives executions and looks after target records, from now on until `stop`. Any number of replicas may do so. */
 export function startExecutor(options: ExecutorOptions): Executor {
-  const { client, clock, random, log, ledger, namespace, kinds, concurrency = 64 } = options;
-  const stop = new AbortController();
-  // Every informer listens: more than Node takes for a leak.
-  setMaxListeners(0, stop.signal);
-  const problem = (problem: Problem) => log.warn("executor problem", problem);
-  const follow = { client, clock, random, problem, signal: stop.signal };
-  const ownWrites = new OwnWrites();
-  const admitted = new Set<string>();
-
-  const executions = informer<WorkflowExecution, "uid">({
-    ...follow,
-    type: workflowExecutions,
-    indexes: { uid: ({ metadata }) => [metadata.uid ?? ""] },
-  });
-  const records = informer({ ...follow, type: remediationTargets, query: { namespace } });
-  const pauses = informer({ ...follow, type: automationPauses });
-  const entries = informer({
-    ...follow,
-    type: remediationWorkflows,
-    // Entries elsewhere are not the catalog's: anybody who may write in some namespace could add one.
-    query: { namespace: options.catalogNamespace },
-    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
-  });
-  const runs = followRuns(options.engines, (type) => {
-    return informer({
-      ...follow,
-      type,
-      query: { namespace, labelSelector: `${managedBy.label}=${managedBy.value}` },
-      indexes: { target: ({ metadata }) => targetKey(metadata.labels) },
-    });
-  });
-  for (const followed of [executions, records, ...new Set(runs.values())]) {
-    followed.subscribe((event: ChangeEvent, object: KubeObject) => event === "DELETED" && ownWrites.forget(object));
-  }
-  executions.subscribe((event, { metadata }) => event === "DELETED" && admitted.delete(metadata.uid ?? ""));
-  const engines = new Map(options.engines.map((engine) => [engine.name, engine]));
-  const caches: Caches = {
-    ...options,
-    defaults: { ...options.defaults, engines: new Set(engines.keys()) },
-    executions,
-    records,
-    pauses,
-    ownWrites,
-    admitted,
-    entries,
-    engines,
-    runs,
-  };
+  const { client, log, ledger, namespace, concurrency = 64 } = options;
+  const group = controllerGroup({ ...options, problem: (problem) => log.warn("executor problem", problem) });
+  const caches = openCaches(group, options);
+  const { executions, records, pauses, entries, kinds } = caches;
+  const runInformers = [...new Set(caches.runs.values())];
   const recorder = eventRecorder(client, log);
-  const followed = { executions, records, entries, nowMs: () => client.serverNowMs() };
-  const deps = {
-    caches,
-    ledger,
-    announce: announcer({ log, metrics: executorMetrics(options.metrics, followed), recorder }),
-    told: new Set<string>(),
-  };
+  const metrics = executorMetrics(options.metrics, { executions, records, entries, nowMs: () => client.serverNowMs() });
+  const deps = { caches, ledger, announce: announcer({ log, metrics, recorder }), reportedLost: new Set<string>() };
 
-  /** A run concerns the execution that made it, and the one that holds its target now: that may wait for it to go. */
-  const keysOfRun = ({ metadata }: KubeObject) => {
-    const uid = metadata.annotations?.[annotationKeys.executionUid] ?? "";
-    const [hash = ""] = targetKey(metadata.labels);
-    const holder = records.get({ namespace, name: hash })?.status?.holder;
+  /** A run concerns the execution that created it, and the one that holds its target now: that may wait for its removal. */
+  const runKeys = (run: KubeObject) => {
+    const uid = run.metadata.annotations?.[annotationKeys.executionUid] ?? "";
+    const [name = ""] = targetKey(run);
+    const holder = records.get({ namespace, name })?.status?.holder;
     return [...executions.byIndex("uid", uid).map(objectKey), ...holderKey(holder)];
   };
-  const runInformers = [...new Set(runs.values())];
   const stalls = stallReporter({ ...options, stage: "executor" });
-  const drive = new Controller({
+  group.controller({
     name: "executions",
-    clock,
-    random,
-    problem,
     concurrency,
     sources: [
       keysFrom(executions, (execution) => [objectKey(execution)]),
       keysFrom(records, ({ status }) => holderKey(status?.holder)),
-      keysFrom(entries, () => []),
-      keysFrom(pauses, () => []),
-      // Without the kinds that are defined, a valid execution would pass for an invalid one.
-      {
-        get hasSynced() {
-          return kinds.hasSynced;
-        },
-        synced: kinds.synced,
-        feed: () => () => {},
-      },
-      ...runInformers.map((informer) => keysFrom(informer, keysOfRun)),
+      // Without the defined kinds, a valid execution would look invalid.
+      ...[entries, pauses, kinds].map(onlySynced),
+      ...runInformers.map((informer) => keysFrom(informer, runKeys)),
     ],
-    reconcile: (key, signal) => reconcile(refOfKey(key), deps, signal),
+    reconcile: (key, signal) => reconcileExecution(refOfKey(key), deps, signal),
     stalls: stalls.watch({
       type: workflowExecutions,
       noun: "execution",
@@ -172,15 +108,12 @@ export function startExecutor(options: ExecutorOptions): Executor {
       },
     }),
   });
-  const lookAfterTargets = new Controller({
+  group.controller({
     name: "targets",
-    clock,
-    random,
-    problem,
     sources: [
       keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
-      keysFrom(executions, ({ metadata }) => targetKey(metadata.labels)),
-      ...runInformers.map((informer) => keysFrom(informer, ({ metadata }) => targetKey(metadata.labels))),
+      keysFrom(executions, targetKey),
+      ...runInformers.map((informer) => keysFrom(informer, targetKey)),
     ],
     reconcile: (key, signal) => reconcileTarget(key, deps, signal),
     stalls: stalls.watch({
@@ -189,33 +122,77 @@ export function startExecutor(options: ExecutorOptions): Executor {
       find: (name) => records.get({ namespace, name }),
     }),
   });
+  return group.running({ stalls, drain: () => recorder.drain() });
+}
 
+function openCaches(group: ControllerGroup, options: ExecutorOptions): Caches {
+  const { namespace } = options;
+  const executions = group.informer<WorkflowExecution, "uid">({
+    type: workflowExecutions,
+    indexes: { uid: ({ metadata }) => [metadata.uid ?? ""] },
+  });
+  const records = group.informer({ type: remediationTargets, query: { namespace } });
+  const entries = group.informer({
+    type: remediationWorkflows,
+    // Entries in other namespaces are not part of the catalog: their authors need not be catalog authors.
+    query: { namespace: options.catalogNamespace },
+    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
+  });
+  const runs = openRuns(options.engines, (type) =>
+    group.informer({
+      type,
+      query: { namespace, labelSelector: `${managedBy.label}=${managedBy.value}` },
+      indexes: { target: targetKey },
+    }),
+  );
+  const ownWrites = new OwnWrites();
+  const admitted = new Set<string>();
+  executions.subscribe((event, { metadata }) => event === "DELETED" && admitted.delete(metadata.uid ?? ""));
+  const engines = new Map(options.engines.map((engine) => [engine.name, engine]));
   return {
-    ready: Promise.all([drive.ready, lookAfterTargets.ready]).then(() => {}),
-    get isReady() {
-      return drive.isReady && lookAfterTargets.isReady;
-    },
-    get problem() {
-      return stalls.problem;
-    },
-    async stop({ deadlineMs }) {
-      await Promise.all([drive.stop({ deadlineMs }), lookAfterTargets.stop({ deadlineMs })]);
-      await stalls.stop();
-      await recorder.drain();
-      stop.abort();
-    },
+    ...options,
+    client: ownWrites.track(options.client, [executions, records, ...new Set(runs.values())]),
+    defaults: { ...options.defaults, engines: new Set(engines.keys()) },
+    executions,
+    records,
+    pauses: group.informer({ type: automationPauses }),
+    ownWrites,
+    admitted,
+    entries,
+    engines,
+    runs,
   };
 }
 
+async function reconcileExecution(ref: ObjectRef, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
+  const { caches } = deps;
+  const cached = caches.executions.get(ref);
+  // Our own last write arrives as an event.
+  if (!cached || caches.ownWrites.isOutdated(cached)) return undefined;
+  return reconcile(await observe(cached, caches, signal), {
+    decide,
+    perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+    observeAgain: async (after) => after ?? observeFresh(cached, caches, signal),
+  });
+}
+
+/** Everything as the API server has it, after a cache was found to be outdated. */
+async function observeFresh(cached: WorkflowExecution, caches: Caches, signal: AbortSignal) {
+  const current = await caches.client.get(workflowExecutions, refOf(cached), { signal });
+  if (current) caches.ownWrites.note(current);
+  if (current?.metadata.uid !== cached.metadata.uid) caches.ownWrites.noteGone(cached);
+  return current && observe(current, caches, signal, { fresh: true });
+}
+
 /** One informer for each kind of run: several engines may share one. */
-function followRuns(
+function openRuns(
   engines: readonly Engine[],
-  follow: (type: ResourceType<KubeObject>) => Informer<KubeObject, "target">,
+  open: (type: ResourceType<KubeObject>) => Informer<KubeObject, "target">,
 ) {
   const byKind = new Map<string, Informer<KubeObject, "target">>();
   const byEngine = new Map<EngineName, Informer<KubeObject, "target">>();
   for (const { name, runs } of engines) {
-    const known = byKind.get(runs.kind) ?? follow(runs);
+    const known = byKind.get(runs.kind) ?? open(runs);
     byKind.set(runs.kind, known);
     byEngine.set(name, known);
   }
@@ -226,7 +203,4 @@ function holderKey(holder: { executionNamespace: string; executionName: string }
   return holder ? [`${holder.executionNamespace}/${holder.executionName}`] : [];
 }
 
-function targetKey(labels: Readonly<Record<string, string>> = {}): readonly string[] {
-  const hash = labels[labelKeys.targetHash];
-  return hash === undefined ? [] : [hash];
-}
+const targetKey = labelKey(labelKeys.targetHash);

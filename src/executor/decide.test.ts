@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunState } from "../engines/index.ts";
+import type { Decision } from "../kube/index.ts";
 import { defaultPolicy } from "../policy/index.ts";
 import {
   executionFinalizer,
@@ -10,7 +11,7 @@ import {
   type WorkflowExecutionStatus,
   type WorkflowHistory,
 } from "../resources/index.ts";
-import type { Decision } from "./action.ts";
+import type { Action } from "./action.ts";
 import { decide } from "./decide.ts";
 import { marksOf } from "./marks.ts";
 import type { ValidPlan } from "./plan.ts";
@@ -230,7 +231,7 @@ describe("an execution that has ended", () => {
   });
 });
 
-function steps({ actions }: Decision): readonly string[] {
+function steps({ actions }: Decision<Action>): readonly string[] {
   return actions.map((action) => (action.do === "set-status" ? `set-status ${action.status.phase}` : action.do));
 }
 

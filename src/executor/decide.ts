@@ -1,5 +1,6 @@
+import { type Decision, requeueAfter } from "../kube/index.ts";
 import { cancelRequestOn } from "../resources/index.ts";
-import type { Action, Decision } from "./action.ts";
+import { type Action, act } from "./action.ts";
 import { admitOrSkip } from "./admission.ts";
 import { approvalProblem, requiresApproval } from "./approval.ts";
 import { cancellationOf } from "./cancellation.ts";
@@ -20,7 +21,7 @@ import { mirrored, pending, running } from "./statuses.ts";
  *
  * The target is held from the write of the record that admits the execution until the write that folds its end.
  */
-export function decide(snapshot: Snapshot): Decision {
+export function decide(snapshot: Snapshot): Decision<Action> {
   const { status } = snapshot.execution;
   switch (status?.phase) {
     case undefined:
@@ -36,14 +37,14 @@ export function decide(snapshot: Snapshot): Decision {
   }
 }
 
-function decideNew(snapshot: Snapshot): Decision {
+function decideNew(snapshot: Snapshot): Decision<Action> {
   if (snapshot.execution.metadata.deletionTimestamp) return settle(snapshot);
   // Found by its target's hash and kept by its finalizer, before anything is done for it.
   if (snapshot.plan.target && !isMarked(snapshot.execution, snapshot.plan.target)) return act({ do: "mark" });
   return act({ do: "set-status", status: pending() }, { do: "announce", what: { kind: "pending" } });
 }
 
-function decidePending(snapshot: Snapshot): Decision {
+function decidePending(snapshot: Snapshot): Decision<Action> {
   const { execution, plan, record, run, refusal } = snapshot;
   const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (execution.metadata.deletionTimestamp) return settle(snapshot);
@@ -82,7 +83,7 @@ function approvalGap({ execution, approval, record }: Snapshot, plan: ValidPlan)
 }
 
 /** The name of our run is taken. */
-function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision {
+function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   const { owner, state } = run;
   if (owner.kind === "foreign") {
     return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: owner.why });
@@ -90,7 +91,7 @@ function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision {
   // A run that was created late, after its execution had lost the target, never started and never will.
   const mayGo = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
   // Its end is an event that wakes us.
-  if (run.object.metadata.deletionTimestamp) return { actions: [], requeueAfterMs: 5_000 };
+  if (run.object.metadata.deletionTimestamp) return requeueAfter(5_000);
   if (mayGo) return act({ do: "delete-run", run });
 
   const why = `the run of ${owner.kind === "other" ? owner.name : "another execution"} is not settled yet`;
@@ -99,7 +100,7 @@ function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision {
 
 type RunningStatus = Extract<NonNullable<Snapshot["execution"]["status"]>, { phase: "Running" }>;
 
-function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision {
+function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Action> {
   const run = snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined;
   if (!run) return failed(snapshot, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
   switch (run.state.kind) {
@@ -107,9 +108,7 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision {
       return completed(snapshot, run, run.state);
     case "failed":
       // Over, but with something of it still at work: the target is not free before that has gone, too.
-      return run.failure?.unfinished
-        ? { actions: [], requeueAfterMs: 1_000 }
-        : failed(snapshot, failureOfRun(snapshot, run));
+      return run.failure?.unfinished ? requeueAfter(1_000) : failed(snapshot, failureOfRun(snapshot, run));
     case "suspended":
       return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
     case "running":
@@ -117,7 +116,7 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision {
   }
 }
 
-function start(snapshot: Snapshot, run: ObservedRun): Decision {
+function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   if (!snapshot.record?.status) return act({ do: "create-record" });
   return act(
     { do: "record", event: events.started(snapshot, run) },
@@ -129,7 +128,7 @@ function start(snapshot: Snapshot, run: ObservedRun): Decision {
 /** Whatever it did before it vanished, it had begun. */
 const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as const;
 
-function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): Decision {
+function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): Decision<Action> {
   const cancel = cancelReason(snapshot, status, run);
   const requested = cancel === "Requested" ? cancellationOf(snapshot) : undefined;
   if (cancel && !run.cancelledBecause) {
@@ -164,8 +163,4 @@ const timeoutGraceMs = 30_000;
 function deadlineMs({ plan }: Snapshot, { startTime }: RunningStatus): number {
   if (plan.kind === "invalid") return Number.MAX_SAFE_INTEGER;
   return Date.parse(startTime) + plan.timeoutMs + timeoutGraceMs;
-}
-
-function act(...actions: readonly Action[]): Decision {
-  return { actions };
 }

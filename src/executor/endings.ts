@@ -1,5 +1,6 @@
 import type { RunFailure } from "../engines/index.ts";
-import type { KubeObject } from "../kube/index.ts";
+import type { Decision } from "../kube/index.ts";
+import { iso, type KubeObject } from "../kube/index.ts";
 import { foldEnd, historyOf, isVerifiedName, type NameGuarantee } from "../policy/index.ts";
 import {
   type Acknowledgement,
@@ -15,7 +16,7 @@ import {
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import type { Decision } from "./action.ts";
+import type { Action } from "./action.ts";
 import { cancellationOf } from "./cancellation.ts";
 import { summarise } from "./failure-summary.ts";
 import { cancelRequested } from "./ledger-events.ts";
@@ -26,9 +27,13 @@ type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
 type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
 
 /** The run succeeded. */
-export function completed(snapshot: Snapshot, run: ObservedRun, state: { readonly completedAt: string }): Decision {
+export function completed(
+  snapshot: Snapshot,
+  run: ObservedRun,
+  state: { readonly completedAt: string },
+): Decision<Action> {
   const startTime = startedAt(snapshot) ?? startTimeOf(run) ?? iso(snapshot.nowMs);
-  const completionTime = new Date(state.completedAt).toISOString();
+  const completionTime = iso(state.completedAt);
   const durationMs = elapsed(startTime, completionTime);
   const status: Completed = {
     phase: "Completed",
@@ -56,15 +61,14 @@ interface Failure extends RunFailure {
 }
 
 /** The run failed, or is gone. */
-export function failed(snapshot: Snapshot, told: Failure): Decision {
+export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
   const failure = { ...told, message: withoutSecrets(told.message, snapshot) };
   const { status, metadata } = snapshot.execution;
   const before = status?.phase === "Running" ? status : undefined;
   const run = snapshot.run?.owner.kind === "us" ? snapshot.run : undefined;
   const workload = run?.workload ?? before?.workload;
   const startTime = before?.startTime ?? (run && startTimeOf(run));
-  const completionTime =
-    run?.state.kind === "failed" ? new Date(run.state.completedAt).toISOString() : iso(snapshot.nowMs);
+  const completionTime = run?.state.kind === "failed" ? iso(run.state.completedAt) : iso(snapshot.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
   const { cancellation } = told;
   // Whoever asks for a block gets one, even if nothing was started.
@@ -115,12 +119,12 @@ export function failed(snapshot: Snapshot, told: Failure): Decision {
 export function failedBefore(
   snapshot: Snapshot,
   refusal: { readonly reason: FailureReason; readonly message: string },
-): Decision {
+): Decision<Action> {
   return failed(snapshot, { ...refusal, anythingStarted: false });
 }
 
 /** Ends an execution that an operator cancelled before its run was started. */
-export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation): Decision {
+export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation): Decision<Action> {
   const message = describeCancellation(cancellation);
   const { actions } = failed(snapshot, { reason: "Cancelled", message, anythingStarted: false, cancellation });
   return { actions: [{ do: "record", event: cancelRequested(snapshot, cancellation) }, ...actions] };
@@ -252,8 +256,4 @@ function startedAt({ execution }: Snapshot): string | undefined {
 /** The clocks of engine and API server need not agree to the millisecond. */
 function elapsed(from: string, to: string): number {
   return Math.max(0, Date.parse(to) - Date.parse(from));
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

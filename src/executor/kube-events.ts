@@ -1,4 +1,4 @@
-import { type KubeClient, type KubeEvent, kubeEvents, nameHash } from "../kube/index.ts";
+import { iso, type KubeClient, type KubeEvent, kubeEvents, nameHash } from "../kube/index.ts";
 import { workflowExecutions } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Announcement } from "./announcement.ts";
@@ -34,7 +34,7 @@ export function eventOf(what: Announcement, { execution, nowMs }: Snapshot): Kub
   if (!said) return undefined;
   const { name = "", namespace = "", uid = "" } = execution.metadata;
   const { apiVersion, kind } = workflowExecutions;
-  const at = new Date(nowMs).toISOString();
+  const at = iso(nowMs);
   return {
     apiVersion: "v1",
     kind: "Event",

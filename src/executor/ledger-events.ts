@@ -1,3 +1,4 @@
+import { iso } from "../kube/index.ts";
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { toldCheck } from "../policy/index.ts";
 import type {
@@ -139,8 +140,4 @@ function workloadFacts(workload: Workload | undefined): Readonly<Record<string, 
     ...(imageDigests ? { image_digests: imageDigests } : {}),
     service_account: serviceAccountName ?? "default",
   };
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

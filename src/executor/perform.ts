@@ -1,5 +1,13 @@
 import type { Engine } from "../engines/index.ts";
-import { exactly, KubeError, type KubeObject, type Patch, refOf, type UpdateOutcome } from "../kube/index.ts";
+import {
+  deleteExactly,
+  KubeError,
+  type KubeObject,
+  type Patch,
+  type Performed,
+  refOf,
+  writeStatus,
+} from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -32,31 +40,21 @@ export interface Deps {
   readonly announce: Announce;
 }
 
-/**
- * What came of an action. `lost`: somebody else was faster, so everything has to be read again. `waiting`: it will happen,
- * and its end is an event.
- */
-export type Performed =
-  | { readonly kind: "done"; readonly snapshot: Snapshot }
-  | { readonly kind: "lost" }
-  | { readonly kind: "waiting" };
-
-/** Does one thing. Harmless to repeat; whatever it writes is conditional on what was seen. */
-export async function perform(action: Action, snapshot: Snapshot, deps: Deps, signal: AbortSignal): Promise<Performed> {
+/** Performs one action. Safe to repeat; every write is conditional on the snapshot. */
+export async function perform(
+  action: Action,
+  snapshot: Snapshot,
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<Performed<Snapshot>> {
   const { caches, ledger } = deps;
   const { client } = caches;
   const { execution } = snapshot;
   switch (action.do) {
     case "mark":
-      return updated(
-        snapshot,
-        await client.patch(workflowExecutions, refOf(execution), markPatch(snapshot), { signal }),
-      );
+      return patchExecution(snapshot, markPatch(snapshot), caches, signal);
     case "unmark":
-      return updated(
-        snapshot,
-        await client.patch(workflowExecutions, refOf(execution), unmarkPatch(execution), { signal }),
-      );
+      return patchExecution(snapshot, unmarkPatch(execution), caches, signal);
     case "set-status":
       return setStatus(
         action.decision ? { ...snapshot, decision: action.decision } : snapshot,
@@ -67,20 +65,18 @@ export async function perform(action: Action, snapshot: Snapshot, deps: Deps, si
     case "mirror-run":
       return (await isCurrent(action.run, snapshot, caches, signal))
         ? setStatus(snapshot, action.status, caches, signal)
-        : { kind: "lost" };
+        : { kind: "stale" };
     case "create-record": {
       const record = await rebuildRecord(snapshot, caches, signal);
-      return record ? { kind: "done", snapshot: { ...snapshot, record } } : { kind: "lost" };
+      return record ? { kind: "done", snapshot: { ...snapshot, record } } : { kind: "stale" };
     }
     case "write-record": {
       if (!snapshot.record) throw new TypeError("a record is written only after it was read");
       const isAdmission = isHeldBy(execution, action.status) && !isHeldBy(execution, snapshot.record.status);
-      if (isAdmission && !(await mayAdmit(snapshot, caches, signal))) return { kind: "lost" };
+      if (isAdmission && !(await mayAdmit(snapshot, caches, signal))) return { kind: "stale" };
       const next = { ...snapshot.record, status: action.status };
-      const outcome = await client.update(remediationTargets, next, { subresource: "status", signal });
-      return outcome.kind === "updated"
-        ? { kind: "done", snapshot: { ...snapshot, record: outcome.object } }
-        : { kind: "lost" };
+      const record = await writeStatus(client, remediationTargets, next, signal);
+      return record ? { kind: "done", snapshot: { ...snapshot, record } } : { kind: "stale" };
     }
     case "create-run":
       return createRun(snapshot, deps, signal);
@@ -90,11 +86,8 @@ export async function perform(action: Action, snapshot: Snapshot, deps: Deps, si
       return cancelRun(snapshot, action.run, action.because, caches, signal);
     case "delete-run":
       return deleteRun(snapshot, action.run, deps, signal);
-    case "delete-execution": {
-      const options = { preconditions: exactly(execution) };
-      const outcome = await client.delete(workflowExecutions, refOf(execution), options, { signal });
-      return { kind: outcome.kind === "conflict" ? "lost" : "waiting" };
-    }
+    case "delete-execution":
+      return { kind: (await deleteExactly(client, workflowExecutions, execution, { signal })) ? "waiting" : "stale" };
     case "record":
       await ledger.append(action.event);
       return { kind: "done", snapshot };
@@ -133,9 +126,9 @@ async function setStatus(
   status: WorkflowExecutionStatus,
   { client }: Caches,
   signal: AbortSignal,
-): Promise<Performed> {
-  const next = { ...snapshot.execution, status };
-  return updated(snapshot, await client.update(workflowExecutions, next, { subresource: "status", signal }));
+): Promise<Performed<Snapshot>> {
+  const execution = await writeStatus(client, workflowExecutions, { ...snapshot.execution, status }, signal);
+  return execution ? { kind: "done", snapshot: { ...snapshot, execution } } : { kind: "stale" };
 }
 
 async function isCurrent(
@@ -148,10 +141,16 @@ async function isCurrent(
   return run?.metadata.resourceVersion === object.metadata.resourceVersion;
 }
 
-function updated(snapshot: Snapshot, outcome: UpdateOutcome<WorkflowExecution>): Performed {
+async function patchExecution(
+  snapshot: Snapshot,
+  patch: Patch,
+  { client }: Caches,
+  signal: AbortSignal,
+): Promise<Performed<Snapshot>> {
+  const outcome = await client.patch(workflowExecutions, refOf(snapshot.execution), patch, { signal });
   return outcome.kind === "updated"
     ? { kind: "done", snapshot: { ...snapshot, execution: outcome.object } }
-    : { kind: "lost" };
+    : { kind: "stale" };
 }
 
 function markPatch({ execution, plan }: Snapshot): Patch {
@@ -168,17 +167,21 @@ function unmarkPatch({ metadata }: WorkflowExecution): Patch {
   };
 }
 
-async function createRun(snapshot: Snapshot, { caches, announce }: Deps, signal: AbortSignal): Promise<Performed> {
+async function createRun(
+  snapshot: Snapshot,
+  { caches, announce }: Deps,
+  signal: AbortSignal,
+): Promise<Performed<Snapshot>> {
   const engine = needEngine(snapshot, caches);
   const entry = snapshot.plan.kind === "valid" ? snapshot.plan.entry : undefined;
   // The catalog may have changed since the execution was admitted: what is decided on an old entry is decided again.
-  if (entry && !(await isUnchanged(entry, caches, signal))) return { kind: "lost" };
+  if (entry && !(await isUnchanged(entry, caches, signal))) return { kind: "stale" };
   const prepared = await engine.prepare(orderOf(snapshot, caches), signal);
   if (prepared.kind === "refused") return { kind: "done", snapshot: { ...snapshot, refusal: prepared } };
   try {
     const outcome = await caches.client.create(engine.runs, prepared.run, { signal });
     // Taken: by our own run, whose creation we were not told of, or by another that has to go first.
-    if (outcome.kind === "already-exists") return { kind: "lost" };
+    if (outcome.kind === "already-exists") return { kind: "stale" };
     const run = ourRun(outcome.object, engine);
     announce({ kind: "run-created", runName: outcome.object.metadata.name ?? "" }, snapshot);
     return { kind: "done", snapshot: { ...snapshot, run } };
@@ -203,18 +206,23 @@ function refusalIn(error: unknown): { reason: FailureReason; message: string } |
  * The second half of the lock. The create may have come late, from a replica that was paused: so execution and record are
  * read once more, and only then is exactly this run started.
  */
-async function startRun(snapshot: Snapshot, run: ObservedRun, caches: Caches, signal: AbortSignal): Promise<Performed> {
+async function startRun(
+  snapshot: Snapshot,
+  run: ObservedRun,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<Performed<Snapshot>> {
   const { client, namespace } = caches;
   const engine = needEngine(snapshot, caches);
   const { uid } = snapshot.execution.metadata;
   const execution = await client.get(workflowExecutions, refOf(snapshot.execution), { signal });
-  if (execution?.metadata.uid !== uid || !execution || !isToStart(execution, run)) return { kind: "lost" };
+  if (execution?.metadata.uid !== uid || !execution || !isToStart(execution, run)) return { kind: "stale" };
   const name = snapshot.record?.metadata.name ?? "";
   const record = await client.get(remediationTargets, { namespace, name }, { signal });
-  if (record?.status?.holder?.executionUid !== uid) return { kind: "lost" };
+  if (record?.status?.holder?.executionUid !== uid) return { kind: "stale" };
 
   const outcome = await client.patch(engine.runs, refOf(run.object), engine.start(run.object), { signal });
-  if (outcome.kind !== "updated") return { kind: "lost" };
+  if (outcome.kind !== "updated") return { kind: "stale" };
   return { kind: "done", snapshot: { ...snapshot, execution, record, run: ourRun(outcome.object, engine) } };
 }
 
@@ -230,11 +238,11 @@ async function cancelRun(
   because: CancelReason,
   caches: Caches,
   signal: AbortSignal,
-): Promise<Performed> {
+): Promise<Performed<Snapshot>> {
   const engine = needEngine(snapshot, caches);
   const patch = withCancelReason(engine.cancel(run.object), because);
   const outcome = await caches.client.patch(engine.runs, refOf(run.object), patch, { signal });
-  if (outcome.kind !== "updated") return { kind: "lost" };
+  if (outcome.kind !== "updated") return { kind: "stale" };
   return { kind: "waiting" };
 }
 
@@ -257,25 +265,22 @@ async function deleteRun(
   run: ObservedRun,
   { caches, announce }: Deps,
   signal: AbortSignal,
-): Promise<Performed> {
+): Promise<Performed<Snapshot>> {
   const engine = needEngine(snapshot, caches);
   const ref = refOf(run.object);
   // What is below it goes first: Tekton would take a TaskRun that is left for one of the next run, with its success.
-  const options = { preconditions: exactly(run.object), propagation: "Foreground" } as const;
+  const options = { propagation: "Foreground", signal } as const;
   try {
-    const outcome = await caches.client.delete(engine.runs, ref, options, { signal });
-    if (outcome.kind === "conflict") return { kind: "lost" };
+    if (!(await deleteExactly(caches.client, engine.runs, run.object, options))) return { kind: "stale" };
   } catch (error) {
     announce({ kind: "cleanup-failed", why: `run ${ref.name} could not be deleted: ${String(error)}` }, snapshot);
     throw error;
   }
   const left = await caches.client.get(engine.runs, ref, { signal });
   if (left?.metadata.uid === run.uid) return { kind: "waiting" };
-  return left ? { kind: "lost" } : { kind: "done", snapshot: withoutRun(snapshot) };
-}
-
-function withoutRun({ run: _gone, ...rest }: Snapshot): Snapshot {
-  return { ...rest, run: undefined };
+  if (left) return { kind: "stale" };
+  caches.ownWrites.noteGone(run.object);
+  return { kind: "done", snapshot: { ...snapshot, run: undefined } };
 }
 
 function orderOf({ execution, plan, record, settings }: Snapshot, { namespace }: Caches) {

@@ -1,5 +1,5 @@
 import { runOwner } from "../engines/index.ts";
-import type { KubeObject } from "../kube/index.ts";
+import { iso, type KubeObject } from "../kube/index.ts";
 import { foldAck, foldEnd, type NameGuarantee, withHolder } from "../policy/index.ts";
 import {
   annotationKeys,
@@ -111,7 +111,7 @@ function holderByMarks(run: KubeObject): TargetHolder {
     executionNamespace: labels[labelKeys.sourceNamespace] ?? "",
     workflowId: labels[labelKeys.workflowId] ?? "",
     engine: labels[labelKeys.engine] as TargetHolder["engine"],
-    since: new Date(creationTimestamp ?? 0).toISOString(),
+    since: iso(creationTimestamp ?? 0),
   };
 }
 
@@ -132,7 +132,7 @@ function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly 
     executionNamespace: metadata.namespace ?? "",
     workflowId: spec.workflowRef.workflowId,
     engine: engine as TargetHolder["engine"],
-    since: new Date(since ?? metadata.creationTimestamp ?? 0).toISOString(),
+    since: iso(since ?? metadata.creationTimestamp ?? 0),
     ...(approval ? { approval } : {}),
   };
 }

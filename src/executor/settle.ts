@@ -1,3 +1,4 @@
+import { type Decision, iso, nothing, requeueAfter } from "../kube/index.ts";
 import { foldAck, foldEnd, freeHolder, historyOf, isFolded } from "../policy/index.ts";
 import {
   type Condition,
@@ -8,7 +9,7 @@ import {
   type WorkflowExecutionStatus,
 } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import type { Action, Decision } from "./action.ts";
+import { type Action, act } from "./action.ts";
 import { acknowledgementOf, endOf } from "./endings.ts";
 import * as events from "./ledger-events.ts";
 import { noticeOf } from "./notice.ts";
@@ -19,7 +20,7 @@ import type { ObservedRun, Snapshot } from "./snapshot.ts";
  * What is left to do for an execution that has ended, was skipped, or is being deleted before it began: fold its end into
  * the target record, which frees the target; remove its run, by uid; let it go.
  */
-export function settle(snapshot: Snapshot): Decision {
+export function settle(snapshot: Snapshot): Decision<Action> {
   const end = endOf(snapshot.execution, snapshot.settings);
   return (
     noteHolding(snapshot) ??
@@ -35,7 +36,7 @@ export function settle(snapshot: Snapshot): Decision {
  * moment. That is written down before the target is freed, because afterwards nothing else would say so, and the ledger
  * has to be told of both.
  */
-function noteHolding(snapshot: Snapshot): Decision | undefined {
+function noteHolding(snapshot: Snapshot): Decision<Action> | undefined {
   const { execution, record } = snapshot;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (!holds || !execution.status || wasAdmitted(execution) || owesFreeing(execution)) return undefined;
@@ -58,7 +59,7 @@ function owesFreeing({ status }: WorkflowExecution): boolean {
 }
 
 /** The end goes into the record once, by whichever replica comes first; that write frees the target. */
-function fold(snapshot: Snapshot, end: ExecutionEnd): Decision | undefined {
+function fold(snapshot: Snapshot, end: ExecutionEnd): Decision<Action> | undefined {
   const { execution, plan, record, settings } = snapshot;
   const { workflowId } = execution.spec.workflowRef;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
@@ -77,7 +78,7 @@ function fold(snapshot: Snapshot, end: ExecutionEnd): Decision | undefined {
  * Told from what is durable, before the condition that says it was told: after a crash anywhere between it is told again,
  * under the same ids.
  */
-function report(snapshot: Snapshot): Decision | undefined {
+function report(snapshot: Snapshot): Decision<Action> | undefined {
   const event = events.ended(snapshot);
   const wasHeld = wasAdmitted(snapshot.execution) || owesFreeing(snapshot.execution);
   const isDue = event ? !isRecorded(snapshot.execution) || owesFreeing(snapshot.execution) : wasHeld;
@@ -105,7 +106,7 @@ function wasAdmitted(execution: WorkflowExecution): boolean {
   return status?.phase === "Completed";
 }
 
-function giveBack(snapshot: Snapshot): Decision | undefined {
+function giveBack(snapshot: Snapshot): Decision<Action> | undefined {
   const { execution, record, run } = snapshot;
   const { uid = "" } = execution.metadata;
   // Only a Running execution has its run started, so this one never was.
@@ -115,7 +116,7 @@ function giveBack(snapshot: Snapshot): Decision | undefined {
 }
 
 /** A person said that trying again is safe. */
-function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision | undefined {
+function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> | undefined {
   const { execution, plan, record, settings } = snapshot;
   const ack =
     end &&
@@ -134,7 +135,7 @@ function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decisio
   );
 }
 
-function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision {
+function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> {
   const { execution, run } = snapshot;
   const isOurs = run?.owner.kind === "us";
   if (execution.metadata.deletionTimestamp) return isOurs ? remove(snapshot, run) : letGo(snapshot);
@@ -146,25 +147,25 @@ function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision {
   if (run.uid !== named) return remove(snapshot, run);
 
   const dueMs = keepUntilMs(snapshot, end);
-  return snapshot.nowMs >= dueMs ? remove(snapshot, run) : { actions: [], requeueAfterMs: dueMs - snapshot.nowMs };
+  return snapshot.nowMs >= dueMs ? remove(snapshot, run) : requeueAfter(dueMs - snapshot.nowMs);
 }
 
 /** Deletes an execution without an owner after its retention. */
-function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision {
+function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> {
   const untilMs = executionKeptUntilMs(snapshot, end);
-  if (untilMs === undefined) return { actions: [] };
+  if (untilMs === undefined) return nothing;
   if (snapshot.nowMs >= untilMs) return act({ do: "delete-execution" });
-  return { actions: [], requeueAfterMs: Math.min(untilMs - snapshot.nowMs, recheckMs) };
+  return requeueAfter(Math.min(untilMs - snapshot.nowMs, recheckMs));
 }
 
 /** A run that does not go, because something else wants to keep it, is reported and asked for again. */
-function remove({ nowMs }: Snapshot, run: ObservedRun): Decision {
+function remove({ nowMs }: Snapshot, run: ObservedRun): Decision<Action> {
   const { name = "", deletionTimestamp } = run.object.metadata;
   if (!deletionTimestamp) {
     return act({ do: "delete-run", run }, { do: "announce", what: { kind: "run-removed", runName: name } });
   }
   const waitedMs = nowMs - Date.parse(deletionTimestamp);
-  if (waitedMs < slowRemovalMs) return { actions: [], requeueAfterMs: slowRemovalMs - waitedMs };
+  if (waitedMs < slowRemovalMs) return requeueAfter(slowRemovalMs - waitedMs);
   const why = `run ${name} is still there ${formatDuration(waitedMs)} after it was deleted: see its finalizers`;
   return { actions: [{ do: "announce", what: { kind: "cleanup-failed", why } }], requeueAfterMs: slowRemovalMs };
 }
@@ -177,8 +178,8 @@ function keepUntilMs({ plan, settings }: Snapshot, { outcome, completedAt }: Exe
   return Date.parse(completedAt) + (outcome === "Success" ? cooldownMs : settings.runTtlMs);
 }
 
-function letGo(snapshot: Snapshot): Decision {
-  if (!snapshot.execution.metadata.finalizers?.includes(executionFinalizer)) return { actions: [] };
+function letGo(snapshot: Snapshot): Decision<Action> {
+  if (!snapshot.execution.metadata.finalizers?.includes(executionFinalizer)) return nothing;
   return act({ do: "record", event: events.deleted(snapshot) }, { do: "unmark" });
 }
 
@@ -196,9 +197,5 @@ function withConditions(snapshot: Snapshot, wasHeld: boolean): WorkflowExecution
 }
 
 function condition({ nowMs }: Snapshot, is: Omit<Condition, "lastTransitionTime">): Condition {
-  return { ...is, lastTransitionTime: new Date(nowMs).toISOString() };
-}
-
-function act(...actions: readonly Action[]): Decision {
-  return { actions };
+  return { ...is, lastTransitionTime: iso(nowMs) };
 }

@@ -1,4 +1,5 @@
 import type { RunProgress } from "../engines/index.ts";
+import { iso } from "../kube/index.ts";
 import type { RunRef, RunStatus, UsedApproval, WorkflowExecutionStatus } from "../resources/index.ts";
 import { usedApproval } from "./approval.ts";
 import type { ObservedRun, Snapshot } from "./snapshot.ts";
@@ -13,7 +14,7 @@ export function running(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Runn
   const { nowMs } = snapshot;
   return {
     phase: "Running",
-    startTime: startTimeOf(run) ?? new Date(nowMs).toISOString(),
+    startTime: startTimeOf(run) ?? iso(nowMs),
     pipelineRunRef: refTo(run),
     pipelineRunStatus: summaryOf(run),
     workload: run.workload,
@@ -58,7 +59,7 @@ export function summaryOf({ state }: ObservedRun): RunStatus {
 /** When the engine says that the run began, with milliseconds as in all times we write. */
 export function startTimeOf({ state }: ObservedRun): string | undefined {
   const { startedAt } = progressOf(state);
-  return startedAt === undefined ? undefined : new Date(startedAt).toISOString();
+  return startedAt === undefined ? undefined : iso(startedAt);
 }
 
 function progressOf(state: ObservedRun["state"]): RunProgress {

@@ -1,5 +1,5 @@
 import { type Engine, runOwner } from "../engines/index.ts";
-import { exactly, type KubeObject, refOf } from "../kube/index.ts";
+import { deleteExactly, iso, type KubeObject, lostEventMs, refOf, writeStatus } from "../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered, workflowRules } from "../policy/index.ts";
 import {
@@ -32,9 +32,9 @@ export async function reconcileTarget(
   const { caches } = deps;
   const record = caches.records.get({ namespace: caches.namespace, name });
   const named = [...new Set(caches.runs.values())].flatMap((informer) => informer.byIndex("target", name));
-  if (record) await tellOfLost(record, deps);
-  if (record && (await acknowledge(record, deps, signal))) return waitMs;
-  if (record && (await foldMarks(record, deps, signal))) return waitMs;
+  if (record) await reportLost(record, deps);
+  if (record && (await acknowledge(record, deps, signal))) return lostEventMs;
+  if (record && (await foldMarks(record, deps, signal))) return lostEventMs;
   if (!mayHaveOrphans(record, named, caches)) return record && retainRecord(record, caches, signal);
 
   const uids = await livingExecutions(name, caches, signal);
@@ -46,7 +46,7 @@ export async function reconcileTarget(
   if (orphans.length > 0) return lookAgainMs;
   const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
-  return (await free(record, holder, deps, signal)) ? undefined : waitMs;
+  return (await free(record, holder, deps, signal)) ? undefined : lostEventMs;
 }
 
 /**
@@ -69,15 +69,13 @@ async function retainRecord(
   const { targetResource } = record.spec;
   const executions = await livingExecutions(record.metadata.name ?? "", caches, signal);
   if (executions.size > 0 || (await foundRuns(targetResource, caches, signal)).length > 0) return recheckMs;
-  const options = { preconditions: exactly(record) };
-  const outcome = await client.delete(remediationTargets, refOf(record), options, { signal });
-  if (outcome.kind !== "conflict") caches.ownWrites.noteGone(record);
+  if (await deleteExactly(client, remediationTargets, record, { signal })) caches.ownWrites.noteGone(record);
   return undefined;
 }
 
 export interface TargetDeps extends Deps {
-  /** Uids of the lost executions that this process has told the ledger of. */
-  readonly told: Set<string>;
+  /** Uids of the lost executions that this process has recorded in the ledger. */
+  readonly reportedLost: Set<string>;
 }
 
 /** True if a person's word was found on the record, for an execution that is gone and cannot carry it itself. */
@@ -96,14 +94,14 @@ async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, 
     event(record, { ...found.end, type: "failure.acknowledged", at, workflowId }, { by, reason, verified }),
   );
   const status = foldAck(record.status, { workflowId, ack, backoff: caches.settings.backoff });
-  await caches.client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
+  await writeStatus(caches.client, remediationTargets, { ...record, status }, signal);
   return true;
 }
 
 /** True if workflows are marked as ineffective there, by an orchestrator, and the status did not show that yet. */
 async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: AbortSignal): Promise<boolean> {
   const { client, settings } = caches;
-  const foundAt = new Date(client.serverNowMs()).toISOString();
+  const foundAt = iso(client.serverNowMs());
   let { status } = record;
   for (const uid of ineffectiveExecutions(record)) {
     const found = findEnd(record, uid);
@@ -114,7 +112,7 @@ async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: Ab
     status = foldIneffective(status, { workflowId, ineffective, backoff: settings.backoff });
   }
   if (!status || status === record.status) return false;
-  await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
+  await writeStatus(client, remediationTargets, { ...record, status }, signal);
   return true;
 }
 
@@ -129,8 +127,6 @@ function findEnd({ status }: RemediationTarget, uid: string) {
 }
 
 const lookAgainMs = 1_000;
-/** Somebody else wrote the record, which is an event. This is for one that was lost. */
-const waitMs = 5_000;
 
 /** By what the caches know: that costs nothing, and they hear of everything sooner or later. */
 function mayHaveOrphans(record: RemediationTarget | undefined, runs: readonly KubeObject[], caches: Caches): boolean {
@@ -169,11 +165,9 @@ async function foundRuns(targetText: string, caches: Caches, signal: AbortSignal
 }
 
 async function stopOrRemove({ engine, run }: FoundRun, { client }: Caches, signal: AbortSignal): Promise<void> {
-  const { name = "", namespace = "" } = run.metadata;
-  const ref = { name, namespace };
-  const options = { preconditions: exactly(run), propagation: "Foreground" } as const;
-  if (engine.stateOf(run).kind === "running") await client.patch(engine.runs, ref, engine.cancel(run), { signal });
-  else await client.delete(engine.runs, ref, options, { signal });
+  const isRunning = engine.stateOf(run).kind === "running";
+  if (isRunning) await client.patch(engine.runs, refOf(run), engine.cancel(run), { signal });
+  else await deleteExactly(client, engine.runs, run, { propagation: "Foreground", signal });
 }
 
 /**
@@ -194,20 +188,20 @@ async function free(
   const status = hasEnded
     ? freeHolder(record.status, holder.executionUid)
     : foldEnd(record.status, { workflowId: holder.workflowId, end, backoff: settings.backoff });
-  const outcome = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
-  if (outcome.kind !== "updated") return false;
-  await tellOfLost(outcome.object, deps);
+  const freed = await writeStatus(client, remediationTargets, { ...record, status }, signal);
+  if (!freed) return false;
+  await reportLost(freed, deps);
   return true;
 }
 
 /** From the record, so that it is told even if whoever freed the target died right after that. */
-async function tellOfLost(record: RemediationTarget, { caches, ledger, told }: TargetDeps): Promise<void> {
+async function reportLost(record: RemediationTarget, { caches, ledger, reportedLost }: TargetDeps): Promise<void> {
   for (const { workflowId, recentEnds } of record.status?.workflows ?? []) {
     for (const end of recentEnds) {
       const { executionUid, reason } = end;
-      if (reason !== "Unknown" || told.has(executionUid) || !isGone(executionUid, caches)) continue;
+      if (reason !== "Unknown" || reportedLost.has(executionUid) || !isGone(executionUid, caches)) continue;
       await ledger.append(freedEvent(record, workflowId, end));
-      told.add(executionUid);
+      reportedLost.add(executionUid);
     }
   }
 }
@@ -219,7 +213,7 @@ function unknownEnd(holder: RecordHolder, nowMs: number): ExecutionEnd {
     executionName,
     executionNamespace,
     outcome: "Failed",
-    completedAt: new Date(nowMs).toISOString(),
+    completedAt: iso(nowMs),
     reason: "Unknown",
     wasExecutionFailure: true,
     ...(approval ? { approvalUid: approval.uid } : {}),

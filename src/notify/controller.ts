@@ -8,6 +8,7 @@ import {
   OwnWrites,
   objectKey,
   type Problem,
+  reconcile,
   refOfKey,
   type StallWatch,
 } from "../kube/index.ts";
@@ -68,11 +69,13 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const reporter = stallReporter({ ...options, stage: "notify" });
   const find = (key: string) => notices.get(refOfKey(key));
   const stalls = reporter.watch({ type: notificationRequests, noun: "notice", find });
+  const ownWrites = new OwnWrites();
+  const caches = { notices, ownWrites, client: ownWrites.track(client, [notices]) };
   let isLeading = false;
   const work = async (_lease: unknown, signal: AbortSignal) => {
     isLeading = true;
     try {
-      await deliverUntil(signal, { ...options, notices, problem, stalls }, metrics);
+      await deliverUntil(signal, { ...options, ...caches, problem, stalls }, metrics);
     } finally {
       isLeading = false;
     }
@@ -108,6 +111,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
 
 interface Following {
   readonly notices: Informer<NotificationRequest, "skips">;
+  readonly ownWrites: OwnWrites;
   readonly problem: (problem: Problem) => void;
   readonly stalls: StallWatch;
 }
@@ -117,12 +121,9 @@ async function deliverUntil(
   options: NotifierOptions & Following,
   metrics: ReturnType<typeof notifyMetrics>,
 ) {
-  const { client, clock, random, notices, problem, stalls } = options;
-  const ownWrites = new OwnWrites();
-  const forget = notices.subscribe((event, object) => event === "DELETED" && ownWrites.forget(object));
+  const { client, clock, random, notices, ownWrites, problem, stalls } = options;
   const caches = {
     ...options,
-    client: { ...client, update: noting(client, ownWrites) },
     channelNames: options.channels.map(({ name }) => name),
   };
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
@@ -137,28 +138,19 @@ async function deliverUntil(
     stalls,
     async reconcile(key, signal) {
       const notice = notices.get(refOfKey(key));
-      // Our own last write has not come back yet: acting on the older one would tell people twice.
+      // Acting on a version older than our own last write would deliver twice.
       if (!notice || ownWrites.isOutdated(notice)) return undefined;
-      const snapshot = observe(notice, caches);
-      const decision = decide(snapshot);
-      if (decision.do !== "deliver") return perform(decision, snapshot, deps, signal);
-      // Whoever delivered before us may have told of it, and our watch may be late.
-      const fresh = await client.get(notificationRequests, refOfKey(key), { signal });
-      if (!fresh || fresh.metadata.uid !== notice.metadata.uid) return undefined;
-      const now = observe(fresh, caches);
-      return perform(decide(now), now, deps, signal);
+      return reconcile(observe(notice, caches), {
+        decide,
+        perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+        async observeAgain() {
+          const fresh = await client.get(notificationRequests, refOfKey(key), { signal });
+          const isSame = fresh?.metadata.uid === notice.metadata.uid;
+          return fresh && isSame ? observe(fresh, caches, { isFresh: true }) : undefined;
+        },
+      });
     },
   });
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await controller.stop({ deadlineMs: 1_000 });
-  forget();
-}
-
-/** What we wrote is known before the watch brings it. */
-function noting(client: KubeClient, ownWrites: OwnWrites): KubeClient["update"] {
-  return async (type, object, call) => {
-    const outcome = await client.update(type, object, call);
-    if (outcome.kind === "updated") ownWrites.note(outcome.object);
-    return outcome;
-  };
 }

@@ -11,14 +11,13 @@ const nowMs = Date.parse("2026-11-15T10:10:00.000Z");
 
 describe("a notice", () => {
   it("goes to every channel that it is meant for", () => {
-    expect(decide(snapshot())).toEqual({ do: "deliver", channels: ["slack", "webhook"] });
+    expect(decide(snapshot())).toEqual({ actions: [{ do: "deliver", channels: ["slack", "webhook"] }] });
   });
 
-  it("without a channel is settled, and says that nobody was told", () => {
-    expect(decide(snapshot({ channels: [] }))).toMatchObject({
-      do: "settle",
-      status: { phase: "Sent", message: expect.stringContaining("not delivered") },
-    });
+  it("without a channel is settled as not delivered", () => {
+    const status = { phase: "Sent", message: expect.stringContaining("not delivered") };
+
+    expect(decide(snapshot({ channels: [] }))).toMatchObject({ actions: [{ do: "settle", status }] });
   });
 
   it.each<[NotificationRequestStatus["phase"], object]>([
@@ -30,9 +29,9 @@ describe("a notice", () => {
     const status = { phase, completionTime: iso(-20 * minute), ...more } as NotificationRequestStatus;
     const at = (laterMs: number) => decide(snapshot({ notice: notice({ status }), nowMs: nowMs + laterMs }));
 
-    expect(at(0)).toEqual({ do: "wait", ms: 40 * minute });
-    expect(at(40 * minute - 1)).toEqual({ do: "wait", ms: 1 });
-    expect(at(40 * minute)).toEqual({ do: "remove" });
+    expect(at(0)).toEqual({ actions: [], requeueAfterMs: 40 * minute });
+    expect(at(40 * minute - 1)).toEqual({ actions: [], requeueAfterMs: 1 });
+    expect(at(40 * minute)).toEqual({ actions: [{ do: "remove" }] });
   });
 
   it.each<[string, NotificationRequestStatus | undefined]>([
@@ -41,7 +40,7 @@ describe("a notice", () => {
   ])("that is %s is not removed, however old it is", (_, status) => {
     const old = notice({ ...(status && { status }), createdAt: iso(-1_000 * minute) });
 
-    expect(decide(snapshot({ notice: old })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: old }))).toMatchObject({ actions: [{ do: "deliver" }] });
   });
 
   it("that is being deleted already is left alone", () => {
@@ -49,20 +48,24 @@ describe("a notice", () => {
     const sent = notice({ status });
     const deleted = { ...sent, metadata: { ...sent.metadata, deletionTimestamp: iso(0) } };
 
-    expect(decide(snapshot({ notice: deleted }))).toEqual({ do: "nothing" });
+    expect(decide(snapshot({ notice: deleted }))).toEqual({ actions: [] });
   });
 
   it("that is to be tried again waits until then", () => {
     const status = retrying(30_000);
 
-    expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({ do: "wait", ms: 30_000 });
-    expect(decide(snapshot({ notice: notice({ status }), nowMs: nowMs + 30_000 })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({ actions: [], requeueAfterMs: 30_000 });
+    expect(decide(snapshot({ notice: notice({ status }), nowMs: nowMs + 30_000 }))).toMatchObject({
+      actions: [{ do: "deliver" }],
+    });
   });
 
   it("is tried again only where it has not arrived", () => {
     const status = retrying(0, [attempt("slack", "success"), attempt("webhook", "failed")]);
 
-    expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({ do: "deliver", channels: ["webhook"] });
+    expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({
+      actions: [{ do: "deliver", channels: ["webhook"] }],
+    });
   });
 });
 
@@ -114,39 +117,45 @@ describe("a skip", () => {
     const young = [skip("a", 4), skip("b", 1)];
 
     expect(decide(snapshot({ notice: young[0] as NotificationRequest, skips: young }))).toEqual({
-      do: "wait",
-      ms: minute,
+      actions: [],
+      requeueAfterMs: minute,
     });
     expect(decide(snapshot({ notice: young[1] as NotificationRequest, skips: young }))).toEqual({
-      do: "wait",
-      ms: minute,
+      actions: [],
+      requeueAfterMs: minute,
     });
   });
 
   it("is told with all others by the oldest", () => {
     expect(decide(snapshot({ notice: skips[0] as NotificationRequest, skips }))).toEqual({
-      do: "digest",
-      members: skips,
+      actions: [{ do: "digest", members: skips }],
     });
-    expect(decide(snapshot({ notice: skips[2] as NotificationRequest, skips })).do).toBe("wait");
+    expect(decide(snapshot({ notice: skips[2] as NotificationRequest, skips }))).toEqual({
+      actions: [],
+      requeueAfterMs: 5_000,
+    });
   });
 
   it("is told by itself if it is the only one", () => {
     const only = [skip("a", 6)];
 
-    expect(decide(snapshot({ notice: only[0] as NotificationRequest, skips: only })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: only[0] as NotificationRequest, skips: only }))).toMatchObject({
+      actions: [{ do: "deliver" }],
+    });
   });
 
   it("is told at once if nothing is collected", () => {
     const settings = { ...snapshot().settings, digestWindowMs: 0 };
 
-    expect(decide(snapshot({ notice: skips[2] as NotificationRequest, skips, settings })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: skips[2] as NotificationRequest, skips, settings }))).toMatchObject({
+      actions: [{ do: "deliver" }],
+    });
   });
 
   it("that is a digest itself is told at once", () => {
     const digest = notice({ eventType: "WorkflowSkipped", context: { entries: [{ name: "a", message: "b" }] } });
 
-    expect(decide(snapshot({ notice: digest })).do).toBe("deliver");
+    expect(decide(snapshot({ notice: digest }))).toMatchObject({ actions: [{ do: "deliver" }] });
   });
 });
 
@@ -163,7 +172,7 @@ describe("a notice of an incident that waits", () => {
 
     const decision = decide(snapshot({ notice: members[0] as NotificationRequest, skips: members }));
 
-    expect(decision).toEqual({ do: "digest", members });
+    expect(decision).toEqual({ actions: [{ do: "digest", members }] });
     expect(digestOf(members).spec).toMatchObject({
       eventType: "IncidentBlocked",
       message: "2 incidents on node/a wait: 2 × Paused",
@@ -196,6 +205,7 @@ describe("the types of notices", () => {
 function snapshot(other: Partial<Snapshot> = {}): Snapshot {
   return {
     notice: notice(),
+    isFresh: false,
     skips: [],
     channels: ["slack", "webhook"],
     settings: {

@@ -1,3 +1,4 @@
+import { type Decision, decision, iso, nothing, requeueAfter, requeueAt } from "../kube/index.ts";
 import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
 import { type Backoff, backoffMs } from "../time/index.ts";
 import type { Delivery } from "./channel.ts";
@@ -15,6 +16,8 @@ export interface NotifySettings {
 /** A notice, and what bears on it. */
 export interface Snapshot {
   readonly notice: NotificationRequest;
+  /** Whether the notice was read from the API server, and not from a cache. */
+  readonly isFresh: boolean;
   /** Unsettled notices that belong into one digest with this one, which is included, oldest first. */
   readonly skips: readonly NotificationRequest[];
   /** Where it is to go. */
@@ -23,13 +26,13 @@ export interface Snapshot {
   readonly nowMs: number;
 }
 
-export type Decision =
-  | { readonly do: "nothing" }
-  | { readonly do: "wait"; readonly ms: number }
+export type Action =
   | { readonly do: "digest"; readonly members: readonly NotificationRequest[] }
   | { readonly do: "deliver"; readonly channels: readonly string[] }
   | { readonly do: "settle"; readonly status: NotificationRequestStatus }
   | { readonly do: "remove" };
+
+const act = decision<Action>;
 
 /** More than people read. The rest is in the next digest. */
 const maxEntries = 100;
@@ -45,7 +48,7 @@ const peerWaitMs = 5_000;
  *
  * Settled notices are removed after the retention.
  */
-export function decide(snapshot: Snapshot): Decision {
+export function decide(snapshot: Snapshot): Decision<Action> {
   const { notice, channels, nowMs } = snapshot;
   const { status } = notice;
   if (status && "completionTime" in status) return retain(status, snapshot);
@@ -54,31 +57,31 @@ export function decide(snapshot: Snapshot): Decision {
     if (digest) return digest;
   }
   if (status?.phase === "Retrying" && Date.parse(status.nextAttemptTime) > nowMs) {
-    return { do: "wait", ms: Date.parse(status.nextAttemptTime) - nowMs };
+    return requeueAt(Date.parse(status.nextAttemptTime), nowMs);
   }
   if (channels.length === 0) {
     const message = "not delivered: no route leads to a channel";
-    return { do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } };
+    return act({ do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } });
   }
-  return { do: "deliver", channels: openChannels(snapshot, attemptsOf(status)) };
+  return act({ do: "deliver", channels: openChannels(snapshot, attemptsOf(status)) });
 }
 
-function retain({ completionTime }: SettledStatus, { notice, settings, nowMs }: Snapshot): Decision {
-  if (notice.metadata.deletionTimestamp) return { do: "nothing" };
+function retain({ completionTime }: SettledStatus, { notice, settings, nowMs }: Snapshot): Decision<Action> {
+  if (notice.metadata.deletionTimestamp) return nothing;
   const leftMs = Date.parse(completionTime) + settings.retentionMs - nowMs;
-  return leftMs > 0 ? { do: "wait", ms: leftMs } : { do: "remove" };
+  return leftMs > 0 ? requeueAfter(leftMs) : act({ do: "remove" });
 }
 
 type SettledStatus = Extract<NotificationRequestStatus, { completionTime: string }>;
 
-function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision | undefined {
+function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision<Action> | undefined {
   const [oldest = notice] = skips;
   if (settings.digestWindowMs === 0) return undefined;
   const leftMs = Date.parse(oldest.metadata.creationTimestamp ?? "") + settings.digestWindowMs - nowMs;
-  if (leftMs > 0) return { do: "wait", ms: leftMs };
+  if (leftMs > 0) return requeueAfter(leftMs);
   if (skips.length <= 1) return undefined;
-  if (oldest.metadata.uid !== notice.metadata.uid) return { do: "wait", ms: peerWaitMs };
-  return { do: "digest", members: skips.slice(0, maxEntries) };
+  if (oldest.metadata.uid !== notice.metadata.uid) return requeueAfter(peerWaitMs);
+  return act({ do: "digest", members: skips.slice(0, maxEntries) });
 }
 
 /** Where a notice stands after it was tried on some channels. */
@@ -154,8 +157,4 @@ const digestedTypes: ReadonlySet<string> = new Set(["WorkflowSkipped", "Incident
 
 export function isSettled(status: NotificationRequestStatus | undefined): boolean {
   return ["Sent", "PartiallySent", "Failed", "Digested"].includes(status?.phase ?? "");
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,3 +1,4 @@
+import { iso } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
 
@@ -14,7 +15,7 @@ export function settledEvent(
   return {
     id: `${metadata.uid}/${type}`,
     type,
-    at: new Date(atMs).toISOString(),
+    at: iso(atMs),
     facts: {
       notice: `${metadata.namespace}/${metadata.name}`,
       event_type: spec.eventType,

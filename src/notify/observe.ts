@@ -13,10 +13,11 @@ export interface Caches {
   readonly settings: NotifySettings;
 }
 
-export function observe(notice: NotificationRequest, caches: Caches): Snapshot {
+export function observe(notice: NotificationRequest, caches: Caches, { isFresh = false } = {}): Snapshot {
   const [key = ""] = skipKey(notice);
   return {
     notice,
+    isFresh,
     skips: caches.notices.byIndex("skips", key).toSorted(byAge),
     channels: channelsFor(notice, { routes: caches.routes, channels: caches.channelNames }),
     settings: caches.settings,

@@ -1,10 +1,10 @@
-import { exactly, refOf } from "../kube/index.ts";
+import { deleteExactly, iso, type Performed } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Channel, Delivery } from "./channel.ts";
-import { afterTries, type Decision, isSettled, type Snapshot } from "./decide.ts";
+import { type Action, afterTries, isSettled, type Snapshot } from "./decide.ts";
 import { digestOf, toldIn } from "./digest.ts";
 import { settledEvent } from "./ledger-events.ts";
 import { messageOf } from "./message.ts";
@@ -24,32 +24,31 @@ export interface Deps {
   readonly timeoutMs: number;
 }
 
-/** Does what was decided. Returns in how many milliseconds to look again, if nothing happens before. */
+/** Performs one action. The next step of a notice follows from its status, whose change arrives as an event. */
 export async function perform(
-  decision: Decision,
+  action: Action,
   snapshot: Snapshot,
   deps: Deps,
   signal: AbortSignal,
-): Promise<number | undefined> {
-  switch (decision.do) {
-    case "nothing":
-      return undefined;
-    case "wait":
-      return decision.ms;
+): Promise<Performed<Snapshot>> {
+  const { notice, isFresh } = snapshot;
+  switch (action.do) {
     case "settle":
-      return setStatus(snapshot.notice, decision.status, deps, signal);
+      await setStatus(notice, action.status, deps, signal);
+      break;
     case "digest":
-      return digest(decision.members, deps, signal);
+      await digest(action.members, deps, signal);
+      break;
     case "deliver":
-      return setStatus(snapshot.notice, await deliver(snapshot, decision.channels, deps, signal), deps, signal);
+      // The replica that delivered before may have done this already, and our watch may be late.
+      if (!isFresh) return { kind: "stale" };
+      await setStatus(notice, await deliver(snapshot, action.channels, deps, signal), deps, signal);
+      break;
     case "remove":
-      return remove(snapshot.notice, deps, signal);
+      await deleteExactly(deps.caches.client, notificationRequests, notice, { signal });
+      break;
   }
-}
-
-/** If it changed meanwhile it stays; the change is an event, after which everything is decided again. */
-async function remove(notice: NotificationRequest, { caches }: Deps, signal: AbortSignal): Promise<undefined> {
-  await caches.client.delete(notificationRequests, refOf(notice), { preconditions: exactly(notice) }, { signal });
+  return { kind: "waiting" };
 }
 
 async function deliver(
@@ -91,23 +90,19 @@ async function tryOn(
 }
 
 /** Told once, however often this is repeated: the digest's name follows from its oldest member. */
-async function digest(
-  members: readonly NotificationRequest[],
-  deps: Deps,
-  signal: AbortSignal,
-): Promise<number | undefined> {
+async function digest(members: readonly NotificationRequest[], deps: Deps, signal: AbortSignal): Promise<void> {
   const { client } = deps.caches;
   const wanted = digestOf(members);
   const outcome = await client.create(notificationRequests, wanted, { signal });
   const { name = "", namespace = "" } = wanted.metadata;
   const made =
     outcome.kind === "created" ? outcome.object : await client.get(notificationRequests, { name, namespace });
-  if (!made) return 0;
-  const completionTime = new Date(client.serverNowMs()).toISOString();
+  // It was removed since: the members are collected again.
+  if (!made) return;
+  const completionTime = iso(client.serverNowMs());
   const status = { phase: "Digested", completionTime, digest: name, message: `told of in ${name}` } as const;
   // The oldest last: as long as it is there, whoever dies here is followed by somebody who does the rest.
   for (const member of toldIn(made, members).reverse()) await setStatus(member, status, deps, signal);
-  return undefined;
 }
 
 /** Recorded before it is written: what is settled is not looked at again. */
@@ -116,7 +111,7 @@ async function setStatus(
   status: NotificationRequestStatus,
   { caches, ledger, metrics }: Deps,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<void> {
   const { client } = caches;
   if (isSettled(status)) await ledger.append(settledEvent(notice, status, client.serverNowMs()));
   const { name = "", namespace = "", uid } = notice.metadata;
@@ -125,9 +120,8 @@ async function setStatus(
     const next: NotificationRequest = { ...current, status };
     const outcome = await client.update(notificationRequests, next, { subresource: "status", signal });
     if (outcome.kind === "updated" && isSettled(status)) metrics.settled(status.phase);
-    if (outcome.kind !== "conflict") return undefined;
+    if (outcome.kind !== "conflict") return;
     // Somebody put a label on it, say. People have been told all the same, and must not be told again.
     current = await client.get(notificationRequests, { name, namespace }, { signal });
   }
-  return undefined;
 }

@@ -1,3 +1,4 @@
+import { decision } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import type {
   CancelRequest,
@@ -37,19 +38,4 @@ export type Action =
   /** Tells people and metrics. Never stands in the way. */
   | { readonly do: "announce"; readonly what: Announcement };
 
-/** What to do now, and when to look again if nothing happens before. */
-export interface Decision {
-  readonly actions: readonly Action[];
-  readonly requeueAfterMs?: number;
-}
-
-export function act(...actions: readonly Action[]): Decision {
-  return { actions };
-}
-
-/** Nothing to do before `atMs`. */
-export function waitUntil(atMs: number, nowMs: number): Decision {
-  return { actions: [], requeueAfterMs: Math.max(1, atMs - nowMs) };
-}
-
-export const nothing: Decision = { actions: [] };
+export const act = decision<Action>;

@@ -1,13 +1,14 @@
+import { type Decision, iso, nothing, requeueAt } from "../kube/index.ts";
 import type { Blocked } from "../policy/index.ts";
 import { ineffectiveExecutions, type RemediationRequest } from "../resources/index.ts";
-import { act, type Decision, nothing, waitUntil } from "./action.ts";
+import { type Action, act } from "./action.ts";
 import * as events from "./ledger-events.ts";
 import { acknowledgementOn, incidentBlocked, needsPerson } from "./notices.ts";
 import { blocked } from "./statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** It has to wait. That is said once: in the ledger, in the status, and to a person if one is needed. */
-export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision {
+export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision<Action> {
   const { nowMs, record } = view;
   const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
   const ack = review ? acknowledgementOn(incident) : undefined;
@@ -22,14 +23,14 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
   if (ineffectiveUid !== undefined && record) {
     return act({ do: "mark-ineffective", record, executionUid: ineffectiveUid });
   }
-  if (isStillBlocked(incident, decision)) return clearsAtMs === undefined ? nothing : waitUntil(clearsAtMs, nowMs);
+  if (isStillBlocked(incident, decision)) return clearsAtMs === undefined ? nothing : requeueAt(clearsAtMs, nowMs);
 
   const event = events.decided(incident, { verdict: "block", decision, nowMs });
   const next = {
     reason,
     ...(cause === undefined ? {} : { cause }),
     message: `${message}. Next: ${nextStep}`,
-    ...(clearsAtMs === undefined ? {} : { until: new Date(clearsAtMs).toISOString() }),
+    ...(clearsAtMs === undefined ? {} : { until: iso(clearsAtMs) }),
     ...(holder === undefined ? {} : { holder }),
     decision: event.id,
   };

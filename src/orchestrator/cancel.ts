@@ -1,3 +1,4 @@
+import { type Decision, requeueAfter } from "../kube/index.ts";
 import {
   type CancelRequest,
   cancelRequestOn,
@@ -5,14 +6,14 @@ import {
   type RemediationRequest,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import { act, type Decision } from "./action.ts";
+import { type Action, act } from "./action.ts";
 import { close } from "./ending.ts";
 import * as events from "./ledger-events.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Closing } from "./statuses.ts";
 
 /** An operator cancelled an open incident: its executions are stopped first, then it is closed. */
-export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Decision {
+export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Decision<Action> {
   const { incident, unfinished, approval, nowMs } = snapshot;
   const cancelled = cancelExecutions(unfinished, request);
   if (cancelled) return cancelled;
@@ -25,11 +26,11 @@ export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Deci
 export function cancelExecutions(
   unfinished: readonly WorkflowExecution[],
   request: CancelRequest,
-): Decision | undefined {
+): Decision<Action> | undefined {
   const [next] = unfinished.filter((execution) => !execution.metadata.deletionTimestamp && !cancelRequestOn(execution));
   if (next) return act({ do: "cancel-execution", execution: next, request });
   // The end of an execution is an event. This is for one that was lost.
-  return unfinished.length > 0 ? { actions: [], requeueAfterMs: 5_000 } : undefined;
+  return unfinished.length > 0 ? requeueAfter(5_000) : undefined;
 }
 
 export function cancelledClosing(request: Pick<CancelRequest, "by" | "reason" | "blocks">): Closing {

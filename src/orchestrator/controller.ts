@@ -1,19 +1,25 @@
-import { setMaxListeners } from "node:events";
 import type { Locks } from "../coordination/index.ts";
 import {
   byAge,
-  type ChangeEvent,
-  Controller,
-  informer,
+  type ControllerGroup,
+  controllerGroup,
+  type Decision,
   type KeySource,
   type KubeClient,
   type KubeObject,
   keysFrom,
+  labelKey,
   nameHash,
+  type ObjectRef,
   OwnWrites,
   objectKey,
-  type Problem,
+  onlySynced,
+  type ReconcileSteps,
+  type RunningControllers,
+  reconcile,
+  refOf,
   refOfKey,
+  requeueAfter,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
@@ -33,19 +39,21 @@ import {
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import type { Action } from "./action.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { announcer } from "./announce.ts";
-import { toCachedIncident } from "./cached-incident.ts";
-import { isWaiting, needsAnalysis } from "./decide.ts";
+import { isPartial, toCachedIncident } from "./cached-incident.ts";
+import { decide, factsRecheckMs, isWaiting, needsAnalysis, nextRecheckMs } from "./decide.ts";
 import { orchestratorMetrics } from "./metrics.ts";
 import { NewestIncidents } from "./newest-incidents.ts";
-import type { AnswerersKnownSince, Caches } from "./observe.ts";
+import { type AnswerersKnownSince, type Caches, observe } from "./observe.ts";
 import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
-import { reconcile } from "./reconcile.ts";
+import { type Deps, perform } from "./perform.ts";
 import { type PauseRecorder, recordPause } from "./record-pause.ts";
 import { reconcileRequestedApproval } from "./requested-approvals.ts";
 import { hasTurn } from "./route.ts";
 import type { OrchestratorSettings } from "./settings.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { reconcileTarget } from "./targets.ts";
 
 export interface OrchestratorOptions {
@@ -75,92 +83,27 @@ export interface OrchestratorOptions {
   readonly concurrency?: number;
 }
 
-export interface Orchestrator {
-  /** Resolves when it knows everything and has begun to work. */
-  readonly ready: Promise<void>;
-  readonly isReady: boolean;
-  /** Why incidents that are stalled cannot be reported as such; undefined while they can. */
-  readonly problem: string | undefined;
-  /** Begins nothing new, waits for what is under way, and stops following. */
-  stop(options: { readonly deadlineMs: number }): Promise<void>;
-}
+export type Orchestrator = RunningControllers;
 
 /** Drives incidents, from now on until `stop`. Any number of replicas may do so. It never executes anything. */
 export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
-  const { client, clock, random, log, ledger, locks, namespace, analyzer, kinds, concurrency = 16 } = options;
-  const stop = new AbortController();
-  // Every informer listens: more than Node takes for a leak.
-  setMaxListeners(0, stop.signal);
-  const problem = (problem: Problem) => log.warn("orchestrator problem", problem);
-  const follow = { client, clock, random, problem, signal: stop.signal };
-  const ownWrites = new OwnWrites();
-  const outdated = new OutdatedDiagnoses();
-
-  const incidents = informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">({
-    ...follow,
-    type: remediationRequests,
-    transform: toCachedIncident,
-    indexes: {
-      target: turnOf,
-      fingerprint: ({ spec }) => [spec.signalFingerprint],
-      rule: ruleOf,
-      cause: ({ status }) => status?.diagnosis?.deferWhile?.rules ?? [],
-    },
-  });
-  const executions = informer<WorkflowExecution, "target" | "incident">({
-    ...follow,
-    type: workflowExecutions,
-    indexes: { target: ({ metadata }) => targetKey(metadata.labels), incident: ownerUid },
-  });
-  const approvals = informer<RemediationApprovalRequest, "incident">({
-    ...follow,
-    type: remediationApprovalRequests,
-    indexes: { incident: ownerUid },
-  });
-  const records = informer({ ...follow, type: remediationTargets, query: { namespace } });
-  const pauses = informer({ ...follow, type: automationPauses });
-  const entries = informer({
-    ...follow,
-    type: remediationWorkflows,
-    // Entries elsewhere are not the catalog's: anybody who may write in some namespace could add one.
-    query: { namespace: options.catalogNamespace },
-    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
-  });
-  const newest = new NewestIncidents(incidents);
-  incidents.subscribe((event: ChangeEvent, object) => {
-    if (event !== "DELETED") return;
-    ownWrites.forget(object);
-    outdated.forget(objectKey(object));
-  });
-
-  const caches: Caches = {
-    ...options,
-    incidents,
-    executions,
-    approvals,
-    records,
-    pauses,
-    newest,
-    ownWrites,
-    outdated,
-    catalog: catalogOf(entries, kinds),
-  };
-  const announce = announcer({ log, metrics: orchestratorMetrics(options.metrics, incidents) });
+  const { log, ledger, locks, analyzer, kinds, metrics, concurrency = 16 } = options;
+  const group = controllerGroup({ ...options, problem: (problem) => log.warn("orchestrator problem", problem) });
+  const caches = openCaches(group, options);
+  const { incidents, executions, approvals, records, pauses, entries, newest, outdated } = caches;
+  const announce = announcer({ log, metrics: orchestratorMetrics(metrics, incidents) });
   const deps = { caches, ledger, announce, locks };
-  /** Those whose turn may come out otherwise when something that concerns many targets changes. */
+  /** The targets about which decisions may change with something that concerns many of them. */
   const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
-  /** Those that may be diagnosed otherwise now. */
+  /** The incidents whose diagnosis may change. */
   const toDiagnose = () => {
     const waiting = incidents.list().filter(isWaiting).map(objectKey);
     outdated.add(waiting);
     return [...waiting, ...incidents.list().filter(needsAnalysis).map(objectKey)];
   };
   const stalls = stallReporter({ ...options, stage: "orchestrator", metricPrefix: "ro" });
-  const drive = new Controller({
+  group.controller({
     name: "incidents",
-    clock,
-    random,
-    problem,
     concurrency,
     sources: [
       keysFrom(incidents, (incident) => [objectKey(incident)]),
@@ -171,7 +114,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       changesOf(analyzer, incidents.synced, toDiagnose),
       changesOf(kinds, kinds.synced, toDiagnose),
     ],
-    reconcile: (key, signal) => reconcile(refOfKey(key), deps, signal),
+    reconcile: (key, signal) => reconcileIncident(refOfKey(key), deps, signal),
     stalls: stalls.watch({
       type: remediationRequests,
       noun: "incident",
@@ -179,11 +122,8 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       find: (key) => incidents.get(refOfKey(key)),
     }),
   });
-  const takeTurns = new Controller({
+  group.controller({
     name: "targets",
-    clock,
-    random,
-    problem,
     concurrency,
     sources: [
       keysFrom(incidents, turnOf),
@@ -191,11 +131,11 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(incidents, (incident) =>
         ruleOf(incident).flatMap((rule) => incidents.byIndex("cause", rule).flatMap(turnOf)),
       ),
-      keysFrom(executions, ({ metadata }) => targetKey(metadata.labels)),
+      keysFrom(executions, targetKey),
       keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
       keysFrom(pauses, allTargets),
       keysFrom(entries, allTargets),
-      keysFrom(approvals, () => []),
+      onlySynced(approvals),
       changesOf(kinds, kinds.synced, allTargets),
     ],
     reconcile: (key, signal) => reconcileTarget(key, deps, signal),
@@ -206,20 +146,27 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       find: (hash) => [...incidents.byIndex("target", hash)].sort(byAge)[0],
     }),
   });
+  startRecorders(group, caches, options);
+  return group.running({ stalls });
+}
 
+/** Records the starts and ends of pauses, and the answers to approvals that no incident waits for. */
+function startRecorders(
+  group: ControllerGroup,
+  { pauses, approvals }: Pick<Caches, "pauses" | "approvals">,
+  options: OrchestratorOptions,
+): void {
+  const { client, ledger, onlyUser, resumersKnownSince } = options;
   const recorder: PauseRecorder = {
     client,
     ledger,
     guarantees: async (signal) => ({
-      resumers: await options.resumersKnownSince?.(signal),
-      requesters: options.onlyUser === undefined ? undefined : { onlyUser: options.onlyUser },
+      resumers: await resumersKnownSince?.(signal),
+      requesters: onlyUser === undefined ? undefined : { onlyUser },
     }),
   };
-  const recordPauses = new Controller({
+  group.controller({
     name: "pauses",
-    clock,
-    random,
-    problem,
     sources: [keysFrom(pauses, (pause) => [objectKey(pause)])],
     async reconcile(key, signal) {
       const pause = pauses.get(refOfKey(key));
@@ -227,33 +174,101 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       return undefined;
     },
   });
-  const requestedApprovals = new Controller({
+  group.controller({
     name: "approvals",
-    clock,
-    random,
-    problem,
     sources: [keysFrom(approvals, (approval) => [objectKey(approval)])],
     async reconcile(key, signal) {
       const approval = approvals.get(refOfKey(key));
       return approval && reconcileRequestedApproval(approval, options, signal);
     },
   });
-  const controllers = [drive, takeTurns, recordPauses, requestedApprovals];
+}
 
+function openCaches(group: ControllerGroup, options: OrchestratorOptions) {
+  const { client, kinds, namespace } = options;
+  const incidents = group.informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">({
+    type: remediationRequests,
+    transform: toCachedIncident,
+    indexes: {
+      target: turnOf,
+      fingerprint: ({ spec }) => [spec.signalFingerprint],
+      rule: ruleOf,
+      cause: ({ status }) => status?.diagnosis?.deferWhile?.rules ?? [],
+    },
+  });
+  const executions = group.informer<WorkflowExecution, "target" | "incident">({
+    type: workflowExecutions,
+    indexes: { target: targetKey, incident: ownerUid },
+  });
+  const approvals = group.informer<RemediationApprovalRequest, "incident">({
+    type: remediationApprovalRequests,
+    indexes: { incident: ownerUid },
+  });
+  const records = group.informer({ type: remediationTargets, query: { namespace } });
+  const pauses = group.informer({ type: automationPauses });
+  const entries = group.informer({
+    type: remediationWorkflows,
+    // Entries in other namespaces are not part of the catalog: their authors need not be catalog authors.
+    query: { namespace: options.catalogNamespace },
+    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
+  });
+  const ownWrites = new OwnWrites();
+  const outdated = new OutdatedDiagnoses();
+  incidents.subscribe((event, object) => event === "DELETED" && outdated.forget(objectKey(object)));
   return {
-    ready: Promise.all(controllers.map(({ ready }) => ready)).then(() => {}),
-    get isReady() {
-      return controllers.every(({ isReady }) => isReady);
+    ...options,
+    client: ownWrites.track(client, [incidents, executions, approvals, records]),
+    incidents,
+    executions,
+    approvals,
+    records,
+    pauses,
+    entries,
+    newest: new NewestIncidents(incidents),
+    ownWrites,
+    outdated,
+    catalog: catalogOf(entries, kinds),
+  };
+}
+
+async function reconcileIncident(ref: ObjectRef, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
+  const { caches } = deps;
+  const cached = caches.incidents.get(ref);
+  // Our own last write arrives as an event.
+  if (!cached || caches.ownWrites.isOutdated(cached)) return undefined;
+  const observed = await observe(cached, caches, signal);
+  // Its deletion arrives as an event.
+  return observed && reconcile(observed, incidentSteps(cached, deps, signal));
+}
+
+function incidentSteps(cached: RemediationRequest, deps: Deps, signal: AbortSignal): ReconcileSteps<Snapshot, Action> {
+  const { caches } = deps;
+  return {
+    decide(snapshot) {
+      const decision = decide(snapshot);
+      return decision.actions.length > 0 ? decision : settleAnalysis(snapshot, decision, caches);
     },
-    get problem() {
-      return stalls.problem;
+    async perform(action, snapshot) {
+      // A status is written as a whole, so the incident has to be read as a whole before anything is done.
+      return isPartial(snapshot.incident) ? { kind: "stale" } : perform(action, snapshot, deps, signal);
     },
-    async stop({ deadlineMs }) {
-      await Promise.all(controllers.map((controller) => controller.stop({ deadlineMs })));
-      await stalls.stop();
-      stop.abort();
+    async observeAgain(after, before) {
+      const incident = after?.incident ?? (await caches.client.get(remediationRequests, refOf(cached), { signal }));
+      // Changes of other objects arrive as events; the caches may not show them yet.
+      if (incident === before.incident || incident?.metadata.uid !== cached.metadata.uid) return undefined;
+      return incident && observe(incident, caches, signal);
     },
   };
+}
+
+/** Nothing is left to do after an analysis. It stays outdated until the facts that its rules need can be read. */
+function settleAnalysis(snapshot: Snapshot, decision: Decision<Action>, { outdated }: Caches): Decision<Action> {
+  const { analysis, analysisVersion: version, outdatedSince: change } = snapshot;
+  if (analysis?.kind === "no-match" && analysis.unreadable) {
+    return requeueAfter(Math.min(decision.requeueAfterMs ?? factsRecheckMs, factsRecheckMs));
+  }
+  outdated.settle(objectKey(snapshot.incident), { change, version, recheckAtMs: nextRecheckMs(snapshot) });
+  return decision;
 }
 
 /**
@@ -266,7 +281,6 @@ function changesOf(
   keys: () => readonly string[],
 ): KeySource {
   return {
-    hasSynced: true,
     synced,
     feed: (add) => {
       synced.then(
@@ -288,10 +302,7 @@ function turnOf(incident: RemediationRequest): readonly string[] {
   return hasTurn(incident) && incident.status?.diagnosis ? [nameHash(incident.status.diagnosis.target)] : [];
 }
 
-function targetKey(labels: Readonly<Record<string, string>> = {}): readonly string[] {
-  const hash = labels[labelKeys.targetHash];
-  return hash === undefined ? [] : [hash];
-}
+const targetKey = labelKey(labelKeys.targetHash);
 
 function ownerUid({ metadata }: KubeObject): readonly string[] {
   return (metadata.ownerReferences ?? []).flatMap(({ controller, uid }) => (controller && uid ? [uid] : []));

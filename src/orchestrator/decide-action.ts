@@ -1,4 +1,4 @@
-import { byAge } from "../kube/index.ts";
+import { byAge, iso } from "../kube/index.ts";
 import { askingIncident, askPolicy, type PolicyDecision } from "../policy/index.ts";
 import {
   annotationKeys,
@@ -75,6 +75,6 @@ function holderOf({ metadata, spec }: WorkflowExecution, { engine }: Orchestrato
     executionNamespace: metadata.namespace ?? "",
     workflowId: spec.workflowRef.workflowId,
     engine: spec.workflowRef.engine ?? engine,
-    since: new Date(metadata.creationTimestamp ?? 0).toISOString(),
+    since: iso(metadata.creationTimestamp ?? 0),
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Decision } from "../kube/index.ts";
 import { defaultPolicy } from "../policy/index.ts";
 import {
   annotationKeys,
@@ -8,7 +9,7 @@ import {
   type RemediationWorkflow,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import type { Decision } from "./action.ts";
+import type { Action } from "./action.ts";
 import { decide } from "./decide.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -291,12 +292,12 @@ describe("the ledger row of a diagnosis", () => {
   }
 });
 
-function noticesIn({ actions }: Decision) {
+function noticesIn({ actions }: Decision<Action>) {
   return actions.flatMap((action) => (action.do === "notify" ? [action.notice] : []));
 }
 
 /** What a turn comes to, in a few words. */
-function words({ actions, requeueAfterMs }: Decision): string {
+function words({ actions, requeueAfterMs }: Decision<Action>): string {
   const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
   if (status && !status.conditions?.some(({ type }) => type === "Recorded")) {
     const why = "block" in status ? status.block.reason : "outcome" in status ? status.outcome : "";

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { type Decision, nothing, requeueAt } from "../kube/index.ts";
 import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
 import {
   cancelRequestOn,
@@ -7,7 +8,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import { type Action, act, type Decision, nothing, waitUntil } from "./action.ts";
+import { type Action, act } from "./action.ts";
 import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./cancel.ts";
 import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
 import { isOutnumbered, lateExecution } from "./late.ts";
@@ -29,7 +30,7 @@ import { staleAtMs, withdraw } from "./withdraw.ts";
  *
  * An incident that has a diagnosis and waits, or that follows an execution, belongs to its target's turn: see `route`.
  */
-export function decide(snapshot: Snapshot): Decision {
+export function decide(snapshot: Snapshot): Decision<Action> {
   const { incident } = snapshot;
   const { status, metadata } = incident;
   if (metadata.deletionTimestamp) return nothing;
@@ -62,7 +63,7 @@ export function decide(snapshot: Snapshot): Decision {
   }
 }
 
-function analyze(snapshot: Snapshot): Decision {
+function analyze(snapshot: Snapshot): Decision<Action> {
   const { incident, analysis, nowMs } = snapshot;
   const withdrawal = withdraw(snapshot);
   if (withdrawal) return withdrawal;
@@ -77,10 +78,10 @@ function analyze(snapshot: Snapshot): Decision {
 }
 
 /** No rule applied when it was analyzed last: nothing is read or evaluated again before that may come out otherwise. */
-function waitForRule(snapshot: Snapshot): Decision {
+function waitForRule(snapshot: Snapshot): Decision<Action> {
   if (snapshot.analysis) return analyze(snapshot);
   return (
-    withdraw(snapshot) ?? waitUntil(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), snapshot.nowMs)
+    withdraw(snapshot) ?? requeueAt(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), snapshot.nowMs)
   );
 }
 
@@ -97,7 +98,7 @@ function unnotedElsewhere({ incident, unfinished }: Snapshot): WorkflowExecution
 }
 
 /** A corrected rule reaches incidents that wait. Undefined if nothing changes, or an execution of it may still act. */
-function diagnoseAgain(snapshot: Snapshot): Decision | undefined {
+function diagnoseAgain(snapshot: Snapshot): Decision<Action> | undefined {
   const { incident, analysis, approval, unfinished, nowMs } = snapshot;
   const { diagnosis: known } = incident.status ?? {};
   if (!analysis || !known || unfinished.length > 0) return undefined;
@@ -119,13 +120,16 @@ function diagnoseAgain(snapshot: Snapshot): Decision | undefined {
  * Written once: replicas may have different rules for a while, and would never agree on the list. Facts of objects change
  * without an event, so they are read again after a while, and what is found otherwise is written.
  */
-function noMatch(snapshot: Snapshot, { tried, dependsOnFacts }: Extract<Analysis, { kind: "no-match" }>): Decision {
+function noMatch(
+  snapshot: Snapshot,
+  { tried, dependsOnFacts }: Extract<Analysis, { kind: "no-match" }>,
+): Decision<Action> {
   const { incident, nowMs } = snapshot;
   const { status } = incident;
   if (status?.phase !== "Blocked") return act(...blockWithoutRule(snapshot, tried));
   const isNews = dependsOnFacts && !status.block.message.startsWith(noRuleApplies(snapshot, tried).message);
   if (isNews) return act(...blockWithoutRule(snapshot, tried));
-  return waitUntil(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), nowMs);
+  return requeueAt(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), nowMs);
 }
 
 /** How often objects are read again for an incident that waits for their facts. */
@@ -159,7 +163,7 @@ function noRuleApplies({ settings, nowMs }: Snapshot, tried: readonly string[]):
   return { ...decision, checks: decision.checks.slice(0, 1) };
 }
 
-function decideApproval(snapshot: Snapshot): Decision {
+function decideApproval(snapshot: Snapshot): Decision<Action> {
   const { incident, approval, nowMs } = snapshot;
   const { resolvedAt } = incident.status ?? {};
   if (resolvedAt !== undefined) {
@@ -170,7 +174,7 @@ function decideApproval(snapshot: Snapshot): Decision {
   if (!approval) return act({ do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) });
   if (approval.status) return answered(snapshot, approval, approval.status);
   const requiredByMs = Date.parse(approval.spec.requiredBy);
-  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : waitUntil(requiredByMs, nowMs);
+  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : requeueAt(requiredByMs, nowMs);
 }
 
 /** An approval reserves nothing: everything is decided again. */
@@ -178,7 +182,7 @@ function answered(
   { incident, nowMs, answerersKnownSinceMs }: Snapshot,
   approval: RemediationApprovalRequest,
   status: NonNullable<RemediationApprovalRequest["status"]>,
-): Decision {
+): Decision<Action> {
   const event = events.answered(incident, approval, status, answerersKnownSinceMs);
   const isLate = Date.parse(status.decidedAt) > Date.parse(approval.spec.requiredBy);
   if (status.decision === "Approved" && !isLate) {
@@ -207,7 +211,7 @@ function answered(
   return act({ do: "record", event }, ...notices, ...actions);
 }
 
-function decideExecuting(snapshot: Snapshot): Decision {
+function decideExecuting(snapshot: Snapshot): Decision<Action> {
   const { incident, execution, nowMs } = snapshot;
   const name = incident.status?.executionRefs?.at(-1)?.name;
   if (!execution) return startOver(incident, `execution ${name} was deleted`);
@@ -228,7 +232,7 @@ function decideExecuting(snapshot: Snapshot): Decision {
     case "Pending":
     case "Running": {
       const deadlineMs = Date.parse(execution.metadata.creationTimestamp ?? "") + timeoutMs(snapshot);
-      if (nowMs < deadlineMs) return waitUntil(deadlineMs, nowMs);
+      if (nowMs < deadlineMs) return requeueAt(deadlineMs, nowMs);
       const message = `execution ${name} took longer than it may for an incident, and is cancelled`;
       return close(incident, { phase: "Failed", outcome: "TimedOut", message, review: true }, nowMs);
     }
@@ -240,7 +244,7 @@ function timeoutMs({ workflow, settings }: Snapshot): number {
 }
 
 /** What is left to do for an incident that is closed: tell it, see that nothing acts for it any more, and remove it. */
-function settle(snapshot: Snapshot): Decision {
+function settle(snapshot: Snapshot): Decision<Action> {
   const { incident, unfinished, approval, settings, nowMs } = snapshot;
   const { status } = incident;
   if (!status) return nothing;
@@ -261,14 +265,14 @@ function settle(snapshot: Snapshot): Decision {
   return retain(snapshot);
 }
 
-function retain(snapshot: Snapshot): Decision {
+function retain(snapshot: Snapshot): Decision<Action> {
   const { incident, isNewest, nowMs } = snapshot;
   // Its number is the way to the next one's name. When that is there, we are told.
   if (isNewest && isTombstone(incident)) return nothing;
   const isMarkedNewest = incident.metadata.labels?.[labelKeys.latestOf] !== undefined;
   if (!isNewest && isMarkedNewest) return act({ do: "mark-superseded" });
   const untilMs = keptUntilMs(snapshot);
-  if (nowMs < untilMs) return waitUntil(untilMs, nowMs);
+  if (nowMs < untilMs) return requeueAt(untilMs, nowMs);
   // The mark comes with the last write: after a crash in between both are made again.
   if (isNewest && incident.status)
     return act({ do: "set-status", status: tombstoneStatus(incident.status) }, { do: "strip-incident" });

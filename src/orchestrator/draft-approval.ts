@@ -1,4 +1,4 @@
-import { nameHash } from "../kube/index.ts";
+import { iso, nameHash } from "../kube/index.ts";
 import {
   incidentSeverity,
   managedBy,
@@ -59,7 +59,7 @@ export function draftApproval(
       },
       whyApprovalRequired: `workflow ${workflowId} asks for a person's agreement before each run`,
       investigationSummary: `${spec.signalName} (${incidentSeverity(incident)}), reported ${incident.status?.deduplication?.occurrenceCount ?? 1} times since ${spec.firingTime}`,
-      requiredBy: new Date(nowMs + waitMs).toISOString(),
+      requiredBy: iso(nowMs + waitMs),
     },
   };
 }

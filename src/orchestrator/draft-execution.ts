@@ -1,4 +1,4 @@
-import { nameHash } from "../kube/index.ts";
+import { iso, nameHash } from "../kube/index.ts";
 import { askingIncident } from "../policy/index.ts";
 import {
   annotationKeys,
@@ -34,7 +34,7 @@ export function draftExecution(
       },
       annotations: {
         [annotationKeys.signalFingerprint]: incident.spec.signalFingerprint,
-        [annotationKeys.incidentSince]: new Date(askingIncident(incident).sinceMs).toISOString(),
+        [annotationKeys.incidentSince]: iso(askingIncident(incident).sinceMs),
         ...(approval === undefined ? {} : { [annotationKeys.approval]: approval }),
       },
       ownerReferences: [ownedBy(incident)],

@@ -1,3 +1,4 @@
+import { type Decision, iso, requeueAfter } from "../kube/index.ts";
 import {
   type FailureDetails,
   type IncidentBlock,
@@ -7,7 +8,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
-import { act, type Decision } from "./action.ts";
+import { type Action, act } from "./action.ts";
 import * as events from "./ledger-events.ts";
 import { needsPerson } from "./notices.ts";
 import { type OrchestratorSettings, staleAfterOf } from "./settings.ts";
@@ -19,7 +20,7 @@ interface At {
 }
 
 /** Closes an incident. What became of it is told afterwards, from what is durable. */
-export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision {
+export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision<Action> {
   const { outcome, message } = closing;
   return act(
     { do: "set-status", status: closed(incident, closing, nowMs) },
@@ -28,7 +29,7 @@ export function close(incident: RemediationRequest, closing: Closing, nowMs: num
 }
 
 /** Everything is decided again. */
-export function startOver(incident: RemediationRequest, because: string): Decision {
+export function startOver(incident: RemediationRequest, because: string): Decision<Action> {
   return act(
     { do: "set-status", status: again(incident, because) },
     { do: "announce", what: { kind: "again", because } },
@@ -41,7 +42,7 @@ export function succeeded(
   execution: WorkflowExecution,
   completedAt: string,
   nowMs: number,
-): Decision {
+): Decision<Action> {
   const resolved = resolution(incident, Date.parse(completedAt));
   if (resolved) return close(incident, resolved, nowMs);
   return act(
@@ -51,7 +52,7 @@ export function succeeded(
 }
 
 /** Watches whether the problem comes back. */
-export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision {
+export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision<Action> {
   const { graceMs, windowMs } = settings.verification;
   const completedMs = executedAtMs(incident) ?? nowMs;
   const resolved = resolution(incident, completedMs);
@@ -66,7 +67,7 @@ export function verify(incident: RemediationRequest, { nowMs, settings }: At): D
     );
   }
   const endMs = completedMs + windowMs;
-  if (nowMs < endMs) return { actions: [], requeueAfterMs: endMs - nowMs };
+  if (nowMs < endMs) return requeueAfter(endMs - nowMs);
   return close(incident, silence(incident, settings), nowMs);
 }
 
@@ -96,7 +97,7 @@ export function failed(
   execution: WorkflowExecution,
   { reason, wasExecutionFailure, naturalLanguageSummary }: FailureDetails,
   nowMs: number,
-): Decision {
+): Decision<Action> {
   const { name } = execution.metadata;
   if (!wasExecutionFailure) return startOver(incident, `execution ${name} failed with ${reason} before it had acted`);
   return close(
@@ -112,7 +113,7 @@ export function skipped(
   execution: WorkflowExecution,
   details: SkipDetails,
   nowMs: number,
-): Decision {
+): Decision<Action> {
   const block = blockOf(execution, details);
   const review = details.reason === "PreviousExecutionFailed" || details.reason === "ExhaustedRetries";
   const earlier = "recentRemediation" in details ? details.recentRemediation : undefined;
@@ -145,7 +146,7 @@ function blockOf({ metadata, spec }: WorkflowExecution, details: SkipDetails): I
   }
   if (details.reason !== "RecentlyRemediated") return base;
   const remainingMs = parseDuration(details.cooldownRemaining) ?? 0;
-  const until = new Date(Date.parse(details.skippedAt) + remainingMs).toISOString();
+  const until = iso(Date.parse(details.skippedAt) + remainingMs);
   return { ...base, cause: details.cause, until };
 }
 

@@ -1,3 +1,4 @@
+import { iso } from "../kube/index.ts";
 import type { Fact, LedgerEvent, LedgerEventType } from "../ledger/index.ts";
 import { isVerifiedName, type NameGuarantee, type PolicyDecision, toldCheck } from "../policy/index.ts";
 import {
@@ -201,8 +202,4 @@ function event(incident: RemediationRequest, type: LedgerEventType, at: string, 
 
 function versionOf({ metadata }: RemediationRequest): string {
   return metadata.resourceVersion ?? "";
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -26,13 +26,8 @@ export class NewestIncidents {
 
   /** The keys of incidents that have ceased to be the newest: from then on they may be removed one day. */
   get superseded(): KeySource {
-    const { synced } = this.#incidents;
-    const hasSynced = () => this.#incidents.hasSynced;
     return {
-      get hasSynced() {
-        return hasSynced();
-      },
-      synced,
+      synced: this.#incidents.synced,
       feed: (add) => {
         this.#listeners.add(add);
         return () => this.#listeners.delete(add);

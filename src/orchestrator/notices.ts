@@ -1,4 +1,4 @@
-import { nameHash } from "../kube/index.ts";
+import { iso, nameHash } from "../kube/index.ts";
 import type { Blocked } from "../policy/index.ts";
 import {
   annotationKeys,
@@ -61,7 +61,7 @@ export function incidentBlocked(incident: RemediationRequest, decision: Blocked)
       ...(target === undefined ? {} : { targetResource: target }),
       skipReason: reason,
       ...(holder === undefined ? {} : { conflictingWorkflow: holder.executionName }),
-      ...(clearsAtMs === undefined ? {} : { until: new Date(clearsAtMs).toISOString() }),
+      ...(clearsAtMs === undefined ? {} : { until: iso(clearsAtMs) }),
       nextStep,
     },
   });

@@ -16,9 +16,9 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
-import { analysisVersion } from "./analysis-version.ts";
 import { analyzeSeries } from "./analyze-series.ts";
 import type { Analyzer } from "./analyzer.ts";
+import { knownSeriesVersion } from "./cached-incident.ts";
 import { openCancelRequest } from "./cancel.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
 import type { NewestIncidents } from "./newest-incidents.ts";
@@ -65,9 +65,10 @@ export async function observe(
 ): Promise<Snapshot | undefined> {
   const { client, analyzer, catalog, executions, settings } = caches;
   const nowMs = client.serverNowMs();
+  const key = objectKey(incident);
+  const outdatedSince = caches.outdated.changeOf(key);
   const { status, metadata } = incident;
   const approval = await approvalOf(incident, caches, signal);
-  const key = objectKey(incident);
   const version = analysisVersion(incident);
   const isOutdated = isWaiting(incident) && caches.outdated.isOutdated(key, version, nowMs);
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
@@ -82,6 +83,7 @@ export async function observe(
     incident,
     analysis,
     analysisVersion: version,
+    outdatedSince,
     recheckAtMs: caches.outdated.recheckAtMs(key),
     execution: await executionOf(incident, caches, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
@@ -92,6 +94,17 @@ export async function observe(
     isNewest: caches.newest.isNewest(incident),
     settings,
   };
+}
+
+/**
+ * Changes whenever an incident that waits has to be analyzed again by a replica that has analyzed it before. Empty for an
+ * incident with a diagnosis and a single series: it is analyzed again when the rules change, and not merely because this
+ * replica has not analyzed it. An incident without a diagnosis is, because the replica that blocked it may have had old rules.
+ */
+function analysisVersion(incident: RemediationRequest): string {
+  if (!isWaiting(incident)) return "";
+  const series = knownSeriesVersion(incident);
+  return incident.status?.diagnosis ? series : `no rule ${series}`;
 }
 
 /** Gone is only what the server says is gone: the cache may not have heard of it yet. */

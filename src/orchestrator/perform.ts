@@ -1,4 +1,4 @@
-import { exactly, KubeError, refOf, type UpdateOutcome } from "../kube/index.ts";
+import { deleteExactly, KubeError, type Performed, refOf, writeStatus } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -29,33 +29,39 @@ export interface Deps {
   readonly announce: Announce;
 }
 
-/** What came of an action. `lost`: somebody else was faster, so everything has to be read again. */
-export type Performed =
-  | { readonly kind: "done"; readonly incident: RemediationRequest; readonly execution?: WorkflowExecution }
-  | { readonly kind: "lost" };
+/** The part of a snapshot that actions change. */
+export interface IncidentChanges {
+  readonly incident: RemediationRequest;
+  /** The executions that were created for it since it was observed. */
+  readonly created?: readonly WorkflowExecution[];
+}
 
-/** Does one thing. Harmless to repeat; whatever it writes is conditional on what was seen. */
-export async function perform(
+/**
+ * Performs one action. Safe to repeat; every write is conditional on the snapshot. If another writer was faster, its write
+ * arrives as an event.
+ */
+export async function perform<Snapshot extends IncidentChanges>(
   action: Action,
-  incident: RemediationRequest,
+  snapshot: Snapshot,
   { caches, ledger, announce }: Deps,
   signal: AbortSignal,
-): Promise<Performed> {
+): Promise<Performed<Snapshot>> {
   const { client, ownWrites } = caches;
-  const done: Performed = { kind: "done", incident };
+  const { incident } = snapshot;
+  const done = { kind: "done", snapshot } as const;
   switch (action.do) {
     case "set-status": {
-      const next = { ...incident, status: action.status };
-      return written(await client.update(remediationRequests, next, { subresource: "status", signal }), caches);
+      const written = await writeStatus(client, remediationRequests, { ...incident, status: action.status }, signal);
+      return withIncident(snapshot, written);
     }
-    case "create-execution":
-      return createExecution(action.execution, incident, caches, signal);
-    case "delete-execution": {
-      // Exactly as it was seen: one that has ended meanwhile stays, because deleting it would end its cooldown.
-      const preconditions = exactly(action.execution);
-      const outcome = await client.delete(workflowExecutions, refOf(action.execution), { preconditions }, { signal });
-      return outcome.kind === "conflict" ? { kind: "lost" } : done;
+    case "create-execution": {
+      const execution = await createExecution(action.execution, incident, caches, signal);
+      if (!execution) return waiting;
+      return { kind: "done", snapshot: { ...snapshot, created: [...(snapshot.created ?? []), execution] } };
     }
+    case "delete-execution":
+      // One that has ended meanwhile stays, because deleting it would end its cooldown.
+      return (await deleteExactly(client, workflowExecutions, action.execution, { signal })) ? done : waiting;
     case "cancel-execution": {
       const patch = { merge: { metadata: { annotations: cancelAnnotations(action.request) } } };
       await client.patch(workflowExecutions, refOf(action.execution), patch, { signal });
@@ -65,11 +71,11 @@ export async function perform(
       await client.create(remediationApprovalRequests, action.approval, { signal });
       return done;
     case "expire-approval":
-      return (await expireApproval(action.approval, client, signal)) ? done : { kind: "lost" };
+      return (await expireApproval(action.approval, client, signal)) ? done : waiting;
     case "acknowledge":
-      return acknowledge(action.record, action.executionUid, incident, caches, signal);
+      return withIncident(snapshot, await acknowledge(action.record, action.executionUid, incident, caches, signal));
     case "mark-ineffective":
-      return (await markIneffective(action.record, action.executionUid, caches, signal)) ? done : { kind: "lost" };
+      return (await markIneffective(action.record, action.executionUid, caches, signal)) ? done : waiting;
     case "record":
       await ledger.append(action.event);
       return done;
@@ -77,22 +83,19 @@ export async function perform(
       await client.create(notificationRequests, action.notice, { signal });
       return done;
     case "mark-superseded": {
-      const { resourceVersion } = incident.metadata;
-      const patch = { merge: { metadata: { resourceVersion, labels: { [labelKeys.latestOf]: null } } } };
-      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
+      const metadata = { labels: { [labelKeys.latestOf]: null } };
+      return withIncident(snapshot, await patchIncident(incident, { metadata }, caches, signal));
     }
     case "delete-incident": {
-      const options = { preconditions: exactly(incident), propagation: "Background" } as const;
-      const outcome = await client.delete(remediationRequests, refOf(incident), options, { signal });
-      if (outcome.kind === "conflict") return { kind: "lost" };
+      const options = { propagation: "Background", signal } as const;
+      if (!(await deleteExactly(client, remediationRequests, incident, options))) return waiting;
       ownWrites.noteGone(incident);
       return done;
     }
     case "strip-incident": {
-      const { resourceVersion } = incident.metadata;
-      const annotations = { [annotationKeys.tombstone]: "true" };
-      const patch = { merge: { metadata: { resourceVersion, annotations }, spec: signalTextsRemoved } };
-      return written(await client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
+      const metadata = { annotations: { [annotationKeys.tombstone]: "true" } };
+      const patch = { metadata, spec: signalTextsRemoved };
+      return withIncident(snapshot, await patchIncident(incident, patch, caches, signal));
     }
     case "announce":
       announce(action.what, incident);
@@ -100,24 +103,39 @@ export async function perform(
   }
 }
 
-function written(outcome: UpdateOutcome<RemediationRequest>, { ownWrites }: Caches): Performed {
-  if (outcome.kind !== "updated") return { kind: "lost" };
-  ownWrites.note(outcome.object);
-  return { kind: "done", incident: outcome.object };
+const waiting = { kind: "waiting" } as const;
+
+function withIncident<Snapshot extends IncidentChanges>(
+  snapshot: Snapshot,
+  incident: RemediationRequest | undefined,
+): Performed<Snapshot> {
+  return incident ? { kind: "done", snapshot: { ...snapshot, incident } } : waiting;
 }
 
-/** The name is ours to give: whoever has it already was made by us, or has to go. */
+/** Patches exactly the version that was read. Returns undefined if the incident was changed or deleted since. */
+async function patchIncident(
+  incident: RemediationRequest,
+  { metadata, ...rest }: { readonly metadata: object; readonly spec?: object },
+  { client }: Caches,
+  signal: AbortSignal,
+): Promise<RemediationRequest | undefined> {
+  const { resourceVersion } = incident.metadata;
+  const patch = { merge: { ...rest, metadata: { ...metadata, resourceVersion } } };
+  const outcome = await client.patch(remediationRequests, refOf(incident), patch, { signal });
+  return outcome.kind === "updated" ? outcome.object : undefined;
+}
+
+/** Undefined if an execution of that name has just been deleted. Any other that has the name belongs to the incident, or has to be removed. */
 async function createExecution(
   draft: WorkflowExecution,
   incident: RemediationRequest,
   { client }: Caches,
   signal: AbortSignal,
-): Promise<Performed> {
+): Promise<WorkflowExecution | undefined> {
   const outcome = await client.create(workflowExecutions, draft, { signal });
-  if (outcome.kind === "created") return { kind: "done", incident, execution: outcome.object };
+  if (outcome.kind === "created") return outcome.object;
   const found = await client.get(workflowExecutions, refOf(draft), { signal });
-  if (found && isOwnedBy(found, incident.metadata.uid)) return { kind: "done", incident, execution: found };
-  if (!found) return { kind: "lost" };
+  if (!found || isOwnedBy(found, incident.metadata.uid)) return found;
   const { name, namespace } = found.metadata;
   throw new KubeError(
     "invalid",
@@ -150,17 +168,15 @@ async function acknowledge(
   incident: RemediationRequest,
   caches: Caches,
   signal: AbortSignal,
-): Promise<Performed> {
+): Promise<RemediationRequest | undefined> {
   const ack = acknowledgementOn(incident);
-  if (!ack) return { kind: "lost" };
+  if (!ack) return undefined;
   const annotations = {
     [annotationKeys.acknowledgedExecution]: executionUid,
     [annotationKeys.acknowledge]: ack.reason,
     [annotationKeys.acknowledgedBy]: ack.by,
   };
   await caches.client.patch(remediationTargets, refOf(record), { merge: { metadata: { annotations } } }, { signal });
-  const { resourceVersion } = incident.metadata;
   const none = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
-  const patch = { merge: { metadata: { resourceVersion, annotations: none } } };
-  return written(await caches.client.patch(remediationRequests, refOf(incident), patch, { signal }), caches);
+  return patchIncident(incident, { metadata: { annotations: none } }, caches, signal);
 }

@@ -1,4 +1,4 @@
-import { type KubeClient, refOf } from "../kube/index.ts";
+import { iso, type KubeClient, refOf } from "../kube/index.ts";
 import type { Fact, Ledger, LedgerEvent } from "../ledger/index.ts";
 import { isLasting, isVerifiedName, type NameGuarantee } from "../policy/index.ts";
 import { type AutomationPause, annotationKeys, automationPauses, pauseFinalizer } from "../resources/index.ts";
@@ -45,7 +45,7 @@ function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuar
   const signableSinceMs = Date.parse(metadata.creationTimestamp ?? "");
   const isVerified = (by: string, knownSinceMs: NameGuarantee | undefined) =>
     isVerifiedName(by, { knownSinceMs, signableSinceMs });
-  const started = pauseEvent(pause, "started", new Date(signableSinceMs).toISOString(), {
+  const started = pauseEvent(pause, "started", iso(signableSinceMs), {
     by: spec.requestedBy,
     verified: isVerified(spec.requestedBy, requesters),
     reason: spec.reason,
@@ -54,7 +54,7 @@ function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuar
   if (!status) return deleted ? [started, deleted] : [started];
   const { endedAt, endedBy, endReason } = status;
   const facts = { by: endedBy, verified: isVerified(endedBy, resumers), reason: endReason };
-  return [started, pauseEvent(pause, "ended", new Date(endedAt).toISOString(), facts)];
+  return [started, pauseEvent(pause, "ended", iso(endedAt), facts)];
 }
 
 /** The end of a pause that was deleted while it lasted. Kubernetes does not say who deleted it. */
@@ -63,7 +63,7 @@ function deletedPauseEvent(pause: AutomationPause): LedgerEvent | undefined {
   const deletedMs = Date.parse(deletionTimestamp ?? "");
   if (!isLasting({ ...pause, metadata }, deletedMs)) return undefined;
   const facts = { by: "unknown", verified: false, reason: "the pause was deleted" };
-  return pauseEvent(pause, "ended", new Date(deletedMs).toISOString(), facts);
+  return pauseEvent(pause, "ended", iso(deletedMs), facts);
 }
 
 function pauseEvent(

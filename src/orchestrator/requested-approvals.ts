@@ -1,4 +1,4 @@
-import type { KubeClient } from "../kube/index.ts";
+import { iso, type KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   notificationRequests,
@@ -44,7 +44,7 @@ export async function expireApproval(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const decidedAt = new Date(client.serverNowMs()).toISOString();
+  const decidedAt = iso(client.serverNowMs());
   const expired = { ...approval, status: { decision: "Expired" as const, decidedAt } };
   const outcome = await client.update(remediationApprovalRequests, expired, { subresource: "status", signal });
   return outcome.kind === "updated";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Decision } from "../kube/index.ts";
 import { defaultPolicy, type Pause } from "../policy/index.ts";
 import {
   annotationKeys,
@@ -11,7 +12,7 @@ import {
   type RemediationWorkflow,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import type { Decision } from "./action.ts";
+import type { Action } from "./action.ts";
 import { approvalNameFor, route } from "./route.ts";
 import type { TargetView } from "./target-view.ts";
 
@@ -234,7 +235,7 @@ describe("in its target's turn, an incident", () => {
 });
 
 /** What a turn comes to, in a few words. */
-function words({ actions, requeueAfterMs }: Decision): string {
+function words({ actions, requeueAfterMs }: Decision<Action>): string {
   for (const action of actions) {
     if (action.do === "create-execution") return `create ${action.execution.metadata.name}`;
     if (action.do === "acknowledge") return "acknowledge";

@@ -1,4 +1,4 @@
-import { byAge } from "../kube/index.ts";
+import { byAge, type Decision, nothing, requeueAfter, requeueAt } from "../kube/index.ts";
 import { historyOf, type PolicyDecision } from "../policy/index.ts";
 import {
   cancelRequestOn,
@@ -8,7 +8,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { backoffMs, parseDuration } from "../time/index.ts";
-import { act, type Decision, nothing, waitUntil } from "./action.ts";
+import { type Action, act } from "./action.ts";
 import { block } from "./block.ts";
 import { decideAction } from "./decide-action.ts";
 import { approvalName, draftApproval } from "./draft-approval.ts";
@@ -34,7 +34,7 @@ export function hasTurn(incident: RemediationRequest): boolean {
 }
 
 /** The next step of an incident in its target's turn. Nothing here is exclusive: who may act is decided at admission. */
-export function route(incident: RemediationRequest, view: TargetView): Decision {
+export function route(incident: RemediationRequest, view: TargetView): Decision<Action> {
   if (!hasTurn(incident)) return nothing;
   const { follows } = incident.status ?? {};
   if (follows) return followOn(incident, follows, view);
@@ -52,9 +52,7 @@ export function route(incident: RemediationRequest, view: TargetView): Decision 
   if (withdrawal) return withdrawal;
   const next = join(incident, view) ?? ask(incident, view);
   const staleMs = Math.max(1, staleAtMs({ incident, settings }, answeredMs) - nowMs);
-  return next.actions.length > 0
-    ? next
-    : { actions: [], requeueAfterMs: Math.min(next.requeueAfterMs ?? staleMs, staleMs) };
+  return next.actions.length > 0 ? next : requeueAfter(Math.min(next.requeueAfterMs ?? staleMs, staleMs));
 }
 
 /** It shares a success; whatever else became of the execution, everything is decided again. */
@@ -62,7 +60,7 @@ function followOn(
   incident: RemediationRequest,
   { name, uid }: { name: string; uid: string },
   { executions, nowMs }: TargetView,
-): Decision {
+): Decision<Action> {
   const execution = executions.find(({ metadata }) => metadata.uid === uid);
   if (!execution) return startOver(incident, `execution ${name}, which it followed, is gone`);
   const { status } = execution;
@@ -83,7 +81,7 @@ function followOn(
 }
 
 /** Somebody is doing just that: nothing more has to be started. */
-function join(incident: RemediationRequest, view: TargetView): Decision | undefined {
+function join(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
   const diagnosis = diagnosisOf(incident);
   const holderUid = view.record?.status?.holder?.executionUid;
   const same = view.executions
@@ -101,7 +99,7 @@ function join(incident: RemediationRequest, view: TargetView): Decision | undefi
 }
 
 /** May it act now? */
-function ask(incident: RemediationRequest, view: TargetView): Decision {
+function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
   const { nowMs } = view;
   const decision = decideAction(incident, view);
   if (decision.verdict === "block") return block(incident, decision, view);
@@ -112,7 +110,7 @@ function ask(incident: RemediationRequest, view: TargetView): Decision {
     return act({ do: "record", event }, ...actions);
   }
   const notBeforeMs = patienceMs(incident, view);
-  if (nowMs < notBeforeMs) return waitUntil(notBeforeMs, nowMs);
+  if (nowMs < notBeforeMs) return requeueAt(notBeforeMs, nowMs);
   return approve(incident, decision, view) ?? start(incident, decision, view);
 }
 
@@ -157,7 +155,11 @@ function refusedAt({ status }: WorkflowExecution): string | undefined {
 }
 
 /** Asks a person first, if the workflow says so and nobody has agreed yet. */
-function approve(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision | undefined {
+function approve(
+  incident: RemediationRequest,
+  decision: PolicyDecision,
+  view: TargetView,
+): Decision<Action> | undefined {
   const { nowMs, settings, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
   if (!entry?.spec.approval?.required) return undefined;
@@ -178,7 +180,7 @@ function approve(incident: RemediationRequest, decision: PolicyDecision, view: T
 }
 
 /** The next look finds the execution, and writes down that it is the incident's. */
-function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision {
+function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
   const { nowMs, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
   if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");

@@ -16,6 +16,8 @@ export interface Snapshot {
   readonly analysis: Analysis | undefined;
   /** The version of the incident that an analysis is made for: see `analysisVersion`. */
   readonly analysisVersion: string;
+  /** The change of rules or catalog since which the diagnosis is outdated; undefined if it is not. */
+  readonly outdatedSince?: number | undefined;
   /** When the latest analysis before has to be repeated, because it depends on facts of objects. */
   readonly recheckAtMs?: number | undefined;
   /** The latest execution that was made for it; undefined if that is gone, by the server's word. */

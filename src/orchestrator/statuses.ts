@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { iso } from "../kube/index.ts";
 import type {
   Condition,
   Diagnosis,
@@ -203,7 +204,3 @@ const keptKeys = [
   "diagnosis",
   "follows",
 ] as const satisfies readonly (keyof Kept)[];
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
-}

@@ -1,5 +1,5 @@
 import { CoordinationError, keyOf, type Lease, type Locks } from "../coordination/index.ts";
-import { byAge, refOf } from "../kube/index.ts";
+import { byAge, reconcile, refOf, soonest } from "../kube/index.ts";
 import {
   notificationRequests,
   type RemediationRequest,
@@ -9,8 +9,7 @@ import {
 } from "../resources/index.ts";
 import { sharedSuccess } from "./notices.ts";
 import { type Caches, glanceAt, lookAt } from "./observe.ts";
-import type { Deps } from "./perform.ts";
-import { lostMs, performAll } from "./reconcile.ts";
+import { type Deps, type IncidentChanges, perform } from "./perform.ts";
 import { approvalNameFor, hasTurn, route } from "./route.ts";
 import { diagnosisOf } from "./statuses.ts";
 import type { TargetView } from "./target-view.ts";
@@ -38,7 +37,7 @@ export async function reconcileTarget(
   const turns = waiting.map((incident) => route(incident, glance));
   // Nothing to do as far as the caches know; what they do not know yet is an event.
   if (turns.every(({ actions }) => actions.length === 0))
-    return soonest(turns.map(({ requeueAfterMs }) => requeueAfterMs));
+    return soonest(...turns.map(({ requeueAfterMs }) => requeueAfterMs));
 
   await using lease = await acquireShortly(target, locks, signal);
   // Awaited here, so that the lock is held until all is decided.
@@ -79,7 +78,7 @@ async function takeTurns(hash: string, target: string, deps: TargetDeps, lease: 
     }
   }
   if (failures.length > 0) throw failures[0];
-  return soonest(looks);
+  return soonest(...looks);
 }
 
 interface Took {
@@ -87,33 +86,26 @@ interface Took {
   readonly requeueAfterMs: number | undefined;
 }
 
-/** More steps than one incident takes: created, and written down. */
-const maxSteps = 6;
-
-async function takeTurn(known: RemediationRequest, around: TargetView, deps: Deps, signal: AbortSignal): Promise<Took> {
+async function takeTurn(cached: RemediationRequest, view: TargetView, deps: Deps, signal: AbortSignal): Promise<Took> {
   const { caches } = deps;
-  const created: WorkflowExecution[] = [];
-  let incident = known;
-  let view = await withApproval(incident, around, caches, signal);
-  const cached = route(incident, view);
-  if (cached.actions.length === 0) return { created, requeueAfterMs: cached.requeueAfterMs };
+  const around = await withApproval(cached, view, caches, signal);
+  const { actions, requeueAfterMs } = route(cached, around);
+  if (actions.length === 0) return { created: [], requeueAfterMs };
 
-  const fresh = await caches.client.get(remediationRequests, refOf(incident), { signal });
-  if (!fresh || fresh.metadata.uid !== incident.metadata.uid) return { created, requeueAfterMs: undefined };
-  caches.ownWrites.note(fresh);
-  incident = fresh;
-  for (let step = 0; step < maxSteps; step++) {
-    const next = route(incident, view);
-    if (next.actions.length === 0) return { created, requeueAfterMs: next.requeueAfterMs };
-    const outcome = await performAll(next, incident, deps, signal);
-    if (outcome.kind === "lost") break;
-    if (outcome.execution) {
-      created.push(outcome.execution);
-      view = { ...view, executions: [...view.executions, outcome.execution] };
-    } else if (outcome.incident === incident) break;
-    incident = outcome.incident;
-  }
-  return { created, requeueAfterMs: lostMs };
+  const incident = await caches.client.get(remediationRequests, refOf(cached), { signal });
+  if (!incident || incident.metadata.uid !== cached.metadata.uid) return { created: [], requeueAfterMs: undefined };
+  caches.ownWrites.note(incident);
+  let turn: Required<IncidentChanges> = { incident, created: [] };
+  const inMs = await reconcile(turn, {
+    decide: ({ incident, created }) => route(incident, { ...around, executions: [...around.executions, ...created] }),
+    perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+    async observeAgain(after = turn, before) {
+      turn = after;
+      const isChanged = after.incident !== before.incident || after.created !== before.created;
+      return isChanged ? after : undefined;
+    },
+  });
+  return { created: turn.created, requeueAfterMs: inMs };
 }
 
 /** What people answered is read from the server: nothing is started on the word of a cache. */
@@ -154,9 +146,4 @@ function waitingFor(hash: string, { incidents, ownWrites }: Caches): readonly Re
     .byIndex("target", hash)
     .filter((incident) => !ownWrites.isOutdated(incident))
     .sort(byAge);
-}
-
-function soonest(looks: readonly (number | undefined)[]): number | undefined {
-  const known = looks.filter((look) => look !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
 }

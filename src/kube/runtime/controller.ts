@@ -7,7 +7,6 @@ import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
 
 /** Something that says which keys to look at. */
 export interface KeySource {
-  readonly hasSynced: boolean;
   readonly synced: Promise<void>;
   /** Calls `add` for each key that may need work, those known already first, until the returned function is called. */
   feed(add: (key: string) => void): () => void;
@@ -22,9 +21,6 @@ export function keysFrom<T extends KubeObject, Index extends string>(
   keysOf: (object: T) => readonly string[],
 ): KeySource {
   return {
-    get hasSynced() {
-      return informer.hasSynced;
-    },
     synced: informer.synced,
     feed: (add) =>
       informer.subscribe((_event, object, previous) => {
@@ -34,6 +30,11 @@ export function keysFrom<T extends KubeObject, Index extends string>(
         for (const key of keys) add(key);
       }),
   };
+}
+
+/** A source without keys: work does not begin before it has synced. */
+export function onlySynced({ synced }: Pick<KeySource, "synced">): KeySource {
+  return { synced, feed: () => () => {} };
 }
 
 /** What metrics are made of. Closed lists and numbers alone, no names. Must not throw. */

@@ -10,3 +10,11 @@ export function refOfKey(key: string): { readonly namespace: string; readonly na
   const [namespace = "", name = ""] = key.split("/");
   return { namespace, name };
 }
+
+/** The value of a label as a key, for an index or a controller; none if the object does not have that label. */
+export function labelKey(label: string): (object: KubeObject) => readonly string[] {
+  return ({ metadata }) => {
+    const value = metadata.labels?.[label];
+    return value === undefined ? [] : [value];
+  };
+}

@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import type { KubeClient } from "../client.ts";
+import type { KubeObject } from "../object.ts";
+import type { ChangeHandler } from "./object-cache.ts";
+import { OwnWrites } from "./own-writes.ts";
+
+const things = { apiVersion: "v1", kind: "Thing", plural: "things", namespaced: true };
+
+it("marks versions older than a tracked update or patch as outdated, until the object is deleted", async () => {
+  const ownWrites = new OwnWrites();
+  const informer = fakeInformer();
+  const client = ownWrites.track(fakeClient("updated"), [informer]);
+
+  await client.update(things, thing("5"));
+  expect(ownWrites.isOutdated(thing("9"))).toBe(true);
+  expect(ownWrites.isOutdated(thing("10"))).toBe(false);
+  await client.patch(things, { name: "a" }, { merge: {} });
+  expect(ownWrites.isOutdated(thing("10"))).toBe(true);
+
+  informer.change("DELETED", thing("11"), undefined);
+  expect(ownWrites.isOutdated(thing("9"))).toBe(false);
+});
+
+it("notes nothing of a write that lost a race", async () => {
+  const ownWrites = new OwnWrites();
+  const client = ownWrites.track(fakeClient("conflict"), []);
+
+  await client.update(things, thing("5"));
+
+  expect(ownWrites.isOutdated(thing("5"))).toBe(false);
+});
+
+it("marks every version of an object that this process deleted as outdated", () => {
+  const ownWrites = new OwnWrites();
+
+  ownWrites.noteGone(thing("5"));
+
+  expect(ownWrites.isOutdated(thing("99"))).toBe(true);
+});
+
+function thing(resourceVersion: string): KubeObject {
+  return { apiVersion: "v1", kind: "Thing", metadata: { name: "a", uid: "u", resourceVersion } };
+}
+
+/** Its first write has version 10, its second version 11. */
+function fakeClient(kind: "updated" | "conflict"): KubeClient {
+  let version = 10;
+  const write = async () =>
+    kind === "updated" ? { kind, object: thing(String(version++)) } : { kind, message: "changed" };
+  return { update: write, patch: write } as unknown as KubeClient;
+}
+
+function fakeInformer() {
+  let handler: ChangeHandler<KubeObject> = () => {};
+  return {
+    subscribe(next: ChangeHandler<KubeObject>) {
+      handler = next;
+      return () => {};
+    },
+    change: (...change: Parameters<ChangeHandler<KubeObject>>) => handler(...change),
+  };
+}

@@ -1,0 +1,30 @@
+import type { DeleteOptions, KubeClient } from "../client.ts";
+import { exactly, type KubeObject, type ResourceType, refOf } from "../object.ts";
+
+/** A time as all our objects and events have it: in UTC, with milliseconds. */
+export function iso(time: number | string): string {
+  return new Date(time).toISOString();
+}
+
+/** Writes the status of `object` if it has the version that was read. Returns undefined if the object was changed or deleted since. */
+export async function writeStatus<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  object: T,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const outcome = await client.update(type, object, { subresource: "status", signal });
+  return outcome.kind === "updated" ? outcome.object : undefined;
+}
+
+/** Deletes exactly the version that was read. Returns false if the object was changed since. */
+export async function deleteExactly(
+  client: KubeClient,
+  type: ResourceType,
+  object: KubeObject,
+  options: Pick<DeleteOptions, "propagation"> & { readonly signal: AbortSignal },
+): Promise<boolean> {
+  const { signal, ...rest } = options;
+  const outcome = await client.delete(type, refOf(object), { ...rest, preconditions: exactly(object) }, { signal });
+  return outcome.kind !== "conflict";
+}
