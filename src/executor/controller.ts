@@ -7,13 +7,13 @@ import {
   type KubeObject,
   keysFrom,
   labelKey,
-  type ObjectRef,
   OwnWrites,
   objectKey,
   onlySynced,
   type ResourceType,
   type RunningControllers,
   reconcile,
+  reconcileCached,
   refOf,
   refOfKey,
 } from "../kube/index.ts";
@@ -96,7 +96,10 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...[entries, pauses, kinds].map(onlySynced),
       ...runInformers.map((informer) => keysFrom(informer, runKeys)),
     ],
-    reconcile: (key, signal) => reconcileExecution(refOfKey(key), deps, signal),
+    reconcile: (key, signal) =>
+      reconcileCached(executions.get(refOfKey(key)), caches.ownWrites, (execution) =>
+        reconcileExecution(execution, deps, signal),
+      ),
     stalls: stalls.watch({
       type: workflowExecutions,
       noun: "execution",
@@ -164,11 +167,12 @@ function openCaches(group: ControllerGroup, options: ExecutorOptions): Caches {
   };
 }
 
-async function reconcileExecution(ref: ObjectRef, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
+async function reconcileExecution(
+  cached: WorkflowExecution,
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const { caches } = deps;
-  const cached = caches.executions.get(ref);
-  // Our own last write arrives as an event.
-  if (!cached || caches.ownWrites.isOutdated(cached)) return undefined;
   return reconcile(await observe(cached, caches, signal), {
     decide,
     perform: (action, snapshot) => perform(action, snapshot, deps, signal),

@@ -67,6 +67,7 @@ export {
   type ReportProblem,
   type RunningControllers,
   reconcile,
+  reconcileCached,
   refOfKey,
   requeueAfter,
   requeueAt,

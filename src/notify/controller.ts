@@ -9,6 +9,7 @@ import {
   objectKey,
   type Problem,
   reconcile,
+  reconcileCached,
   refOfKey,
   type StallWatch,
 } from "../kube/index.ts";
@@ -136,20 +137,19 @@ async function deliverUntil(
     concurrency: 8,
     sources: [keysFrom(notices, (notice) => [objectKey(notice)])],
     stalls,
-    async reconcile(key, signal) {
-      const notice = notices.get(refOfKey(key));
+    reconcile: (key, signal) =>
       // Acting on a version older than our own last write would deliver twice.
-      if (!notice || ownWrites.isOutdated(notice)) return undefined;
-      return reconcile(observe(notice, caches), {
-        decide,
-        perform: (action, snapshot) => perform(action, snapshot, deps, signal),
-        async observeAgain() {
-          const fresh = await client.get(notificationRequests, refOfKey(key), { signal });
-          const isSame = fresh?.metadata.uid === notice.metadata.uid;
-          return fresh && isSame ? observe(fresh, caches, { isFresh: true }) : undefined;
-        },
-      });
-    },
+      reconcileCached(notices.get(refOfKey(key)), ownWrites, (notice) =>
+        reconcile(observe(notice, caches), {
+          decide,
+          perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+          async observeAgain() {
+            const fresh = await client.get(notificationRequests, refOfKey(key), { signal });
+            const isSame = fresh?.metadata.uid === notice.metadata.uid;
+            return fresh && isSame ? observe(fresh, caches, { isFresh: true }) : undefined;
+          },
+        }),
+      ),
   });
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await controller.stop({ deadlineMs: 1_000 });

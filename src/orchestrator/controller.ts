@@ -10,13 +10,13 @@ import {
   keysFrom,
   labelKey,
   nameHash,
-  type ObjectRef,
   OwnWrites,
   objectKey,
   onlySynced,
   type ReconcileSteps,
   type RunningControllers,
   reconcile,
+  reconcileCached,
   refOf,
   refOfKey,
   requeueAfter,
@@ -114,7 +114,10 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       changesOf(analyzer, incidents.synced, toDiagnose),
       changesOf(kinds, kinds.synced, toDiagnose),
     ],
-    reconcile: (key, signal) => reconcileIncident(refOfKey(key), deps, signal),
+    reconcile: (key, signal) =>
+      reconcileCached(incidents.get(refOfKey(key)), caches.ownWrites, (incident) =>
+        reconcileIncident(incident, deps, signal),
+      ),
     stalls: stalls.watch({
       type: remediationRequests,
       noun: "incident",
@@ -231,12 +234,12 @@ function openCaches(group: ControllerGroup, options: OrchestratorOptions) {
   };
 }
 
-async function reconcileIncident(ref: ObjectRef, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
-  const { caches } = deps;
-  const cached = caches.incidents.get(ref);
-  // Our own last write arrives as an event.
-  if (!cached || caches.ownWrites.isOutdated(cached)) return undefined;
-  const observed = await observe(cached, caches, signal);
+async function reconcileIncident(
+  cached: RemediationRequest,
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const observed = await observe(cached, deps.caches, signal);
   // Its deletion arrives as an event.
   return observed && reconcile(observed, incidentSteps(cached, deps, signal));
 }

@@ -1,5 +1,5 @@
 import { CoordinationError, keyOf, type Lease, type Locks } from "../coordination/index.ts";
-import { byAge, reconcile, refOf, soonest } from "../kube/index.ts";
+import { byAge, lostEventMs, reconcile, refOf, soonest } from "../kube/index.ts";
 import {
   notificationRequests,
   type RemediationRequest,
@@ -28,6 +28,14 @@ export async function reconcileTarget(
   deps: TargetDeps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
+  const { incidents, ownWrites } = deps.caches;
+  const inMs = await decideWaiting(hash, deps, signal);
+  // The newer version of a skipped incident arrives as an event, which wakes no key if it only reports a stall.
+  const isSkipped = incidents.byIndex("target", hash).some((incident) => ownWrites.isOutdated(incident));
+  return isSkipped ? soonest(inMs, lostEventMs) : inMs;
+}
+
+async function decideWaiting(hash: string, deps: TargetDeps, signal: AbortSignal): Promise<number | undefined> {
   const { caches, locks } = deps;
   const waiting = waitingFor(hash, caches);
   const [first] = waiting;

@@ -16,6 +16,6 @@ export { labelKey, objectKey, refOfKey } from "./object-key.ts";
 export { stalledCondition } from "./only-stall-change.ts";
 export { OwnWrites } from "./own-writes.ts";
 export type { Problem, ProblemKind, ReportProblem } from "./problem.ts";
-export { lostEventMs, type Performed, type ReconcileSteps, reconcile } from "./reconcile.ts";
+export { lostEventMs, type Performed, type ReconcileSteps, reconcile, reconcileCached } from "./reconcile.ts";
 export { type WorkOutcome, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 export { deleteExactly, iso, writeStatus } from "./writes.ts";

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { Chance } from "../../../test/sim/chance.ts";
+import type { KubeObject } from "../object.ts";
+import { Controller, keysFrom } from "./controller.ts";
 import { type Decision, decision, nothing } from "./decision.ts";
-import { lostEventMs, type Performed, type ReconcileSteps, reconcile } from "./reconcile.ts";
+import type { Informer } from "./informer.ts";
+import type { ChangeHandler } from "./object-cache.ts";
+import { objectKey } from "./object-key.ts";
+import { OwnWrites } from "./own-writes.ts";
+import { lostEventMs, type Performed, type ReconcileSteps, reconcile, reconcileCached } from "./reconcile.ts";
 
 type Action = "add" | "stale" | "wait";
 
@@ -52,6 +60,69 @@ describe("reconcile", () => {
     expect(requeueAfterMs).toBe(50);
   });
 });
+
+describe("reconcileCached", () => {
+  it("skips a version that is older than the one this process knows", async () => {
+    const { reconciled } = await startController({ cached: thing("1"), known: thing("2") });
+
+    expect(reconciled).toEqual([]);
+  });
+
+  it("reconciles the newer version, even if it only reports a stall and so wakes no key", async () => {
+    const { reconciled, show, clock } = await startController({ cached: thing("1"), known: thing("2", [stalled]) });
+
+    show(thing("2", [stalled]));
+    await settle();
+    await clock.advance(lostEventMs);
+    await settle();
+
+    expect(reconciled).toEqual(["2"]);
+  });
+});
+
+const stalled = { type: "Stalled", status: "True" };
+
+function thing(resourceVersion: string, conditions: readonly object[] = []): KubeObject {
+  const metadata = { name: "a", namespace: "default", uid: "u", resourceVersion };
+  return { apiVersion: "v1", kind: "Thing", metadata, status: { conditions } } as KubeObject;
+}
+
+/** A controller of the only object in a cache, which shows `cached` until `show` is called. */
+async function startController({ cached: first, known }: { readonly cached: KubeObject; readonly known: KubeObject }) {
+  let cached = first;
+  let changed: ChangeHandler<KubeObject> = () => {};
+  const reconciled: (string | undefined)[] = [];
+  const clock = new ManualClock();
+  const ownWrites = new OwnWrites();
+  ownWrites.note(known);
+  const informer = {
+    synced: Promise.resolve(),
+    subscribe(handler: ChangeHandler<KubeObject>) {
+      changed = handler;
+      handler("ADDED", cached, undefined);
+      return () => {};
+    },
+  } as unknown as Informer<KubeObject>;
+  new Controller({
+    ...{ name: "things", clock, random: new Chance(1), problem() {} },
+    sources: [keysFrom(informer, (object) => [objectKey(object)])],
+    reconcile: () =>
+      reconcileCached(cached, ownWrites, async ({ metadata }) => {
+        reconciled.push(metadata.resourceVersion);
+        return undefined;
+      }),
+  });
+  await settle();
+  return {
+    clock,
+    reconciled,
+    show(object: KubeObject) {
+      const previous = cached;
+      cached = object;
+      changed("MODIFIED", object, previous);
+    },
+  };
+}
 
 /** Snapshots are counts: `add` adds one, and a count that is observed again is 100. */
 async function run(decide: (count: number) => Decision<Action>, other: Partial<ReconcileSteps<number, Action>> = {}) {

@@ -1,4 +1,6 @@
+import type { KubeObject } from "../object.ts";
 import type { Decision } from "./decision.ts";
+import type { OwnWrites } from "./own-writes.ts";
 
 /**
  * The result of an action.
@@ -43,6 +45,19 @@ export async function reconcile<Snapshot, Action>(
     snapshot = next;
   }
   return retryMs;
+}
+
+/**
+ * Does `work` on an object from a cache, unless this process knows of a newer version. The newer version arrives as an event,
+ * but the event wakes no key if it only reports a stall: so the key is reconciled again in any case.
+ */
+export async function reconcileCached<T extends KubeObject>(
+  cached: T | undefined,
+  ownWrites: OwnWrites,
+  work: (cached: T) => Promise<number | undefined>,
+): Promise<number | undefined> {
+  if (!cached) return undefined;
+  return ownWrites.isOutdated(cached) ? lostEventMs : work(cached);
 }
 
 /** More rounds than any object takes at once. One that needs more lost many races, and lets other keys go first. */
