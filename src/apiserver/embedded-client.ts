@@ -29,7 +29,7 @@ import { watchEvents } from "./watch-events.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
 
-/** One call, as whoever decides about permissions sees it. */
+/** One call, for permission checks. */
 export interface ApiCall {
   readonly verb: Verb;
   /** `leases`, `tasks/status` */
@@ -41,7 +41,7 @@ export interface ApiCall {
 export interface EmbeddedClientOptions {
   /** Who is calling, for messages. */
   readonly identity?: string;
-  /** Everything is allowed unless this says otherwise. */
+  /** The permission check. Default: everything is allowed. */
   readonly allows?: (attempt: ApiCall) => boolean;
 }
 

@@ -17,7 +17,7 @@ export function kubeconfigFor({
   certificate,
 }: KubeconfigOptions): string {
   // Over plain HTTP kubectl leaves out every credential but one, the password in the address of the server; and
-  // @kubernetes/client-node refuses to go there at all unless it is told not to verify certificates.
+  // @kubernetes/client-node refuses plain HTTP unless certificate verification is disabled.
   const server = new URL(url);
   const plain = server.protocol === "http:";
   if (plain) Object.assign(server, { username: name, password: encodeURIComponent(token) });

@@ -2,13 +2,13 @@ import type { KubeObject } from "../kube/index.ts";
 
 /**
  * Port: where the embedded API server keeps its objects. One order of all changes, numbered by a revision that is
- * never reused, over restart too. Nobody sees a revision before it is durable: neither the caller that wrote it, nor a
- * reader, nor a watcher. Writes that come together share one flush.
+ * never reused, over restart too. A revision is visible only when it is durable: to the caller that wrote it, to
+ * readers and to watchers. Writes that come together share one flush.
  */
 export interface ObjectStore {
   /** The newest durable revision. */
   readonly revision: number;
-  /** Changes up to and including this one are forgotten: nobody can watch from before it. */
+  /** Changes up to and including this one are gone: no watch can start before it. */
   readonly compactedRevision: number;
   /** The newest durable state of an object. */
   get(resource: string, namespace: string, name: string): StoredEntry | undefined;
@@ -16,7 +16,7 @@ export interface ObjectStore {
   list(resource: string, namespace?: string): Iterable<StoredEntry>;
   /**
    * Decides and changes in one step. `decide` is called at once with the newest state, durable or not, and must not
-   * wait; what it returns takes effect after all changes decided before it. Resolves when the change, and everything
+   * wait; its result takes effect after all changes decided before it. Resolves when the change, and everything
    * that `decide` could see, is durable. Rejects with `unavailable` if it cannot be made durable; then it did not happen.
    */
   write<T>(

@@ -1,7 +1,7 @@
 import { KubeError } from "../kube/index.ts";
 import type { Change, ObjectKey, ObjectStore, StoredEntry, WriteDecision } from "./object-store.ts";
 
-/** How far back a volatile store can be watched from, unless told otherwise. */
+/** The default number of changes that watches can start from. */
 const defaultKeptChanges = 10_000;
 
 /** A store without a disk: durable means decided. Forgets everything when the process ends. */
@@ -88,7 +88,7 @@ class VolatileStore implements ObjectStore {
   }
 }
 
-/** Objects of one resource. They are sorted when somebody lists them, not at every write. */
+/** Objects of one resource. They are sorted on demand, not at every write. */
 class Collection {
   readonly entries = new Map<string, StoredEntry>();
   readonly watchers = new Set<(change: Change) => void>();

@@ -42,7 +42,7 @@ export function watchEvents(api: Api, resource: Resource, options: WatchOptions,
   })();
 }
 
-/** As over a wire: whoever reads a stream takes it for dead when it says nothing at all. Returns how to stop it. */
+/** As over a wire: readers consider a silent stream dead. Returns a function that stops it. */
 function regularly({ clock }: Api, bookmark: () => void): () => void {
   let timer: Timer;
   function next() {

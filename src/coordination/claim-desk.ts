@@ -29,7 +29,7 @@ interface Wants {
 const shortestLeaseMs = 500;
 const longestMs = 366 * 24 * 3_600_000;
 const agendaResolutionMs = 4;
-/** How often an unclear answer is followed up before the caller is told that the store does not answer. */
+/** How often an unclear response is retried before the call rejects with `unavailable`. */
 const patience = 3;
 const maxGhosts = 1_000;
 

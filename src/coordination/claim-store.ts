@@ -11,7 +11,7 @@ import type { Promised, Renewal } from "./tenure.ts";
  */
 export interface ClaimStore {
   readonly guarantee: Guarantee;
-  /** Takes the key if it is free, or already this holder's; else says how it stands. */
+  /** Claims the key if it is free or already this holder's; else returns its state. */
   claim(bid: ClaimBid): Promise<Standing>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export type Taken = { readonly payloadHash: string | undefined } & (
   | { readonly state: "failed"; readonly error: string; readonly atMs: number }
 );
 
-/** A claim as its store knows it. The deadline counts from when the request was sent. */
+/** A granted claim. The deadline counts from when the request was sent. */
 export interface ClaimGrant extends Promised {
   readonly fence: bigint;
   /** Never rejects, never takes longer than its backend's timeout. */

@@ -3,8 +3,8 @@ import type { Key } from "./key.ts";
 import type { Guarantee, Holder } from "./locks.ts";
 
 /**
- * Deduplication as a claim: asking and taking are one step, so that of all who ask only one is told `new`. There is no
- * way to ask whether a key was seen, nor to mark it as seen: between the two, another process lives.
+ * Deduplication as a claim: checking and claiming are one step, so that exactly one caller gets `new`. There is no way to
+ * check a key without claiming it, nor to mark it as done: another process could act between the two.
  *
  *   ∅ ──claim──▶ claimed ──complete──▶ done    ──doneTtlMs──▶ ∅
  *                   ├──fail(permanent)▶ failed  ──doneTtlMs──▶ ∅
@@ -12,16 +12,16 @@ import type { Guarantee, Holder } from "./locks.ts";
  *                   └──lease ran out (the process died)───────▶ ∅
  */
 export interface Claims {
-  /** How far a claim reaches, and what it rests on. */
+  /** The scope and the assumptions of a claim. */
   readonly guarantee: Guarantee;
   /**
-   * Takes `key` for this caller, or says how it stands. Does not wait for another's work. In doubt it rejects, never
-   * says `new`: with `unavailable`, `forbidden`, `mismatch`, `collision`, `full` or `closed`.
+   * Claims `key` for this caller, or returns its state. Does not wait for another holder's work. In doubt it rejects, never
+   * returns `new`: with `unavailable`, `forbidden`, `mismatch`, `collision`, `full` or `closed`.
    */
   claim(key: Key, options?: ClaimOptions): Promise<Claim>;
   /** Callers in this process that come with the same `name` while `flight` is under way get its answer. */
   share<T>(name: string, flight: () => Promise<T>): Promise<T>;
-  /** Aborts and gives back what is claimed, refuses what comes later, and lets go of the store. Stop the work first. */
+  /** Aborts and releases all claims, rejects later calls, and closes the store. Stop the work first. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface ClaimOptions {
   readonly doneTtlMs?: number;
   /** The claim is renewed no longer than this; then it ends. Default: as long as it takes. */
   readonly maxHoldMs?: number;
-  /** Says which content the key stands for. The same key with another content is refused. */
+  /** Identifies the content of the key. The same key with another content is rejected. */
   readonly payloadHash?: string;
   /** What keeps a repeated effect harmless, for metrics. */
   readonly effect?: Effect;
@@ -50,10 +50,10 @@ export type Effect = "transactional" | "fenced" | "idempotent" | "at-least-once"
 
 export type Claim = NewClaim | ClaimInFlight | ClaimDone | ClaimFailed;
 
-/** Somebody works on it, or its last try failed and the next may start only later. */
+/** A holder works on it, or the last attempt failed and the next may only start later. */
 export interface ClaimInFlight {
   readonly state: "in-flight";
-  /** Undefined while nobody works on it. */
+  /** Undefined while no holder works on it. */
   readonly holder: Holder | undefined;
   /** The claim is not `new` before that, unless its holder gives it back. */
   readonly retryAfterMs: number;
@@ -113,7 +113,7 @@ export interface ClaimEvents {
   settled?(claim: NewClaim, how: "done" | "failed" | "retry", outcome: "settled" | "lost" | "unknown"): void;
   /** Work was finished after its claim was lost: its effect may have happened twice. */
   lateComplete?(claim: NewClaim): void;
-  /** The memory store was full and forgot what was done before its time (`claims evicted`): it may be done again. */
+  /** The memory store was full and evicted finished claims early (`claims evicted`): their work may be repeated. */
   evicted?(eviction: Eviction): void;
 }
 

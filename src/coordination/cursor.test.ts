@@ -7,7 +7,7 @@ const minute = 60_000;
 /** `f5` is a finished item of minute 5, `u5` one that is not. Bound = server − 1. */
 describe("a cursor at minute 10 with an overlap of one minute", () => {
   it.each<[string, string[], number, { more: true } | undefined, string]>([
-    // what was listed, server's minute, more pages → where the cursor is then
+    // listed items, server's minute, more pages → the cursor afterwards
     ["moves to the bound when nothing was listed", [], 20, undefined, "19"],
     ["moves to the bound when all is finished", ["f11", "f12"], 20, undefined, "19"],
     ["moves to the bound when what is finished lies beyond it", ["f19.5"], 20, undefined, "19"],

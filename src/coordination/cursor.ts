@@ -19,7 +19,7 @@ export interface Poll {
   readonly serverDate: Date;
   /** Items may become visible this much after their time: transactions commit late, clocks of servers differ. */
   readonly overlapMs: number;
-  /** There are pages that were not read: what is on them must not be skipped. */
+  /** There are pages that were not read: their items must not be skipped. */
   readonly more: boolean;
 }
 
@@ -41,7 +41,7 @@ export function nextCursor(cursor: Cursor, { items, serverDate, overlapMs, more 
   return { updatedAt: utc(nextMs), ...(reached.id !== undefined && reached.ms <= boundMs && { id: reached.id }) };
 }
 
-/** How far what is finished goes: to the last item before the first unfinished one, or without end if all are. */
+/** The end of the finished items: the last one before the first unfinished item, or no limit if all are finished. */
 function reach(items: readonly PolledItem[], more: boolean): { readonly ms: number; readonly id?: string } | undefined {
   const ordered = inOrder(items);
   const unfinished = ordered.findIndex(({ finished }) => !finished);
@@ -65,7 +65,7 @@ export function firstCursor(from: Beginning, serverDate: Date): Cursor {
   return { updatedAt: utc(dateMs(serverDate) - (from === "now" ? 0 : from)) };
 }
 
-/** From when to ask the source: an overlap before the cursor. Ask for "on or after"; claims remove what comes again. */
+/** The start of the next query: an overlap before the cursor. Query "on or after"; claims remove repeated items. */
 export function queryFrom({ updatedAt }: Cursor, overlapMs: number): string {
   return utc(instantMs(updatedAt) - overlapMs);
 }

@@ -1,6 +1,6 @@
 /**
  * - `timeout`: waited as long as the caller allowed
- * - `aborted`: the caller's signal said stop
+ * - `aborted`: the caller's signal aborted
  * - `lost`: the lease or claim ended before the work did
  * - `unavailable`: the backend did not answer; safe to try again
  * - `forbidden`: the backend refuses us, and will until someone changes its permissions
@@ -20,7 +20,7 @@ export type CoordinationErrorCode =
   | "mismatch"
   | "closed";
 
-/** Why a lock, claim or watermark could not do what was asked. Contention alone is an outcome, not an error. */
+/** A lock, claim or watermark operation failed. Contention alone is an outcome, not an error. */
 export class CoordinationError extends Error {
   override readonly name = "CoordinationError";
   readonly code: CoordinationErrorCode;

@@ -29,7 +29,7 @@ export class HeldClaim implements NewClaim, Duties {
   readonly #terms: HeldClaimTerms;
   readonly #in: HeldClaimContext;
   readonly #tenure: Tenure;
-  /** Made when somebody looks: most claims are settled without anyone having listened. */
+  /** Created on first access: most claims are settled without a listener. */
   #controller: AbortController | undefined;
   #lost: CoordinationError | undefined;
   #settling: { readonly how: Ending["kind"]; readonly outcome: Promise<Settlement> } | undefined;
@@ -99,7 +99,7 @@ export class HeldClaim implements NewClaim, Duties {
 
   /** Ends the claim other than by its caller: the signal aborts with `cause`. */
   lose(cause: CoordinationError): void {
-    // Once it is being settled there is nothing left to lose, and what comes after the work must not see an abort.
+    // Once it is being settled there is nothing left to lose, and code after the work must not observe an abort.
     if (this.#lost || this.#settling) return;
     this.#lost = cause;
     this.#controller?.abort(cause);
@@ -141,13 +141,13 @@ export class HeldClaim implements NewClaim, Duties {
     }
   }
 
-  /** Tries once however late it is, for the store knows best whose the claim is, then again while it may be ours. */
+  /** Tries once however late it is, because the store decides who holds the claim, then again while it may still be held. */
   async #tellStore(ending: Ending): Promise<Settlement> {
     const { clock, random } = this.#in;
     for (let unclear = false; ; unclear = true) {
       try {
         const answer = await this.#grant.settle(ending);
-        // Nobody else can have had it before the deadline: not ours any more means that we did give it back.
+        // No other holder can have had it before the deadline: "not held" means that an earlier attempt released it.
         const wasUs = unclear && ending.kind === "retry" && clock.now() < this.#tenure.deadline;
         return wasUs ? "settled" : answer;
       } catch (error) {

@@ -16,7 +16,7 @@ export class HeldLease implements Lease {
   readonly acquiredAt: number;
   readonly #tenure: Tenure;
   readonly #origin: LeaseOwner;
-  /** Made when somebody looks: most leases are released without anyone having listened. */
+  /** Created on first access: most leases are released without a listener. */
   #controller: AbortController | undefined;
   #lost: CoordinationError | undefined;
   #released: Promise<ReleaseOutcome> | undefined;

@@ -1,10 +1,10 @@
-/** How many records were removed because nobody needed them any more. */
+/** The number of unused records that were removed. */
 export interface Swept {
   readonly locks: number;
   readonly claims: number;
 }
 
-/** What a backend that has to clean up after itself tells of it. */
+/** Events of a backend that removes its unused records. */
 export interface JanitorEvents {
   swept?(removed: Swept): void;
   /** Tried again at the next sweep. */

@@ -145,7 +145,7 @@ function world() {
     return kubernetesLocks({ client: cluster.client(who), clock: own, random, namespace: "locks", prefix: "t-", who });
   }
 
-  /** Who works, as far as its own clock lets it believe. */
+  /** The leaders by their own clocks. */
   const leaders = () => terms.filter(({ lease, over }) => !over && lease.remainingMs() > 0).map(({ name }) => name);
   return { clock, candidate, leaders, terms, failures };
 }

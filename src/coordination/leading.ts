@@ -6,7 +6,7 @@ import type { Lease, Locks } from "./locks.ts";
 export interface LeadingOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Ends it: the work is told to stop, awaited, and the lead is given up for the next candidate. */
+  /** Ends the candidacy: the work is aborted and awaited, and leadership is released for the next candidate. */
   readonly signal: AbortSignal;
   /** How long others wait for a leader that vanished. The default of the locks unless given. */
   readonly ttlMs?: number;
@@ -19,7 +19,7 @@ export interface LeadingEvents {
   elected?(lease: Lease): void;
   /** `lost`: not by our own wish. */
   resigned?(lease: Lease, lost: boolean): void;
-  /** The work failed, or nobody could be elected. Tried again after a pause. */
+  /** The work failed, or the election did. Retried after a pause. */
   failed?(error: unknown): void;
 }
 
@@ -34,7 +34,7 @@ const betweenFailures: Backoff = { baseMs: 1_000, maxMs: 30_000, jitter: 0.5 };
  * that ends by itself, or fails, gives up the lead, and this process is a candidate again after a pause. Resolves when
  * `signal` has aborted and everything is given back.
  *
- * A leader that was paused learns that it leads no more when it runs again, not before: whatever it writes carries
+ * A leader that was paused learns that it was replaced only when it runs again: every write carries
  * `lease.fence`, or follows `lease.assertHeld()`. The next term begins only after the work of the last has come to an
  * end, so work that does not listen to its signal keeps this process from leading again, and no other.
  */
@@ -46,7 +46,7 @@ export async function leading(locks: Locks, key: Key, work: LeaderWork, options:
       failures = 0;
     } catch (error) {
       if (signal.aborted || isCoordinationError(error, "closed")) return;
-      // Somebody else has led all the time: stand in line again, which costs nothing.
+      // Another candidate has led all the time: queue again, which costs nothing.
       if (isCoordinationError(error, "timeout")) continue;
       failures++;
       events.failed?.(error);
@@ -64,7 +64,7 @@ async function lead(locks: Locks, key: Key, work: LeaderWork, options: LeadingOp
   try {
     await work(lease, AbortSignal.any([signal, lease.signal]));
   } catch (error) {
-    // Work that is told to stop may say so by throwing.
+    // Aborted work may reject.
     if (!signal.aborted && !lease.signal.aborted) throw error;
   } finally {
     events.resigned?.(lease, lease.signal.aborted);

@@ -8,11 +8,11 @@ import type { Promised, Renewal } from "./tenure.ts";
  * written once, on top of it, in `lock-table.ts`.
  *
  * All times are on the local monotonic clock. A deadline is computed from when the request was *sent*, so that it is
- * never later than the moment the backend may give the lock to somebody else.
+ * never later than the moment the backend may grant the lock to another holder.
  */
 export interface LockStore {
   readonly guarantee: Guarantee;
-  /** Grants at once what needs nobody's answer. Only a store that lives in this process can. */
+  /** Grants at once without a request. Only a store inside this process can. */
   grantNow?(bid: Bid): Terms;
   /** Asks for a lock. The answer comes by calling the bid: once, or `queued` first and another answer later. */
   ask(bid: Bid): void;

@@ -265,7 +265,7 @@ function table(options: Partial<LockTableOptions> = {}) {
   return { clock, store, locks: locksOver(store, { clock, random: new Chance(1), ...options }) };
 }
 
-/** A store that answers when it is told to. */
+/** A store that responds when the test resolves it. */
 class ScriptedStore implements LockStore {
   readonly guarantee = "single";
   readonly bids: Bid[] = [];

@@ -8,12 +8,12 @@ import type { Guarantee, Lease, LockEvents, Locks } from "./locks.ts";
  * What a backend can show, besides locks that work:
  * - `processes`: several clients share the locks, and a holder that vanishes is followed by another
  * - `network`: requests to the backend can be counted, delayed, lost and refused
- * - `records`: somebody else can change what the backend has stored
- * - `damage`: what is stored can be left without its times
+ * - `records`: another client can change the stored locks
+ * - `damage`: a stored lock can be left without its times
  * - `permissions`: the backend can forbid
  * - `cohort`: a lock can be passed on inside a process
- * - `batching`: what is due together travels together
- * - `deafness`: a client can be kept from what it is told unasked, and from nothing else
+ * - `batching`: operations that are due together share a request
+ * - `deafness`: a client can be cut off from pushed messages, and from nothing else
  */
 export type Ability =
   | "processes"
@@ -31,7 +31,7 @@ export interface ClientOptions {
   readonly events?: LockEvents;
 }
 
-/** One store, its clients, time, and what can go wrong between them. Made anew for each case. */
+/** One store, its clients, time, and faults between them. Created anew for each case. */
 export interface LockBench {
   readonly abilities: readonly Ability[];
   readonly guarantee: Guarantee;
@@ -43,7 +43,7 @@ export interface LockBench {
   readonly manyKeys: number;
   /**
    * Locks as another process has them, with its own identity, clock and connection: `test/pod/1`, `test/pod/2`, …
-   * Their leases last `ttlMs` and they wait for an hour, unless a caller says otherwise.
+   * Their leases last `ttlMs` and they wait for an hour by default.
    */
   client(options?: ClientOptions): Promise<Locks>;
   wallMs(): number;
@@ -55,11 +55,11 @@ export interface LockBench {
   /** The client's process stands still while time goes on. */
   pause(client: Locks): void;
   resume(client: Locks): void;
-  /** The client's machine loses power: nobody hears from it again, and no connection is closed. */
+  /** The client's machine loses power: it never responds again, and no connection is closed. */
   vanish(client: Locks): void;
   /** From now on nothing reaches the client or comes from it, with its connections open. */
   sever(client: Locks): void;
-  /** From now on the client is refused whatever it asks. */
+  /** From now on every request of the client is rejected. */
   refuse(client: Locks): Promise<void>;
   slowReplies(client: Locks, ms: number): void;
   /** The client's next request is done, but the connection breaks before the answer. */
@@ -73,7 +73,7 @@ export interface LockBench {
   deleteStored(key: Key): Promise<void>;
   /** Puts a lock of another key where the lock of this one is stored. */
   occupy(key: Key): Promise<void>;
-  /** Stores a lock of this key that does not say since when and for how long it is held. */
+  /** Stores a lock of this key without its start and duration. */
   damage(key: Key): Promise<void>;
   forbid(verb: "create" | "update"): void;
   close(): Promise<void>;
@@ -123,7 +123,7 @@ export function locksContract(
   });
 }
 
-/** Resolves if the bench behaves as the case says. */
+/** Resolves if the bench passes the case. */
 export async function runCase(lockCase: LockCase, bench: LockBench): Promise<void> {
   const { ttlMs } = bench;
   const a = await bench.client();
@@ -1406,7 +1406,7 @@ function lost(act: () => void): boolean {
   }
 }
 
-/** What has become of a promise so far. */
+/** The state of a promise so far. */
 interface Watched<T> {
   readonly promise: Promise<T>;
   /** Resolves when the promise is settled, either way. */

@@ -2,18 +2,18 @@ import type { CoordinationError } from "./errors.ts";
 import type { Key } from "./key.ts";
 
 /**
- * What exclusion rests on, besides clocks that run at nearly the same speed:
+ * The assumptions of exclusion, besides clocks that run at nearly the same speed:
  * - `process`: only this process is excluded; a restart forgets everything
- * - `single`: one server that keeps what it acknowledged
+ * - `single`: one server that keeps acknowledged writes
  * - `async-replicated`: a failover may forget a lock, so every write needs its fence checked
  * - `consensus`: a majority of servers agrees before anything is answered
  */
 export type Guarantee = "process" | "single" | "async-replicated" | "consensus";
 
-/** One at a time per key. Waiters are served in the order they came. */
+/** Mutual exclusion per key. Waiters are served in the order of arrival. */
 export interface Locks {
   readonly guarantee: Guarantee;
-  /** The lease, or undefined if somebody else holds the key or waits for it. Never waits. */
+  /** The lease, or undefined if another caller holds the key or waits for it. Never waits. */
   tryAcquire(key: Key, options?: TryOptions): Promise<Lease | undefined>;
   /** Waits for its turn, at most `waitMs`. Rejects with `timeout`, `aborted`, `unavailable` or `forbidden`. */
   acquire(key: Key, options?: AcquireOptions): Promise<Lease>;
@@ -21,7 +21,7 @@ export interface Locks {
   run<T>(key: Key, work: (lease: Lease) => Promise<T>, options?: AcquireOptions): Promise<T>;
   /** How many leases this process holds and how many callers wait, now. */
   load(): LockLoad;
-  /** Gives back what is held, rejects what waits, and lets go of the backend. */
+  /** Releases all leases, rejects all waiters, and closes the backend. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface TryOptions {
   readonly ttlMs?: number;
   /** The lease is renewed no longer than this; then it ends. Default: as long as it takes. */
   readonly maxHoldMs?: number;
-  /** What it is held for, for people who look at the holder. */
+  /** The purpose, for display. */
   readonly purpose?: string;
 }
 
@@ -57,7 +57,7 @@ export interface Lease extends AsyncDisposable {
   remainingMs(): number;
   /** Throws `lost` unless the lease is held for at least `minMs` more. Ask right before every side effect. */
   assertHeld(minMs?: number): void;
-  /** Gives the key back. Says whether it was still ours; never rejects for that. Repeating it changes nothing. */
+  /** Releases the key. Returns whether it was still held; never rejects for that. Idempotent. */
   release(): Promise<ReleaseOutcome>;
 }
 
@@ -66,7 +66,7 @@ export type ReleaseOutcome =
   | { readonly released: true }
   | { readonly released: false; readonly reason: "lost" | "unknown" };
 
-/** Who stands in the way, as far as the backend says. */
+/** The current holder, as far as the backend reports it. */
 export interface Holder {
   readonly id: string;
   /** stage/pod/pid of the process. */
@@ -85,7 +85,7 @@ export interface LockLoad {
 export interface LockEvents {
   attempted?(key: Key): void;
   acquired?(lease: Lease, waitedMs: number): void;
-  /** Somebody has to wait, or `tryAcquire` came back empty-handed. */
+  /** A caller has to wait, or `tryAcquire` returned undefined. */
   contended?(key: Key, holder: Holder | undefined): void;
   failed?(key: Key, reason: "contention" | CoordinationError["code"], waitedMs: number): void;
   renewalFailed?(lease: Lease, cause: unknown): void;

@@ -7,11 +7,11 @@ export interface OnceOptions extends ClaimOptions {
   readonly effect: Effect;
   /** When work that threw is tried again. Default 1 min. */
   readonly retryAfterMs?: number;
-  /** Is this an error that trying again will not change? Then nobody tries again while it is remembered. */
+  /** Whether a retry cannot change this error. The work is then not retried while the claim is stored. */
   readonly isPermanent?: (error: unknown) => boolean;
 }
 
-/** `ran`: here, now, by this caller or one that it joined; `recorded` says whether others will know. */
+/** `ran`: here and now, by this caller or one that it joined; `recorded`: whether the result was stored for others. */
 export type OnceOutcome =
   | { readonly kind: "ran"; readonly result: string; readonly recorded: CompleteOutcome }
   | { readonly kind: "done"; readonly result: string; readonly atMs: number }
@@ -25,7 +25,7 @@ type Work = (claim: NewClaim) => Promise<string | undefined>;
 
 /**
  * Runs `work` unless it was done before or is under way elsewhere. Callers of one key in this process join one run.
- * What `work` returns is remembered as the result; what it throws gives the claim back and is thrown on.
+ * The result of `work` is stored; an error of `work` releases the claim and is rethrown.
  */
 export function once(claims: Claims, key: Key, options: OnceOptions, work: Work): Promise<OnceOutcome> {
   // `|` is in no key. Another payload must not join: it is refused by the claim.
@@ -39,14 +39,14 @@ async function claimAndRun(claims: Claims, key: Key, options: OnceOptions, work:
     return { kind, ...facts } as OnceOutcome;
   }
 
-  // Whatever goes wrong below, a claim that nobody settles must not be kept alive by its renewal.
+  // Whatever fails below, a claim that is never settled must not be kept alive by its renewal.
   await using held = claim;
   let result: string;
   try {
     // A crash here lets the lease of the claim lapse, and the work is tried again.
     result = (await work(held)) ?? "";
   } catch (error) {
-    // What the work threw is what the caller must see; a store that refuses the failure says so through its events.
+    // The caller must get the error of the work; a failed settlement is reported by the events.
     await held.fail(failureOf(error, options)).catch(() => undefined);
     throw error;
   }

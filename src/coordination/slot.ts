@@ -29,7 +29,7 @@ export class Slot implements WaitQueue {
   #last: Waiter | undefined;
   #turn: Turn | undefined;
   #lease: HeldLease | undefined;
-  /** Who stood in the way when the store last said. */
+  /** The last reported holder. */
   #behind: Holder | undefined;
   #delay: Delay | undefined;
 
@@ -79,14 +79,14 @@ export class Slot implements WaitQueue {
     this.#advance();
   }
 
-  /** Says once for each caller that somebody is in its way. */
+  /** Reports contention once per caller. */
   #mustWait(waiter: Waiter | undefined) {
     if (!waiter || waiter.contended) return;
     waiter.contended = true;
     this.#in.events.contended?.(this.key, this.holder);
   }
 
-  /** Takes `waiter` out of the queue; its question is withdrawn if nobody here needs the answer any more. */
+  /** Removes `waiter` from the queue; its request is withdrawn if no other waiter needs the response. */
   leave(waiter: Waiter): void {
     this.#unlink(waiter);
     this.#withdrawIfUnneeded();
@@ -132,7 +132,7 @@ export class Slot implements WaitQueue {
     return new Turn(this.key, this.#in.nextHolder(), wants, this, this.#in);
   }
 
-  /** The turn for the first waiter, or a late answer to a question nobody asks any more. */
+  /** The grant for the first waiter, or a late response to a request that is no longer needed. */
   granted(turn: Turn, terms: Terms): void {
     if (turn !== this.#turn || !this.#first) return;
     this.#behind = this.#delay = undefined;
@@ -169,7 +169,7 @@ export class Slot implements WaitQueue {
   failed(turn: Turn, error: CoordinationError): void {
     if (turn !== this.#turn) return;
     this.#turn = undefined;
-    // A caller that does not wait fails alone; those behind it would. What one that waits was told is true for all.
+    // A caller that does not wait fails alone. The error of a waiting caller applies to all that wait.
     if (turn.wait) this.refuseAll(error);
     else this.#refuseFirst(error);
   }
@@ -204,7 +204,7 @@ export class Slot implements WaitQueue {
 
   #free(lease: HeldLease): Promise<ReleaseOutcome> {
     const turn = this.#turn;
-    // Lost and gone: somebody else may hold the key, so there is nothing of ours to free.
+    // The lease is lost: another holder may have the key, so there is nothing to release.
     if (!turn || lease !== this.#lease) return lost;
 
     if (this.#first && turn.mayPassOn()) {
@@ -241,7 +241,7 @@ export class Slot implements WaitQueue {
 }
 
 /**
- * One turn at the key: a question to the store, then what it granted. The store's answers are addressed to the turn,
+ * One turn at the key: a request to the store, then its grant. The store's responses are addressed to the turn,
  * so that one that comes late is never taken for the answer to a newer question.
  */
 class Turn implements Bid, Grant, Duties {

@@ -211,7 +211,7 @@ interface HoldOptions {
   readonly answer?: (hold: Hold) => Promise<Renewal>;
 }
 
-/** A tenure and what it did, in ms since it began. */
+/** A tenure and its calls, in ms since it began. */
 class Hold {
   readonly clock: ManualClock;
   readonly agenda: Agenda;

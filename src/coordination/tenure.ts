@@ -1,9 +1,9 @@
 import { type Agenda, Appointment, type Clock, type Random } from "../time/index.ts";
 import { CoordinationError } from "./errors.ts";
 
-/** What was promised to whoever holds something: by a store, about a lock or a claim. */
+/** The promise of a store to a holder, about a lock or a claim. */
 export interface Promised {
-  /** Until when nobody else can hold it, on the local monotonic clock. */
+  /** Until when no other caller can hold it, on the local monotonic clock. */
   readonly deadline: number;
   /** How long the promise was when it was made; renewal and the safety margin are shares of it. */
   readonly periodMs: number;
@@ -21,8 +21,8 @@ export function promisedSince(sentAt: number, periodMs: number, marginMs: number
 }
 
 /**
- * A store that handed something over wants to hear soon that we are there. Not at once: most of what waits in line is
- * held so briefly that giving it back says the same, and the next in line need not wait for one more request.
+ * A store that handed a lock over expects a confirmation soon. Not at once: most queued work is so brief that the
+ * release confirms it as well, and the next waiter need not wait for one more request.
  */
 export const confirmWithinMs = 100;
 
@@ -36,9 +36,9 @@ export type Renewal =
 export interface Duties {
   renew(): Promise<Renewal>;
   renewalFailed(cause: unknown): void;
-  /** It must not be relied on any more. Called once, before anyone else can be granted what is held. */
+  /** It must not be relied on any more. Called once, before another caller can be granted it. */
   ended(cause: CoordinationError): void;
-  /** From now on somebody else may have it. Called after `ended`, unless `stop` came first. */
+  /** From now on another caller may hold it. Called after `ended`, unless `stop` came first. */
   vacated(): void;
 }
 
@@ -52,10 +52,10 @@ export interface TimeKeeping {
  * Keeps something held: renews it well before its deadline, and ends it by the local clock alone when that fails.
  *
  *   holding ──(renewal answers lost)──────────────────────▶ ended, vacated
- *      └────(endsAt passes: nothing was heard in time)────▶ ended ──(deadline passes)──▶ vacated
+ *      └────(endsAt passes: no renewal in time)───────────▶ ended ──(deadline passes)──▶ vacated
  */
 export class Tenure {
-  /** Until when nobody else can hold it. Pushed out by every renewal, never pulled in. */
+  /** Until when no other caller can hold it. Extended by every renewal, never shortened. */
   deadline: number;
   readonly #time: TimeKeeping;
   readonly #duties: Duties;
@@ -76,7 +76,7 @@ export class Tenure {
     this.#time = time;
   }
 
-  /** From then on the holder must not act: a little before the deadline, so that what it has begun can still land. */
+  /** From then on the holder must not act: a little before the deadline, so that pending writes can still arrive. */
   get endsAt(): number {
     return Math.min(this.deadline - this.#graceMs, this.#holdUntil);
   }
@@ -171,7 +171,7 @@ export class Tenure {
   #end(cause: CoordinationError) {
     if (this.#state !== "holding") return;
     this.#state = "ended";
-    // Where no store sets a deadline, in one process, work that is told to stop gets a moment to do so.
+    // Where no store sets a deadline, in one process, aborted work gets a moment to stop.
     if (this.deadline === Number.POSITIVE_INFINITY) this.deadline = this.#time.clock.now() + 1_000;
     this.#duties.ended(cause);
   }
@@ -189,7 +189,7 @@ function graceMs(periodMs: number): number {
 }
 
 /**
- * A third into the period, pulled forward to a common grid: what is held under the same ttl falls due together and is
+ * A third into the period, moved forward to a common grid: leases with the same ttl fall due together and are
  * renewed in one request.
  */
 function renewalDue({ deadline, periodMs }: Promised): number {

@@ -34,7 +34,7 @@ export type WaitResult = HeldLease | CoordinationError | "contention";
 export class Waiter {
   /** @internal */ previous: Waiter | undefined;
   /** @internal */ next: Waiter | undefined;
-  /** @internal It was said that somebody is in the way. */ contended = false;
+  /** @internal Contention was reported. */ contended = false;
   readonly wants: Wants;
   readonly since: number;
   readonly line: WaitQueue;

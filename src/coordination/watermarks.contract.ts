@@ -293,7 +293,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
   },
 ];
 
-/** That time of day, as the server says it. */
+/** That time of day, as the server formats it. */
 function at(time: string): Date {
   return new Date(`2025-02-19T${time}Z`);
 }

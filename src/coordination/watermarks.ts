@@ -22,7 +22,7 @@ export interface WatermarkStore {
   read(key: Key): Promise<WatermarkRecord | undefined>;
   /**
    * Writes `next` if the record is still the `expected` revision, or still absent, and was not written with a larger
-   * fence. One step: nobody comes in between.
+   * fence. Atomic.
    */
   write(key: Key, next: WatermarkEntry, expected: string | "absent"): Promise<WriteOutcome>;
 }
@@ -51,13 +51,13 @@ export interface WatermarkOptions {
   readonly serverDate: Date;
   /** How late an item may become visible. Default 60 s. */
   readonly overlapMs?: number;
-  /** Of the lock under which this process polls. Default 0: nobody is refused, and only the revision protects. */
+  /** Fence of the lock under which this process polls. Default 0: no write is rejected for its fence, and only the revision protects. */
   readonly fence?: bigint;
 }
 
 /**
  * The resume point of one stream: one per source, project and kind of item, so that one that fails holds up no other.
- * It only moves forward, and only over what is finished.
+ * It only moves forward, and only over finished items.
  */
 export interface Watermark {
   readonly key: Key;
@@ -65,8 +65,8 @@ export interface Watermark {
   /** From when to ask the source, inclusive. */
   queryFrom(): string;
   /**
-   * Moves over what `items`, in any order, say is finished. `more`: the list was not read to its end. Read it at least
-   * past what was finished before, and comes again because of the overlap; otherwise it has nowhere to move to.
+   * Moves over the finished `items`, given in any order. `more`: the list was not read to its end. Read it at least
+   * past the items that the overlap repeats; otherwise the watermark cannot move.
    */
   advance(
     items: readonly PolledItem[],
@@ -75,7 +75,7 @@ export interface Watermark {
   ): Promise<AdvanceOutcome>;
 }
 
-/** `heldBy`: the id of the item that it waits for. `stale`: somebody else polls this stream by now; stop. */
+/** `heldBy`: the id of the item that it waits for. `stale`: another process polls this stream now; stop. */
 export type AdvanceOutcome =
   | { readonly kind: "advanced" | "unchanged"; readonly cursor: Cursor; readonly heldBy: string | undefined }
   | { readonly kind: "stale"; readonly fence: bigint };
@@ -132,8 +132,8 @@ function watermarkAt(opened: WatermarkRecord, { store, key, overlapMs, fence }: 
     for (let tries = 0; tries < maxTries; tries++) {
       const cursor = nextCursor(record.cursor, { items, serverDate, overlapMs, more });
       const moves = cursor !== record.cursor;
-      // A larger fence is written even if nothing moves: whoever had the smaller one may be at the same place each time,
-      // and would never be refused.
+      // A larger fence is written even if nothing moves: the poller with the smaller one may be at the same position each time,
+      // and would never be rejected.
       if (!moves && record.fence >= fence) return { kind: "unchanged", cursor, heldBy };
 
       const outcome = await store.write(key, { cursor, fence }, record.revision);
@@ -175,7 +175,7 @@ function superseded(key: Key, fence: bigint): CoordinationError {
 }
 
 export interface ReplayTimes {
-  /** How long what was done is remembered. */
+  /** How long finished claims are stored. */
   readonly dedupTtlMs: number;
   /** The longest outage after which everything since is polled again. */
   readonly maxReplayMs: number;
@@ -184,7 +184,7 @@ export interface ReplayTimes {
   readonly maxProcessingMs: number;
 }
 
-/** Is what was done forgotten before it can come again? A sentence that says so, or undefined. */
+/** A sentence if finished claims expire before their items can be reported again, else undefined. */
 export function dedupTtlProblem({
   dedupTtlMs,
   maxReplayMs,

@@ -1,20 +1,20 @@
 export interface CurrentTextOptions {
   readonly read: () => Promise<string>;
-  /** How long what was read is good. */
+  /** How long the text is cached. */
   readonly freshForMs: number;
-  /** Told why nothing could be read, not more often than things are fresh. What was read is not repeated. */
+  /** Called with the reason when the file cannot be read, at most once per `freshForMs`. The message never contains the text. */
   readonly trouble?: (problem: string) => void;
 }
 
-/** `refused`: what was given last is taken no more, so there may be something newer. */
+/** `refused`: the last text was rejected, so there may be a newer one. */
 export interface Moment {
   readonly now: number;
   readonly refused: boolean;
 }
 
 /**
- * Text in a file that somebody else keeps current: read again when it is no longer fresh, and at once when it is refused.
- * A file that is being replaced may be missing or empty for a moment; what was read before stays good until there is
+ * Text in a file that another process keeps current: read again when the cache is old, and at once when the text is refused.
+ * A file that is being replaced may be missing or empty for a moment; the cached text stays valid until there is
  * something else. Rejects only if there was never anything.
  */
 export function currentText({ read, freshForMs, trouble }: CurrentTextOptions): (moment: Moment) => Promise<string> {

@@ -22,7 +22,7 @@ export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
   };
 }
 
-/** An existing directory, to be read whoever owns it. */
+/** An existing directory, for reading, regardless of its owner. */
 export function viewDirectory(path: string): DiskView {
   const directory = resolve(path);
   return {
@@ -92,7 +92,7 @@ function openedFile(handle: FileHandle, mode: OpenMode): DiskFile {
       return done;
     },
     async write(bytes, position) {
-      // A disk that is nearly full takes a part, and says no only to the rest.
+      // A disk that is nearly full accepts a part, and rejects only the rest.
       for (let done = 0; done < bytes.length; ) {
         done += (await handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
       }

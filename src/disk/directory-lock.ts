@@ -4,7 +4,7 @@ import type { Clock } from "../time/index.ts";
 import { DiskError } from "./disk-error.ts";
 import { openLocked } from "./open-locked.ts";
 
-/** Says who has the directory. For people: the lock itself is the kernel's. */
+/** Names the process that has the directory open. For display: the lock itself is the kernel's. */
 const ownerFile = "owner";
 
 /**
@@ -15,7 +15,7 @@ export async function lockDirectory(directory: string, clock: Clock): Promise<Fi
   const handle = await openLocked(directory);
   if (!handle) throw new DiskError("in-use", `${directory} is in use${await describeOwner(directory)}`);
   const since = new Date(clock.wallMs()).toISOString();
-  // A full disk must not keep anybody from opening it: there is still everything to read.
+  // A full disk must not prevent opening the directory: its files can still be read.
   await writeFile(join(directory, ownerFile), `by pid ${process.pid} since ${since}\n`).catch(() => {});
   return handle;
 }
@@ -24,7 +24,7 @@ async function describeOwner(directory: string): Promise<string> {
   try {
     return ` ${(await readFile(join(directory, ownerFile), "utf8")).trim()}`;
   } catch {
-    // The other process is just starting and has not yet said who it is.
+    // The other process is just starting and has not yet written its name.
     return "";
   }
 }

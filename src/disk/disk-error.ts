@@ -2,7 +2,7 @@
  * - `in-use`: another process, or this one, has the directory open
  * - `unsupported`: this system cannot lock a directory or file, or a newer version has written the files
  * - `unsafe`: another user may have prepared the directory, or can change it
- * - `damaged`: a file is not what was written; the message names it and the offset
+ * - `damaged`: a file was changed after it was written; the message names it and the offset
  */
 export type DiskErrorCode = "in-use" | "unsupported" | "unsafe" | "damaged";
 

@@ -1,6 +1,6 @@
 /**
- * Port: the few things that whoever must not lose anything asks of a disk, so that a test can lose what was not synced
- * and tear what was being written. It holds files of one directory; opening it excludes every other process until
+ * Port: the operations of a disk that durable storage needs, so that a test can lose unsynced writes
+ * and tear pending ones. It holds files of one directory; opening it excludes every other process until
  * `close`.
  */
 export interface Disk extends DiskView {
@@ -13,7 +13,7 @@ export interface Disk extends DiskView {
   close(): Promise<void>;
 }
 
-/** A directory as anybody may look at it, while its owner writes. */
+/** A read-only view of a directory, while its owner writes. */
 export interface DiskView {
   /** Where it is, for messages. */
   readonly directory: string;
@@ -28,7 +28,7 @@ export interface DiskView {
  */
 export type OpenMode = "read" | "create" | "create-durable" | "durable";
 
-/** The caller closes what it opens, and has one operation under way at a time. */
+/** The caller closes the files that it opens, and has one pending operation at a time. */
 export interface DiskFile {
   size(): Promise<number>;
   /** Fills `into` from `position`, as far as the file goes; resolves to the number of bytes read. */

@@ -7,7 +7,7 @@ import { DiskError } from "./disk-error.ts";
 const lockOnOpen = 0x20;
 
 /**
- * The file or directory, opened and locked for this process alone; undefined when somebody else has it. Closing the
+ * The file or directory, opened and locked for this process alone; undefined when another process has it. Closing the
  * handle unlocks it. The kernel drops the lock with the process, however that dies, and keeps it while the process is
  * merely stopped.
  */

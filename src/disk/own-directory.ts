@@ -10,7 +10,7 @@ import { DiskError } from "./disk-error.ts";
  */
 export async function openOwnDirectory(path: string, setting: string): Promise<string> {
   await mkdir(path, { recursive: true, mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
-    // A dangling link, or a file: the check below says so.
+    // A dangling link, or a file: the check below reports it.
     if (error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
   });
   const problem = ownershipProblem(await lstat(path), process.getuid?.());

@@ -13,9 +13,9 @@ export type Admission =
       readonly incident: RemediationRequest;
       readonly others: number;
     }
-  /** Nobody has put the object in scope. */
+  /** The object is out of scope. */
   | { readonly kind: "refused"; readonly fingerprint: string; readonly because: string; readonly fix: string }
-  /** The gateway may not read the object that it is about, so nobody knows whose it is or whether it is in scope. */
+  /** The gateway lacks permission to read the object, so its owner and scope are unknown. */
   | { readonly kind: "forbidden"; readonly fingerprint: string; readonly because: string; readonly fix: string }
   /** There is nothing to do about it, now or later. */
   | { readonly kind: "ignored"; readonly fingerprint: string; readonly because: string }
@@ -33,7 +33,7 @@ export const admissionKinds = [
   "invalid",
 ] as const satisfies readonly Admission["kind"][];
 
-/** What would become of a signal, if it were not only asked. */
+/** The effect that a signal would have. */
 export type Preview =
   | {
       readonly kind: "created" | "counted" | "resolved" | "refused" | "forbidden" | "ignored";
@@ -41,7 +41,7 @@ export type Preview =
       /** What the signal names, and what owns that, in canonical form. Absent if it names no object. */
       readonly subject?: string;
       readonly target?: string;
-      /** What would be done, for people. */
+      /** The effect in one sentence, for display. */
       readonly message: string;
       readonly fix?: string;
       /** Name of the incident that it would be, or be counted on. */

@@ -40,9 +40,9 @@ export interface IntakeOptions {
   readonly open: OpenIncidents;
   readonly owners: Owners;
   readonly nodes: Nodes;
-  /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
+  /** The target that a rule gives a signal without a subject, as `namespace/kind/name` or `kind/name`. */
   readonly ruleTarget: (signal: Signal) => string | undefined;
-  /** The labels by which a rule tells signals about `owner` apart. */
+  /** The labels by which a rule distinguishes signals about `owner`. */
   readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly scopeOf: ScopeOf;
   readonly endings: Endings;
@@ -52,8 +52,8 @@ export interface IntakeOptions {
   readonly lockWaitMs: number;
   readonly log: Logger;
   /**
-   * Told of each admission, before anybody else is; whoever depends on it waits. `moved`: so many were counted before, on
-   * an incident that was closed by then.
+   * Records each admission before the sender gets a response. `moved`: the number of signals that were counted before on
+   * an incident that is closed now.
    */
   readonly record: (admission: Admission, report: Report | NamelessReport | undefined, moved?: number) => Promise<void>;
 }
@@ -76,9 +76,9 @@ export class Intake {
   }
 
   /**
-   * Counts those of `signals` that only repeat what is known of open incidents, which is most of them: for these nobody has
-   * to be asked, and they share one write. The others are undefined, and have to be admitted one by one. What comes after
-   * one of these under its fingerprint is left to come after it. Nobody may be told before `kept`.
+   * Counts those of `signals` that only repeat open incidents, which is most of them: they need no request to the server
+   * and share one write. The others are undefined and must be admitted one by one. A signal that follows one of these under
+   * the same fingerprint is left undefined, too, to keep the order. Respond to senders only after `kept`.
    */
   repeats(signals: readonly Signal[]): Repeats {
     const { occurrences, client } = this.#options;
@@ -101,7 +101,7 @@ export class Intake {
     return { admissions, kept: tallies.size === 0 ? Promise.resolve() : occurrences.keep(tallies) };
   }
 
-  /** Resolves when what it says is durable. Throws GatewayError, KubeError and LedgerError for what may pass. */
+  /** Resolves when the admission is durable. Throws GatewayError, KubeError and LedgerError for transient failures. */
   async admit(sent: Signal): Promise<Admission> {
     const receivedAt = this.#now();
     const signal = this.#received(sent, receivedAt);
@@ -123,13 +123,13 @@ export class Intake {
     }
   }
 
-  /** Admits what was counted on an incident that is closed. Resolves to the incident that has it, if there is one. */
+  /** Admits counts of an incident that is closed. Resolves to the incident that has them now, if there is one. */
   async readmit(report: Report, share: Share): Promise<RemediationRequest | undefined> {
     const admission = await this.#recorded(await this.#fire(report, share), report, share.occurrences);
     return "incident" in admission ? admission.incident : undefined;
   }
 
-  /** What would become of it. Reads what admitting it would read, and writes nothing. */
+  /** The effect of a signal. Performs the reads of an admission, and writes nothing. */
   async preview(signal: Signal): Promise<Preview> {
     try {
       return await this.#preview(signal);
@@ -202,13 +202,13 @@ export class Intake {
       if (successor) return this.#fireAnew(report, successor, share);
       const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, share, tries > 0));
       if (isMine && result.kind !== "exists") return result;
-      // What was true of another signal of this fingerprint need not be of this one, but out of scope is out of scope.
+      // The outcome of another signal of this fingerprint need not hold for this one, but the scope does.
       if (result.kind === "refused") return result;
     }
     throw new GatewayError("unavailable", `the incidents of ${fingerprint} change too often`);
   }
 
-  /** The incident of the former identity is closed: from now on the signal is what it is by the present rules. */
+  /** The incident of the former identity is closed: the signal gets its current identity from now on. */
   #fireAnew(report: Report, successor: NonNullable<Report["successor"]>, share: Share): Promise<Admission> {
     const { fingerprint: formerFingerprint, signal, receivedAt } = report;
     if ("because" in successor) {
@@ -241,7 +241,7 @@ export class Intake {
     }
   }
 
-  /** A retry reads everything: the name that it would give is taken, so what it read at first is not all there is. */
+  /** A retry reads everything: the next name exists already, so the first read was incomplete. */
   async #openNow(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
     const { incidents, scopeOf, kinds } = this.#options;
     const { fingerprint, owner, signal } = report;
@@ -259,7 +259,7 @@ export class Intake {
     const scope = await scopeOf({ target: reading.target, reference: owner.reference });
     if (!scope.in) return { kind: "refused", fingerprint, because: scope.because, fix: scope.fix };
 
-    // What was accepted before, on an incident that is closed by now, has its room already: it must not be lost.
+    // Counts that were accepted on an incident that is closed now have a reservation already and must not be lost.
     const room = share.from ? undefined : this.#reserve(signal);
     try {
       return await this.#create(report, share, decision.n);
@@ -294,7 +294,7 @@ export class Intake {
         throw error;
       });
     if (outcome instanceof KubeError) return { kind: "invalid", problems: [outcome.message] };
-    // Somebody was faster, or our reading was old: look again.
+    // Another gateway was faster, or the cache was stale: read again.
     if (outcome.kind === "already-exists") return { kind: "exists" };
     incidents.learn(outcome.object);
     await this.#options.occurrences.open(outcome.object, report, share);
@@ -336,7 +336,7 @@ export class Intake {
   }
 }
 
-/** What became of signals that only repeat what is known, in their order. */
+/** The outcomes of repeated signals, in their order. */
 export interface Repeats {
   readonly admissions: readonly (Admission | undefined)[];
   /** Resolves when it is durable. */
@@ -359,7 +359,7 @@ function ignored({ fingerprint }: Report, endedAt: string): Admission {
   return { kind: "ignored", fingerprint, because: `it had ended at ${endedAt}, which is not before it began to fire` };
 }
 
-/** Callers of one key share one run: the first does the work, the others get what came of it. */
+/** Callers of one key share one run: the first does the work, the others get its result. */
 class SingleFlight<T> {
   readonly #flights = new Map<string, Promise<T>>();
 

@@ -15,7 +15,7 @@ export interface StatusWriter {
   readonly random: Random;
 }
 
-/** An incident, and what is known of it, if anything is. */
+/** An incident, with its cached state if there is one. */
 export interface KnownIncident {
   readonly name: string;
   readonly uid: string;
@@ -28,10 +28,10 @@ export interface StatusChange {
   readonly done: (object: RemediationRequest) => void;
 }
 
-/** How often others may be faster before somebody has to be told to come again. */
+/** How many conflicts with other writers are tolerated before the sender must retry. */
 const maxTries = 30;
 
-/** Reads, asks `decide`, and writes what it says if nobody was faster; undefined if it says nothing. */
+/** Reads the incident, calls `decide`, and writes its result unless another writer was faster; undefined if there is no change. */
 export async function changeStatus(
   { client, namespace, incidents, clock, random }: StatusWriter,
   { name, uid, known }: KnownIncident,
@@ -43,7 +43,7 @@ export async function changeStatus(
     if (!live || live.metadata.uid !== uid) return undefined;
     incidents.learn(live);
     const change = decide(live);
-    // Also if what is known is old: closed is final.
+    // This also holds if the cached state is old: a closed incident never reopens.
     if (!change) return undefined;
     const patch = { merge: statusPatch(live, change.next) };
     const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });

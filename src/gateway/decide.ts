@@ -54,7 +54,7 @@ export function seriesKey({ series }: Pick<Signal, "series">): string {
   return createHash("sha256").update(series).digest("hex").slice(0, 16);
 }
 
-/** More series than this are counted, but not told apart. */
+/** More series than this are counted, but not distinguished. */
 export const maxSeries = 64;
 
 /** What one gateway counted of one incident, in absolute figures. */
@@ -76,7 +76,7 @@ export interface CountedStatus {
 
 type Before = { readonly deduplication?: Deduplication; readonly resolvedAt?: string } | undefined;
 
-/** Adds what `counted` says; series are stored as what differs from the `first` signal. Saying it twice changes nothing, and neither does the order in which gateways say theirs. */
+/** Adds `counted`; series are stored as differences from the `first` signal. Idempotent, and independent of the order in which gateways write. */
 export function withCount(before: Before, counted: Count, first: FirstSignal): CountedStatus {
   const known = before?.deduplication;
   const earlier = known?.occurrencesByWriter ?? {};
@@ -116,7 +116,7 @@ export function withEnd(
   const series: Series = { ...known?.series };
   const key = seriesKey(signal);
   const own = series[key];
-  // Without an end of the sender's own clock, what is over is what began until now, and nothing that begins later.
+  // Without an end by the sender's own clock, the end covers the firings so far and none that begins later.
   const endedAt = signal.endedAt ?? latest(own?.firingAt, signal.firingAt);
   const { firingAt = signal.firingAt, resolvedAt = endedAt } = own ?? {};
   // A series that began to fire again after this end is not over.
@@ -139,7 +139,7 @@ type Series = Record<string, IncidentSeries>;
 function fire(series: Series, key: string, reported: FiringSeries, first: FirstSignal): boolean {
   const known = series[key];
   const { firingAt } = reported;
-  // An old report of what has ended since.
+  // A late report of a series that has ended since.
   if (known?.resolvedAt !== undefined && firingAt <= known.resolvedAt) return true;
   if (known && known.resolvedAt === undefined) {
     if (known.firingAt > firingAt) return true;

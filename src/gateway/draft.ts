@@ -50,7 +50,7 @@ export function draftIncident(report: Report, n: number, namespace: string): Rem
   };
 }
 
-/** What is wrong with a payload that cannot be kept. */
+/** The reason why a payload cannot be stored. */
 export function payloadProblem(payload: unknown): string | undefined {
   try {
     JSON.stringify(payload);

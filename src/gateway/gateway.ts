@@ -41,9 +41,9 @@ export interface GatewayOptions {
   /** The name of this gateway in the statuses that it writes; the same again after a restart with the same log. */
   readonly writer: string;
   readonly settings: GatewaySettings;
-  /** What a rule says that a signal without a subject is about, as `namespace/kind/name` or `kind/name`. */
+  /** The target that a rule gives a signal without a subject, as `namespace/kind/name` or `kind/name`. */
   readonly ruleTarget?: (signal: Signal) => string | undefined;
-  /** The labels by which a rule tells signals about `owner` apart: each of their values is an incident. */
+  /** The labels by which a rule distinguishes signals about `owner`: each combination of values is an incident. */
   readonly ruleLabels?: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly clock: Clock;
   readonly random: Random;
@@ -66,27 +66,27 @@ export interface GatewaySettings {
 }
 
 export interface Gateway {
-  /** Resolves when it knows all incidents and has written what an earlier process left. */
+  /** Resolves when all incidents are cached and the counts of an earlier process are written. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
   /** What keeps failing, for people who look at readiness. It takes signals all the same: they are kept in the occurrence log. */
   readonly problem: string | undefined;
   readonly metrics: GatewayMetrics;
-  /** Resolves when what it says is durable; throws for what may pass, and the same signal may then be told again. */
+  /** Resolves when the admission is durable; throws for transient failures, after which the signal may be sent again. */
   admit(signal: Signal): Promise<Admission>;
   /** The same for all signals of a request, in their order. It never throws: one that fails does not spoil the others. */
   admitAll(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]>;
-  /** What would become of a signal; nothing is changed by asking. Throws as `admit` does. */
+  /** The effect of a signal, without applying it. Throws as `admit` does. */
   preview(signal: Signal): Promise<Preview>;
   /** Records that a part of a payload is no signal. Throws LedgerError if it may not have been kept. */
   ignore(part: Omit<IgnoredSignal, "fingerprint">): Promise<void>;
-  /** A sender has left so many alerts out of what it sent. */
+  /** Counts the alerts that a sender left out of its batch. */
   truncated(source: string, alerts: number): void;
-  /** Writes what was counted, and stops. */
+  /** Writes all counts, and stops. */
   stop(): Promise<void>;
 }
 
-/** What it threw: nobody knows whether the signal was kept. */
+/** The error of an admission whose outcome is unknown. */
 export interface NotAdmitted {
   readonly kind: "failed";
   readonly error: unknown;
@@ -226,7 +226,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     const repeated = signals.filter((_, i) => admissions[i]);
     const failure = await kept.then(() => undefined, failed);
     if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
-    // Whoever sends many at a time is one source.
+    // All signals of one request come from one source.
     metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
     const rest = (await others).values();
     return admissions.map((admission) => (admission ? (failure ?? admission) : (rest.next().value as Admission)));
@@ -318,7 +318,7 @@ function say(log: Logger, admission: Admission, report: Report | NamelessReport)
   }
 }
 
-/** Tells when something may be done that is to be done now and then at most, such as logging a flood. */
+/** Limits an action to one per interval, such as logging a flood. */
 class Occasionally {
   readonly #everyMs: number;
   #lastAt = Number.NEGATIVE_INFINITY;

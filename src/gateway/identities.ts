@@ -185,7 +185,7 @@ export class Identities {
   *#formerIdentities({ signal, former }: Facts): Generator<{ readonly identity: Identity; readonly version: string }> {
     const { fingerprintOf, incidents } = this.#options;
     for (const { subject, owner, distinctBy, version } of former) {
-      // Rules could tell signals apart then, too.
+      // Rules could already distinguish signals then.
       for (const labels of incidents.distinctLabels) {
         const fingerprint = fingerprintOf({ ...signal, distinctBy: [...distinctBy, ...labels] }, owner.target);
         if (incidents.isFormer(fingerprint)) yield { identity: identityOf(fingerprint, subject, owner), version };

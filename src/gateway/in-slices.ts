@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../time/index.ts";
 
-/** Of signals that repeat what is known: small enough that one slice takes a few milliseconds. */
+/** Number of repeated signals per slice: small enough that one slice takes a few milliseconds. */
 const sliceSize = 32;
 
 /**

@@ -17,7 +17,7 @@ export interface IncidentsOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly informer: Informer<RemediationRequest>;
-  /** Kept up to date with what is open. */
+  /** Counts the open incidents. */
   readonly open: OpenIncidents;
 }
 
@@ -33,8 +33,8 @@ export interface History {
 }
 
 /**
- * The newest incident of each fingerprint, without the texts of its signal. What it says at once may be a moment old, which costs nothing: whoever counts
- * on an incident that is closed by then learns so when the count is written. What it reads is as new as the server.
+ * The newest incident of each fingerprint, without the texts of its signal. Cached results may be a moment old, which is
+ * harmless: a count on an incident that is closed by then is moved when it is written. Reads are as new as the server.
  */
 export class Incidents {
   readonly #options: IncidentsOptions;
@@ -74,7 +74,7 @@ export class Incidents {
     return this.#former.has(fingerprint);
   }
 
-  /** The sets of labels by which rules told signals apart when incidents were opened; the empty one if they did not. */
+  /** The sets of labels by which rules distinguished signals when incidents were opened; the empty set if they did not. */
   get distinctLabels(): Iterable<readonly string[]> {
     return this.#distinctLabels.values();
   }
@@ -107,7 +107,7 @@ export class Incidents {
   /** Those that may be the newest, the newest first: one, or two while a later one has just been opened. */
   async #readLatest(fingerprint: string): Promise<readonly RemediationRequest[]> {
     const latest = await this.#list(fingerprint, labelKeys.latestOf);
-    // Those of an earlier version have no such label, and neither has what is left when a person deletes the newest.
+    // Incidents of an earlier version lack the label, and so do the others when an operator deletes the newest.
     if (latest.length === 0) return this.#readAll(fingerprint);
     return this.#learnFirst(latest);
   }
@@ -165,7 +165,7 @@ export class Incidents {
     this.#options.open.note(signalFingerprint, incident);
   }
 
-  /** It is closed or gone, whatever the watch says: until a later one is known, none is. */
+  /** Marks an incident as closed or deleted, regardless of the watch: until a later one is cached, there is none. */
   isOver(fingerprint: string, name: string): void {
     const number = incidentNumber(fingerprint, name) ?? 0;
     const known = this.#newest.get(fingerprint);
@@ -219,7 +219,7 @@ export class Incidents {
   }
 }
 
-/** What is the same is not earlier: the object of the informer takes the place of an equal one, and memory has it once. */
+/** Equal incidents are not earlier: the object of the informer replaces an equal one, so that memory has it once. */
 function isEarlier(one: RemediationRequest, other: RemediationRequest): boolean {
   if (one.metadata.uid !== other.metadata.uid) return numberOf(one) < numberOf(other);
   return BigInt(one.metadata.resourceVersion ?? 0) < BigInt(other.metadata.resourceVersion ?? 0);

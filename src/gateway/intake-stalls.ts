@@ -2,7 +2,7 @@ import type { StallWatch } from "../kube/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Admission } from "./admission.ts";
 
-/** A sender repeats what was not admitted much sooner. */
+/** Senders repeat rejected signals much sooner. */
 const forgetAfterMs = 300_000;
 
 /**

@@ -6,8 +6,8 @@ import type { IgnoredSignal } from "./ignored-signals.ts";
 import type { NamelessReport, Report } from "./report.ts";
 
 /**
- * What is recorded of an admission. A signal that was counted is recorded with the others, when they are written; `moved`
- * of them were before, on an incident that was closed by then.
+ * The ledger event of an admission. Counted signals are recorded together, when they are written; `moved` of them were
+ * counted before, on an incident that is closed now.
  */
 export function admissionEvent(
   admission: Admission,

@@ -11,7 +11,7 @@ export interface NodesOptions {
   readonly maxPods?: number;
 }
 
-/** Finds the Node that a hint means, and caches what it read: an alert is sent again and again. */
+/** Finds the Node of a hint, and caches the result: alerts repeat. */
 export class Nodes {
   readonly #options: NodesOptions;
   #index: NodeIndex | undefined;

@@ -5,9 +5,9 @@ import { GatewayError } from "./gateway-error.ts";
 
 /** Reads the objects that signals are about. */
 export interface Objects {
-  /** Undefined if there is none, or none that this server knows. Throws `unavailable` when it cannot be told. */
+  /** Undefined if the object does not exist or the server does not serve its kind. Throws `unavailable` if that cannot be determined. */
   get(target: ObjectTarget, reference: ObjectReference): Promise<KubeObject | undefined>;
-  /** All Nodes; none if this server has no such kind. Throws `unavailable` when it cannot be told. */
+  /** All Nodes; none if the server does not serve the kind. Throws `unavailable` if that cannot be determined. */
   nodes(): Promise<readonly KubeObject[]>;
 }
 

@@ -27,7 +27,7 @@ export interface OccurrencesOptions extends StatusWriter {
 
 const maxWritesAtOnce = 8;
 
-/** Counts signals, durably before anybody is told so, with far fewer writes than signals. */
+/** Counts signals, durably before the response, with far fewer writes than signals. */
 export class Occurrences {
   readonly #options: OccurrencesOptions;
   readonly #tallies = new Map<string, Tally>();
@@ -59,7 +59,7 @@ export class Occurrences {
       return this.#write(tally, incident);
     }
     await this.keep([tally]);
-    // Not before, and not much later: the occurrence log forgets what has nothing left to be written.
+    // Neither earlier nor much later: the occurrence log drops incidents whose counts are all written.
     handOver();
     return incident;
   }
@@ -69,7 +69,7 @@ export class Occurrences {
     return this.#options.occurrenceLog !== undefined;
   }
 
-  /** Adds to what was counted of `incident`. Nobody may be told before `keep`. */
+  /** Adds to the count of `incident`. Respond to the sender only after `keep`. */
   add(incident: RemediationRequest, report: Report, share: Share): Tally {
     const tally = this.#tallyOf(incident, report);
     tally.add(report, share);
@@ -86,7 +86,7 @@ export class Occurrences {
   async end(incident: RemediationRequest, signal: Signal, nowAt: string): Promise<RemediationRequest | undefined> {
     const tally = this.#tallies.get(incident.metadata.uid ?? "");
     return changeStatus(this.#options, knownFor(tally, incident), (live) => {
-      // What we counted before is said with it; otherwise our next write would say that the series fires.
+      // The earlier count is written with it; otherwise the next write would mark the series as firing again.
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
       const before = counted ? withCount(live.status, counted, firstSignal(live)) : live.status;
       const next = withEnd(before, signal, nowAt, live.spec);
@@ -104,7 +104,7 @@ export class Occurrences {
   flush(): Promise<void> {
     this.#flushing ??= this.#flushAll().finally(() => {
       this.#flushing = undefined;
-      // For what was counted meanwhile, when it was too late for this one, and to forget what has come to rest.
+      // Counts that arrived too late for this flush need another one, and idle tallies must be dropped.
       if (this.#tallies.size > 0) this.#flushLater();
     });
     return this.#flushing;
@@ -151,7 +151,7 @@ export class Occurrences {
     const { log, namespace, stalls, flushMs } = this.#options;
     const key = `${namespace}/${tally.name}`;
     if (!tally.hasNews) return this.#forgetIdle(tally);
-    // Without an occurrence log the caller that counted writes it, and knows whether that failed.
+    // Without an occurrence log, the caller that counted writes the status and observes the failure.
     if (!this.hasLog && !this.#closed) return;
     try {
       await this.#write(tally, undefined);
@@ -225,7 +225,7 @@ export class Occurrences {
     return this.#move(tally, updated ?? closed);
   }
 
-  /** The incident was closed, or is gone: what it does not have belongs to the next one. */
+  /** Moves counts that a closed or deleted incident does not have to the next incident. */
   async #move(tally: Tally, closed: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
     const { writer } = this.#options;
     const has = closed ? countIn(closed, writer) : 0;
@@ -242,7 +242,7 @@ export class Occurrences {
     return moved;
   }
 
-  /** With the first of its series that is not over by now, if there is one; the others only say that they fire. */
+  /** Readmits with the first series that has not ended by now, if there is one; the others are only counted as firing. */
   async #readmit(tally: Tally, counted: Count): Promise<RemediationRequest | undefined> {
     const { readmit, incidents } = this.#options;
     let moved: RemediationRequest | undefined;
@@ -256,7 +256,7 @@ export class Occurrences {
     return moved;
   }
 
-  /** `late.count` more on an incident that is closed. What fired then is over, so nothing else is said of it. */
+  /** Adds `late.count` to a closed incident. Its series have ended, so only the count changes. */
   async #addLate(closed: RemediationRequest, late: Count): Promise<void> {
     const { writer, wrote } = this.#options;
     await changeStatus(this.#options, whole(closed), (live) => ({

@@ -17,7 +17,7 @@ export type Reservation =
 /**
  * Counts open incidents by the sender that opened them. Each of them takes memory in every stage, so that a sender that
  * invents problems without end would exhaust the process. A count may be a moment old: with several gateways the
- * limit can be exceeded by what they open in that moment.
+ * limit can be exceeded by the incidents that they open in that moment.
  */
 export class OpenIncidents {
   readonly #limits: OpenIncidentLimits;

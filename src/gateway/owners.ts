@@ -26,7 +26,7 @@ export interface OwnersOptions {
   readonly maxEntries?: number;
 }
 
-/** Kinds that others make: who is told of one has to look for who made it. */
+/** Kinds that controllers create, and whose owner must be looked up. */
 const climbs: ReadonlySet<string> = new Set(["pod", "replicaset", "job"]);
 /** Pod, ReplicaSet, Deployment. A chain that is longer goes in a circle or is none of ours. */
 const longestChain = 4;
@@ -40,7 +40,7 @@ export class Owners {
     this.#options = options;
   }
 
-  /** The owner, if nobody has to be asked for it. */
+  /** The owner, if it is known without a request. */
   known(subject: ObjectTarget, reference: ObjectReference): Owner | undefined {
     if (!climbs.has(subject.kind)) return { target: subject, reference };
     const known = this.#known.get(subject.text);
@@ -49,7 +49,7 @@ export class Owners {
     return known && known.until > clock.now() && known.kinds === kinds.current ? known.owner : undefined;
   }
 
-  /** Throws GatewayError `unavailable` when the server does not say: a guess could open a second incident. */
+  /** Throws GatewayError `unavailable` when the server does not respond: a guess could open a second incident. */
   async ownerOf(subject: ObjectTarget, reference: ObjectReference): Promise<Owner> {
     const { clock, kinds, freshForMs = 30_000, maxEntries = 10_000 } = this.#options;
     const { current } = kinds;
@@ -84,7 +84,7 @@ export class Owners {
     const namespace = target.namespace;
     const reference = { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
     const reading = targetOfObject(reference, this.#options.kinds.current);
-    // An owner of a kind that nobody knows here cannot be acted on.
+    // An owner of an unknown kind cannot be acted on.
     return reading.kind === "target" ? { target: reading.target, reference } : undefined;
   }
 

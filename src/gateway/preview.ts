@@ -5,7 +5,7 @@ import { draftIncident, payloadProblem } from "./draft.ts";
 import { isOpen, type Report } from "./report.ts";
 import type { Scope } from "./scope.ts";
 
-/** What is known about a signal, all of it read and nothing written. */
+/** The facts about a signal, all read without any write. */
 export interface PreviewInput {
   readonly report: Report;
   /** The latest incident of its fingerprint. */
@@ -15,7 +15,7 @@ export interface PreviewInput {
   readonly namespace: string;
 }
 
-/** What would become of a signal. */
+/** The effect that a signal would have. */
 export function previewOf(known: PreviewInput): Preview {
   const { report } = known;
   const { fingerprint, subject, owner, signal } = report;

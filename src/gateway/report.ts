@@ -12,7 +12,7 @@ export interface Identity {
   readonly distinctBy?: readonly string[];
 }
 
-/** A signal, and what was found out about it. All that is needed to open an incident, also after a restart. */
+/** A signal and its identity: sufficient to open an incident, also after a restart. */
 export interface Report extends Identity {
   readonly signal: Signal;
   /** When it came, by the API server's clock. */

@@ -16,7 +16,7 @@ export interface KeptTally {
   readonly firing: readonly (readonly [key: string, firingAt: string])[];
   /** How many of another incident's tally, by uid, were moved to this one. Absent if none were. */
   readonly moved?: readonly (readonly [uid: string, count: number])[];
-  /** The latest signal that said something new. */
+  /** The latest signal that changed a series. */
   readonly report: Report;
   /** Those of other series before it, the oldest first. */
   readonly others?: readonly Report[];
@@ -25,13 +25,13 @@ export interface KeptTally {
 /** Of so many series it is known how to open another incident with them. */
 const maxReports = 16;
 
-/** What is added to a tally: one signal, or what another incident was told before it was closed. */
+/** An addition to a tally: one signal, or the counts of an incident that was closed. */
 export interface Share {
   readonly occurrences: number;
   readonly from?: { readonly tally: Tally; readonly counted: Pick<Count, "count" | "firing"> };
 }
 
-/** How often this gateway has heard of one incident. Its figures only grow, so that writing them twice is harmless. */
+/** The counts of one gateway for one incident. They only grow, so that repeated writes are harmless. */
 export class Tally {
   readonly uid: string;
   /** Of the incident. */
@@ -44,12 +44,12 @@ export class Tally {
   #lastSeenAt: string;
   /** Series that the status may not have, or not as they are now. */
   readonly #firing: Map<string, FiringSeries>;
-  /** The signal that told since when each series fires, the latest last: nearly every signal tells the same again. */
+  /** The signal with the firing time of each series, the latest last: nearly every signal repeats the same. */
   readonly #told: Map<string, Report>;
-  /** The latest signal that said something new. */
+  /** The latest signal that changed a series. */
   #report: Report;
   readonly #moved: Map<string, number>;
-  /** Goes up with each `report`, so that whoever keeps it knows whether it has to be kept again. */
+  /** Increases with each `report`, so that the occurrence log stores it only when it changed. */
   #edition = 1;
   writing: Promise<unknown> | undefined;
   /** The incident as it was written last, with all its series: until the tally is forgotten it need not be read again. */
@@ -81,7 +81,7 @@ export class Tally {
     this.#told = new Map(others.map((other) => [other.signal.series, other]));
   }
 
-  /** Goes on from what the status says that this gateway, before a restart perhaps, has counted. */
+  /** Continues from the count of this gateway in the status, which may be from before a restart. */
   static of({ metadata, status }: RemediationRequest, report: Report, writer: string): Tally {
     const count = status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
     const { uid = "", name = "" } = metadata;
@@ -141,7 +141,7 @@ export class Tally {
     if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
     const { signal } = report;
     if (!isNews(signal, this.#told.get(signal.series)?.signal)) return;
-    // Beyond the most that a status has, series are counted and not told apart.
+    // Beyond the limit of the status, series are counted without being distinguished.
     if (this.#told.size >= maxSeries) this.#told.clear();
     const key = seriesKey(signal);
     if (!this.#hasRoomFor(key, signal)) return;
@@ -208,7 +208,7 @@ export class Tally {
   }
 }
 
-/** Whether a signal of a known series says more than the one before. What comes late does not. */
+/** Whether a signal changes a known series. A late report does not. */
 function isNews(signal: Signal, before: Signal | undefined): boolean {
   if (before === undefined || before.firingAt < signal.firingAt) return true;
   if (before.firingAt > signal.firingAt) return false;

@@ -1,6 +1,6 @@
 import { type Fact, LedgerError, type LedgerEvent, ledgerEventTypes } from "./ledger.ts";
 
-/** Of its text. Facts are names, reasons and numbers; what is larger belongs elsewhere, with a reference here. */
+/** Maximum size of an event's text. Facts are names, reasons and numbers; larger data belongs elsewhere, with a reference here. */
 export const largestEventBytes = 256 * 1024;
 
 /**
@@ -8,7 +8,7 @@ export const largestEventBytes = 256 * 1024;
  * their UTF-16 code units at every depth, strings and numbers as JSON.stringify writes them. One event has one text, so
  * that a hash over it can be computed again from a database that keeps members in an order of its own.
  *
- * Throws TypeError for what is no event, and LedgerError `too-large`.
+ * Throws TypeError for an invalid event, and LedgerError `too-large`.
  */
 export function eventText({ id, type, at, facts }: LedgerEvent): string {
   if (typeof id !== "string" || id === "") throw new TypeError("an event needs an id");
@@ -24,7 +24,7 @@ function factText(fact: Fact, id: string): string {
   if (typeof fact === "string" || typeof fact === "boolean") return JSON.stringify(fact);
   if (typeof fact === "number" && Number.isFinite(fact)) return JSON.stringify(fact);
   if (Array.isArray(fact)) return `[${fact.map((item) => factText(item, id)).join()}]`;
-  // Silently left out or written as null it would be a fact that nobody stated.
+  // Silently left out or written as null, it would become a different fact.
   if (typeof fact !== "object" || fact === null) throw new TypeError(`event ${id} has a fact that is ${String(fact)}`);
 
   const members = Object.entries(fact).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,21 +1,21 @@
 /**
- * Port: the append-only record of everything that was decided and done. An event is durable when `append` resolves, and
- * then it is never lost, changed or dropped. Telling of the same event twice is harmless: it has the same id.
+ * Port: the append-only record of all decisions and actions. An event is durable when `append` resolves, and
+ * then it is never lost, changed or dropped. Appending the same event twice is harmless: it has the same id.
  */
 export interface Ledger {
-  /** Throws `LedgerError` if the event may not have been kept; whoever depends on it must not go on. */
+  /** Throws `LedgerError` if the event may not be durable; actions that depend on it must not be taken. */
   append(event: LedgerEvent): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Something that happened. */
 export interface LedgerEvent {
-  /** The same for the same event, whoever tells of it and however often: `<uid of the object>/<what happened to it>`. */
+  /** The same for the same event, regardless of the writer: `<uid of the object>/<event>`. */
   readonly id: string;
   readonly type: LedgerEventType;
   /** When it happened, by the API server's clock. RFC 3339 with milliseconds. */
   readonly at: string;
-  /** What is known about it. Field names are those of the audit trail: `workflow_id`, `target_resource`, `skip_reason`. */
+  /** The details. Field names are those of the audit trail: `workflow_id`, `target_resource`, `skip_reason`. */
   readonly facts: Readonly<Record<string, Fact>>;
 }
 
@@ -66,11 +66,11 @@ export type LedgerEventType = (typeof ledgerEventTypes)[number];
 
 /**
  * - `too-large`: it is larger than `largestEventBytes` and can never be kept
- * - `overloaded`: too many events wait already; it was not kept, and can be told again
+ * - `overloaded`: too many events wait already; it was rejected, and can be appended again
  * - `full`: the journal has reached its limit, because the database does not take its rows; it was not kept
  * - `closed`: it was not kept
  * - `failed`: the disk failed; it may or may not be there, and nothing is kept before the ledger is opened again
- * - `damaged`: what is on disk is not what was written; the message names file and line
+ * - `damaged`: a file was changed after it was written; the message names file and line
  * - `unavailable`: the database does not answer, or refuses; asking again later may help
  * - `conflict`: the database has other rows under the same numbers; asking again does not help
  */

@@ -1,9 +1,9 @@
 import type { Counter, Metrics } from "../telemetry/index.ts";
 import { type LedgerErrorCode, type LedgerEventType, ledgerErrorCodes, ledgerEventTypes } from "./ledger.ts";
 
-/** Hears what a ledger does. */
+/** Callbacks for the operations of a ledger. */
 export interface LedgerObserver {
-  /** An event is durable, `durationMs` after it was told. */
+  /** An event is durable, `durationMs` after its append. */
   kept(type: LedgerEventType, durationMs: number): void;
   refused(code: LedgerErrorCode): void;
   wrote(bytes: number): void;
@@ -39,5 +39,5 @@ export function observeLedger(metrics: Metrics): LedgerObserver {
   };
 }
 
-/** Hears and does nothing. */
+/** Does nothing. */
 export const unobserved: LedgerObserver = { kept() {}, refused() {}, wrote() {} };

@@ -1,14 +1,14 @@
-/** Something that somebody should hear of. All texts are fixed, so that they can be compared in tests. */
+/** An alert. All texts are fixed, so that they can be compared in tests. */
 export interface Alert {
   readonly name: string;
   /** PromQL. */
   readonly when: string;
-  /** For how long it has to be so. */
+  /** How long the condition must last. */
   readonly for: string;
   readonly severity: "warning" | "critical";
   readonly labels?: Readonly<Record<string, string>>;
   readonly summary: string;
-  /** The heading in docs/operations.md that says what to do. */
+  /** The heading in docs/operations.md with the action. */
   readonly runbook: string;
 }
 
@@ -18,7 +18,7 @@ const locking = { gateway: "gateway", orchestrator: "ro" } as const;
 /** What needs an acknowledgement; all other blocks clear by themselves, or when rules change. */
 const needsPerson = ["PreviousExecutionFailed", "ExhaustedRetries", "Ineffective"];
 
-/** When to call somebody. The objectives of the locks are those of ADR-052. */
+/** The alerts that page an operator. */
 export const alerts: readonly Alert[] = [
   ...Object.entries(locking).flatMap(([stage, prefix]) => lockAlerts(stage, prefix)),
   // Tasks of one branch take turns, and one process polls: that agents wait for each other, however long, is as it should be.
@@ -174,7 +174,7 @@ function endedTasks(outcome: "Failed" | "Completed"): string {
   return `(${ended("reviews_total")} + ${ended("coding_tasks_total")})`;
 }
 
-/** `expected`: what is no failure of the locks. */
+/** `expected`: the reasons that are not failures of the locks. */
 function locksFail(stage: string, prefix: string, expected: readonly string[]): Alert {
   const rate = (metric: string) => `sum(rate(${prefix}_lock_acquisition_${metric}[5m]))`;
   const granted = rate("successes_total");

@@ -7,7 +7,7 @@ interface Panel {
 
 const stages = { gateway: "gateway", orchestrator: "ro", notify: "notify", agent: "agent" } as const;
 
-/** What somebody on call wants to see, from what comes in to what goes out. */
+/** The panels for on-call engineers, from incoming signals to outgoing notices. */
 export const panels: readonly Panel[] = [
   {
     title: "Signals by outcome",

@@ -55,7 +55,7 @@ function approvalPolicy(orchestrator: string): AdmissionPolicy {
   return policy("interlock-approval-identity", {
     operations: ["UPDATE"],
     resources: ["remediationapprovalrequests/status"],
-    // That the time is up is nobody's answer. Whatever the CRD says, an answer that was given stays.
+    // An expiry has no author. Regardless of the CRD, a given answer is final.
     expression: `(${unchanged}) || (${was("decision")} == '' && ((${is("decision")} == 'Expired' && ${caller} == '${orchestrator}') || ${is("decidedBy")} == ${caller}))`,
     message: `${was("decision")} == '' ? 'set status.decidedBy to your own name, ' + ${caller} : 'this was decided already: ' + ${was("decision")}`,
   });
@@ -104,9 +104,9 @@ function inStatus(...fields: readonly string[]) {
 interface AdmissionRule {
   readonly operations: readonly string[];
   readonly resources: readonly string[];
-  /** What has to be true of whoever writes what. */
+  /** The condition on the user of a write. */
   readonly expression: string;
-  /** What else they are told. */
+  /** An additional message for the user. */
   readonly message: string;
 }
 

@@ -16,7 +16,7 @@ export function networkPolicies(places: Places): readonly KubeObject[] {
   ];
   return [
     denyIngress(locks),
-    // From anywhere: senders may be outside of the cluster. What they may do is decided by their token.
+    // From anywhere: senders may be outside of the cluster. Their tokens decide what they may do.
     ingress("interlock-gateway", locks, gateway, [{ ports: [tcp(gatewayPort)] }]),
     metricsIngress("interlock-orchestrator", locks, orchestrator),
     metricsIngress("interlock-executor", locks, executor),
@@ -58,7 +58,7 @@ function ingress(name: string, namespace: string, labels: PodLabels, rules: read
   });
 }
 
-/** From every namespace, because nobody knows where your Prometheus is. Figures name no target and no secret. */
+/** From every namespace, because the location of Prometheus is unknown. Metrics contain no targets and no secrets. */
 function metricsIngress(name: string, namespace: string, labels: PodLabels): KubeObject {
   return ingress(name, namespace, labels, [{ from: [{ namespaceSelector: {} }], ports: [tcp(metricsPort)] }]);
 }

@@ -1,4 +1,4 @@
-/** What is deployed, each any number of times. */
+/** The deployed stages, each with any number of replicas. */
 export const stages = ["gateway", "orchestrator", "executor", "notify", "agent"] as const;
 export type StageName = (typeof stages)[number];
 
@@ -45,7 +45,7 @@ const watermarks: readonly Permission[] = [
   { group: "", resources: ["configmaps"], verbs: ["get"], where: "locks" },
 ];
 
-/** Whether the API server sees to it that nobody signs in another's name. */
+/** Whether the API server rejects writes in another user's name. */
 const identities: Permission = {
   group: "admissionregistration.k8s.io",
   resources: ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
@@ -96,7 +96,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: ours, resources: ["remediationrequests/status"], verbs: ["patch"], where: "incidents" },
     // What GitLab's webhooks ask of the coding agent.
     { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
-    // Watermarks of what it follows itself.
+    // Watermarks of its own watches.
     ...watermarks,
     ...explain("incidents"),
     // Who owns what a signal names, and whether that is in scope.
@@ -130,7 +130,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // What rules ask about the objects behind an incident.
     ...subjects,
     { group: "", resources: ["nodes"], verbs: ["get"], where: "anywhere" },
-    // An acknowledgement is written on the record; what is in its status is the executors' alone.
+    // An acknowledgement is written on the record; only executors write its status.
     { group: ours, resources: ["remediationtargets"], verbs: [...follow, "patch"], where: "runs" },
     identities,
   ],

@@ -26,7 +26,7 @@ export function stageLabels(stage: StageName): Readonly<Record<string, string>> 
   return { "app.kubernetes.io/name": "interlock", "app.kubernetes.io/component": stage };
 }
 
-/** A stage's configuration, processes, and what stands before them. */
+/** A stage's configuration, processes and Service. */
 export function workloadOf(stage: StageName, options: WorkloadOptions): readonly KubeObject[] {
   const { locks: namespace } = options.places;
   const name = `interlock-${stage}`;
@@ -46,7 +46,7 @@ export function workloadOf(stage: StageName, options: WorkloadOptions): readonly
       spec: {
         replicas: options.replicas,
         selector: { matchLabels: labels },
-        // The old ones finish what they have begun while the new ones take over.
+        // The old pods finish their work while the new ones take over.
         strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
         template: { metadata: { labels }, spec: podOf(stage, options) },
       },
@@ -80,7 +80,7 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
   const probe = (path: string) => ({ httpGet: { path, port: port.name, ...scheme }, periodSeconds: 5 });
   const volumes = [
     { name: "config", configMap: { name: configMaps[stage] } },
-    // The ledger's journal: it outlives the container, not the node. docs/cluster.md says how to have one that does.
+    // The ledger's journal: it outlives the container, not the node. docs/cluster.md has the alternative.
     { name: "data", emptyDir: {} },
     ...(stage === "gateway" ? [{ name: "tokens", secret: { secretName: "interlock-gateway-tokens" } }] : []),
     ...(stage === "gateway" ? [{ name: "agent-tokens", secret: webhookSecret }] : []),
@@ -92,7 +92,7 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
     ...(stage === "orchestrator" || stage === "gateway"
       ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }]
       : []),
-    // One source for all of them: they could not agree otherwise about what may be done.
+    // One source for all of them: otherwise their decisions could differ.
     ...(readsPolicy(stage) ? [{ name: "policy", configMap: { name: policyConfigMap } }] : []),
   ];
   const mounts: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
   };
   return {
     serviceAccountName: `interlock-${stage}`,
-    // What is under way is finished and given back first.
+    // Work in progress is finished and returned first.
     terminationGracePeriodSeconds: 30,
     securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" }, fsGroup: 1_000 },
     containers: [
@@ -139,7 +139,7 @@ function dataOf(stage: StageName): string {
 
 const agentSecret = "interlock-agent";
 
-/** As files: they change in place when somebody replaces a token, and an environment does not. */
+/** As files: they change in place when a token is replaced, and an environment does not. */
 const agentTokens = "interlock-agent-tokens";
 const tokenFolder = "/etc/interlock-agent-tokens";
 const tlsFolder = "/etc/interlock-tls";

@@ -4,7 +4,7 @@ import { ageColumn, defineKind } from "./define-kind.ts";
 import { name, pauseTargetText, text, timestamp, type Wire, workflowId } from "./fields.ts";
 import { immutable } from "./schema/rules.ts";
 
-/** Somebody wants automation, coding tasks included, to stand still: everywhere, in a namespace, on a target, or a workflow. */
+/** An operator's order to start nothing, coding tasks included: everywhere, in a namespace, on a target, or by a workflow. */
 export interface AutomationPause extends KubeObject {
   readonly spec: AutomationPauseSpec;
   /** Absent as long as the pause lasts. */

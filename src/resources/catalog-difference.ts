@@ -10,7 +10,7 @@ export interface CatalogDefaults {
 
 /**
  * How a reference to a workflow differs from its catalog entry, as a sentence without its full stop; undefined if it does
- * not. The catalog decides what is run, by what and as whom: a reference may repeat that, and may not change it.
+ * not. The catalog decides workflow, engine and service account: a reference may repeat them, and may not change them.
  */
 export function catalogDifference(
   ref: Partial<WorkflowRef>,

@@ -7,15 +7,15 @@ import type { KindsCache } from "./watch-kinds.ts";
 import type { WorkflowRef } from "./workflow-execution.ts";
 import { workflowProblems } from "./workflow-problems.ts";
 
-/** What can be run. */
+/** All workflows. */
 export interface Catalog {
   /** The entry of a workflow: of this version, or of the current one. */
   find(workflowId: string, version?: string): RemediationWorkflow | undefined;
-  /** What there is to say about the current entry of a workflow. */
+  /** The current entry of a workflow, or why there is none. */
   lookUp(workflowId: string): CatalogLookup;
 }
 
-/** The catalog as the entries in the store say. */
+/** The catalog of the stored entries. */
 export function catalogOf(
   entries: Informer<RemediationWorkflow, "workflowId">,
   kinds: Pick<KindsCache, "current">,
@@ -29,7 +29,7 @@ export function catalogOf(
   };
 }
 
-/** What the catalog says about a reference to a workflow. */
+/** The result of looking up a workflow reference. */
 export type CatalogLookup =
   | { readonly kind: "entry"; readonly entry: RemediationWorkflow }
   /** No entry has this id: the workflow is outside the catalog. */

@@ -3,7 +3,7 @@ import type { ParameterValue } from "./fields.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "./remediation-workflow.ts";
 
 export type CheckedParameters =
-  /** Complete: what was not given has its default. */
+  /** Complete: absent parameters have their defaults. */
   | { readonly kind: "valid"; readonly parameters: Readonly<Record<string, ParameterValue>> }
   /** One sentence for each thing that is wrong. No value is repeated: it may be a secret. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
@@ -34,7 +34,7 @@ export function checkParameters(
     : { kind: "valid", parameters: Object.fromEntries(values) };
 }
 
-/** What is wrong with one value, as the rest of a sentence about it. */
+/** The problems of one value, each as the rest of a sentence about it. */
 export function valueProblems(parameter: WorkflowParameter, value: ParameterValue): string[] {
   if (!hasType(parameter, value)) return [`must be ${typeTexts[parameter.type]}${insteadOf(value)}`];
   const problems = boundProblems(parameter, value);
@@ -71,7 +71,7 @@ function hasType({ type }: WorkflowParameter, value: ParameterValue): boolean {
   }
 }
 
-/** A number can only be wrong for not being whole or not being finite, which is said already. */
+/** A number can only be wrong for not being whole or not being finite, which the message states already. */
 function insteadOf(value: ParameterValue): string {
   if (typeof value === "object") return ", not a list";
   return typeof value === "number" ? "" : `, not ${typeof value === "string" ? "text" : "true or false"}`;

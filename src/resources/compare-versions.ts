@@ -1,7 +1,7 @@
 /**
  * Which of two versions is the later: negative if `a` is earlier. As in semantic versioning numbers count as numbers,
- * and what has a part behind a hyphen comes before what has none. Texts that mean the same are in order of spelling, so
- * that everybody picks the same one.
+ * and a version with a part behind a hyphen comes before the same version without. Equal versions are ordered by spelling,
+ * so that all replicas pick the same one.
  */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [partsOf(a), partsOf(b)];

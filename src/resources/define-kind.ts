@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { KubeObject, ResourceType } from "../kube/index.ts";
 import type { CelRule } from "./schema/rules.ts";
 
-/** One of our kinds: where its objects live, what they look like, and how people see them. */
+/** One of our kinds: its resource type, schema and printer columns. */
 export interface Kind<T extends KubeObject = KubeObject> extends ResourceType<T> {
   readonly singular: string;
   readonly shortName: string;

@@ -41,7 +41,7 @@ function isDefinition(object: unknown): object is Fields {
   return isFields(object) && object["kind"] === customResourceDefinitions.kind;
 }
 
-/** What is missing of what a kind is made of; the schema is the API server's concern. */
+/** The missing part of a definition's names and scope; the schema is checked by the API server. */
 function definitionProblem({ apiVersion, metadata, spec }: Fields): string | undefined {
   const name = isFields(metadata) ? String(metadata["name"]) : "without a name";
   const what = `the CustomResourceDefinition ${name}`;

@@ -5,7 +5,7 @@ export function isUnfinished({ status }: WorkflowExecution): boolean {
   return status === undefined || status.phase === "Pending" || status.phase === "Running";
 }
 
-/** Whether everything about the end of an execution was told, and folded into its target's record before. */
+/** Whether the end of an execution was announced, and recorded on its target before. */
 export function isRecorded({ status }: WorkflowExecution): boolean {
   return status?.conditions?.some(({ type, status }) => type === "Recorded" && status === "True") ?? false;
 }

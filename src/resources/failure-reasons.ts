@@ -23,7 +23,7 @@ export type FailureReason = keyof typeof failureReasons;
 
 export interface FailureClass {
   readonly reason: FailureReason;
-  /** True: something may have changed, and nobody but a person may say that trying again is safe. */
+  /** True: something may have changed, and only an operator may decide that a retry is safe. */
   readonly wasExecutionFailure: boolean;
 }
 

@@ -59,7 +59,7 @@ const engines = ["tekton", "job", "local"] as const;
 export type Engine = (typeof engines)[number];
 export const engine = z.enum(engines);
 
-/** One value of a parameter. Structural schemas cannot say "one of these types", so the server takes anything here. */
+/** One value of a parameter. Structural schemas cannot express "one of these types", so the server accepts anything here. */
 export const parameterValue = z
   .union([z.string(), z.number(), z.boolean(), z.array(z.string())], {
     error: "must be text, a number, true, false or a list of texts",

@@ -41,7 +41,7 @@ function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition
   return { do: "update", name, crd: { ...ours, metadata: found.metadata } };
 }
 
-/** Creates what is missing and updates what is ours. Harmless to repeat, and on any number of replicas at once. */
+/** Creates missing definitions and updates ours. Safe to repeat, and on any number of replicas at once. */
 export async function installCrds(client: KubeClient, call: Call = {}): Promise<readonly CrdStep[]> {
   return Promise.all(resourceKinds.map((kind) => install(crdOf(kind), client, call)));
 }
@@ -59,7 +59,7 @@ async function install(ours: CustomResourceDefinition, client: KubeClient, call:
   );
 }
 
-/** False if somebody else was faster; the next look sees what they did. */
+/** False if another process was faster; the next attempt reads its result. */
 async function perform(step: CrdStep, client: KubeClient, call: Call): Promise<boolean> {
   switch (step.do) {
     case "create":

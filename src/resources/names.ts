@@ -1,6 +1,6 @@
 import { nameHash } from "../kube/index.ts";
 
-/** Labels that we set and select by. Values have at most 63 characters, so whatever may be longer is hashed. */
+/** Labels that we set and select by. Values have at most 63 characters, so longer values are hashed. */
 export const labelKeys = {
   /** On executions and runs: `targetHash` of the target. */
   targetHash: "kubernaut.ai/target-hash",
@@ -30,7 +30,7 @@ export const annotationKeys = {
   targetResource: "kubernaut.ai/target-resource",
   /** On runs: the fence with which the run was admitted. */
   fence: "kubernaut.ai/fence",
-  /** On runs that cannot say so themselves: we asked the run to stop. */
+  /** On runs that have no such field of their own: we requested the cancellation. */
   cancelled: "kubernaut.ai/cancelled",
   /** On runs: why they were asked to stop. */
   cancelReason: "kubernaut.ai/cancel-reason",
@@ -44,7 +44,7 @@ export const annotationKeys = {
   sender: "kubernaut.ai/sender",
   /** On executions: name of the RemediationApprovalRequest that approves them, in the namespace of incidents. */
   approval: "kubernaut.ai/approval",
-  /** On incidents: `true` if only what is needed for the next incident of the fingerprint was kept. */
+  /** On incidents: `true` if only the fields for the next incident of the fingerprint were kept. */
   tombstone: "kubernaut.ai/tombstone",
   /** On incidents: what the first signal named, in clear. */
   subject: "kubernaut.ai/subject",
@@ -75,7 +75,7 @@ export const annotationKeys = {
 export const pauseFinalizer = "automationpause.kubernaut.ai/recorded";
 export const executionFinalizer = "workflowexecution.kubernaut.ai/workflowexecution-cleanup";
 
-/** Where runs and target records live unless configuration says otherwise. */
+/** The default namespace of runs and target records. */
 export const executionNamespace = "kubernaut-workflows";
 
 /** Marks what we made and may therefore change. */

@@ -17,7 +17,7 @@ import {
 } from "./fields.ts";
 import { finalPhases, immutable } from "./schema/rules.ts";
 
-/** Something that people should be told. */
+/** A message to people. */
 export interface NotificationRequest extends KubeObject {
   readonly spec: NotificationRequestSpec;
   readonly status?: NotificationRequestStatus;
@@ -28,7 +28,7 @@ export type NotificationRequestStatus = Wire<typeof status>;
 export type NoticePhase = NotificationRequestStatus["phase"];
 export type NoticeContext = Wire<typeof context>;
 
-/** Everything that notices are created for; docs/notify.md says when. */
+/** All types of notices; docs/notify.md lists when they are created. */
 export const noticeTypes = [
   "WorkflowCompleted",
   "WorkflowFailed",

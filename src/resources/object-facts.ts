@@ -11,13 +11,13 @@ export interface ObjectFacts {
   readonly lastTermination: readonly string[];
   /** What containers of a Pod wait for, such as ImagePullBackOff. */
   readonly waiting: readonly string[];
-  /** The tools that would undo changes made by hand: Helm, ArgoCD, Flux, or what the label says. */
+  /** The tools that would undo changes made by hand: Helm, ArgoCD, Flux, or the value of the label. */
   readonly managedBy: readonly string[];
   /** The node on which a Pod runs. */
   readonly node?: string;
 }
 
-/** Takes the facts out of an object. Whatever has another shape than Kubernetes gives it is left out. */
+/** Extracts the facts of an object. Fields with an unexpected shape are left out. */
 export function objectFacts({ metadata, ...rest }: KubeObject): ObjectFacts {
   const { labels = {}, annotations = {} } = metadata;
   const { spec, status } = rest as { readonly spec?: unknown; readonly status?: unknown };

@@ -1,12 +1,12 @@
 import type { ParameterValue } from "./fields.ts";
 import type { RemediationWorkflow } from "./remediation-workflow.ts";
 
-/** What stands for a secret value wherever it must not be written down. */
+/** Replaces a secret value in permanent records. */
 export const redacted = "[redacted]";
 
 /**
- * Parameters as they may be written down for ever: secret values are replaced. A parameter is secret if the catalog says so
- * or if its name says so. Without a catalog entry every value could be a secret, so all are replaced.
+ * Parameters for permanent records: secret values are replaced. A parameter is secret by its catalog entry or by
+ * its name. Without a catalog entry every value could be a secret, so all are replaced.
  */
 export function redactParameters(
   parameters: Readonly<Record<string, ParameterValue>>,

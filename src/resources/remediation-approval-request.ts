@@ -17,7 +17,7 @@ import { type CelRule, immutable, staysTheSame } from "./schema/rules.ts";
 /** A question to a person: may this workflow act on this target? It reserves nothing. */
 export interface RemediationApprovalRequest extends KubeObject {
   readonly spec: RemediationApprovalRequestSpec;
-  /** Absent until somebody has answered, or the time is up. */
+  /** Absent until it is answered or expired. */
   readonly status?: RemediationApprovalRequestStatus;
 }
 

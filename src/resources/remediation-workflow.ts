@@ -16,7 +16,7 @@ import {
 } from "./fields.ts";
 import { immutable } from "./schema/rules.ts";
 
-/** A catalog entry: one version of a workflow, what it can be given, and how carefully it has to be run. */
+/** A catalog entry: one version of a workflow, with its parameters and safety settings. */
 export interface RemediationWorkflow extends KubeObject {
   readonly spec: RemediationWorkflowSpec;
   readonly status?: RemediationWorkflowStatus;

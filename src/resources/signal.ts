@@ -8,19 +8,19 @@ export interface Signal {
   readonly status: "firing" | "resolved";
   /** Who reported it, such as `alertmanager`. At most 63 characters. */
   readonly source: string;
-  /** What was reported, such as the name of the alert. At most 253 characters. */
+  /** Name of the signal, such as the name of the alert. At most 253 characters. */
   readonly name: string;
   /** How bad it is, in the sender's own word. At most 50 characters. */
   readonly severity: string;
-  /** What it is about, as the sender names it: often a Pod, whose owner is what counts. Absent if no object is named. */
+  /** The subject, as the sender names it: often a Pod, whose owner counts. Absent if no object is named. */
   readonly subject?: ObjectReference;
-  /** What it is about if the kind of `subject` is not known in this cluster. */
+  /** The subject to use if the kind of `subject` is unknown in this cluster. */
   readonly coarserSubject?: ObjectReference;
   /** Without `subject`: it is about the Node that can be found by this. */
   readonly node?: NodeHint;
   /** Without `subject` and `node`: why no object is named. */
   readonly noSubject?: string;
-  /** Labels that belong to its identity, because `subject` is coarser than what it is about, or absent. */
+  /** Labels that belong to its identity, because `subject` is coarser than the actual subject, or absent. */
   readonly distinctBy?: readonly string[];
   /** The identities that earlier versions gave it, the latest first: incidents that are open under them are still this one's. */
   readonly formerIdentities?: readonly FormerIdentity[];
@@ -59,14 +59,14 @@ export interface NodeHint {
   readonly pod?: ObjectReference;
 }
 
-/** What came of reading one signal of a payload. Problems are whole sentences that name the field. */
+/** The result of reading one signal of a payload. Problems are whole sentences that name the field. */
 export type SignalReading =
   | { readonly kind: "signal"; readonly signal: Signal }
   /** Part of the payload reports nothing that fires or ends. */
   | { readonly kind: "ignored"; readonly because: string }
   | { readonly kind: "problems"; readonly problems: readonly string[] };
 
-/** What came of reading a payload. One signal that is wrong does not spoil the others. */
+/** The result of reading a payload. An invalid signal does not affect the others. */
 export type PayloadReading =
   | {
       readonly kind: "signals";
@@ -85,7 +85,7 @@ export interface FieldTrace {
   readonly problem?: string;
 }
 
-/** Port: turns what one kind of sender posts into signals. Pure, and never throws for what is posted. */
+/** Port: converts the payload of one kind of sender to signals. Pure, and never throws for a payload. */
 export interface SignalReader {
   /** For tokens, metrics and the record: `alertmanager`. */
   readonly source: string;

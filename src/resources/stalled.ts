@@ -15,7 +15,7 @@ export interface Stall {
   readonly nextAttemptMs?: number;
 }
 
-/** A stall as a condition. `lastTransitionTime` says since when. */
+/** A stall as a condition. `lastTransitionTime` is its start. */
 function toCondition({ reason, error, sinceMs, nextAttemptMs }: Stall): Condition {
   const next = nextAttemptMs === undefined ? "" : `${nextAttempt}${new Date(nextAttemptMs).toISOString()}`;
   return {
@@ -45,7 +45,7 @@ export function stallOf(object: KubeObject): Stall | undefined {
   };
 }
 
-/** The conditions of an object with `stall` instead of what they reported before; without one if it is undefined. */
+/** The conditions of an object with `stall` in place of an earlier one; without any stall if it is undefined. */
 export function withStall(conditions: readonly Condition[], stall: Stall | undefined): readonly Condition[] {
   const others = conditions.filter(({ type }) => type !== stalledCondition);
   return stall ? [...others, toCondition(stall)] : others;

@@ -10,7 +10,7 @@ import type { ObjectTarget } from "./target/target.ts";
 /** Every run is given these by itself. */
 export const reservedParameters = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE"] as const;
 
-/** What is wrong with a workflow although it has the right shape: sentences that begin with where. */
+/** The problems of a workflow that has the right shape: sentences that begin with the path. */
 export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds): string[] {
   const { properties = {}, required = [] } = spec.parameters ?? {};
   const problems = Object.entries(properties).flatMap(([name, parameter]) => {

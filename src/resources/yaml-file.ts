@@ -7,7 +7,7 @@ export const maxYamlLength = 1_024 * 1_024;
 /** How often one file may use its anchors: enough for shared defaults, too few for a bomb. */
 export const maxAliases = 100;
 
-/** A file that a person wrote: what is wrong with it is told with its line. */
+/** A file that a person wrote: problems are reported with their line. */
 export interface TextFile {
   /** For people only; nothing is read from it. */
   readonly path: string;

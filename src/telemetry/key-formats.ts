@@ -10,7 +10,7 @@ const formats: readonly { readonly what: string; readonly pattern: RegExp }[] = 
   { what: "a GitLab token", pattern: /\bgl(?:pat|dt|rtr?|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[\w-]{20,}/g },
   { what: "a GitHub token", pattern: /\b(?:gh[pousr]_|github_pat_)\w{20,}/g },
   { what: "an Anthropic key", pattern: /\bsk-ant-[\w-]{16,}/g },
-  // A digit tells it from hyphenated words.
+  // A digit distinguishes it from hyphenated words.
   { what: "an API key", pattern: /\bsk-(?=[\w-]{0,100}\d)[\w-]{20,}/g },
   { what: "a payment key", pattern: /\b[sr]k_(?:live|test)_\w{16,}/g },
   { what: "a Slack token", pattern: /\bxox[abeoprs]-[\w-]{10,}|\bxapp-\d-[\w-]{10,}/g },
@@ -25,7 +25,7 @@ const formats: readonly { readonly what: string; readonly pattern: RegExp }[] = 
   { what: "a bearer token", pattern: /(?<=\bBearer )[\w.~+/-]{8,}=*/g },
 ];
 
-/** `text` without what has the format of a key, as it is or in base64. */
+/** `text` without anything in the format of a key, plain or in base64. */
 export function withoutKeys(text: string): string {
   let shown = text;
   for (const { pattern } of formats) shown = shown.replace(pattern, redacted);

@@ -21,7 +21,7 @@ function plainRecord(record: Readonly<Record<string, unknown>>, above: readonly 
   return Object.fromEntries(entries);
 }
 
-/** `hasToken: true` tells nothing worth hiding. */
+/** `hasToken: true` reveals nothing. */
 function isSecret(name: string, value: unknown): boolean {
   return isSecretName(name) && value !== undefined && typeof value !== "boolean";
 }
@@ -58,7 +58,7 @@ function plainObject(value: object, above: readonly object[]): unknown {
   return plainRecord(value as Record<string, unknown>, within);
 }
 
-/** Only what is named here: clients hang whole requests on their errors, headers and passwords included. */
+/** Only the fields listed here: clients attach whole requests to their errors, headers and passwords included. */
 function plainError(error: Error & { code?: unknown; errors?: unknown }, above: readonly object[]) {
   const { name, message, code, stack, cause, errors } = error;
   return plainRecord({ name, message, code, stack, cause, errors }, above);

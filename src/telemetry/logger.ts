@@ -1,5 +1,5 @@
 /**
- * Says what happened. `event` is constant, lower case and names what happened; everything variable is a field:
+ * Writes log events. `event` is constant, lower case and names the event; everything variable is a field:
  * `log.warn("lease lost", { key, holder, fence })`. Logging never throws.
  */
 export interface Logger {
@@ -17,7 +17,7 @@ export interface Logger {
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** A logger that says nothing. */
+/** A logger that writes nothing. */
 export const silentLogger: Logger = {
   debug() {},
   info() {},

@@ -24,7 +24,7 @@ export function allSeries<S>(
   };
 }
 
-/** Throws TypeError unless the metric can be scraped, and says on a graph what it is. */
+/** Throws TypeError unless the metric can be scraped and its help describes it. */
 export function checkDeclaration(
   { name, help, labels = {}, buckets = [0] }: Declaration,
   type: "counter" | "gauge" | "histogram",

@@ -48,12 +48,12 @@ export interface CounterSpec extends MetricSpec {
 }
 
 export interface GaugeSpec<G> extends MetricSpec {
-  /** Called before each reading of the metrics, to set what is easier to look up than to keep track of. */
+  /** Called before each scrape, to set a value that is easier to look up than to track. */
   readonly collect?: (gauge: G) => void;
 }
 
 export interface RowsSpec extends MetricSpec {
-  /** Name of the label that tells the rows apart. */
+  /** Name of the label that distinguishes the rows. */
   readonly label: string;
   /** No more than 500: the rest is left out. */
   readonly read: () => Iterable<readonly [label: string, value: number]>;

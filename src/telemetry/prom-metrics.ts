@@ -65,7 +65,7 @@ function vendorSpec({ name, help, labels = {} }: Declaration, registry: prom.Reg
   return { name, help, labelNames: Object.keys(labels), registers: [registry] };
 }
 
-/** The overloads of `Metrics` say which of the two a caller gets. */
+/** The overloads of `Metrics` decide which of the two a caller gets. */
 type Either<S> = S & Labelled<LabelDeclarations, S>;
 
 function metric<S>(spec: Declaration, make: (labels: SeriesLabels) => S): Either<S> {

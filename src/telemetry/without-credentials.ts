@@ -21,10 +21,10 @@ const secretName =
 const secretParameter = /([?&][\w.-]*(?:password|passwd|secret|token|api_?key|access_?key|signature)=)[^&#]*/gi;
 
 function hideUser(word: string): string {
-  // In a web address an @ in the path is ordinary (`/pkg@1.2`), so only what comes before the first / counts.
+  // In a web address an @ in the path is ordinary (`/pkg@1.2`), so only the part before the first / counts.
   const hidden = word.replace(/(https?:\/\/)[^/?#]*@/gi, "$1[redacted]@");
 
-  // Elsewhere (redis, postgres, …) the last @ ends the password, which may hold a / that nobody encoded.
+  // Elsewhere (redis, postgres, …) the last @ ends the password, which may contain an unencoded /.
   const scheme = /\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:\/\//i.exec(hidden);
   const start = scheme ? scheme.index + scheme[0].length : hidden.length;
   const at = hidden.lastIndexOf("@");

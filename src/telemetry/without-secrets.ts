@@ -4,7 +4,7 @@ import { withoutCredentials } from "./without-credentials.ts";
 const redacted = "[redacted]";
 
 /**
- * `text` without these secrets, as they are or in an encoding that is cheap to recognise, without what has the format of
+ * `text` without these secrets, plain or in an encoding that is cheap to recognise, without anything in the format of
  * a key, and without the credentials of URLs. A text that still holds a secret once blanks are removed is withheld.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {

@@ -32,7 +32,7 @@ export class Agenda {
   #timer: Timer | undefined;
   #timerSlot = Number.POSITIVE_INFINITY;
 
-  /** `background`: what is on it is not worth keeping the process alive for. */
+  /** `background`: its appointments do not keep the process alive. */
   constructor(clock: Clock, resolutionMs: number, { background = false } = {}) {
     this.#clock = clock;
     this.#resolutionMs = resolutionMs;

@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds on this process' monotonic clock. Only differences mean anything. */
   now(): number;
-  /** Milliseconds since 1970 as this machine believes. For records and people; never compared with another machine's. */
+  /** Milliseconds since 1970 by this machine's clock. For records and display; never compared with another machine's. */
   wallMs(): number;
   /** Calls `wake` once, `delayMs` from now. A `background` timer does not keep the process alive. */
   after(delayMs: number, wake: () => void, options?: { readonly background?: boolean }): Timer;

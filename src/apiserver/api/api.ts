@@ -21,7 +21,7 @@ export function timestamp(clock: Clock): string {
   return `${new Date(clock.wallMs()).toISOString().slice(0, -5)}Z`;
 }
 
-/** A decision that may turn out to be a refusal. Refusals, too, are told only when all they rest on is durable. */
+/** A decision that may be a refusal. Refusals, too, are returned only when the state that they depend on is durable. */
 export type Outcome<T> = { readonly done: T } | { readonly refused: unknown };
 
 /** Writes what `decide` decides; a refusal thrown in it is thrown here. */
@@ -44,7 +44,7 @@ export async function commit<T>(
   return outcome.done;
 }
 
-/** `draft` as it is stored at `revision`; from here on nobody changes it. */
+/** `draft` as it is stored at `revision`; from here on it is immutable. */
 export function sealed(draft: Draft, revision: number | undefined): { object: KubeObject; json: string } {
   const { apiVersion, kind, metadata, ...rest } = draft;
   const version = revision === undefined ? {} : { resourceVersion: String(revision) };

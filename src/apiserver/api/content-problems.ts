@@ -5,7 +5,7 @@ import { schemaProblems } from "../structural/validate.ts";
 import { type FieldProblem, invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 
-/** What is wrong with an object apart from its metadata, given the entry that it replaces. */
+/** The problems of an object apart from its metadata, given the entry that it replaces. */
 export function contentProblems(resource: Resource, object: KubeObject, replaced: Entry | undefined): FieldProblem[] {
   const old = replaced?.object;
   const own = resource.problems?.(object, old) ?? [];

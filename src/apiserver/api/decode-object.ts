@@ -11,7 +11,7 @@ import { badRequest, invalid, StatusError } from "./status-error.ts";
 /** What to do about fields that the schema does not know or that are given twice. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
-/** An object as it was sent: a tree of our own, and what was strange about it. */
+/** An object as it was sent: a tree of our own, and its unusual fields. */
 export interface Sent {
   readonly value: unknown;
   readonly duplicates?: readonly string[];
@@ -19,12 +19,12 @@ export interface Sent {
 }
 
 export interface DecodedObject {
-  /** Has `metadata`, and only fields that the schema knows. */
+  /** Has `metadata`, and only fields of the schema. */
   readonly draft: Draft & { metadata: { -readonly [Field in keyof ObjectMeta]: ObjectMeta[Field] } };
   readonly warnings: readonly string[];
 }
 
-/** Reads what was sent as an object of `resource`, in the stored version's form. Throws 400 or 422 when it is none. */
+/** Decodes a sent object of `resource`, in the stored version's form. Throws 400 or 422 for any other input. */
 export function decodeObject(resource: Resource, sent: Sent): DecodedObject {
   const draft = sent.value;
   if (!isRecord(draft)) throw unrecognized(resource, "json: cannot unmarshal into Go value of type struct");

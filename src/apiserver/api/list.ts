@@ -50,11 +50,11 @@ function page(entries: Iterable<StoredEntry>, { chosen, resource, revision, afte
     const here = placeOf(stored);
     if (after !== undefined && here <= after) continue;
     const entry = resource.view(stored);
-    // Without a selector the place says enough, and no object has to be parsed.
+    // Without a selector the namespace is enough, and no object has to be parsed.
     if (chosen.selects ? !chosen.contains(entry.object) : !chosen.includes(stored.key.namespace)) continue;
     if (limit > 0 && items.length >= limit) {
       remaining++;
-      // With selectors nobody is told how much is left, so one more is enough to know that there is a next page.
+      // With selectors the remaining count is not reported, so one more entry is enough to detect the next page.
       if (chosen.selects) break;
       continue;
     }
@@ -171,7 +171,7 @@ function checkListOptions(options: ListOptions) {
   if (problems.length > 0) throw invalidOptions("ListOptions", problems);
 }
 
-/** Where a page ended: at which moment, and after which object. Revision 0 means the newest, whatever it is by then. */
+/** The end of a page: its revision and its last object. Revision 0 means the newest at the time of the next page. */
 interface Continuation {
   readonly revision: number;
   readonly after: string;

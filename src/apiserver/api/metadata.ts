@@ -14,7 +14,7 @@ export function clientMetadata(sent: ObjectMeta): Draft {
   return result;
 }
 
-/** What is wrong with the metadata of a new object. */
+/** The problems of a new object's metadata. */
 export function metadataProblems(resource: Resource, { metadata }: KubeObject): FieldProblem[] {
   const { name = "", generateName } = metadata;
   const problems: FieldProblem[] = [];
@@ -28,7 +28,7 @@ export function metadataProblems(resource: Resource, { metadata }: KubeObject): 
   return [...problems, ...commonProblems(resource, metadata)];
 }
 
-/** What is wrong with the metadata of a changed object. */
+/** The problems of a changed object's metadata. */
 export function metadataUpdateProblems(resource: Resource, object: KubeObject, old: KubeObject): FieldProblem[] {
   const { metadata } = object;
   const problems: FieldProblem[] = [];
@@ -38,7 +38,7 @@ export function metadataUpdateProblems(resource: Resource, object: KubeObject, o
       const names = `[]string{${added.map((one) => JSON.stringify(one)).join(", ")}}`;
       const rule = "no new finalizers can be added if the object is being deleted, found new finalizers";
       const problem = forbiddenField("metadata.finalizers", `${rule} ${names}`);
-      // The real server checks the metadata of custom resources twice, and says so twice.
+      // The real server checks the metadata of custom resources twice, and reports problems twice.
       problems.push(problem, ...(resource.custom ? [problem] : []));
     }
   }

@@ -29,7 +29,7 @@ export async function openApi({
   const api: Api = { store, registry, labels, clock, random };
   const missing = firstNamespaces.filter((name) => !store.get("namespaces", "", name));
   for (const name of missing) await createObject(api, namespaces, { value: { metadata: { name } } }, { namespace: "" });
-  // A client that knows version 1 knows nothing, and must list: so nobody may watch from before the beginning.
+  // A client at version 1 has an empty cache and must list: so no client may watch from before the beginning.
   if (missing.length === firstNamespaces.length) store.compact(store.revision);
 
   const controllers = runControllers(api);

@@ -54,7 +54,7 @@ function checkShape({ kind, value }: { kind: PatchKind; value: unknown }) {
 
 function applied(resource: Resource, entry: Entry, { kind, value }: { kind: PatchKind; value: unknown }): unknown {
   const { object } = resource.view(entry);
-  // A patch may be applied more than once, and what it adds becomes part of the object.
+  // A patch may be applied more than once, and its values become part of the object.
   const patch = draftOf(value);
   // A large object is not copied to change a few fields; one that was stored under another schema has to be read anew.
   if (kind === "merge") return mergePatched(resource.isCurrent(entry) ? object : draftOf(object), patch);

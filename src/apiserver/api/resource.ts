@@ -18,11 +18,11 @@ export interface Resource extends Subject {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
-  /** What it is called in the store. Several versions of one kind share their objects. */
+  /** Its name in the store. Several versions of one kind share their objects. */
   readonly storedAs: string;
   /** Made by a CustomResourceDefinition. */
   readonly custom: boolean;
-  /** With a description of every field: what is not described is not stored. */
+  /** With a description of every field: undescribed fields are not stored. */
   readonly schema: Schema;
   /** Its patterns and rules, ready to run. Only the schemas of definitions have some. */
   readonly compiled?: Compiled;
@@ -45,7 +45,7 @@ export interface Resource extends Subject {
   prepare?(draft: Draft, old: KubeObject | undefined): void;
   /** The group that invalid content is reported under, where it is not its own. */
   readonly problemGroup?: string;
-  /** What is wrong beyond the schema. */
+  /** The problems beyond the schema. */
   problems?(object: KubeObject, old: KubeObject | undefined): FieldProblem[];
   /** Why nothing of this kind can be written here; such kinds exist in discovery alone. */
   readonly refusal?: string;
@@ -53,7 +53,7 @@ export interface Resource extends Subject {
   readonly dies?: (draft: Draft, nowText: string) => void;
   /** Between the stored form and this version. */
   readonly conversion?: Conversion;
-  /** Whether the stored entry was pruned and checked by this schema. What is taken over from it needs neither again. */
+  /** Whether the stored entry was pruned and checked by this schema. Its parts need neither again. */
   isCurrent(entry: Entry): boolean;
   /** The stored entry with the defaults that its schema got after it was written. */
   refreshed(entry: Entry): Entry;

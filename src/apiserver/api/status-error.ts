@@ -45,7 +45,7 @@ export class StatusError extends Error {
   }
 }
 
-/** What errors say about a resource: the plural for requests, the kind for content. */
+/** The names of a resource in errors: the plural for requests, the kind for content. */
 export interface Subject {
   readonly group: string;
   readonly plural: string;
@@ -81,7 +81,7 @@ export function unmetPrecondition(subject: Subject, name: string, why: string): 
   return conflict(kindTitle(subject), details(name, subject.group, subject.kind), why);
 }
 
-/** The content is wrong. Equal problems are told once in the message. */
+/** The content is invalid. Equal problems appear once in the message. */
 export function invalid(subject: Pick<Subject, "group" | "kind">, name: string, problems: readonly FieldProblem[]) {
   const texts = [...new Set(problems.map(({ field, message }) => `${field}: ${message}`))];
   const summary = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;

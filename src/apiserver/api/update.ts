@@ -79,7 +79,7 @@ export function replacement(
     entry: resource.view(entry),
     warnings: [...warnings, ...finalizerWarnings(resource, object, old)],
   });
-  // Whoever removes the last finalizer is answered with the object at its old version; the new one is its end.
+  // The response to removing the last finalizer is the object at its old version; the new version is its deletion.
   const ends = old.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers && !lives(object);
   if (dryRun || ends) {
     const result = answer({ ...sealed(next, current.revision), revision: current.revision });

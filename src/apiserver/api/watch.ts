@@ -14,10 +14,10 @@ export interface WatchOptions extends SelectionQuery {
   readonly continue?: string | undefined;
 }
 
-/** How often a watch says that it is alive, and how far it has come, when it has nothing else to say. */
+/** The interval of bookmarks, which show that a watch is alive and its position when there are no events. */
 export const bookmarkEveryMs = 60_000;
 
-/** What a watcher is told. `entry` is as the resource shows it. */
+/** An event of a watch. `entry` is in the form of the resource. */
 export interface Event {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly entry: Entry;
@@ -25,15 +25,15 @@ export interface Event {
 
 /** Everything at once, then one by one. */
 export interface Watch {
-  /** The revision up to which `initial` tells everything. */
+  /** The revision up to which `initial` is complete. */
   readonly revision: number;
   readonly initial: readonly Entry[];
   stop(): void;
 }
 
 /**
- * Tells `see` every event from where the options say. Throws 410 when the history does not reach back that far.
- * `initial` holds what is to be told first; `see` is not called before this returns.
+ * Calls `see` with every event from the position in the options. Throws 410 when the history does not reach back that far.
+ * `initial` contains the first events; `see` is not called before this returns.
  */
 export function watchObjects(api: Api, resource: Resource, options: WatchOptions, see: (event: Event) => void): Watch {
   checkWatchOptions(options);

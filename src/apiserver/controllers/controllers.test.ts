@@ -267,7 +267,7 @@ async function cluster() {
     return items.map(({ metadata }: KubeObject) => metadata.name);
   }
 
-  /** Stops the controllers; what it returns starts them again on the same objects. */
+  /** Stops the controllers; the returned function starts them again on the same objects. */
   function restart() {
     api.close();
     return async () => {

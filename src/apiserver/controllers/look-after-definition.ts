@@ -4,7 +4,7 @@ import { ended } from "../api/update.ts";
 import type { Definition } from "../kinds/definition.ts";
 import { definitions } from "../kinds/definitions.ts";
 
-/** Says of a new definition that it is established; takes the objects of a deleted one away, then the definition. */
+/** Marks a new definition as established; removes the objects of a deleted one, then the definition. */
 export async function lookAfterDefinition(api: Api, name: string): Promise<void> {
   const definition = api.store.get(definitions.storedAs, "", name)?.object as Definition | undefined;
   if (!definition) return;

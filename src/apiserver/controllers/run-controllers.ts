@@ -12,7 +12,7 @@ const retryMs = 1_000;
 
 /**
  * What a cluster's controller manager does for the objects of any kind: collects garbage, empties namespaces, makes
- * definitions ready and takes them away. Every turn looks at what is now; a change only says where to look.
+ * definitions ready and removes them. Every turn reads the current state; a change only names the object.
  */
 export function runControllers(api: Api): { stop(): void } {
   const dependents = new Dependents();
@@ -25,7 +25,7 @@ export function runControllers(api: Api): { stop(): void } {
       if (key.resource === definitions.storedAs) await lookAfterDefinition(api, key.name);
       await lookAfterOwnership(api, dependents, key);
     } catch (error) {
-      // A refusal means that somebody else was faster: their change brings us back. Anything else is tried again.
+      // A conflict means that another writer was faster: its change triggers the next turn. Other errors are retried.
       const again = !(error instanceof StatusError) || error.status.reason === "Conflict";
       if (again) api.clock.after(retryMs, () => work.add(key));
     }
@@ -109,7 +109,7 @@ class WorkList {
   }
 
   async #run() {
-    // Whoever adds is in the middle of a change: the first turn begins after it.
+    // The caller of `add` is in the middle of a change: the first turn begins after it.
     await undefined;
     for (const [text, key] of this.#waiting) {
       this.#waiting.delete(text);

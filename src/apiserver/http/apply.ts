@@ -18,8 +18,8 @@ export interface ApplyOptions {
 /**
  * Server-side apply needs a record of who owns which field, which we do not keep. Two of its questions have the same
  * answer with and without it; all others are refused.
- *  - A status applied to an object that has none: nobody owns anything, the status is what was applied.
- *  - A Lease with a value that differs, without force: whoever wrote it did not apply it, so it is a conflict.
+ *  - A status applied to an object that has none: no field has an owner, so the status is the applied one.
+ *  - A Lease with a value that differs, without force: its writer did not apply it, so it is a conflict.
  */
 export async function serverSideApply(
   api: Api,

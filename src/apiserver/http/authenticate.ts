@@ -11,7 +11,7 @@ export interface Tokens {
 
 export interface Caller {
   readonly name: string;
-  /** Whoever an administrator pretends to be has no role, unless it is one of the two that exist. */
+  /** An impersonated user has no role, unless it is one of the two that exist. */
   readonly role: Role;
   readonly groups: readonly string[];
 }
@@ -22,7 +22,7 @@ export const adminName = "interlock-admin";
 const admin: Caller = { name: adminName, role: "admin", groups: ["system:masters", "system:authenticated"] };
 const reader: Caller = { name: "interlock-reader", role: "read-only", groups: ["system:authenticated"] };
 
-/** Tells callers apart by their bearer token. Compares hashes, so that time tells nothing about a token. */
+/** Identifies callers by their bearer token. Compares hashes, so that the duration reveals nothing about a token. */
 export function authenticator(tokens: Tokens): (headers: IncomingHttpHeaders) => Caller {
   if (!tokens.admin) throw new TypeError("an admin token is missing; without one no client can write");
   const known = [
@@ -40,7 +40,7 @@ export function authenticator(tokens: Tokens): (headers: IncomingHttpHeaders) =>
   };
 }
 
-/** Who the caller asks to be taken for: to see what somebody else would see. */
+/** The user that the caller impersonates, to test that user's permissions. */
 function impersonated(caller: Caller, headers: IncomingHttpHeaders): Caller {
   const name = String(headers["impersonate-user"]);
   if (caller.role !== "admin") throw noImpersonation(caller, name);

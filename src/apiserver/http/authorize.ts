@@ -25,13 +25,13 @@ export function isAllowed(role: Role, verb: string, { group, plural }: ResourceN
   }
 }
 
-/** Reading a Secret is taking it: a token for reading that could do so would be as powerful as what it reads. */
+/** Reading a Secret discloses it: a read-only token that could do so would be as powerful as its content. */
 function holdsCredentials({ group, plural }: ResourceName): boolean {
   const [resource] = plural.split("/");
   return (group === "" || group === "*") && (resource === "secrets" || resource === "*");
 }
 
-/** Whoever asks, as far as rights depend on it. */
+/** The caller's attributes that decide its rights. */
 interface Actor {
   readonly name: string;
   readonly role: Role;
@@ -44,7 +44,7 @@ interface AccessRequest {
   readonly subresource?: string;
 }
 
-/** Throws 403, with what is missing, unless the caller may do `verb`. */
+/** Throws 403, with the missing right, unless the caller may do `verb`. */
 export function authorize(
   caller: Actor,
   verb: string,

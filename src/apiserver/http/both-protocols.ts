@@ -7,12 +7,12 @@ const handshake = 0x16;
 
 export interface Front {
   readonly server: Server;
-  /** Ends the connections that nobody has said anything on yet. */
+  /** Closes the connections that have not sent anything yet. */
   hangUpOnSilent(): void;
 }
 
 /**
- * One port for two protocols: whoever begins with a TLS handshake gets `secure`, everybody else `plain`. Plain
+ * One port for two protocols: a connection that begins with a TLS handshake gets `secure`, any other `plain`. Plain
  * HTTP is for health probes and, where that is configured on loopback, for tokens of tests and scripts.
  */
 export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceMs }: { silenceMs: number }): Front {
@@ -34,7 +34,7 @@ export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceM
       else beginHttp(plain, socket);
     });
   });
-  // Servers that do not listen themselves would not look for slow senders: they begin to when told that they listen.
+  // Servers that do not listen themselves do not check for slow senders until they get a "listening" event.
   front.on("listening", () => {
     plain.emit("listening");
     secure.emit("listening");
@@ -47,7 +47,7 @@ export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceM
   };
 }
 
-/** TLS takes what was read so far by itself; HTTP waits for it to flow. */
+/** TLS consumes the bytes read so far by itself; HTTP waits for the stream to flow. */
 function beginHttp(plain: HttpServer, socket: Socket) {
   plain.emit("connection", socket);
   socket.resume();

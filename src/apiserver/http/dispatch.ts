@@ -93,7 +93,7 @@ function pageNotFound({ response }: Pick<Exchange, "response">): void {
   sendText(response, 404, "404 page not found\n");
 }
 
-/** What /version says: the API that we follow, not a release of Kubernetes. */
+/** The response of /version: the supported API, not a release of Kubernetes. */
 const version = {
   major: "1",
   minor: "32",

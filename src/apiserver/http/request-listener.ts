@@ -25,7 +25,7 @@ export interface ListenerOptions {
   readonly acceptPlainTokens: boolean;
 }
 
-/** Answers every request with something: whatever goes wrong inside ends as a Status, never as a broken server. */
+/** Responds to every request: any internal error becomes a Status, never a crashed server. */
 export function requestListener(options: ListenerOptions) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     options.underway.add(response);
@@ -79,7 +79,7 @@ function fail(error: unknown, request: IncomingMessage, response: ServerResponse
     response.destroy();
     return;
   }
-  // What is left of a body that nobody read would be taken for the next request.
+  // The unread rest of a body would be parsed as the next request.
   if (!request.complete) response.setHeader("Connection", "close");
   sendStatus(response, statusOf(error, request, log).status);
 }
@@ -89,7 +89,7 @@ function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefi
   // Handlers give a better message where they can; a body that cannot be read is never our failure.
   if (error instanceof JsonSyntaxError) return badRequest(`the body cannot be read: ${error.message}`);
   if (error instanceof KubeError && error.code === "unavailable") {
-    // A write may have reached the disk all the same: only a read is told to come again.
+    // A write may have reached the disk nevertheless: only a read may be retried.
     const details = request.method === "GET" ? { retryAfterSeconds: 1 } : {};
     return new StatusError(503, `the store does not respond: ${error.message}`, {
       reason: "ServiceUnavailable",

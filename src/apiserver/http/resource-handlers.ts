@@ -64,7 +64,7 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
       ...options,
       preconditions: { uid: object.metadata.uid ?? "" },
     }).catch((error) => {
-      // Somebody else was faster: it is gone, which is what was asked for.
+      // Another client was faster: the object is deleted, as requested.
       if (!(error instanceof StatusError && [404, 409].includes(error.status.code))) throw error;
     });
   }

@@ -23,10 +23,10 @@ export interface ServeOptions {
   readonly tokens: Tokens;
   /** What writes over HTTP have to satisfy. A client in this process is trusted. */
   readonly policies?: readonly AdmissionPolicy[];
-  /** Loopback and a free port unless told otherwise. */
+  /** Default: loopback and a free port. */
   readonly listen?: { readonly host?: string; readonly port?: number };
   readonly log?: Logger;
-  /** PEM. With it the same port also speaks TLS, and `url` says so. */
+  /** PEM. With it the same port also speaks TLS, and `url` begins with https. */
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** Accepts tokens over plain HTTP, which is possible on a loopback address only. Default: over TLS only. */
   readonly acceptPlainTokens?: boolean;
@@ -130,7 +130,7 @@ function listening(server: Server, host: string, port: number): Promise<AddressI
   });
 }
 
-/** Whoever waits for an answer gets it, unless that takes too long; idle connections are closed at once. */
+/** Pending requests are completed unless that takes too long; idle connections are closed at once. */
 function closed(server: Server, speakers: readonly HttpServer[], clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cut = clock.after(closePatienceMs, () => {
@@ -145,8 +145,8 @@ function closed(server: Server, speakers: readonly HttpServer[], clock: Clock): 
 }
 
 /**
- * Answers that say to the millisecond when they were given, after whatever they tell of was done. `Date` has whole
- * seconds: clients that know no better disagree by up to one about what came first.
+ * Responses with their time in milliseconds, after the reported change was made. `Date` has whole
+ * seconds: with it alone, clients disagree by up to a second about the order of events.
  */
 function timedResponse(clock: Clock): typeof ServerResponse {
   return class<Asked extends IncomingMessage = IncomingMessage> extends ServerResponse<Asked> {

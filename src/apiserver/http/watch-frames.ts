@@ -2,8 +2,8 @@ import type { Event } from "../api/watch.ts";
 import type { Entry } from "../object-store.ts";
 
 /**
- * Events as they are written on the wire: the same bytes for every watcher that is told the same. Only the latest are kept,
- * because all watchers are told of one change before the next.
+ * Encoded events: watchers of the same events share the same bytes. Only the latest are kept,
+ * because all watchers get one change before the next.
  */
 export class WatchFrames {
   #entry: Entry | undefined;

@@ -37,7 +37,7 @@ export class WatchStream {
     if (announceEnd) this.#bookmarkAt(revision, { "k8s.io/initial-events-end": "true" });
   }
 
-  /** A watch that cannot begin is answered with 200 and an event that says so. */
+  /** A watch that cannot begin gets 200 and an error event. */
   refuse(status: Status) {
     this.#open();
     this.#write(Buffer.from(`${writeJson({ type: "ERROR", object: status })}\n`));

@@ -66,7 +66,7 @@ function bound(reader: YamlReader) {
   return { read: (text: string) => reader.read(text) };
 }
 
-/** A clock whose latest timer ends when the test says so. */
+/** A clock whose latest timer ends when the test fires it. */
 function firedByHand() {
   let latest = () => {};
   const after = (_ms: number, callback: () => void) => {

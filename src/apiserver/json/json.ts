@@ -5,7 +5,7 @@ export interface JsonObject {
   readonly [field: string]: Json;
 }
 
-/** A tree that belongs to nobody else yet and may be changed in place. */
+/** A tree without other references, which may be changed in place. */
 export interface Draft {
   [field: string]: unknown;
   apiVersion?: unknown;
@@ -24,7 +24,7 @@ export function member(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** A private copy as it would arrive over the wire: without what is undefined. */
+/** A private copy as it would arrive over the wire: without undefined fields. */
 export function draftOf<T>(value: T): T {
   return copied(value) as T;
 }
@@ -41,14 +41,14 @@ function copied(value: unknown): unknown {
   return copy;
 }
 
-/** Freezes `value` to its last leaf and returns it. What is already frozen is taken to be frozen throughout. */
+/** Freezes `value` recursively and returns it. A frozen part is assumed to be frozen throughout. */
 export function deeplyFrozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const key of Object.keys(value)) deeplyFrozen((value as Draft)[key]);
   return Object.freeze(value);
 }
 
-/** Whether two trees say the same, whatever the order of their fields. */
+/** Whether two trees are equal, regardless of the order of fields. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -78,7 +78,7 @@ describe("JSON", () => {
   });
 });
 
-/** What is in use after everything unused was collected. */
+/** The heap in use after a garbage collection. */
 function heapMb(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();

@@ -1,7 +1,7 @@
 import { isJsonDeeper } from "../../kube/index.ts";
 import type { Draft } from "./json.ts";
 
-/** The text is not JSON, or not JSON that we are willing to read. The message says where and why. */
+/** The text is not valid JSON, or exceeds a limit. The message has position and reason. */
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
 }
@@ -16,7 +16,7 @@ export interface Parsed {
 const maxDepth = 400;
 
 /**
- * Reads JSON without losing digits of an int64, and notes the fields that occur twice. What it returns shares no memory
+ * Reads JSON without losing digits of an int64, and records duplicate fields. The result shares no memory
  * with `text`: a small object outlives the large body that it came in.
  */
 export function parseJson(text: string): Parsed {
@@ -36,7 +36,7 @@ function plainlyWritten(text: string): unknown {
     const value: unknown = JSON.parse(text);
     return JSON.stringify(value) === text ? value : undefined;
   } catch {
-    // Our own reader says what is wrong.
+    // Our own reader reports the error.
     return undefined;
   }
 }

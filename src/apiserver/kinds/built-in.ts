@@ -5,7 +5,7 @@ import { anything, type Schema } from "../structural/schema.ts";
 import { ageColumn, nameColumn } from "../tables/column.ts";
 import { objectMeta } from "./object-meta.ts";
 
-/** What a built-in kind must say about itself; everything else has a usual answer. */
+/** The required properties of a built-in kind; all others have defaults. */
 export type KindDescription = Pick<Resource, "kind" | "plural"> &
   Partial<Resource> & { readonly fields?: Schema["properties"] };
 

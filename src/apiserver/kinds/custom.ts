@@ -74,7 +74,7 @@ function customResource(
   };
 }
 
-/** The schema of the whole object: whatever a definition says of metadata, it is metadata. */
+/** The schema of the whole object: a definition cannot change the schema of metadata. */
 function rootSchema({ schema }: DefinitionVersion): Schema {
   const root = schema?.openAPIV3Schema ?? {};
   const text: Schema = { type: "string" };

@@ -7,7 +7,7 @@ import type { Schema, ValidationRule } from "../structural/schema.ts";
 import { jsonPath } from "../tables/json-path.ts";
 import type { Definition, DefinitionVersion } from "./definition.ts";
 
-/** What is wrong with a definition. What we could not serve faithfully is wrong, too. */
+/** The problems of a definition, including features that this server cannot serve faithfully. */
 export function definitionProblems({ metadata, spec }: Definition): FieldProblem[] {
   const { group = "", names, scope, conversion } = spec;
   const versions = spec.versions ?? [];

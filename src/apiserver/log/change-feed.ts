@@ -7,7 +7,7 @@ export interface HistoryLimits {
   readonly characters: number;
 }
 
-/** Tells watchers what changed, and remembers the latest changes for those who come back. */
+/** Notifies watchers of changes, and keeps the latest changes for watchers that resume. */
 export class ChangeFeed {
   readonly #limits: HistoryLimits;
   readonly #watchers = new Map<string, Set<Watcher>>();
@@ -26,7 +26,7 @@ export class ChangeFeed {
     return this.#compactedRevision;
   }
 
-  /** All `changes` are remembered before anybody hears of the first: who starts to watch in between misses none. */
+  /** All `changes` are stored before the first is published: a watch that starts in between misses none. */
   publish(changes: readonly StoredChange[]): void {
     for (const change of changes) this.#remember(change);
     for (const change of changes) {
@@ -93,7 +93,7 @@ export class ChangeFeed {
 
 interface Watcher {
   readonly changed: (change: Change) => void;
-  /** The newest revision it heard of, or does not want to hear of. */
+  /** The newest revision that it got or skipped. */
   seen: number;
 }
 

@@ -28,7 +28,7 @@ export function payloadLength(header: Buffer): number | undefined {
   return header.readUInt32LE(0) === magicNumber ? header.readUInt32LE(8) : undefined;
 }
 
-/** The frame that fills `bytes`, or undefined if they are not what was written. */
+/** The frame in `bytes`, or undefined if they are damaged. */
 export function frameIn(bytes: Buffer): Frame | undefined {
   if (crc32(bytes.subarray(8)) !== bytes.readUInt32LE(4)) return undefined;
   const kind = kinds[bytes.readUInt8(12)];

@@ -24,7 +24,7 @@ export interface LogStoreParts {
  *
  *     write ─→ batch that gathers ─→ batch that is flushed ─→ table, history and watchers, then the writers' answers
  *
- * Deciders see through to the newest change; everybody else sees the table, which holds only what is durable.
+ * Deciders read the newest change; all other readers get the table, which holds durable changes only.
  */
 export class LogStore implements ObjectStore {
   readonly #parts: LogStoreParts;

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "../object-store.ts";
 import { type FrameBuilder, PayloadReader } from "./frame.ts";
 
-/** What the disk knows of an object. */
+/** The stored form of an object. */
 export interface LoggedObject {
   readonly key: ObjectKey;
   readonly revision: number;

@@ -72,8 +72,8 @@ export class ObjectTable {
   }
 
   /**
-   * All objects that have not changed since `revision`, as far as that is so when their turn comes. It may take its
-   * time: writes go on, and what they replace is not kept for it.
+   * All objects that have not changed since `revision`, evaluated object by object. It may take long:
+   * writes continue, and replaced objects are not kept for it.
    */
   *unchangedSince(revision: number): Generator<StoredObject> {
     for (const { sorted } of [...this.#resources.values()]) {

@@ -456,7 +456,7 @@ function diskWith(
   };
 }
 
-/** A disk that takes only half of what is written to some files, then is full. */
+/** A disk that accepts only half of each write to some files, then is full. */
 function diskWhere(isFull: (name: string) => boolean) {
   return diskWith((file, name) => async (bytes, position) => {
     if (!isFull(name)) return file.write(bytes, position);
@@ -465,7 +465,7 @@ function diskWhere(isFull: (name: string) => boolean) {
   });
 }
 
-/** A disk that holds back what is written to it until told otherwise. */
+/** A disk that delays writes until the test releases them. */
 function slowDisk() {
   let flushes = 0;
   let held: Promise<void> | undefined;

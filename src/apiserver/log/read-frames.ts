@@ -15,7 +15,7 @@ export interface FramesRead {
 /**
  * Hands every frame to `take`, in order. A write that a crash cut short leaves one incomplete frame at the end, because
  * each frame is durable before the next is written; so an incomplete frame with a complete one behind it is damage, and
- * going on would lose what was promised. Throws `damaged` then.
+ * continuing would lose acknowledged changes. Throws `damaged` then.
  */
 export async function readFrames(
   file: DiskFile,

@@ -27,7 +27,7 @@ export async function recover(
   const snapshot = snapshots.among(names).at(-1)?.number;
   const first = snapshot ?? 1;
   if (snapshot && !names.includes(logs.name(snapshot))) throw missing(disk, snapshot);
-  // Without a snapshot, the first log says where it began to count.
+  // Without a snapshot, the first log has the initial revision.
   const state: State = { revision: snapshot && (await readSnapshot(disk, snapshot, take)), take };
   let next = first;
 

@@ -5,7 +5,7 @@ import { addChange, type LoggedChange, readChanges } from "./logged-change.ts";
 import { readFrames } from "./read-frames.ts";
 import type { StoredObject } from "./stored-object.ts";
 
-/** Encoding so much takes well under a millisecond: nobody else in the process notices. */
+/** Encoding this much takes well under a millisecond, so it does not delay other work. */
 const frameBytes = 256 * 1024;
 /** One sync of everything at the end would keep the disk from the log for seconds. */
 const bytesPerSync = 4 * 1024 * 1024;
@@ -18,7 +18,7 @@ export interface SnapshotContent {
 
 /**
  * Writes the snapshot of a generation beside the store's other work, a piece at a time. It gets its name when it is
- * complete, so whoever finds one can rely on it. Resolves to its size.
+ * complete, so an existing snapshot is complete. Resolves to its size.
  */
 export async function writeSnapshot(
   disk: Disk,

@@ -43,7 +43,7 @@ export class SortedObjects {
 
   /**
    * A few of those that follow `key`, or the first; none at the end. For going through everything at leisure without
-   * keeping what has changed meanwhile in memory.
+   * keeping replaced objects in memory.
    */
   following(key: Pick<ObjectKey, "namespace" | "name"> | undefined): readonly StoredObject[] {
     if (!key) return this.#chunks[0] ?? [];

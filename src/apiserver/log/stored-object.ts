@@ -6,7 +6,7 @@ import type { SpilledText, TextSpill } from "./text-spill.ts";
 export type Parse = (json: string) => KubeObject;
 
 /**
- * An entry that knows its key. It holds the text alone, in memory or in a spill; the object is parsed when it is needed and
+ * An entry with its key. It holds the text alone, in memory or in a spill; the object is parsed when it is needed and
  * kept only as long as a caller uses it. Objects at rest take less than half of the memory that way.
  */
 export class StoredObject implements StoredEntry {
@@ -53,7 +53,7 @@ export class StoredObject implements StoredEntry {
       this.#text = spilled.read();
       spilled.free();
     } catch {
-      // Its readers get the error. Whoever writes something else in its place must not fail because of it.
+      // Readers get the error. A write that replaces the object must not fail because of it.
     }
   }
 }

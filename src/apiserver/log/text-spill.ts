@@ -1,5 +1,5 @@
 /**
- * Port: keeps long texts that are rarely read out of memory. It is no storage: what it holds is in the log as well, and is
+ * Port: keeps long texts that are rarely read out of memory. It is no storage: its texts are in the log as well, and are
  * gone with the process. Reads are synchronous, because an object is read in the middle of a decision.
  */
 export interface TextSpill {

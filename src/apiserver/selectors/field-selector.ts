@@ -5,7 +5,7 @@ import { member } from "../json/json.ts";
 
 export interface FieldSelector {
   matches(object: KubeObject): boolean;
-  /** The one name that can match, when the selector says so: the list need not look at anything else. */
+  /** The only name that can match, if the selector requires one: the list then reads one object. */
   readonly name: string | undefined;
   readonly namespace: string | undefined;
 }

@@ -20,7 +20,7 @@ export function celValue(value: unknown, schema: Schema | undefined): unknown {
   return result;
 }
 
-/** Most rules read one or two fields: what they do not read, however large, is not converted. */
+/** Most rules read one or two fields: other fields, however large, are not converted. */
 function defineLazily(object: object, name: string, convert: () => unknown) {
   const get = () => {
     const value = convert();

@@ -4,7 +4,7 @@ import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
 import { WrongTypeError } from "./wrong-type-error.ts";
 
 /**
- * Removes the fields that `schema` does not know from `value`, in place, and adds their paths to `unknown`. What is frozen is
+ * Removes the fields that are not in `schema` from `value`, in place, and adds their paths to `unknown`. A frozen value is
  * stored, and has no such fields.
  */
 export function prune(value: unknown, schema: Schema, path: string, unknown: string[]): void {
@@ -39,7 +39,7 @@ function describesFields({ type, properties, additionalProperties }: Schema): bo
 
 /**
  * Reads `value` as Go reads JSON into a struct: unknown fields and nulls are dropped, a wrong type is refused, times are
- * normalised. Changes `value` in place and returns what takes its place. What is frozen is stored, and was read so before.
+ * normalised. Changes `value` in place and returns its replacement. A frozen value is stored, and was decoded before.
  */
 export function decoded(value: unknown, schema: Schema, path: string, unknown: string[]): unknown {
   if (typeof value === "object" && value !== null && Object.isFrozen(value)) return value;

@@ -2,8 +2,8 @@ import { type Draft, draftOf, isRecord } from "../json/json.ts";
 import { fieldSchema, type Schema } from "./schema.ts";
 
 /**
- * Fills in the defaults of `schema`, in place; what is frozen is stored, and has them. A null where none is allowed counts as absent, as on the real server: it
- * gives way to the default, or goes.
+ * Fills in the defaults of `schema`, in place; a frozen value is stored, and has them. A null where none is allowed counts as
+ * absent, as on the real server: it is replaced by the default, or removed.
  */
 export function applyDefaults(value: unknown, schema: Schema): void {
   if (Object.isFrozen(value)) return;

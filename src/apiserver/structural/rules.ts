@@ -6,7 +6,7 @@ import { fieldPath, fieldSchema, type Schema, type ValidationRule } from "./sche
 import { undefinedField } from "./undefined-field.ts";
 import { typeName } from "./validate.ts";
 
-/** A value, what was stored before (undefined when it is created), and where it is. */
+/** A value, the stored one before (undefined on creation), and its path. */
 interface ValueChange {
   readonly value: unknown;
   readonly old: unknown;
@@ -14,7 +14,7 @@ interface ValueChange {
   readonly path: string;
 }
 
-/** What the CEL rules of `schema` say of `value`, given what was stored before (undefined when it is created). */
+/** The violations of the CEL rules of `schema` by `value`, given the stored value (undefined on creation). */
 export function ruleProblems(compiled: Compiled, { schema, value, old }: Omit<ValueChange, "path">): FieldProblem[] {
   const problems: FieldProblem[] = [];
   collect(compiled, { schema, value, old, path: "" }, problems);
@@ -69,7 +69,7 @@ export function ruleMistake({ rule, messageExpression }: ValidationRule, schema:
   return `compilation failed: ERROR: <input>:1:${column}: undefined field '${name}'\n | ${rule}\n | ${pointer}`;
 }
 
-/** The parts of a value that have a schema, each with what it was before; list elements are told apart by their keys. */
+/** The parts of a value that have a schema, each with its stored value; list elements are matched by their keys. */
 function* parts({ value, old, schema, path }: ValueChange): Generator<ValueChange> {
   if (Array.isArray(value) && schema.items) {
     const before = Array.isArray(old) ? old : [];

@@ -53,7 +53,7 @@ export function fieldSchema({ properties, additionalProperties }: Schema, name: 
   return additionalProperties || undefined;
 }
 
-/** Whatever comes is kept as it is. */
+/** Accepts and keeps any value. */
 export const anything: Schema = { "x-kubernetes-preserve-unknown-fields": true };
 
 export function fieldPath(path: string, name: string): string {

@@ -19,7 +19,7 @@ interface SchemaCheck {
   readonly trustsFrozen?: boolean;
 }
 
-/** What is wrong with `value` by `schema`. Worded and classified like the real server. */
+/** The problems of `value` by `schema`. Worded and classified like the real server. */
 export function schemaProblems(
   compiled: Compiled,
   value: unknown,
@@ -182,7 +182,7 @@ const shapes: Readonly<Record<string, RegExp>> = {
   ipv4: /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/,
 };
 
-/** The name of the format that `value` misses; undefined if it fits, or if the format is one that nobody checks. */
+/** The name of the format that `value` misses; undefined if it matches, or if the format is not checked. */
 function formatProblem(value: string, format: string): string | undefined {
   const shape = Object.hasOwn(shapes, format) ? shapes[format] : undefined;
   if (!shape) return undefined;

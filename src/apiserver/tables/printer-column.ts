@@ -23,7 +23,7 @@ export function printerColumn({
   };
 }
 
-/** Null for what is absent or not of the type that the column promises. */
+/** Null if absent or not of the column's type. */
 function cellOf([value, ...more]: readonly unknown[], type: string, nowMs: number): unknown {
   if (value === undefined || value === null) return null;
   switch (type) {

@@ -195,7 +195,7 @@ describe("two holders", () => {
     }
   });
 
-  // The successor leaves the branch where it was: only the fence can tell the late push from a timely one.
+  // The successor leaves the branch in place: only the fence distinguishes the late push from a timely one.
   it("cannot both push when the first is paused, wherever that happens, and the second leaves the branch in place", async () => {
     for (let pause = 0, paused = true; paused; pause++) {
       await rm(world.directory, { recursive: true });
@@ -482,7 +482,7 @@ async function installHook(gitDirectory: string, name: string, script: string) {
   await writeFile(join(gitDirectory, "hooks", name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-/** Somebody who knows nothing of fences moves main. */
+/** Moves main without a fence, like a user who does not take part in the lock. */
 async function outsider(sha: string) {
   await out(world.mine, "push", "--quiet", "--force", "origin", `${sha}:refs/heads/main`);
 }

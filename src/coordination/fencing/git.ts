@@ -16,15 +16,15 @@ export interface FencedPush {
   readonly lease: Pick<Lease, "fence" | "holder" | "signal" | "assertHeld">;
   readonly signal?: AbortSignal;
   /**
-   * Lets the branch go alone to a remote that takes no refs of ours, and is told when that was done. A late push then
-   * fails only if the branch has moved: whoever allows it has to recognise what a late push brought.
+   * Allows a push of the branch alone to a remote that rejects fence refs, and is called when that was done. A late push
+   * then fails only if the branch has moved: callers that allow it must recognise the commits of a late push.
    */
   readonly withoutFence?: () => void;
 }
 
 /**
  * - `pushed`: the branch is at our commit, under our fence or `withoutFence`
- * - `stale`: another holder pushed, under this fence; whoever gets this no longer holds the lock, and must stop
+ * - `stale`: another holder pushed, under this fence; the caller no longer holds the lock, and must stop
  * - `moved`: the branch is not where it was read, but at `sha`, or nowhere
  */
 export type FencedPushOutcome =
@@ -46,13 +46,13 @@ export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
   let isAlone = false;
   for (let tries = 0; ; tries++) {
     const seen = await observe(push, run);
-    // The reply to a push of the branch alone was lost: there is no record that would say whose it was.
+    // The response to a push of the branch alone was lost: there is no fence record that names its author.
     const outcome = isAlone && seen.branch === push.commit ? pushed : decide(push, seen);
     if (outcome?.kind === "pushed" && isAlone) push.withoutFence?.();
     if (outcome) return outcome;
     if (tries === maxTries) throw failure("push", said);
 
-    // What git says about a failed push is for people. What the remote holds then tells who won, or that we did.
+    // Git's error text is for display. The refs of the remote decide who won.
     const result: GitResult = isAlone ? await performAlone(push, run) : await perform(push, run, seen);
     if (result.code === 0) {
       if (isAlone) push.withoutFence?.();
@@ -66,7 +66,7 @@ export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
 
 const pushed = { kind: "pushed" } as const;
 
-/** A hook of the remote, or its settings, said no; a race or an outage did not. */
+/** A hook or a setting of the remote rejected the push; a race or an outage looks different. */
 const isAgainstRules = /\[remote rejected\].*\((?:[\w-]+ )?hook declined\)|deny updating a hidden ref/;
 
 /** The ref that holds the fence of `branch`. */

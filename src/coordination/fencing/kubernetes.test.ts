@@ -120,7 +120,7 @@ describe("a fenced update", () => {
     });
   });
 
-  // The lease of a paused holder still says "held": it asked just before the pause.
+  // The paused holder checked its lease just before the pause, so the lease still counts as held.
   it.each([{}, { subresource: "status" } as const])(
     "of a paused holder never overwrites its successor's, whatever the interleaving (%j)",
     async (call) => {
@@ -342,7 +342,7 @@ function meddling(
   return { ...client, [method]: meddled } as KubeClient;
 }
 
-/** `client` over a network on which requests and replies arrive when `scheduler` says so. */
+/** `client` over a network on which requests and responses arrive in the order of `scheduler`. */
 function slowly(client: KubeClient, scheduler: fc.Scheduler): KubeClient {
   const slow = (method: "get" | "update") => {
     const call = client[method] as (...args: unknown[]) => Promise<unknown>;

@@ -12,13 +12,13 @@ import type {
 import { CoordinationError } from "../errors.ts";
 import type { Lease } from "../locks.ts";
 
-/** Where an object says under which fence it was last written. */
+/** The annotation with the fence of the last write. */
 export const fenceAnnotation = "kubernaut.ai/fence";
 
 /** What a write needs to know of the lease it is made under. */
 export type Fence = Pick<Lease, "fence" | "assertHeld">;
 
-/** A later holder was here: whoever gets this no longer holds the lock, and must stop. */
+/** A later holder has written: the caller no longer holds the lock, and must stop. */
 export interface Stale {
   readonly kind: "stale";
   readonly fence: bigint;
@@ -35,7 +35,7 @@ export type FencedCreateOutcome<T> =
 
 export type FencedDeleteOutcome = DeleteOutcome | Stale;
 
-// Under a lock only those who do not take part in it can cause a conflict; ten in a row is somebody writing in a loop.
+// Under a lock only writers outside of it cause conflicts; ten in a row mean that one writes in a loop.
 const maxTries = 10;
 
 /**
@@ -93,7 +93,7 @@ async function updateStatus<T extends KubeObject>(
   return client.update(type, marked(changed, base, lease), { ...call, subresource: "status" });
 }
 
-/** Creates an object under a lock. Its name must follow from what it is for, so that two holders mean the same object. */
+/** Creates an object under a lock. Its name must follow from its purpose, so that two holders mean the same object. */
 export async function fencedCreate<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType<T>,

@@ -3,7 +3,7 @@ import type { ClaimBid, Ending, Taken } from "../claim-store.ts";
 import { drift } from "../tenure.ts";
 import { describeHolder, holderOf, marginMs, periodOf } from "./lease-rules.ts";
 
-/** A claim is a Lease: its spec says who works on it, its annotations how it stands. */
+/** A claim is a Lease: its spec has the holder, its annotations the state. */
 const annotation = {
   key: "kubernaut.ai/key",
   who: "kubernaut.ai/holder",
@@ -32,14 +32,14 @@ export type Move = { readonly do: "take" } | { readonly do: "answer"; readonly t
 export function nextMove(lease: KubeLease, bid: ClaimBid, { now, since, serverNowMs }: ClaimView): Move {
   const state = stateOf(lease);
   if (state === "claimed") {
-    // Ours: an answer got lost. Another's: the times written in it come from another clock and say nothing, so it has
+    // Ours: a response was lost. Another's: its times come from another clock and are not used, so it has
     // run out when *we* have seen it unchanged for its whole duration.
     const expiresAt = since + periodOf(lease) * (1 + drift) + marginMs;
     if (holderOf(lease) === bid.holder || now >= expiresAt) return { do: "take" };
     return answer(lease, { state: "in-flight", holder: describeHolder(lease), retryAfterMs: expiresAt - now });
   }
 
-  // Both were told by the server: when it was written, and now.
+  // Both times come from the server: when it was written, and now.
   const leftMs = timeOf(lease, annotation.until) - serverNowMs;
   if (!(leftMs > 0)) return { do: "take" };
   const atMs = timeOf(lease, annotation.settledAt);
@@ -63,7 +63,7 @@ export function keyIn(lease: KubeLease): string | undefined {
   return read(lease, annotation.key);
 }
 
-/** Does somebody work on it, as far as it says? */
+/** Whether a holder is recorded. */
 export function isClaimed(lease: KubeLease): boolean {
   return stateOf(lease) === "claimed";
 }
@@ -78,12 +78,12 @@ export function isSettledBy(lease: KubeLease, bid: ClaimBid, ending: Ending): bo
   return stateOf(lease) === ending.kind && holderOf(lease) === bid.holder;
 }
 
-/** Does nobody need the object any more? An unfinished claim may be somebody's, whatever its age seems to be. */
+/** Whether the object can be removed. An unfinished claim may still be held, whatever its age seems to be. */
 export function isSpent(lease: KubeLease, serverNowMs: number): boolean {
   return !isClaimed(lease) && timeOf(lease, annotation.until) <= serverNowMs;
 }
 
-/** `lease` claimed by `bid` for a whole period. Nothing of what it was before stays behind. */
+/** `lease` claimed by `bid` for a whole period. Nothing of its former state remains. */
 export function claimed(lease: KubeLease, bid: ClaimBid, serverNowMs: number): KubeLease {
   const time = microTime(later(lease, serverNowMs));
   const again = isClaimOf(lease, bid);
@@ -132,7 +132,7 @@ function annotated(lease: KubeLease, ours: Readonly<Record<string, string>>): Ku
   return { ...lease, metadata: { ...lease.metadata, annotations: { ...Object.fromEntries(theirs), ...ours } } };
 }
 
-/** A Lease somebody damaged counts as claimed, so that it is free after a while. */
+/** A damaged Lease counts as claimed, so that it expires. */
 function stateOf(lease: KubeLease): "claimed" | Ending["kind"] {
   const state = read(lease, annotation.state);
   return state === "done" || state === "failed" || state === "retry" ? state : "claimed";

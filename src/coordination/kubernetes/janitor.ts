@@ -14,7 +14,7 @@ export interface JanitorOptions {
   /** Of several processes with the same locks one sweeps at a time. That saves work; it is just as safe without. */
   readonly locks: Locks;
   readonly events?: JanitorEvents;
-  /** A lock that nobody has touched for so long is not kept any more. Default 10 min. */
+  /** Locks that were not used for this long are removed. Default 10 min. */
   readonly idleMs?: number;
   /** From one sweep to the next, give or take a fifth. Default 5 min. */
   readonly everyMs?: number;
@@ -22,7 +22,7 @@ export interface JanitorOptions {
 
 const minute = 60_000;
 
-/** Removes Leases that nobody needs any more, every few minutes until closed. Does not keep the process alive. */
+/** Removes unused Leases every few minutes until closed. Does not keep the process alive. */
 export function startJanitor(options: JanitorOptions): { close(): Promise<void> } {
   const { client, clock, random, namespace, locks, events = {}, idleMs = 10 * minute, everyMs = 5 * minute } = options;
   const leaseSweep = new LeaseSweep({ client, clock, namespace, idleMs });

@@ -23,7 +23,7 @@ const maxTries = 10;
 export function kubernetesClaimStore({ client, clock, namespace }: KubernetesClaimStoreOptions): ClaimStore {
   const sightings = new Sightings(clock);
 
-  /** The create is the claim; if the object is there already, what it says decides. */
+  /** The create is the claim; if the object exists already, its content decides. */
   async function claim(bid: ClaimBid): Promise<Standing> {
     const name = claimName(bid.key);
     const empty: KubeLease = { metadata: { name, namespace, labels: rules.claimLabels } };
@@ -38,7 +38,7 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
     throw tooBusy(bid.key);
   }
 
-  /** Undefined when somebody else was faster: look again. */
+  /** Undefined when another writer was faster: look again. */
   async function look(found: KubeLease, bid: ClaimBid): Promise<Standing | undefined> {
     const key = rules.keyIn(found);
     if (key !== bid.key) {

@@ -10,8 +10,8 @@ export interface KubernetesClaimsOptions extends ClaimDeskOptions {
 
 /**
  * Claims as Kubernetes Leases named `claim-…`: one write to claim, one to complete. Safe whatever the clocks show, as
- * long as they run at nearly the same speed; a claim whose process died is free one lease after somebody first asked
- * for it. Nothing in Kubernetes removes what is no longer needed: see `startJanitor`.
+ * long as they run at nearly the same speed; the claim of a crashed process is free one lease after the first request
+ * for it. Kubernetes does not remove unused Leases by itself: see `startJanitor`.
  */
 export function kubernetesClaims(options: KubernetesClaimsOptions): Claims {
   return claimsOver(kubernetesClaimStore(options), options);

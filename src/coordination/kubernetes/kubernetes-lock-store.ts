@@ -31,9 +31,9 @@ const longestSilenceMs = 10_000;
 /** One try of a call may take a sixth of the ttl, but a slow server is not a dead one. */
 const triesPerTtl = 6;
 const shortestTryMs = 1_000;
-/** How often an unclear answer is followed up before the caller is told that the backend does not answer. */
+/** How often an unclear response is retried before the call rejects with `unavailable`. */
 const patience = 3;
-/** Bids given up that are kept in mind. What is beyond this is left to expiry. */
+/** Abandoned bids that are remembered. Further ones are left to expiry. */
 const maxAbandoned = 1_000;
 
 /** Locks as Lease objects: each change is one compare-and-swap on the resourceVersion, which is also the fence. */
@@ -92,7 +92,7 @@ export class KubernetesLockStore implements LockStore {
       try {
         return await this.#rewrite<ReleaseOutcome>(bid, (lease) => rules.handedOver(lease, this.#wallMs()), {
           written: () => released,
-          // Before the deadline nobody can take it from us, so an earlier try of ours went through; later, who knows.
+          // Before the deadline no other holder can take it, so an earlier attempt succeeded; later, the outcome is unknown.
           notOurs: () => (!unclear ? lost : clock.now() < deadline ? released : unknown),
         });
       } catch {
@@ -147,7 +147,7 @@ export class KubernetesLockStore implements LockStore {
     const observed = this.#watch.get(open.name);
     const me = this.#claimant(bid);
     const move = rules.nextMove(observed, me, this.#in.clock.now());
-    // The watch may be late, or silent without our knowing. It is good for waking up, not for turning anybody away.
+    // The watch may be late or silent. It can wake waiters, but cannot reject them.
     if (move.do === "give-up" && !open.hasRead) return this.#read(open);
     switch (move.do) {
       case "create":
@@ -169,7 +169,7 @@ export class KubernetesLockStore implements LockStore {
     }
   }
 
-  /** One conditional write that makes the lock ours, if nobody was faster. */
+  /** One conditional write that acquires the lock unless another writer is faster. */
   async #take(open: OpenBid, lease: KubeLease) {
     const { client, clock } = this.#in;
     const { bid } = open;
@@ -225,7 +225,7 @@ export class KubernetesLockStore implements LockStore {
     if (this.#open.get(open.name) === open) this.#open.delete(open.name);
   }
 
-  /** Takes a bid that nobody wants any more out of the line, or frees what it was granted meanwhile. */
+  /** Removes an abandoned bid from the queue, or releases the lock that it was granted meanwhile. */
   async #retract(open: OpenBid) {
     const { client, clock, random } = this.#in;
     const { holder, ttlMs } = open.bid;

@@ -11,7 +11,7 @@ export interface KubernetesLocksOptions extends LockTableOptions {
 }
 
 /**
- * Locks as Kubernetes Leases. Two writes for a lock nobody contends for, none while waiting. Safe whatever the clocks
+ * Locks as Kubernetes Leases. Two writes for an uncontended lock, none while waiting. Safe whatever the clocks
  * show, as long as they run at nearly the same speed; a ttl counts in whole seconds. `cohort` has no effect: the fence
  * is the resourceVersion of a write, so each holder needs its own.
  */

@@ -69,7 +69,7 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
     if (outcome.kind === "updated" || outcome.kind === "created") {
       return { kind: "written", record: recordIn(outcome.object) };
     }
-    // Somebody was faster by a moment. What they wrote decides, as if it had been there before.
+    // Another process was faster. Its record decides, as if it had existed before.
     const winner = await read(key);
     return refusedBy(winner, next, expected) ?? { kind: "conflict", current: winner };
   }

@@ -245,7 +245,7 @@ interface LeaseFields {
   readonly uid?: string;
 }
 
-/** A Lease held by b for 10 s, unless said otherwise. */
+/** A Lease held by b for 10 s by default. */
 function lease(fields: LeaseFields = {}): KubeLease {
   const {
     holder = "b",

@@ -25,7 +25,7 @@ export interface Observed {
   readonly since: number;
 }
 
-/** Whoever wants the lock: one acquisition. */
+/** One acquisition of the lock. */
 export interface Claimant {
   readonly key: Key;
   readonly holder: string;
@@ -40,7 +40,7 @@ export type Move =
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "give-up"; readonly because: "busy" | "collision" };
 
-/** What to do next for `me`, given what is known of the Lease. Pure; the write that follows decides. */
+/** The next step for `me`, given the observed Lease. Pure; the write that follows decides. */
 export function nextMove(observed: Observed | undefined, me: Claimant, now: number): Move {
   if (!observed) return { do: "create" };
   const { lease, since } = observed;
@@ -61,13 +61,13 @@ export function nextMove(observed: Observed | undefined, me: Claimant, now: numb
 
 /**
  * When an abandoned lease may be taken over: its whole duration after *we* last saw it change. The times written in it
- * come from another clock and say nothing.
+ * come from another clock and are not used.
  */
 function expiry({ lease, since }: Observed): number {
   return since + periodOf(lease) * (1 + drift) + marginMs;
 }
 
-/** Does nobody need the Lease, if it has not changed in any way since we first saw it at `since`? */
+/** Whether the Lease is unused, given that it has not changed since it was first seen at `since`. */
 export function isIdle(unchanged: Observed, now: number, idleMs: number): boolean {
   const freeAt = holderOf(unchanged.lease) === "" ? unchanged.since : expiry(unchanged);
   return now >= Math.max(freeAt, unchanged.since + idleMs);
@@ -104,7 +104,7 @@ export function describeHolder(lease: KubeLease): Holder | undefined {
   };
 }
 
-/** The duration in force. A Lease somebody damaged counts as a common one, so that it blocks nobody for ever. */
+/** The duration in force. A damaged Lease gets the default, so that it does not block others forever. */
 export function periodOf(lease: KubeLease): number {
   return (lease.spec?.leaseDurationSeconds ?? 30) * 1_000;
 }
@@ -141,7 +141,7 @@ export function taken(lease: KubeLease, me: Claimant, wallMs: number): KubeLease
   };
 }
 
-/** `lease` passed to the first waiter, who has a short time to answer, or free if nobody waits. */
+/** `lease` passed to the first waiter, who has a short time to confirm, or free if there is no waiter. */
 export function handedOver(lease: KubeLease, wallMs: number): KubeLease {
   const [next = "", ...rest] = waitersOf(lease);
   const time = microTime(later(lease, wallMs));

@@ -9,18 +9,18 @@ export interface LeaseSweepOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly namespace: string;
-  /** A lock that nobody has touched for so long is not kept any more. */
+  /** Locks that were not used for this long are removed. */
   readonly idleMs: number;
 }
 
 /**
- * Removes the Leases of locks that nobody holds or waits for, and of claims that are no longer remembered. Kubernetes
+ * Removes the Leases of locks without holder or waiter, and of expired claims. Kubernetes
  * has no clean-up of its own for Leases. Safe at any time and with any number of sweepers:
  *
  * 1. A lock counts as idle after *we* have seen the same version of it twice, `idleMs` apart on our own clock, and if
  *    it names a holder, longer apart than that holder's lease lasts. A version that is the same at both ends was the
- *    same in between, because versions never come back. So nobody renewed, took, joined or left it meanwhile, and a
- *    holder that still thinks otherwise has been told by its own deadline.
+ *    same in between, because versions never recur. So no client renewed, took, joined or left it meanwhile, and a
+ *    holder that missed this has passed its own deadline.
  * 2. Exactly that version is deleted. Taking a lock writes it, so of a taker and a sweeper the second to arrive is
  *    refused: either the delete meets another version and does nothing, or the taker's write meets nothing, reads, and
  *    creates the Lease anew.

@@ -7,11 +7,11 @@ export interface LeaseWatchOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly namespace: string;
-  /** Told the name of each Lease that changed. */
+  /** Called with the name of each changed Lease. */
   readonly changed: (name: string) => void;
 }
 
-/** What this process knows of all lock Leases, from one watch. Good for waking up; the writes that follow decide. */
+/** A cache of all lock Leases, from one watch. It wakes waiters; the writes that follow decide. */
 export class LeaseWatch {
   readonly #known = new Map<string, Observed>();
   readonly #options: LeaseWatchOptions;
@@ -56,7 +56,7 @@ export class LeaseWatch {
         await this.#watch(from);
       } catch (error) {
         if (signal.aborted) return;
-        // Whoever waits for a lock learns of a refusal from its own calls; here it is tried again like an outage.
+        // Waiters learn of a refusal from their own requests; here it is retried like an outage.
         if (!(error instanceof KubeError)) throw error;
       }
       const delay = backoffMs(failures + 1, { baseMs: 50, maxMs: 5_000, jitter: 0.5 }, random.fraction());
@@ -70,7 +70,7 @@ export class LeaseWatch {
     const present = new Set(items.map((lease) => lease.metadata.name));
     for (const lease of items) this.saw(lease);
     for (const [name, { lease }] of this.#known) {
-      // Only what is older than the list can be missing from it because it was deleted.
+      // Only a Lease that is older than the list can be missing from it because it was deleted.
       if (!present.has(name) && version(lease) <= BigInt(resourceVersion)) this.forget(name);
     }
     return resourceVersion;

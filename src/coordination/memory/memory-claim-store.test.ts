@@ -163,9 +163,9 @@ type Step =
   | { readonly do: "renew"; readonly which: number }
   | { readonly do: "pass"; readonly ms: number };
 
-/** `make`'s store and the naive one tell the same story. */
+/** `make`'s store and the naive one return the same results. */
 function property(make: (options: StoreOptions) => ClaimStore) {
-  // Whole tenths of a second, where the store's coarse timer and the exact model agree on what has been removed.
+  // Whole tenths of a second, where the store's coarse timer and the exact model agree on the removed entries.
   const ms = fc.constantFrom(100, 300, 1_000, 60_000);
   const ending = fc.oneof(
     ms.map((ttlMs): Ending => ({ kind: "done", result: "", ttlMs })),
@@ -189,7 +189,7 @@ function property(make: (options: StoreOptions) => ClaimStore) {
   );
 }
 
-/** All that was said on the way. */
+/** All results, in order. */
 async function story(make: (options: StoreOptions) => ClaimStore, steps: readonly Step[], maxEntries: number) {
   const clock = new ManualClock();
   const told: unknown[] = [];

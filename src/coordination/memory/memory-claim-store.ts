@@ -13,12 +13,12 @@ export interface MemoryClaimStoreOptions {
   readonly maxEntries?: number;
 }
 
-/** Expired entries are removed this much late. Whether one has expired is decided exactly, when somebody asks. */
+/** Expired entries are removed this much late. Whether an entry has expired is computed exactly on each read. */
 const tidyingResolutionMs = 100;
 
 /**
- * A bounded set of claims in which every operation costs the same, however full it is. Room is made by what has
- * expired, then by what was done and is the longest not asked about; never by a claim that somebody works on.
+ * A bounded set of claims in which every operation has constant cost, however full it is. Expired entries are evicted
+ * first, then the least recently read finished ones; never a claim in flight.
  */
 export class MemoryClaimStore implements ClaimStore {
   readonly guarantee: Guarantee = "process";
@@ -65,7 +65,7 @@ export class MemoryClaimStore implements ClaimStore {
     return { state: "new", grant: this.#grant(entry) };
   }
 
-  /** Lets go of the timer. What was claimed stays readable for others that use the same store. */
+  /** Cancels the timer. Claims stay readable for other users of the same store. */
   async close(): Promise<void> {
     for (const entry of this.#entries.values()) this.#agenda.remove(entry.expiry);
   }

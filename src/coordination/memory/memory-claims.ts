@@ -9,7 +9,7 @@ export interface MemoryClaimsOptions extends ClaimDeskOptions {
 
 /**
  * Claims among the callers of one process. A restart forgets them, and other processes do not see them. At most
- * `maxEntries` are kept; how they are chosen is said at `MemoryClaimStore`.
+ * `maxEntries` are kept; `MemoryClaimStore` describes the eviction.
  */
 export function memoryClaims(options: MemoryClaimsOptions): Claims {
   return claimsOver(new MemoryClaimStore(options), options);

@@ -1,7 +1,7 @@
 import type { Key } from "../key.ts";
 import type { WatermarkRecord, WatermarkStore } from "../watermarks.ts";
 
-/** Watermarks of one process. A restart forgets them: every stream then begins where its `from` says, once more. */
+/** Watermarks of one process. A restart loses them: every stream then begins at its `from` again. */
 export function memoryWatermarks(): WatermarkStore {
   const records = new Map<Key, WatermarkRecord>();
   let writes = 0;

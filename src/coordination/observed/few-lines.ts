@@ -4,7 +4,7 @@ const quietMs = 10_000;
 const maxLines = 100;
 
 /**
- * Says whether to write a line about `key`: how many were left out since the last line, or undefined for "not now".
+ * Returns how many lines about `key` were left out since the last one, or undefined if none may be written now.
  * A hundred callers on one key, or ten thousand leases whose renewals fail ten times a second, would otherwise bury
  * the lines that matter. So in 10 s each key is written once, and a hundred keys altogether; metrics count them all.
  */

@@ -37,7 +37,7 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
     settled({ key, holder, fence }, how, outcome) {
       count.settlements[how][outcome].inc();
       if (outcome === "settled") log.debug("claim settled", { key, holder, fence, how, outcome });
-      // Done too late is told by `lateComplete`, which follows.
+      // A late completion is logged by `lateComplete`, which follows.
       else if (how !== "done" || outcome !== "lost") log.warn("claim settled", { key, holder, fence, how, outcome });
     },
     lateComplete({ key, holder, fence }) {

@@ -55,7 +55,7 @@ export function observeLocks({ stage, metrics, log, clock }: Observer): LockEven
 /** Who waited this long noticed it, and so may a person who reads the log. */
 const noticeableWaitMs = 1_000;
 
-/** Bounds from 0.1 ms, in memory, to the default wait of 30 s; one at ADR-052's 20 ms, so that its share is exact. */
+/** Bounds from 0.1 ms, in memory, to the default wait of 30 s; one at the objective of 20 ms, so that its share is exact. */
 const waitBuckets = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -67,8 +67,8 @@ const lockFailures = ["contention", "timeout", "api_error", "lost", "aborted"] a
 const releaseOutcomes = ["released", "lost", "unknown"] as const;
 
 /**
- * ADR-052's reasons. Only what the backend did or refused is an `api_error`: a lost race, patience that ran out and a
- * shutdown say nothing about its health. Closing the locks ends a wait just as the caller's own signal does.
+ * The failure reasons. Only failures of the backend are an `api_error`: a lost race, a timeout and a shutdown do not
+ * concern its health. Closing the locks ends a wait just as the caller's own signal does.
  */
 const lockFailureOf: Readonly<Record<"contention" | CoordinationErrorCode, (typeof lockFailures)[number]>> = {
   contention: "contention",

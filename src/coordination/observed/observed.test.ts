@@ -663,7 +663,7 @@ function stage({ stage = "gateway", metrics = promMetrics(), store, maxEntries =
   }
 
   const series = (prefix: string) => seriesIn(metrics, (name) => name.startsWith(prefix));
-  /** Counters that are not zero, and counts and sums of histograms. What is there now is not what happened. */
+  /** Counters that are not zero, and counts and sums of histograms. Gauges show the present only. */
   const moved = async () => {
     const gauge = /_locks_(held|waiting)$|_lock_oldest_wait_seconds$|_watermark_lag_seconds$/;
     const all = await seriesIn(metrics, (name) => !name.includes("_bucket") && !gauge.test(name));
@@ -710,7 +710,7 @@ interface Behaviour {
   readonly renews?: boolean;
 }
 
-/** A backend that grants at once, unless told otherwise. */
+/** A backend that grants at once by default. */
 function storeThat({ refuses, releases = { released: true }, renews = true }: Behaviour): LockStore {
   const periodMs = 15_000;
   let fence = 0n;

@@ -1,6 +1,6 @@
 /**
- * A claim is one string that expires by itself. Its first letter is its state, and what may contain any character
- * comes last:
+ * A claim is one string that expires by itself. Its first letter is its state, and fields with arbitrary characters
+ * come last:
  *   C|holder|fence|since|payload|who   a holder works on it, until the key expires
  *   R|fence|since|payload|             its last try failed, and the next may start when the key has expired
  *   D|fence|since|payload|result       done

@@ -19,11 +19,11 @@ export interface RedisOptions extends Omit<WayOptions, "trouble"> {
   readonly name?: string;
   /** An answer that takes longer is none: the connection is dropped and made anew. */
   readonly commandTimeoutMs?: number;
-  /** Called when the connection is lost or cannot be made, with what is safe to log. */
+  /** Called when the connection is lost or cannot be made, with a message that is safe to log. */
   readonly trouble?: (message: string) => void;
 }
 
-/** A connection that was just made and that nobody else may use yet. */
+/** A new connection that other callers may not use yet. */
 export interface NewConnection extends Pick<Scripts, "guarantee" | "run"> {
   subscribe(channel: string): Promise<unknown>;
   /** A section of INFO as key and value. */
@@ -32,9 +32,9 @@ export interface NewConnection extends Pick<Scripts, "guarantee" | "run"> {
   setting(name: string): Promise<string | undefined>;
 }
 
-/** Told when the connection is usable, when no longer, and of messages on its channels. */
+/** Callbacks for the state of the connection and for messages on its channels. */
 export interface ConnectionUser {
-  /** Runs on each new connection before anybody may use it. */
+  /** Runs on each new connection before other callers may use it. */
   prepare?(connection: NewConnection): Promise<void>;
   up?(): void;
   down?(): void;
@@ -94,14 +94,14 @@ export class RedisConnection implements Scripts {
     await this.#finder?.find();
     await new Promise<void>((resolve, reject) => {
       this.#firstTry = { resolve, reject };
-      // What it rejects with says only that there is no connection.
+      // The rejection itself only means that there is no connection; the last error has the cause.
       this.#io.connect().catch((error: unknown) => reject(this.#lastError ?? error));
     });
   }
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    // A server that is new to us, and was not asked whether it has forgotten anything, would tell holders that they
-    // have lost what they hold.
+    // A server that was not yet checked for lost data would report to holders that their locks
+    // are lost.
     if (!this.#isUp) return Promise.reject(new Error("not connected"));
     return this.#sender.send(script, keys, args);
   }
@@ -165,10 +165,10 @@ export class RedisConnection implements Scripts {
     for (const user of this.#users) user.down?.();
   }
 
-  /** A server that took too long may have gone silent for good with the socket open: only a new connection tells. */
+  /** A server that took too long may be silent forever with an open socket: only a new connection can show that. */
   #distrust() {
     if (this.#closed) return;
-    // Down at once, not when the socket is closed: whoever looks until then must not send into it.
+    // Down at once, not when the socket is closed: until then no caller may send into it.
     this.#goDown();
     this.#io.disconnect(true);
   }
@@ -185,7 +185,7 @@ function manners({ name, random, commandTimeoutMs }: Pick<RedisOptions, "name" |
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     connectTimeout: 5_000,
-    // How long a socket that we end may take to say goodbye: one that went silent never will.
+    // How long closing a socket may take: a silent one never confirms.
     disconnectTimeout: 200,
     commandTimeout: commandTimeoutMs,
     retryStrategy: (tries) => backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()),

@@ -95,7 +95,7 @@ function objectIdIn(token: string): string {
     const { oid } = claims as { readonly oid?: unknown };
     if (typeof oid === "string" && oid) return oid;
   } catch {
-    // Told below. The text of the error could repeat the token.
+    // Reported below. The text of the error could repeat the token.
   }
   throw new Error("the token has no oid claim");
 }

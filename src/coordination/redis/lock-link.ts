@@ -18,7 +18,7 @@ export interface Operation {
 export type Reply = number | string | readonly (number | string)[];
 
 export interface Replies {
-  /** The server's clock while it worked on the call, in ms. Whoever has to wait is told it, others may not be. */
+  /** The server's clock during the call, in ms. Always present for callers that must wait. */
   readonly serverMs?: number;
   readonly each: readonly Reply[];
 }
@@ -33,7 +33,7 @@ export interface LockLink {
   readonly serverStartedAt?: number | undefined;
   /** Sends operations as one unit. Rejects when no answer will come any more; they may have happened or not. */
   send(operations: readonly Operation[]): Promise<Replies>;
-  /** Sets the one that is told about the connection and its pushes. */
+  /** Sets the listener for the connection and its pushes. */
   listen(listener: LinkListener): void;
   close(): Promise<void>;
 }

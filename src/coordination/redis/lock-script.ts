@@ -1,4 +1,4 @@
-/** How long Redis keeps a lock for a waiter it has pushed it to and not heard from. */
+/** How long Redis keeps a lock for a waiter that was notified and has not confirmed. */
 const confirmMs = 2_000;
 
 /**
@@ -189,10 +189,10 @@ return replies
 `;
 
 /**
- * Run once on each new connection. A server that is not the one we knew, and has not been up for as long as a lease
+ * Runs once on each new connection. A server that is not the previous one, and has not been up for as long as a lease
  * may last, may have forgotten leases that are still held: nothing is granted until they have run out.
  *
- * KEYS  F, the run id we knew
+ * KEYS  F, the previous run id
  * ARGV  the server's run id, ms that a lease may last, ms the server has been up
  * Reply: ms until locks are granted again, 0 if they are
  */

@@ -1,6 +1,6 @@
 import type { Guarantee } from "../locks.ts";
 
-/** Where one Redis is, or who knows which of several is the primary now. */
+/** The address of one Redis, or of the servers that name the current primary. */
 export type RedisPlace =
   | { readonly kind: "server"; readonly node: RedisNode; readonly access: RedisAccess }
   | { readonly kind: "sentinel"; readonly nodes: readonly RedisNode[]; readonly access: RedisAccess; name: string }
@@ -41,7 +41,7 @@ export function parseRedisUrl(url: string): RedisPlace {
   }
 }
 
-/** What exclusion on this Redis rests on: a failover forgets what was not yet copied. */
+/** The guarantee of this Redis: a failover loses writes that were not replicated yet. */
 export function guaranteeOf({ kind }: RedisPlace): Guarantee {
   return kind === "server" ? "single" : "async-replicated";
 }

@@ -4,7 +4,7 @@ import { AbstractConnector, Redis } from "ioredis";
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
 import type { RedisNode, RedisPlace } from "./place.ts";
 
-/** Who can tell which of several servers is the primary. */
+/** Servers that can name the primary. */
 export type Informants = Exclude<RedisPlace, { kind: "server" }>;
 
 export interface FindOptions {
@@ -28,8 +28,8 @@ export class PrimaryFinder {
   }
 
   /**
-   * A Sentinel that has not heard of a failover sends us to the former primary, which may be back, and empty: so most of
-   * them have to agree. Nodes of a Cluster refuse what is not theirs, so any of them will do.
+   * A Sentinel that missed a failover names the former primary, which may be running again without data: so most of
+   * them have to agree. Nodes of a Cluster reject keys of other nodes, so any of them will do.
    */
   async find(): Promise<RedisNode> {
     const { nodes, kind } = this.#place;
@@ -77,7 +77,7 @@ export class PrimaryFinder {
       trouble = error;
     });
     try {
-      // What it rejects with says only that there is no connection.
+      // The rejection itself only means that there is no connection.
       await io.connect().catch((error: unknown) => Promise.reject(trouble ?? error));
       return this.#place.kind === "sentinel"
         ? await sentinelsAnswer(io, this.#place.name)

@@ -11,8 +11,8 @@ export interface RedisClaimsOptions extends ClaimDeskOptions {
 }
 
 /**
- * Claims in Redis. They last as long as it keeps what it acknowledged: a server that restarts empty, or a replica that
- * takes over before it was told, has forgotten what was done, and lets it be done again.
+ * Claims in Redis. They last as long as it keeps acknowledged writes: a server that restarts empty, or a replica that
+ * takes over without the latest writes, has lost finished claims, and their work may be repeated.
  */
 export function redisClaims(options: RedisClaimsOptions): Claims {
   return claimsOver(redisClaimStore(options), options);

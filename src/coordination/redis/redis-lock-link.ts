@@ -80,12 +80,12 @@ function replies(told: unknown): Replies {
 async function enterServer(connection: NewConnection, fences: string, run: string, longestTtlMs: number) {
   const server = await connection.info("server");
   const isReplicated = connection.guarantee === "async-replicated" || (await hasReplicas(connection));
-  // A server that writes everything down before it answers forgets nothing. A replica may never have heard of it.
+  // A server that writes everything to disk before it responds loses nothing. A replica may lack the latest writes.
   const forgetsNothing = !isReplicated && (await writesEverything(connection));
   const args = [
     server.get("run_id") ?? "unknown",
     forgetsNothing ? 0 : longestTtlMs,
-    // How long a replica is up says nothing: the primary before it may have granted something a moment ago.
+    // The uptime of a replica is irrelevant: its former primary may have granted a lock a moment ago.
     isReplicated ? 0 : uptimeMs(server),
   ];
   const waitMs = Number(await connection.run(enter, [fences, run], args));
@@ -102,7 +102,7 @@ async function writesEverything(connection: NewConnection): Promise<boolean> {
   return (await connection.setting("appendfsync")) === "always" && (await connection.setting("appendonly")) === "yes";
 }
 
-/** Counted in whole seconds of the wall clock, so that a server of a moment ago may say one. */
+/** Whole seconds of the wall clock, so that a server that just started may report one. */
 function uptimeMs(server: ReadonlyMap<string, string>): number {
   return Math.max(0, Number(server.get("uptime_in_seconds") ?? 0) - 1) * 1_000;
 }

@@ -13,7 +13,7 @@ export interface RedisLockStoreOptions {
   readonly agenda: Agenda;
   readonly link: LockLink;
   readonly who: string;
-  /** Default: one server that keeps what it acknowledged. */
+  /** Default: one server that keeps acknowledged writes. */
   readonly guarantee?: Guarantee;
 }
 
@@ -21,9 +21,9 @@ export interface RedisLockStoreOptions {
 const marginMs = 5;
 /** A waiting bid looks how it stands at least this often: the net under pushes that got lost. */
 const longestSilenceMs = 5_000;
-/** Withdrawn bids that Redis has not confirmed. What is beyond this is left to expiry. */
+/** Withdrawn bids that Redis has not confirmed. Further ones are left to expiry. */
 const maxStrays = 1_000;
-/** How often a bid goes unanswered before its caller is told that the backend does not answer. */
+/** How often a bid goes unanswered before its caller gets `unavailable`. */
 const patience = 3;
 
 /** Locks in one Redis: direct hand-over in arrival order, pushed to the next holder; waiting costs no commands. */
@@ -77,7 +77,7 @@ export class RedisLockStore implements LockStore {
   }
 
   renew(grant: Grant): Promise<Renewal> {
-    // What was asked for counts: by the time of the answer the lock may have been passed on to a caller with another ttl.
+    // The requested ttl counts: by the time of the response the lock may have been passed to a caller with another ttl.
     const operation = this.#operation("n", grant.bid, Number(grant.fence));
     return new Promise((resolve) => {
       this.#batch.add({
@@ -111,7 +111,7 @@ export class RedisLockStore implements LockStore {
       if (!this.#link.isUp) continue;
       const reply = await this.#batch.ask(operation).catch(() => undefined);
       if (reply === undefined) continue;
-      // Nobody else can have had it before the deadline: not ours now means that the first call did free it.
+      // No other holder can have had it before the deadline: "not held" means that the first call released it.
       return reply === 1 || this.#clock.now() < deadline ? released : unknown;
     }
     return unknown;
@@ -191,7 +191,7 @@ export class RedisLockStore implements LockStore {
     const [holder = "", fence = "", serverMs, grantedMs] = message.split("|");
     const open = this.#open.get(holder);
     // Withdrawn meanwhile: the cancellation under way, or due when the connection is back, frees it.
-    // Without a reading of this server's clock, the answer to the question that is under way tells the same.
+    // Without a reading of this server's clock, the response to the pending request has the same information.
     if (!open || !this.#reading) return;
     this.#forget(open);
     const { bid } = open;
@@ -220,7 +220,7 @@ export class RedisLockStore implements LockStore {
     this.#agenda.put(open.timer, this.#clock.now() + Math.min(inMs, longest));
   }
 
-  /** @internal A waiting bid has heard nothing for a while. */
+  /** @internal A waiting bid has had no response for a while. */
   due(open: OpenBid): void {
     if (this.#open.get(open.bid.holder) !== open || open.asking) return;
     if (this.#link.isUp) return this.#inquire(open, "s");
@@ -265,7 +265,7 @@ class OpenBid {
   readonly bid: Bid;
   readonly timer = new Appointment(this);
   readonly #store: RedisLockStore;
-  /** What was asked before anything else. As long as it has not left, Redis has never heard of the bid. */
+  /** The first request. While it is unsent, Redis has no record of the bid. */
   first: PendingOperation | undefined;
   /** A question about it is under way. */
   asking = false;

@@ -13,7 +13,7 @@ import { redisLocks } from "./redis-locks.ts";
 type Server = Awaited<ReturnType<typeof startRedis>>;
 
 let server: Server;
-/** What is to be closed when all tests are over, the last one opened first. */
+/** Cleanup functions for the end of all tests, run in reverse order. */
 const opened: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {

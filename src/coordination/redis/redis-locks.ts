@@ -16,7 +16,7 @@ export interface RedisLocksOptions extends LockTableOptions {
 }
 
 /**
- * Locks in one Redis. Safe as long as that server keeps what it acknowledged or, after a restart that lost data, is
+ * Locks in one Redis. Safe as long as that server keeps acknowledged writes or, after a restart that lost data, is
  * given the time of the longest lease; then nothing is granted and holders may renew. The same goes for a replica that
  * takes over (Sentinel, Cluster), except that the old primary may not know of it: there only fences keep late writes out.
  */

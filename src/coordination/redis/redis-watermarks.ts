@@ -15,7 +15,7 @@ const readIt = script(readScript);
 const writeIt = script(writeScript);
 
 /**
- * Watermarks in Redis. A server that restarts empty, or a replica that takes over before it was told, has forgotten some
+ * Watermarks in Redis. A server that restarts empty, or a replica that takes over without the latest writes, has lost some
  * of them, and streams begin anew or further back: let it persist.
  */
 export function redisWatermarks({ connection, prefix = connection.prefix }: RedisWatermarksOptions): WatermarkStore {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Guarantee } from "../locks.ts";
 
-/** A Lua script and the name Redis knows it by. */
+/** A Lua script and its name in Redis. */
 export interface Script {
   readonly text: string;
   readonly sha: string;

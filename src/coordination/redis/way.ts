@@ -11,7 +11,7 @@ export interface WayOptions {
   readonly sentinelPassword?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when the primary cannot be found, with what is safe to log. */
+  /** Called when the primary cannot be found, with a message that is safe to log. */
   readonly trouble: (message: string) => void;
 }
 

@@ -85,7 +85,7 @@ describe("a group commit", () => {
   });
 });
 
-/** A commit whose writes end when the test says so. */
+/** A commit whose writes end when the test resolves them. */
 function held() {
   const writes: string[][] = [];
   let finish = () => {};

@@ -8,7 +8,7 @@ export interface RecoverOptions {
   /** Segments with a smaller number are not read. */
   readonly from?: number;
   /**
-   * Reads the records of one segment, in order. Throws if one that was durable is not what was written: only a write that
+   * Reads the records of one segment, in order. Throws if a durable record was changed: only a write that
    * was cut short, the last one, may leave something that is no record.
    */
   readonly scan: (file: DiskFile, segment: Segment) => Promise<ScannedSegment>;
@@ -63,7 +63,7 @@ export async function recover(disk: Disk, { names, from = 0, scan, isSelfContain
 }
 
 /**
- * Cuts the file off at `end`, and writes what is behind `from` once more: the process that wrote it may have got an error.
+ * Truncates the file at `end`, and writes the bytes behind `from` once more: the process that wrote them may have got an error.
  * Then the operating system shows bytes that it has given up writing, and a sync alone would not bring them to the disk.
  */
 export async function settle(file: DiskFile, from: number, end: number): Promise<void> {

@@ -50,7 +50,7 @@ export class SegmentLog {
 
   /**
    * Continues where the last process stopped: a write that was cut short is cut off, and everything before it is durable
-   * when this resolves. Throws DiskError `damaged` if a durable record is not what was written; then nothing was changed.
+   * when this resolves. Throws DiskError `damaged` if a durable record was changed; then nothing was modified.
    */
   static async open(disk: Disk, options: SegmentLogOptions): Promise<SegmentLog> {
     const { older, newest, leftovers } = await recover(disk, options);

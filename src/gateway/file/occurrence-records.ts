@@ -64,7 +64,7 @@ export function applyRecord(record: OccurrenceRecord, tallies: Map<string, KeptT
       tallies.set(entry.uid, { ...entry, written: Math.max(known?.written ?? 0, entry.written), firing: [...firing] });
       for (const [uid, count] of entry.moved ?? []) moveAway(tallies, uid, count);
     } else if (known) {
-      // A count of other signals may not include yet what was moved away.
+      // A concurrent count of other signals may not include the moved counts yet.
       tallies.set(entry.uid, { ...known, ...entry, written: Math.max(known.written, entry.written) });
     }
   }

@@ -16,7 +16,7 @@ export type Attribution =
 
 /**
  * Derives the source of a signal from the sender's token and the route, never from the payload alone: the source is part
- * of the fingerprint, and whoever may choose it freely can end the incidents of every other sender. A payload may choose
+ * of the fingerprint, and a sender that chooses it freely can end the incidents of other senders. A payload may choose
  * only among the sources that its token lists, and never one that has a route or a watch of its own.
  */
 export function attributeSource({ source }: Pick<Signal, "source">, sender: Sender, route: RouteSources): Attribution {

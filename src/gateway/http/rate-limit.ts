@@ -11,7 +11,7 @@ export class RateLimit {
     this.#perSecond = perSecond;
   }
 
-  /** Takes `signals` from what the sender has left. Else says in how many seconds it may try again, and takes nothing. */
+  /** Takes `signals` from the sender's budget. If it is too small, takes nothing and returns the wait in seconds. */
   take(sender: string, signals: number): { readonly waitSeconds: number } | undefined {
     const now = this.#clock.now();
     const most = 10 * this.#perSecond;

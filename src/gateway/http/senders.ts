@@ -14,9 +14,9 @@ export interface SendersOptions {
   /** Read again when it has changed. Undefined: there is no file. */
   readonly readFile: (() => Promise<string>) | undefined;
   readonly clock: Clock;
-  /** Told when the file cannot be read, or has a line that is wrong. Its content is not repeated. */
+  /** Called when the file cannot be read or has an invalid line. The message never contains its content. */
   readonly trouble: (sentence: string) => void;
-  /** How long what was read is good. */
+  /** How long the file's content is cached. */
   readonly freshForMs?: number;
 }
 
@@ -25,7 +25,7 @@ interface KnownSender extends Sender {
 }
 
 /**
- * Senders by their bearer tokens: one line each, `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. A file that somebody
+ * Senders by their bearer tokens: one line each, `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. A replaced file
  * replaces is read again, so that tokens can be rotated: an old one is good until its line is gone.
  */
 export class Senders {
@@ -45,7 +45,7 @@ export class Senders {
     return this.#known.length;
   }
 
-  /** Who has this token. Compares all of them by their hashes, so that time tells nothing. */
+  /** The sender with this token. Compares hashes with all tokens, so that the duration reveals nothing. */
   async find(token: string): Promise<Sender | undefined> {
     await this.refresh();
     const presented = hash("sha256", token, "buffer");

@@ -4,7 +4,7 @@ import type { SignalReader } from "../../resources/index.ts";
 export interface SignalRoute {
   readonly path: string;
   readonly reader: SignalReader;
-  /** Whether its sender comes again after 429. Alertmanager does not, and is told 503 instead. */
+  /** Whether the sender retries after 429. Alertmanager does not, and gets 503 instead. */
   readonly retries429: boolean;
   /** Whether its reader is made of a mapping that the installation configures. */
   readonly isMapped?: boolean;

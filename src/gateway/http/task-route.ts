@@ -9,7 +9,7 @@ import { isOutage, sendProblem } from "./send-problem.ts";
 export interface TaskRoute {
   readonly paths: readonly string[];
   readonly reader: TaskReader;
-  /** What `X-Gitlab-Token` may be, asked for each request because they change. None: nobody is let in. */
+  /** The accepted values of `X-Gitlab-Token`, read for each request because they change. If empty, all requests are rejected. */
   readonly secrets: () => Promise<readonly string[]>;
   /** Where requests may come from, such as `10.1.0.0/16`; from anywhere if empty. */
   readonly networks: readonly string[];
@@ -65,7 +65,7 @@ function checkToken(request: FastifyRequest, reply: FastifyReply, secrets: reado
     return sendProblem(reply, 403, `This gateway accepts no GitLab webhooks. ${fix}`);
   }
   const token = request.headers["x-gitlab-token"];
-  // By their hashes, so that time tells nothing, not even the length.
+  // Hashes are compared, so that the duration reveals nothing, not even the length.
   const given = digest(typeof token === "string" ? token : "");
   if (secrets.filter((secret) => timingSafeEqual(given, digest(secret))).length > 0) return undefined;
   metrics.rejected(token === undefined ? "no-token" : "unknown-token");

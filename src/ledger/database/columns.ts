@@ -7,7 +7,7 @@ import { readRow } from "../file/row.ts";
 export interface StoredLine {
   readonly seq: number;
   readonly line: string;
-  /** The columns that questions are asked of say the same as the line. */
+  /** Whether the columns for queries agree with the line. */
   readonly isIndexedRightly: boolean;
 }
 

@@ -244,7 +244,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** A database may be busy with somebody else; whoever ships tries again. */
+/** A database may be busy with another client; shipping is retried. */
 async function retried(work: () => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

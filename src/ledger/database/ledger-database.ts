@@ -11,7 +11,7 @@ export interface LedgerDatabase {
   readonly place: string;
   /**
    * Adds rows of one writer, in the order of their numbers; durable when it resolves. Those it has are left alone; if it
-   * has another row of the same number, nobody knows which is the true one: LedgerError `conflict`.
+   * has another row of the same number, it cannot be decided which one is true: LedgerError `conflict`.
    */
   add(rows: readonly WrittenRow[]): Promise<void>;
   writers(): Promise<readonly string[]>;
@@ -19,7 +19,7 @@ export interface LedgerDatabase {
   head(writer: string, options?: { readonly besidesHeads?: boolean }): Promise<Head | undefined>;
   /** A writer's rows behind number `after`, by number. */
   lines(writer: string, after: number): AsyncGenerator<StoredLine>;
-  /** Events in the order of their time, each once, as it was first told. Lines that are no rows are passed over. */
+  /** Events in the order of their time, each once, as first recorded. Lines that are no rows are skipped. */
   events(filter: EventFilter): AsyncGenerator<LedgerRow>;
   /** The rows of each event that several writers claim. Lines that are no rows are passed over. */
   repeatedEvents(): AsyncGenerator<readonly LedgerRow[]>;
@@ -100,7 +100,7 @@ async function add(rows: readonly WrittenRow[], query: Query, place: string): Pr
   if (added.length < rows.length) await refuseOthers(rows, query, place);
 }
 
-/** Some were there before. They are ours, told again after a reply was lost, unless their hashes say otherwise. */
+/** Some rows exist already. If their hashes agree they are ours, sent again after a response was lost. */
 async function refuseOthers(rows: readonly WrittenRow[], query: Query, place: string): Promise<void> {
   const [first, last] = [rows.at(0)?.row, rows.at(-1)?.row];
   const found = await query("SELECT seq, hash FROM ledger_rows WHERE writer = $1 AND seq BETWEEN $2 AND $3", [

@@ -1,4 +1,4 @@
-/** What goes into a database and comes out of it. */
+/** A value of a column. */
 export type SqlValue = string | number | null;
 
 export type SqlRow = Readonly<Record<string, SqlValue>>;

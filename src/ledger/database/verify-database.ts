@@ -5,7 +5,7 @@ import type { LedgerDatabase } from "./ledger-database.ts";
 
 type Readable = Pick<LedgerDatabase, "place" | "writers" | "lines" | "events">;
 
-/** Checks every chain in the database, what writers recorded of one another, and that questions find what is there. */
+/** Checks every chain in the database, the heads that writers recorded of one another, and the columns for queries. */
 export async function verifyDatabase(database: Readable): Promise<LedgerReport> {
   const witnesses = new Witnesses();
   for await (const row of database.events({ type: "ledger.heads" })) {

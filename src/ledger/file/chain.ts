@@ -2,7 +2,7 @@ import type { Line, Segment } from "../../disk/index.ts";
 import { type LedgerRow, readRow, type Start } from "./row.ts";
 
 /**
- * - `changed`: a line is not what was written
+ * - `changed`: a line was changed after it was written
  * - `missing`: rows that must have been there are not
  * - `unchained`: a row does not follow the one before it: one of them was exchanged, or rows were put in another order
  * - `contradicted`: two writers claim one event, and do not agree on it
@@ -25,11 +25,11 @@ export type ChainItem =
   | { readonly kind: "tail"; readonly line: Line; readonly file: string };
 
 /**
- * Checks the lines of one writer, in order. After a problem it goes on with what it finds, to find the next.
+ * Checks the lines of one writer, in order. After a problem it continues, to find the next one.
  *
  * A write that was cut short is the last one. It may hold many lines, and parts of it may have reached the disk in any
- * order: a whole line can stand behind a torn one. What tells it from damage is what stands behind: a row whose writer
- * knew, when it wrote it, that the torn row was durable. And what never reached a disk is short or zero, not different.
+ * order: a whole line can follow a torn one. The rows behind it distinguish it from damage: a row that records the torn
+ * row as durable. And bytes that never reached a disk are missing or zero, not different.
  */
 export class Chain {
   readonly #writer: string;

@@ -201,7 +201,7 @@ describe("several writers", () => {
       writer: "w-2",
       facts: { heads: { "w-1": { seq: 2, hash } } },
     });
-    // w-1 has at most the one word of w-2, which says nothing of its own yet.
+    // w-1 has at most the one head of w-2, which has no rows of its own yet.
     expect(recorded.length).toBeLessThanOrEqual(2);
     await Promise.all([one.close(), two.close()]);
     expect((await verifyLedger(directory)).problems).toEqual([]);
@@ -401,7 +401,7 @@ function open(options: Partial<FileLedgerOptions> = {}): Promise<Ledger> {
   return openFileLedger({ directory, writer: "w-1", clock: systemClock(), ...options });
 }
 
-/** Opens a ledger, tells events one after the other, and closes it. */
+/** Opens a ledger, appends events one after the other, and closes it. */
 async function tell(from: number, to: number, options: Partial<FileLedgerOptions> = {}) {
   const ledger = await open(options);
   for (let i = from; i <= to; i++) await ledger.append(event(i));

@@ -47,7 +47,7 @@ const defaultLimits: JournalLimits = {
 
 /**
  * A ledger in files, as one of its writers. Throws DiskError `in-use` when another process is this writer, and
- * LedgerError `damaged` when the end of what it wrote before is not what was written.
+ * LedgerError `damaged` when the end of its journal was changed.
  */
 export async function openFileLedger({
   directory,

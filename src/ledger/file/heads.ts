@@ -17,8 +17,8 @@ interface HeadsOptions {
 }
 
 /**
- * Now and then records in our chain how far the others are. A chain by itself cannot show that its last rows were taken
- * away; somebody else's word can.
+ * Periodically records the heads of the other writers in our chain. A chain by itself cannot show that its last rows were
+ * removed; the record of another writer can.
  */
 export class Heads {
   readonly #ledger: Pick<Ledger, "append">;
@@ -62,7 +62,7 @@ export class Heads {
 
     const at = new Date(this.#options.clock.wallMs()).toISOString();
     const id = `${this.#options.writer}/heads/${at}`;
-    // Apart, for what is in a journal need not be in the database yet, and the other way round it may be gone.
+    // Separate, because rows of a journal may not be in the database yet, and shipped rows may be gone from the journal.
     const facts = { heads, ...(Object.keys(stored).length > 0 && { stored }) };
     await this.#ledger.append({ id, type: "ledger.heads", at, facts });
     for (const [name, { hash }] of Object.entries(heads)) this.#recorded.set(`journal ${name}`, hash);
@@ -91,7 +91,7 @@ export class Heads {
     return found;
   }
 
-  /** The database may be away; that is said elsewhere, and keeps nobody from recording the rest. */
+  /** The database may be unavailable; that is reported elsewhere, and must not prevent recording the rest. */
   async #storedHeads(): Promise<ReadonlyMap<string, Head>> {
     return (await this.#options.storedHeads?.().catch(() => undefined)) ?? new Map();
   }

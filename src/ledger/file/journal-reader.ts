@@ -4,7 +4,7 @@ import { LedgerError } from "../ledger.ts";
 import { type LedgerRow, readRow } from "./row.ts";
 import { journalSegments } from "./segments.ts";
 
-/** A row as its writer wrote it: the line of the journal, newline left off, and what it says. */
+/** A row of the journal: its line without the newline, and its content. */
 export interface WrittenRow {
   readonly line: string;
   readonly row: LedgerRow;

@@ -59,7 +59,7 @@ export class Journal {
 
   /**
    * Removes the segments whose rows are all up to number `seq`. The two newest stay: where the newest was just begun, the
-   * one before it tells where the chain stands.
+   * one before it has the end of the chain.
    */
   async forget(seq: number): Promise<void> {
     const { segments } = this.#parts.log;

@@ -1,7 +1,7 @@
 import { type DiskFile, type DiskView, readLines, type Segment } from "../../disk/index.ts";
 import { type Head, type LedgerRow, maxBatchBytes, maxLineBytes, readRow } from "./row.ts";
 
-/** More than one write can have, so that what it begins with was durable before the last one began. */
+/** More than one write can have, so that its beginning was durable before the last write began. */
 const windowBytes = maxBatchBytes + 2 * maxLineBytes;
 
 export interface LastRows {
@@ -15,7 +15,7 @@ export async function lastRows(view: DiskView, { name }: Segment, writer: string
   const file = await view.open(name, "read");
   try {
     const last = await rowsAtEnd(file, writer);
-    // Somebody else may just have written them; what we say about them must not outlive them.
+    // Another process may just have written them; a record about them must not outlive them.
     await file.sync();
     return last;
   } finally {

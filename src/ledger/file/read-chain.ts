@@ -11,7 +11,7 @@ export async function* readWriter(view: DiskView, writer: string): AsyncGenerato
   yield* readChain(view, writer, { segments, after: startOf(segments) });
 }
 
-/** What is in `segments`, the newest of the writer's among them, checked to go on after `after`. */
+/** The content of `segments`, the writer's newest among them, checked to continue after `after`. */
 export async function* readChain(
   view: DiskView,
   writer: string,

@@ -3,8 +3,8 @@ import type { LedgerRow } from "./row.ts";
 import { type Writer, writersIn } from "./writers.ts";
 
 /**
- * Every event in `directory` once, whoever wrote it and however often; anybody may read, at any time. The rows of a
- * writer come in its order, those of different writers by the time of what they tell; of several rows about one event
+ * Every event in `directory` once, regardless of how many writers recorded it; readable at any time. The rows of a
+ * writer come in its order, those of different writers by the time of their events; of several rows about one event
  * the first in this order is taken. Remembers the id of every event it has passed. Throws LedgerError `damaged` where
  * the ledger is.
  */
@@ -18,7 +18,7 @@ export async function* readLedger(directory: string): AsyncGenerator<LedgerRow> 
       yield row;
     }
   } finally {
-    // Whoever stops in the middle leaves no file open.
+    // A reader that stops early must leave no file open.
     for (const source of sources) await source.return(undefined);
   }
 }

@@ -52,14 +52,14 @@ export function rowLine(text: string, place: Pick<LedgerRow, "writer" | "seq" | 
   return { line: `${hashed},"hash":"${own}"}\n`, hash: own };
 }
 
-/** The row that a line holds, its newline left off; undefined unless it is what somebody once wrote and hashed. */
+/** The row of a line without its newline; undefined unless the hash matches. */
 export function readRow(line: Buffer): LedgerRow | undefined {
   if (line.length <= endingBytes || line.length > maxLineBytes) return undefined;
   const own = createHash("sha256").update(line.subarray(0, -endingBytes)).update("}").digest("hex");
   if (line.toString("latin1", line.length - endingBytes) !== `,"hash":"${own}"}`) return undefined;
   try {
     const row = JSON.parse(line.toString()) as Partial<LedgerRow>;
-    // A hash says that nothing was changed since, not that we were the ones who wrote it.
+    // A valid hash shows that nothing was changed since, not that this process wrote it.
     return Number.isSafeInteger(row.seq) && Number.isSafeInteger(row.synced) ? (row as LedgerRow) : undefined;
   } catch {
     return undefined;

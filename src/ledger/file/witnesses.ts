@@ -5,7 +5,7 @@ import type { Head, LedgerRow } from "./row.ts";
 export class Witnesses {
   readonly #recorded = new Map<string, Map<number, Witness[]>>();
 
-  /** Adds what a `ledger.heads` row tells. */
+  /** Adds the heads of a `ledger.heads` row. */
   add({ facts }: LedgerRow, place: string): void {
     for (const [where, fact] of [
       ["journal", facts["heads"]],
@@ -49,13 +49,13 @@ export interface WriterReport {
   readonly writer: string;
   readonly rows: number;
   readonly head: Head | undefined;
-  /** A write that is under way, or was cut short by a crash: it begins here. No problem, for nobody was told of it. */
+  /** The start of a pending write, or of one that a crash cut short. Not a problem, because it was never acknowledged. */
   readonly incomplete: { readonly file: string; readonly line: number } | undefined;
 }
 
 export interface LedgerReport {
   readonly writers: readonly WriterReport[];
-  /** Empty if every row is what was written and none is missing, as far as the ledger itself can tell. */
+  /** Empty if no row was changed and none is missing, as far as the ledger itself can show. */
   readonly problems: readonly ChainProblem[];
 }
 
@@ -84,7 +84,7 @@ export async function examine(
   return { writer, rows, head, incomplete };
 }
 
-/** The newest row that was seen says it all: when it was recorded, everything before it was there too. */
+/** The newest recorded head is enough: when it was recorded, all rows before it existed. */
 export function missingEnd(file: string, head: Head | undefined, newest: Witness | undefined): ChainProblem[] {
   if (!newest || newest.seq <= (head?.seq ?? 0)) return [];
   const message = `row ${newest.seq} is missing; it is recorded in ${newest.place}`;

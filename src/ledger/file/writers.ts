@@ -13,14 +13,14 @@ export interface Writer {
   readonly view: DiskView;
 }
 
-/** Whoever has ever written to the ledger in `directory`, in the order of their names. */
+/** All writers of the ledger in `directory`, in the order of their names. */
 export async function writersIn(directory: string): Promise<Writer[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory() && isWriterName(entry.name)).map(({ name }) => name);
   return names.sort().map((name) => ({ name, view: viewDirectory(join(directory, name)) }));
 }
 
-/** Writers whose journals in `directory` have a segment: an empty directory says nothing about its writer. */
+/** Writers whose journals in `directory` have a segment: an empty directory proves nothing about its writer. */
 export async function journalWriters(directory: string): Promise<readonly string[]> {
   const names: string[] = [];
   for (const { name, view } of await writersIn(directory)) {

@@ -3,7 +3,7 @@ import { type Ledger, LedgerError, type LedgerEvent } from "../ledger.ts";
 
 /** A ledger that forgets everything when the process ends. For tests and trials. */
 export interface MemoryLedger extends Ledger {
-  /** Every event once, in the order in which they were first told. */
+  /** Every event once, in the order of its first append. */
   events(): readonly LedgerEvent[];
 }
 
@@ -12,7 +12,7 @@ export function memoryLedger(): MemoryLedger {
   let closed = false;
   return {
     async append(event) {
-      // By way of its text: what is kept does not change when the caller changes the event, as on a disk.
+      // Through its text, as on a disk: a later change of the caller's object must not change the record.
       const kept = JSON.parse(`{${eventText(event)}}`) as LedgerEvent;
       if (closed) throw new LedgerError("closed", "the ledger is closed");
       if (!events.has(event.id)) events.set(event.id, kept);

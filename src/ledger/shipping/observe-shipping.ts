@@ -7,7 +7,7 @@ export interface Backlog {
   readonly journalBytes: number;
 }
 
-/** Counts what goes to the database, and shows what waits. Declares the metrics, so it is called once. */
+/** Counts shipped rows, and shows the backlog. Declares the metrics, so it is called once. */
 export function observeShipping(metrics: Metrics, backlog: () => Backlog | undefined): ShipperObserver {
   const shipped = metrics.counter({
     name: "ledger_shipped_events_total",

@@ -31,7 +31,7 @@ export type Leftover =
   | { readonly writer: string; readonly kind: "shipped"; readonly rows: number; readonly left: number };
 
 /**
- * Brings over what writers have left whose processes do not come back. A journal belongs to whoever has locked its
+ * Ships the remaining rows of writers whose processes do not restart. A journal belongs to the process that has locked its
  * directory, and the kernel drops that lock with the process: who gets it may act in its name, as that would after a
  * restart. Nothing is written under the name, and the lock is held only meanwhile.
  */

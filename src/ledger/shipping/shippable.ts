@@ -1,7 +1,7 @@
 import type { Portion, WrittenRow } from "../file/journal-reader.ts";
 import type { Head } from "../file/row.ts";
 
-/** A journal, as whoever brings its rows to the database sees it. */
+/** A journal from the view of the shipper. */
 export interface Shippable {
   readonly writer: string;
   /** Its newest row that is durable. */
@@ -10,7 +10,7 @@ export interface Shippable {
   begin(): Promise<number>;
   /** Durable rows behind number `after`. */
   read(after: number, portion: Omit<Portion, "until">): Promise<readonly WrittenRow[]>;
-  /** The database has everything up to row `seq`: what can be removed is. */
+  /** The database has all rows up to `seq`: removes the segments that are no longer needed. */
   forget(seq: number): Promise<void>;
   /** Calls `listener` whenever there are more durable rows. */
   onMore(listener: () => void): void;

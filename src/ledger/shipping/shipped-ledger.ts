@@ -29,7 +29,7 @@ export function shippedLedger({ ledger, database, clock, ...rest }: ShippedLedge
   async function close() {
     await shipper.stop({ withinMs: closeWithinMs });
     await ledger.close();
-    // One that is frozen answers nobody, not even who leaves.
+    // A frozen database never responds, not even to a close.
     const patience = new AbortController();
     const closed = database.close().catch(() => {});
     await Promise.race([closed, sleep(clock, closeWithinMs, patience.signal, { background: true }).catch(() => {})]);

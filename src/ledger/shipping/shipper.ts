@@ -11,7 +11,7 @@ export interface ShipperOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Hears how many rows the database has taken, and how often it took none. */
+  /** Gets the number of shipped rows and of failed attempts. */
   readonly observer?: ShipperObserver;
 }
 
@@ -34,9 +34,9 @@ const lingerMs = 100;
 const backoff = { baseMs: 100, maxMs: 30_000, jitter: 0.2 };
 
 /**
- * Brings the rows of a journal to the database, in order, for as long as it takes. It remembers nothing that it could not
- * ask for: how far it is, the database knows; what is left, the journal. So it may die anywhere, and a reply that was lost
- * costs no more than telling again what is there already. A segment goes only after the database has all of its rows.
+ * Ships the rows of a journal to the database, in order, for as long as it takes. It stores no state of its own:
+ * the database has the position, the journal the remaining rows. So it may crash anywhere, and after a lost response it
+ * only sends existing rows again. A segment is removed only after the database has all of its rows.
  */
 export class Shipper {
   readonly #options: ShipperOptions;
@@ -67,13 +67,13 @@ export class Shipper {
     return { events, seconds: Math.max(0, sinceOldest, sinceFailure) / 1_000 };
   }
 
-  /** Ships what is there, if that can be done within `withinMs`, and ends. What is left is shipped after the next start. */
+  /** Ships the backlog if that is possible within `withinMs`, and ends. The rest is shipped after the next start. */
   async stop({ withinMs }: { readonly withinMs: number }): Promise<void> {
     const { clock } = this.#options;
     const timer = clock.after(withinMs, () => this.#stop.abort());
     this.#isStopping = true;
     this.#wake();
-    // A database call under way ends by its own timeout; nobody has to wait for it.
+    // A pending database call ends by its own timeout; the caller does not wait for it.
     const givenUp = new Promise<void>((resolve) => this.#stop.signal.addEventListener("abort", () => resolve()));
     await Promise.race([this.#working, givenUp]);
     this.#stop.abort();
@@ -120,7 +120,7 @@ export class Shipper {
     if (stored.seq > newest.seq || (stored.seq === newest.seq && stored.hash !== newest.hash)) throw this.#conflict();
     const begin = await journal.begin();
     if (stored.seq >= begin) return stored;
-    // Another database than before, or an old copy of it. What it lacks is no longer here.
+    // Another database than before, or an old copy of it. Its missing rows are no longer in the journal.
     const gap = { writer, from: stored.seq + 1, to: begin, database: database.place };
     log.error("rows missing in the ledger database", gap);
     return { seq: begin, hash: undefined };
@@ -163,7 +163,7 @@ export class Shipper {
     this.#failingSince ??= clock.now();
     const fields = { database: database.place, behind: this.lag().events, error: error.message };
     const isHopeless = error instanceof LedgerError && error.code !== "unavailable";
-    // Once per outage, for it may be long; what waits for a person is said again and again.
+    // Once per outage, which may be long; an error that needs an operator is logged repeatedly.
     if (isHopeless) log.error("ledger database rejected rows", fields);
     else if (isFirst) log.warn("ledger database unavailable", fields);
     this.#isCertain = false;

@@ -60,7 +60,7 @@ describe("verification of journal and database", () => {
   });
 });
 
-/** A database that has as many of the rows as `count` says when it is asked. */
+/** A database with `count()` of the rows at the time of the query. */
 function databaseOf(count: () => number) {
   return {
     place: "db",

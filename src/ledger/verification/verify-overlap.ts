@@ -63,7 +63,7 @@ async function compareWriter({ name, view }: Writer, database: Readable, patienc
   const behind = new Behind();
   let last = 0;
   for await (const item of readWriter(view, name)) {
-    // What is wrong with the journal itself is found by `verifyLedger`.
+    // Problems of the journal itself are found by `verifyLedger`.
     if (item.kind !== "row") continue;
     const { row, file, line } = item;
     last = row.seq;

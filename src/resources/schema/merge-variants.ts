@@ -4,7 +4,7 @@ import type { StructuralSchema } from "./structural.ts";
 
 /**
  * One object schema for the variants of a discriminated union. Structural schemas have no unions of objects: the fields
- * of all variants stand side by side, and a CEL rule per variant says which of them it must have.
+ * of all variants are merged, and a CEL rule per variant lists the fields that it must have.
  */
 export function mergeVariants(
   union: StructuralSchema,

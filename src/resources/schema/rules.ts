@@ -1,4 +1,4 @@
-/** A rule in CEL that the API server checks. `message` says what holds, for those who broke it. */
+/** A rule in CEL that the API server checks. `message` states the rule, for the user who broke it. */
 export interface CelRule {
   readonly rule: string;
   readonly message: string;
@@ -6,7 +6,7 @@ export interface CelRule {
   readonly messageExpression?: string;
 }
 
-/** What is written once stays as it is. */
+/** A stored value never changes. */
 export function immutable(message: string): CelRule {
   return { rule: "self == oldSelf", message };
 }

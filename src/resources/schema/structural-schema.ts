@@ -2,7 +2,7 @@ import { z } from "zod";
 import { mergeVariants } from "./merge-variants.ts";
 import type { StructuralSchema } from "./structural.ts";
 
-/** The structural schema of what `schema` accepts. Refinements do not travel; what has no structural form throws. */
+/** The structural schema of `schema`. Refinements are left out; a schema without a structural form throws. */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   return structural(z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" }) as JsonSchema, "");
 }
@@ -65,7 +65,7 @@ function structural(node: JsonSchema, path: string): StructuralSchema {
   return ordered(schema, path);
 }
 
-/** Without what the format or the type says already. */
+/** Without keywords that the format or the type implies. */
 function tidied({ pattern, minimum, maximum, required, ...schema }: StructuralSchema): StructuralSchema {
   return {
     ...schema,
@@ -76,7 +76,7 @@ function tidied({ pattern, minimum, maximum, required, ...schema }: StructuralSc
   };
 }
 
-/** Strict objects say `false`, which Kubernetes does not know: it drops unknown fields, or refuses them when asked. */
+/** Strict objects have `false`, which Kubernetes does not support: it drops unknown fields, or rejects them on request. */
 function isSchema(additional: JsonSchema["additionalProperties"]): additional is JsonSchema {
   return typeof additional === "object";
 }

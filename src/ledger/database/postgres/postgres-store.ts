@@ -27,7 +27,7 @@ export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions)
     allowExitOnIdle: true,
     types: { getTypeParser },
   });
-  // A connection that breaks while nobody uses it is replaced at the next question, which is when it matters.
+  // An idle connection that breaks is replaced at the next query, which is when it matters.
   pool.on("error", () => {});
 
   async function ask(sql: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
@@ -41,7 +41,7 @@ export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions)
   return {
     place,
     async prepare(table, create) {
-      // Asked first, so that whoever may only read or add needs no right to create.
+      // Checked first, so that a role that may only read or add needs no right to create.
       const [found] = await ask("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
       if (found?.["there"]) return;
       // Several statements in one message are one transaction.
