@@ -42,7 +42,15 @@ export type { Kind, PrinterColumn } from "./define-kind.ts";
 export { type DefinitionsReading, readDefinitions } from "./definition-files.ts";
 export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
-export type { Condition, Engine, ParameterValue, RecordHolder, TargetHolder, UsedApproval } from "./fields.ts";
+export {
+  type Condition,
+  type Engine,
+  type ParameterValue,
+  parameterValue,
+  type RecordHolder,
+  type TargetHolder,
+  type UsedApproval,
+} from "./fields.ts";
 export { ineffectiveExecutions } from "./ineffective-executions.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
 export { kindsFrom, kindsIn } from "./kinds-in.ts";
@@ -176,6 +184,7 @@ export {
   duplicateKeys,
   maxAliases,
   maxYamlLength,
+  parseYamlFile,
   readYamlFile,
   type TextFile,
   type YamlPlace,

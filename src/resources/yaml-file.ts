@@ -1,5 +1,6 @@
 import { type Document, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { maxYamlDepth, yamlDepth } from "../kube/index.ts";
+import { parse, type Wire, type z } from "../schema/index.ts";
 
 /** Of a file with rules, workflows or tests. Reading YAML takes about a second per megabyte. */
 export const maxYamlLength = 1_024 * 1_024;
@@ -14,8 +15,8 @@ export interface TextFile {
   readonly text: string;
 }
 
-export type YamlReading =
-  | { readonly kind: "valid"; readonly value: unknown; readonly at: (place: YamlPlace) => string }
+export type YamlReading<T = unknown> =
+  | { readonly kind: "valid"; readonly value: T; readonly at: (place: YamlPlace) => string }
   /** `file:line: problem`, everything at once. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
@@ -58,6 +59,16 @@ export function readYamlFile({ path, text }: TextFile): YamlReading {
     }
     return `${path}:1`;
   }
+}
+
+/** Reads a YAML file that has to fit `schema`. Problems are `file:line: path problem`, everything at once. */
+export function parseYamlFile<S extends z.ZodType>(file: TextFile, schema: S): YamlReading<Wire<S>> {
+  const yaml = readYamlFile(file);
+  if (yaml.kind === "invalid") return yaml;
+  const parsed = parse(schema, yaml.value);
+  if (parsed.kind === "valid") return { ...yaml, value: parsed.value };
+  const problems = parsed.problems.map(({ keys, path, wrong }) => `${yaml.at(keys)}: ${path || "the file"} ${wrong}`);
+  return { kind: "invalid", problems };
 }
 
 /** Where a key of a map is written a second time. */

@@ -151,7 +151,7 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
     [["policy"], "missing subcommand: test"],
     [["policy", "test", "nowhere.yaml"], "nowhere.yaml: there is no such file"],
     [["policy", "test", "--rules", "docs"], "docs: has no rules; name a folder with --rules"],
-    [["policy", "test", "rules/node-disk-pressure.yaml"], 'must have a list "tests:"'],
+    [["policy", "test", "rules/node-disk-pressure.yaml"], "tests must be a list of tests"],
   ])("asked with %j says what to do", async (args, problem) => {
     const { status, err } = await interlock(args);
 

@@ -110,27 +110,48 @@ describe("an expectation", () => {
 
 describe("a file of expectations", () => {
   it.each([
-    ["{}", 'e.yaml:1: must have a list "tests:"'],
-    [`tests:${disk}\n    expect: {}`, 'e.yaml:4: expect is "no match", or one or more of rule, target'],
-    [`tests:${disk}\n    expect: { rul: x }`, "e.yaml:4: rul is not a known field; there is rule, target"],
-    [`tests:${disk}\n    expect: { decision: maybe }`, "e.yaml:4: decision is not one of allow, NoMatchingRule"],
-    [`tests:${disk}\n    expect: { until: soon }`, "e.yaml:4: until is not a time"],
-    [`tests:\n  - name: x\n    expect: no match`, "e.yaml:2: a test has a signal or an alert, one of the two"],
-    [`tests:\n  - name: x\n    signal: { name: A }\n    expect: no match`, "e.yaml:3: signal: target"],
+    ["{}", "e.yaml:1: tests must be a list of tests"],
+    [`tests:${disk}\n    expect: {}`, 'e.yaml:4: tests[0].expect must be "no match", or one or more of rule'],
+    [`tests:${disk}\n    expect: maybe`, 'e.yaml:4: tests[0].expect must be "no match", or one or more of rule'],
+    [`tests:${disk}`, 'e.yaml:2: tests[0].expect must be "no match", or one or more of rule'],
+    [`tests:${disk}\n    expect: { target: 7 }`, "e.yaml:4: tests[0].expect.target must be text, not a number"],
+    [`tests:${disk}\n    expect: { rul: x }`, "e.yaml:4: tests[0].expect.rul is not a known field; did you mean rule?"],
+    [
+      `tests:${disk}\n    expect: { decision: maybe }`,
+      "e.yaml:4: tests[0].expect.decision must be one of allow, NoMatchingRule",
+    ],
+    [`tests:${disk}\n    expect: { until: soon }`, "e.yaml:4: tests[0].expect.until must be a time"],
+    [`tests:\n  - name: x\n    expect: no match`, "e.yaml:2: tests[0] must have a signal or an alert, not both"],
+    [
+      `tests:\n  - name: x\n    signal: { name: A }\n    expect: no match`,
+      "e.yaml:3: tests[0].signal cannot be read: target",
+    ],
     [
       `tests:\n  - name: x\n    alert: { labels: { pod: a } }\n    expect: no match`,
-      "e.yaml:3: alert: alerts[0].labels.alertname",
+      "e.yaml:3: tests[0].alert cannot be read: alerts[0].labels.alertname",
     ],
-    [`tests:${disk}\n    given: { record: {} }\n    expect: no match`, "e.yaml:4: what has happened needs a moment"],
+    [
+      `tests:${disk}\n    given: { record: {} }\n    expect: no match`,
+      "e.yaml:4: tests[0].given needs the time of the decision",
+    ],
     [
       `tests:${disk}\n    given: { now: 2026-01-01T00:00:00Z, record: { holdr: {} } }\n    expect: no match`,
-      "e.yaml:4: holdr is not a known field",
+      "e.yaml:4: tests[0].given.record.holdr is not a known field; did you mean holder?",
     ],
     [
       `tests:${disk}\n    given: { now: 2026-01-01T00:00:00Z, pauses: [{ scope: All }] }\n    expect: no match`,
-      "e.yaml:4: reason is missing",
+      "e.yaml:4: tests[0].given.pauses[0].reason is missing",
     ],
-    [`tests:${disk}\n    owner: widget/one\n    expect: no match`, 'e.yaml:4: owner has the kind "widget"'],
+    [`tests:${disk}\n    owner: widget/one\n    expect: no match`, 'e.yaml:4: tests[0].owner has the kind "widget"'],
+    [`tests:${disk}\n    owner: git:h/p@main\n    expect: no match`, "e.yaml:4: tests[0].owner is a repository"],
+    [
+      `tests:${disk}\n    facts: { object: { labels: [] } }\n    expect: no match`,
+      "object.labels must be names with values",
+    ],
+    [
+      `tests:${disk}\n    given: { incidents: [{ target: node/a }] }\n    expect: no match`,
+      "incidents[0].rule is missing",
+    ],
   ])("%# is refused with file and line: %s", (text, problem) => {
     const reading = readExpectations({ path: "e.yaml", text }, options);
 

@@ -6,7 +6,7 @@ import {
   type RemediationRequestSpec,
 } from "../../resources/index.ts";
 import type { Facts, FactsOf, Unreadable } from "./facts.ts";
-import type { FactsMatch, Pattern, RuleMatch } from "./rule.ts";
+import { expressionIn, type FactsMatch, type Pattern, type RuleMatch } from "./rule.ts";
 
 export type Matching =
   | { readonly kind: "matches" }
@@ -113,13 +113,6 @@ function fits(pattern: Pattern, value: string | undefined): boolean {
   if (typeof pattern !== "string") return pattern.some((one) => fits(one, value));
   const expression = expressionIn(pattern);
   return expression === undefined ? pattern === value : linearPattern(expression).test(value);
-}
-
-/** The whole value has to match: what is between the slashes, anchored. */
-export function expressionIn(pattern: string): string | undefined {
-  return pattern.length > 2 && pattern.startsWith("/") && pattern.endsWith("/")
-    ? `^(?:${pattern.slice(1, -1)})$`
-    : undefined;
 }
 
 function own(labels: Readonly<Record<string, string>>, name: string): string | undefined {

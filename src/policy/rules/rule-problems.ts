@@ -11,8 +11,7 @@ import {
 } from "../../resources/index.ts";
 import type { PolicySettings } from "../settings.ts";
 import { hasPlaceholder, replacePlaceholders } from "./fill.ts";
-import { expressionIn } from "./match.ts";
-import type { Rule } from "./rule.ts";
+import { expressionIn, type Rule } from "./rule.ts";
 
 /** What the installation has. */
 export interface Installation {

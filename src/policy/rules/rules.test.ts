@@ -112,9 +112,32 @@ describe("the analysis by rules", () => {
 describe("a file of rules", () => {
   it.each([
     ["no YAML", "a: b: c", "rules.yaml:1: is not valid YAML (BLOCK_AS_IMPLICIT_KEY)"],
-    ["no rules", "{}", 'rules.yaml:1:  must have a list "rules:"'],
+    ["no rules", "{}", "rules.yaml:1: rules must be a list of rules"],
+    ["a list", "[]", "rules.yaml:1: the file must be an object, not a list"],
+    ["another section", `${file}rule: []\n`, "rules.yaml:12: rule is not a known field; did you mean rules?"],
+    ["a text as a rule", "rules: [a]", "rules.yaml:1: rules[0] must be a rule: name, match, workflow"],
     [
-      "a field nobody knows",
+      "a misspelt field",
+      file.replace("    target:", "    taget:"),
+      "rules.yaml:6: rules[0].taget is not a known field; did you mean target?",
+    ],
+    [
+      "a number in a list of patterns",
+      file.replace("NodeDiskPressure]", "7]"),
+      "rules.yaml:4: rules[0].match.signalName[1] must be text, a /regular expression/ or a list of them",
+    ],
+    [
+      "an empty list of patterns",
+      file.replace("[PodEvicted, NodeDiskPressure]", "[]"),
+      "rules.yaml:4: rules[0].match.signalName must be text, a /regular expression/ or a list of them",
+    ],
+    [
+      "no match",
+      file.replace(/ {4}match: \{ signalName.*\n/, ""),
+      "rules.yaml:9: rules[1].match must say what the rule is for",
+    ],
+    [
+      "an unknown field",
       `${file}    when: now\n`,
       "rules.yaml:12: rules[1].when is not a known field; there is name, match, unless, target, workflow, parameters, deferWhile",
     ],
