@@ -72,6 +72,28 @@ describe("the answer to a request to review", () => {
     expect(answer).toMatchObject({ findings: [read], summary: expect.stringContaining("1 of 2 findings") });
   });
 
+  it.each([
+    ["critical", "error"],
+    ["WARN", "warning"],
+    ["nit", "info"],
+    ["constructor", "info"],
+    [7, "info"],
+  ])("may name the severity %j, which means %s", (severity, expected) => {
+    const answer = readAnswer("review", JSON.stringify([{ ...finding, severity }]), []);
+
+    expect(answer).toMatchObject({ findings: [{ severity: expected }] });
+  });
+
+  it("may call the path file, the message comment, and write the line as text", () => {
+    const { path: file, message: comment } = finding;
+
+    expect(readAnswer("review", JSON.stringify([{ file, comment, line: "3", severity: "warning" }]), [])).toMatchObject(
+      {
+        findings: [read],
+      },
+    );
+  });
+
   it("has a hundred findings at most", () => {
     const answer = readAnswer("review", JSON.stringify({ findings: Array(150).fill(finding) }), []);
 

@@ -61,18 +61,20 @@ export type PatchReading =
   | { readonly kind: "nothing" }
   | { readonly kind: "refused"; readonly reason: PatchRefusal; readonly message: string };
 
-export type PatchRefusal =
-  | "TooLarge"
-  | "TooManyFiles"
-  | "ProtectedPath"
-  | "Symlink"
-  | "Submodule"
-  | "BadPath"
-  | "BadMode"
+export const patchRefusals = [
+  "TooLarge",
+  "TooManyFiles",
+  "ProtectedPath",
+  "Symlink",
+  "Submodule",
+  "BadPath",
+  "BadMode",
   /** A patch that was made elsewhere is not one that git writes. */
-  | "Unreadable"
+  "Unreadable",
   /** It adds a secret, or what has the format of a key. */
-  | "Secret";
+  "Secret",
+] as const;
+export type PatchRefusal = (typeof patchRefusals)[number];
 
 /** A change that was checked. */
 export interface Patch {

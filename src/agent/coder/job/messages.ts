@@ -1,7 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { KubeObject, ResourceType } from "../../../kube/index.ts";
+import { type Wire, z } from "../../../schema/index.ts";
 import type { TreeOrder } from "../../git/prepared-tree.ts";
-import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
+import { type PatchLimits, patchRefusals } from "../../git/workshop.ts";
 
 /** What goes into the pod and comes out of it, as ConfigMaps. */
 export interface ConfigMap extends KubeObject {
@@ -27,15 +28,27 @@ export interface PodOrder extends TreeOrder {
   readonly patch: PatchLimits;
 }
 
-/** How the agent ended and what it left. */
-export interface PodResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly outputTooLarge: boolean;
-  readonly tooManyFiles: boolean;
-  readonly change: Exclude<PatchReading, { kind: "patch" }> | { readonly kind: "patch"; readonly bytes: Uint8Array };
-}
+const resultSchema = z.object({
+  code: z.int(),
+  stdout: z.string(),
+  stderr: z.string(),
+  outputTooLarge: z.boolean(),
+  tooManyFiles: z.boolean(),
+  /** The bytes of a patch are stored beside the result. */
+  change: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("patch") }),
+    z.object({ kind: z.literal("nothing") }),
+    z.object({ kind: z.literal("refused"), reason: z.enum(patchRefusals), message: z.string() }),
+  ]),
+});
+type StoredResult = Wire<typeof resultSchema>;
+
+/** How the coder ended, and its change. */
+export type PodResult = Omit<StoredResult, "change"> & {
+  readonly change:
+    | Exclude<StoredResult["change"], { kind: "patch" }>
+    | { readonly kind: "patch"; readonly bytes: Uint8Array };
+};
 
 /** The result as it is stored. One that does not fit goes without its change, and says so. */
 export function writeResult(result: PodResult): Pick<ConfigMap, "data" | "binaryData"> {
@@ -49,10 +62,10 @@ export function writeResult(result: PodResult): Pick<ConfigMap, "data" | "binary
   return writeResult({ ...said, change: { kind: "refused", reason: "TooLarge", message } });
 }
 
-/** Undefined: it is not what we write. `maxBytes`: the largest patch that is unpacked. */
+/** Undefined if the pod wrote something else. `maxBytes`: the largest patch that is unpacked. */
 export function readResult({ data, binaryData }: ConfigMap, maxBytes: number): PodResult | undefined {
   try {
-    const { change, ...said } = JSON.parse(data?.["result"] ?? "") as PodResult;
+    const { change, ...said } = resultSchema.parse(JSON.parse(data?.["result"] ?? ""));
     if (change.kind !== "patch") return { ...said, change };
     const packed = Buffer.from(binaryData?.["patch"] ?? "", "base64");
     // One byte more than is allowed is enough to have it refused.

@@ -1,70 +1,100 @@
-import { type Fields, instantOf } from "../../rest/fields.ts";
-import type { Discussion, FileChange, GitLabUser, MergeRequest, Note, Project } from "../gitlab.ts";
+import { z } from "../../../schema/index.ts";
+import { flag, instant, textOrEmpty, texts } from "../../rest/response.ts";
+import type { Discussion, FileChange, MergeRequest, Note, Project } from "../gitlab.ts";
 
-/** GitLab's JSON, as the port has it. */
-export function userOf(fields: Fields): GitLabUser {
-  return { id: fields.integer("id"), username: fields.text("username") };
-}
+export const userSchema = z.object({ id: z.int(), username: z.string() });
 
-export function projectOf(fields: Fields): Project {
-  return {
-    id: fields.integer("id"),
-    path: fields.text("path_with_namespace"),
-    webUrl: fields.text("web_url"),
-    cloneUrl: fields.text("http_url_to_repo"),
-    defaultBranch: fields.text("default_branch"),
-  };
-}
+export const memberSchema = z.object({ access_level: z.int() });
 
-const states = ["opened", "closed", "merged", "locked"] as const;
+export const projectSchema = z
+  .object({
+    id: z.int(),
+    path_with_namespace: z.string(),
+    web_url: z.string(),
+    http_url_to_repo: z.string(),
+    default_branch: z.string(),
+  })
+  .transform((project): Project => {
+    return {
+      id: project.id,
+      path: project.path_with_namespace,
+      webUrl: project.web_url,
+      cloneUrl: project.http_url_to_repo,
+      defaultBranch: project.default_branch,
+    };
+  });
 
-export function mergeRequestOf(fields: Fields): MergeRequest {
-  const projectId = fields.integer("project_id");
-  return {
-    projectId,
-    iid: fields.integer("iid"),
-    title: fields.text("title"),
-    description: fields.anyText("description"),
-    // One that we do not know is nothing to work on.
-    state: states.find((state) => state === fields.text("state")) ?? "locked",
-    draft: fields.flag("draft") || fields.flag("work_in_progress"),
-    labels: fields.texts("labels"),
-    author: authorOf(fields),
-    sourceBranch: fields.text("source_branch"),
-    targetBranch: fields.text("target_branch"),
-    // Null once the fork is deleted; then there is nothing to push to, and no project has that id.
-    sourceProjectId: fields.raw("source_project_id") === null ? 0 : fields.integer("source_project_id"),
-    headSha: fields.anyText("sha") || undefined,
-    webUrl: fields.text("web_url"),
-    updatedAt: instantOf(fields.text("updated_at"), "GitLab's merge request"),
-  };
-}
+/** An author whom GitLab no longer names has no rights with us. */
+const author = userSchema.nullish().transform((user) => user ?? { id: 0, username: "" });
 
-export function noteOf(fields: Fields, discussionId?: string): Note {
-  return {
-    id: fields.integer("id"),
-    body: fields.anyText("body"),
-    author: authorOf(fields),
-    system: fields.flag("system"),
-    createdAt: instantOf(fields.text("created_at"), "GitLab's note"),
-    ...(discussionId !== undefined && { discussionId }),
-  };
-}
+export const mergeRequestSchema = z
+  .object({
+    project_id: z.int(),
+    iid: z.int(),
+    title: z.string(),
+    description: textOrEmpty,
+    // A merge request in an unknown state is nothing to work on.
+    state: z.string().pipe(z.enum(["opened", "closed", "merged", "locked"]).catch("locked")),
+    draft: flag,
+    work_in_progress: flag,
+    labels: texts,
+    author,
+    source_branch: z.string(),
+    target_branch: z.string(),
+    source_project_id: z.int().nullable(),
+    sha: textOrEmpty,
+    web_url: z.string(),
+    updated_at: instant,
+  })
+  .transform((request): MergeRequest => {
+    return {
+      projectId: request.project_id,
+      iid: request.iid,
+      title: request.title,
+      description: request.description,
+      state: request.state,
+      draft: request.draft || request.work_in_progress,
+      labels: request.labels,
+      author: request.author,
+      sourceBranch: request.source_branch,
+      targetBranch: request.target_branch,
+      // Null once the fork is deleted: then there is nothing to push to, and no project has that id.
+      sourceProjectId: request.source_project_id ?? 0,
+      headSha: request.sha || undefined,
+      webUrl: request.web_url,
+      updatedAt: request.updated_at,
+    };
+  });
 
-export function discussionOf(fields: Fields): Discussion {
-  const id = fields.text("id");
-  return { id, notes: fields.list("notes").map((note) => noteOf(note, id)) };
-}
+export const noteSchema = z
+  .object({ id: z.int(), body: textOrEmpty, author, system: flag, created_at: instant })
+  .transform(({ created_at: createdAt, ...note }): Note => ({ ...note, createdAt }));
 
-export function fileChangeOf(fields: Fields): FileChange {
-  const base = { oldPath: fields.text("old_path"), newPath: fields.text("new_path"), diff: fields.anyText("diff") };
-  if (fields.flag("new_file")) return { ...base, kind: "added" };
-  if (fields.flag("deleted_file")) return { ...base, kind: "deleted" };
-  return { ...base, kind: fields.flag("renamed_file") ? "renamed" : "changed" };
-}
+export const discussionSchema = z
+  .object({ id: z.string(), notes: z.array(noteSchema) })
+  .transform(({ id, notes }): Discussion => ({ id, notes: notes.map((note) => ({ ...note, discussionId: id })) }));
 
-/** Somebody whom GitLab no longer names has no rights with us. */
-function authorOf(fields: Fields): GitLabUser {
-  const author = fields.anyObject("author");
-  return author ? userOf(author) : { id: 0, username: "" };
-}
+const fileChangeSchema = z
+  .object({
+    old_path: z.string(),
+    new_path: z.string(),
+    diff: textOrEmpty,
+    new_file: flag,
+    deleted_file: flag,
+    renamed_file: flag,
+  })
+  .transform((file): FileChange => {
+    const change = { oldPath: file.old_path, newPath: file.new_path, diff: file.diff };
+    if (file.new_file) return { ...change, kind: "added" };
+    if (file.deleted_file) return { ...change, kind: "deleted" };
+    return { ...change, kind: file.renamed_file ? "renamed" : "changed" };
+  });
+
+/** One version of a merge request's changes. */
+export const versionSchema = z.object({
+  base_commit_sha: z.string(),
+  start_commit_sha: z.string(),
+  head_commit_sha: z.string(),
+  created_at: instant,
+  diffs: z.array(fileChangeSchema),
+});

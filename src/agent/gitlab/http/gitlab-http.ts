@@ -1,11 +1,12 @@
+import type { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
 import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError } from "../../remote-error.ts";
-import { fieldsOf } from "../../rest/fields.ts";
+import { parseResponse } from "../../rest/response.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
 import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, MergeRequestRef, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
-import { discussionOf, mergeRequestOf, noteOf, projectOf, userOf } from "./decode.ts";
+import { discussionSchema, memberSchema, mergeRequestSchema, noteSchema, projectSchema, userSchema } from "./decode.ts";
 import { mergeRequestsSince } from "./merge-requests-since.ts";
 import { readPages } from "./pages.ts";
 
@@ -34,14 +35,14 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   function credentials(token: string) {
     return { headers: { "PRIVATE-TOKEN": token }, secrets: [token] };
   }
-  async function read(what: string, ask: Ask) {
-    return fieldsOf((await rest(ask)).body, `GitLab's ${what}`);
+  async function read<S extends z.ZodType>(what: string, schema: S, ask: Ask): Promise<z.output<S>> {
+    return parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
   }
   /** The open merge request that the branch already has. */
   async function existing(projectId: number, { sourceBranch, targetBranch }: MergeRequestDraft, signal?: AbortSignal) {
     const query = { state: "opened", scope: "all", source_branch: sourceBranch, order_by: "created_at", sort: "asc" };
     const path = `projects/${projectId}/merge_requests`;
-    const open = (await readPages(rest, { path, what: "merge requests", query, signal })).map(mergeRequestOf);
+    const open = await readPages(rest, { path, what: "merge requests", item: mergeRequestSchema, query, signal });
     // A fork can have a branch of the same name.
     const isOurs = (each: MergeRequest) => each.sourceBranch === sourceBranch && each.sourceProjectId === projectId;
     return open.find((each) => isOurs(each) && each.targetBranch === targetBranch);
@@ -53,17 +54,17 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     async self(signal) {
       const token = await options.token({ refused: false });
       if (us?.token !== token)
-        us = { token, user: userOf(await read("user", { method: "GET", path: "user", signal })) };
+        us = { token, user: await read("user", userSchema, { method: "GET", path: "user", signal }) };
       return us.user;
     },
     async project(id, signal) {
       const path = `projects/${encodeURIComponent(id)}`;
-      return projectOf(await read("project", { method: "GET", path, signal }));
+      return await read("project", projectSchema, { method: "GET", path, signal });
     },
     async accessLevel(projectId, userId, signal) {
       const path = `projects/${projectId}/members/all/${userId}`;
       try {
-        return (await read("member", { method: "GET", path, signal })).integer("access_level");
+        return (await read("member", memberSchema, { method: "GET", path, signal })).access_level;
       } catch (error) {
         if (isRemoteError(error, "missing")) return 0;
         throw error;
@@ -71,16 +72,16 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     },
 
     async mergeRequest(place, signal) {
-      return mergeRequestOf(await read("merge request", { method: "GET", path: pathOf(place), signal }));
+      return await read("merge request", mergeRequestSchema, { method: "GET", path: pathOf(place), signal });
     },
     mergeRequestsSince: (projectId, since, signal) => mergeRequestsSince(rest, projectId, { ...since, signal }),
     async notesSince(place, from, signal) {
       // GitLab cannot filter by time: newest first, until they are old enough.
       const query = { order_by: "created_at", sort: "desc" };
-      const list = { path: `${pathOf(place)}/notes`, what: "notes", query, signal };
+      const list = { path: `${pathOf(place)}/notes`, what: "notes", item: noteSchema, query, signal };
       const isNew = (note: { readonly createdAt: string }) => Date.parse(note.createdAt) >= Date.parse(from);
-      const read = await readPages(rest, list, ({ items }) => items.some((note) => !isNew(noteOf(note))));
-      const notes = new Map(read.map((fields) => noteOf(fields)).map((note) => [note.id, note]));
+      const read = await readPages(rest, list, ({ items }) => items.some((note) => !isNew(note)));
+      const notes = new Map(read.map((note) => [note.id, note]));
       return [...notes.values()].filter((note) => !note.system && isNew(note)).toSorted(byAge);
     },
     async createMergeRequest(projectId, draft, signal) {
@@ -88,7 +89,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
       const body = { source_branch: sourceBranch, target_branch: targetBranch, title, description };
       const path = `projects/${projectId}/merge_requests`;
       try {
-        return mergeRequestOf(await read("merge request", { method: "POST", path, body, signal }));
+        return await read("merge request", mergeRequestSchema, { method: "POST", path, body, signal });
       } catch (error) {
         const adopted =
           isRemoteError(error) && error.status === 409 ? await existing(projectId, draft, signal) : undefined;
@@ -99,8 +100,8 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     changes: (place, signal) => readChanges(rest, pathOf(place), signal),
 
     async discussions(place, signal) {
-      const list = { path: `${pathOf(place)}/discussions`, what: "discussions", signal };
-      const found = new Map((await readPages(rest, list)).map(discussionOf).map((each) => [each.id, each]));
+      const list = { path: `${pathOf(place)}/discussions`, what: "discussions", item: discussionSchema, signal };
+      const found = new Map((await readPages(rest, list)).map((each) => [each.id, each]));
       return [...found.values()];
     },
     async startDiscussion(place, { body, position }, signal) {
@@ -110,12 +111,13 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
         signal,
         body: { body, position: wire(position) },
       };
-      return discussionOf(await read("discussion", ask));
+      return await read("discussion", discussionSchema, ask);
     },
     async addNote(place, body, discussionId, signal) {
       const thread = discussionId === undefined ? "" : `/discussions/${encodeURIComponent(discussionId)}`;
       const ask: Ask = { method: "POST", path: `${pathOf(place)}${thread}/notes`, body: { body }, signal };
-      return noteOf(await read("note", ask), discussionId);
+      const note = await read("note", noteSchema, ask);
+      return discussionId === undefined ? note : { ...note, discussionId };
     },
     async changeNote(place, noteId, body, signal) {
       await rest({ method: "PUT", path: `${pathOf(place)}/notes/${noteId}`, body: { body }, signal });

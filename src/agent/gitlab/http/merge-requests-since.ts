@@ -1,7 +1,7 @@
 import { RemoteError } from "../../remote-error.ts";
 import type { Rest } from "../../rest/rest-client.ts";
 import type { Listed, MergeRequest, Since } from "../gitlab.ts";
-import { mergeRequestOf } from "./decode.ts";
+import { mergeRequestSchema } from "./decode.ts";
 import { pageSize, readPage } from "./pages.ts";
 
 /**
@@ -21,10 +21,16 @@ export async function mergeRequestsSince(
   let page = 1;
   while (more && found.size < limit) {
     const query = { state: "all", scope: "all", order_by: "updated_at", sort: "asc", updated_after: after };
-    const list = { path: `projects/${projectId}/merge_requests`, what: "merge requests", query, signal };
+    const list = {
+      path: `projects/${projectId}/merge_requests`,
+      what: "merge requests",
+      item: mergeRequestSchema,
+      query,
+      signal,
+    };
     const read = await readPage(rest, list, page, size);
     serverDate ??= dateOf(read.headers);
-    for (const each of read.items.map(mergeRequestOf)) {
+    for (const each of read.items) {
       // At its newest place, also if it was met before.
       found.delete(each.iid);
       found.set(each.iid, each);

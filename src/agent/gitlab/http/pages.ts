@@ -1,8 +1,9 @@
-import { type Fields, listOf } from "../../rest/fields.ts";
+import { z } from "../../../schema/index.ts";
+import { parseResponse } from "../../rest/response.ts";
 import type { Ask, Rest } from "../../rest/rest-client.ts";
 
-export interface GitLabPage {
-  readonly items: readonly Fields[];
+export interface GitLabPage<T> {
+  readonly items: readonly T[];
   /** There are further ones. */
   readonly more: boolean;
   /** How many there are on all pages, if GitLab counted them. */
@@ -10,20 +11,24 @@ export interface GitLabPage {
   readonly headers: Headers;
 }
 
-export type ListRequest = Omit<Ask, "method" | "body"> & { readonly what: string };
+export type ListRequest<S extends z.ZodType> = Omit<Ask, "method" | "body"> & {
+  /** The name of the list for people. */
+  readonly what: string;
+  readonly item: S;
+};
 
 export const pageSize = 100;
 const maxRestarts = 3;
 
 /** One page of a list; the first is 1. */
-export async function readPage(
+export async function readPage<S extends z.ZodType>(
   rest: Rest,
-  { what, query, ...list }: ListRequest,
+  { what, item, query, ...list }: ListRequest<S>,
   page: number,
   size = pageSize,
-): Promise<GitLabPage> {
+): Promise<GitLabPage<z.output<S>>> {
   const { body, headers } = await rest({ ...list, method: "GET", query: { ...query, per_page: size, page } });
-  const items = listOf(body, `GitLab's ${what}`);
+  const items = parseResponse(z.array(item), body, `GitLab's ${what}`);
   const next = headers.get("x-next-page");
   const total = headers.get("x-total");
   return {
@@ -38,13 +43,13 @@ export async function readPage(
  * The list, page by page until `enough`. Pages are counted from the start, so that something deleted meanwhile moves
  * what follows onto a page that was read already: then it is read again from the start.
  */
-export async function readPages(
+export async function readPages<S extends z.ZodType>(
   rest: Rest,
-  list: ListRequest,
-  enough: (page: GitLabPage) => boolean = () => false,
-): Promise<Fields[]> {
+  list: ListRequest<S>,
+  enough: (page: GitLabPage<z.output<S>>) => boolean = () => false,
+): Promise<z.output<S>[]> {
   for (let restarts = 0; ; restarts++) {
-    const pages: GitLabPage[] = [];
+    const pages: GitLabPage<z.output<S>>[] = [];
     do pages.push(await readPage(rest, list, pages.length + 1));
     while (pages.at(-1)?.more && !pages.some(enough));
 

@@ -1,5 +1,6 @@
+import { z } from "../../../schema/index.ts";
 import { RemoteError } from "../../remote-error.ts";
-import { fieldsOf, instantOf } from "../../rest/fields.ts";
+import { flag, instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
 import type { Rest } from "../../rest/rest-client.ts";
 import type { FoundIssue } from "../jira.ts";
 
@@ -11,21 +12,24 @@ export async function findIssues(
 ): Promise<readonly FoundIssue[]> {
   const jql = `project = ${quoted(project)} AND status = ${quoted(status)} ORDER BY updated ASC`;
   const found = new Map<string, FoundIssue>();
-  const snapshot = new Set<string>();
+  const tokens = new Set<string>();
   for (let token = ""; ; ) {
     const query = { jql, fields: "updated", maxResults: 100, nextPageToken: token || undefined };
     const { body } = await rest({ method: "GET", path: "search/jql", query, signal });
-    const page = fieldsOf(body, "Jira's search");
-    for (const issue of page.list("issues")) {
-      const key = issue.text("key");
-      found.set(key, { key, updatedAt: instantOf(issue.object("fields").text("updated"), "Jira's issue") });
-    }
-    token = page.anyText("nextPageToken");
-    if (token === "" || page.flag("isLast")) return [...found.values()];
-    if (snapshot.has(token)) throw new RemoteError("refused", "Jira's search leads in a circle");
-    snapshot.add(token);
+    const page = parseResponse(searchSchema, body, "Jira's search");
+    for (const { key, fields } of page.issues) found.set(key, { key, updatedAt: fields.updated });
+    token = page.nextPageToken;
+    if (token === "" || page.isLast) return [...found.values()];
+    if (tokens.has(token)) throw new RemoteError("refused", "Jira's search leads in a circle");
+    tokens.add(token);
   }
 }
+
+const searchSchema = z.object({
+  issues: z.array(z.object({ key: z.string(), fields: z.object({ updated: instant }) })),
+  nextPageToken: textOrEmpty,
+  isLast: flag,
+});
 
 function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -1,7 +1,8 @@
+import { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
 import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError } from "../../remote-error.ts";
-import { type Fields, fieldsOf } from "../../rest/fields.ts";
+import { parseResponse, textOrEmpty } from "../../rest/response.ts";
 import { type Ask, restClient } from "../../rest/rest-client.ts";
 import type { Jira, JiraComment } from "../jira.ts";
 import { plainTextOf } from "./adf.ts";
@@ -31,15 +32,15 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
     const basic = Buffer.from(`${options.email}:${token}`).toString("base64");
     return { headers: { authorization: `Basic ${basic}` }, secrets: [token, basic] };
   }
-  async function read(what: string, ask: Ask): Promise<Fields> {
-    return fieldsOf((await rest(ask)).body, `Jira's ${what}`);
+  async function read<S extends z.ZodType>(what: string, schema: S, ask: Ask): Promise<z.output<S>> {
+    return parseResponse(schema, (await rest(ask)).body, `Jira's ${what}`);
   }
 
   return {
     site: new URL(options.url).host,
 
     async self(signal) {
-      return (await read("account", { method: "GET", path: "myself", signal })).text("accountId");
+      return (await read("account", accountSchema, { method: "GET", path: "myself", signal })).accountId;
     },
     issuesIn: (project, status, signal) => findIssues(rest, { project, status }, signal),
     issue: (key, signal) => readIssue(rest, { key, siteUrl }, signal),
@@ -47,11 +48,11 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
 
     async comments(key, signal) {
       const list = { path: `${pathOf(key)}/comment`, query: { orderBy: "created" }, name: "comments", signal };
-      return (await readAll(rest, list)).map(commentOf);
+      return await readAll(rest, { ...list, item: commentSchema });
     },
     async addComment(key, markdown, signal) {
       const body = { body: markdownToAdf(markdown) };
-      return commentOf(await read("comment", { method: "POST", path: `${pathOf(key)}/comment`, body, signal }));
+      return await read("comment", commentSchema, { method: "POST", path: `${pathOf(key)}/comment`, body, signal });
     },
     async changeComment(key, commentId, markdown, signal) {
       const path = `${pathOf(key)}/comment/${encodeURIComponent(commentId)}`;
@@ -67,7 +68,10 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
   };
 }
 
-function commentOf(fields: Fields): JiraComment {
-  const authorId = fields.anyObject("author")?.anyText("accountId") ?? "";
-  return { id: fields.text("id"), authorId, text: plainTextOf(fields.raw("body")) };
-}
+const accountSchema = z.object({ accountId: z.string() });
+
+const commentSchema = z
+  .object({ id: z.string(), author: z.object({ accountId: textOrEmpty }).nullish(), body: z.unknown().optional() })
+  .transform(({ id, author, body }): JiraComment => {
+    return { id, authorId: author?.accountId ?? "", text: plainTextOf(body) };
+  });

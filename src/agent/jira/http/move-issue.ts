@@ -1,5 +1,6 @@
+import { z } from "../../../schema/index.ts";
 import { isRemoteError } from "../../remote-error.ts";
-import { type Fields, fieldsOf } from "../../rest/fields.ts";
+import { parseResponse, textOrEmpty } from "../../rest/response.ts";
 import type { Rest } from "../../rest/rest-client.ts";
 import type { MoveOutcome } from "../jira.ts";
 import { pathOf } from "./read-issue.ts";
@@ -17,16 +18,16 @@ export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | un
   if (same(from, move.status)) return { kind: "moved" };
 
   const { body } = await rest({ method: "GET", path: `${path}/transitions`, signal });
-  const offered = fieldsOf(body, "Jira's transitions").list("transitions");
-  const open = offered.filter((transition) => transition.raw("isAvailable") !== false);
+  const { transitions } = parseResponse(transitionsSchema, body, "Jira's transitions");
+  const open = transitions.filter(({ isAvailable }) => isAvailable);
   const transition = transitionTo(open, move.status);
-  if (!transition) return { kind: "impossible", from, reachable: [...new Set(open.map(targetOf))] };
+  if (!transition) return { kind: "impossible", from, reachable: [...new Set(open.map(({ to }) => to.name))] };
 
   try {
-    const order = { transition: { id: transition.text("id") } };
+    const order = { transition: { id: transition.id } };
     await rest({ method: "POST", path: `${path}/transitions`, body: order, signal });
   } catch (error) {
-    // Somebody was faster: what counts is where it stands now.
+    // Another client may have moved it first; then it already has the status.
     const isDeclined = isRemoteError(error) && (error.status === 400 || error.status === 409);
     if (!isDeclined || !same(await statusOf(rest, path, signal), move.status)) throw error;
   }
@@ -34,21 +35,31 @@ export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | un
 }
 
 /** By the status it leads to; workflows call their transitions what they like. */
-function transitionTo(transitions: readonly Fields[], status: string): Fields | undefined {
+function transitionTo(transitions: readonly Transition[], status: string): Transition | undefined {
   return (
-    transitions.find((each) => same(targetOf(each), status)) ??
-    transitions.find((each) => each.anyObject("to")?.anyText("id") === status) ??
-    transitions.find((each) => same(each.anyText("name"), status))
+    transitions.find(({ to }) => same(to.name, status)) ??
+    transitions.find(({ to }) => to.id === status) ??
+    transitions.find(({ name }) => same(name, status))
   );
 }
 
-function targetOf(transition: Fields): string {
-  return transition.anyObject("to")?.anyText("name") ?? "";
-}
+const transitionSchema = z.object({
+  id: z.string(),
+  name: textOrEmpty,
+  isAvailable: z.boolean().catch(true),
+  to: z
+    .object({ id: textOrEmpty, name: textOrEmpty })
+    .nullish()
+    .transform((to) => to ?? { id: "", name: "" }),
+});
+type Transition = z.output<typeof transitionSchema>;
+
+const transitionsSchema = z.object({ transitions: z.array(transitionSchema) });
+const statusSchema = z.object({ fields: z.object({ status: z.object({ name: z.string() }) }) });
 
 async function statusOf(rest: Rest, path: string, signal: AbortSignal | undefined): Promise<string> {
   const { body } = await rest({ method: "GET", path, query: { fields: "status" }, signal });
-  return fieldsOf(body, "Jira's issue").object("fields").object("status").text("name");
+  return parseResponse(statusSchema, body, "Jira's issue").fields.status.name;
 }
 
 function same(one: string, other: string): boolean {

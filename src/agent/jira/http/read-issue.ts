@@ -1,4 +1,5 @@
-import { type Fields, fieldsOf, instantOf } from "../../rest/fields.ts";
+import { z } from "../../../schema/index.ts";
+import { instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
 import type { Rest } from "../../rest/rest-client.ts";
 import type { JiraIssue } from "../jira.ts";
 import { adfToMarkdown } from "./adf-to-markdown.ts";
@@ -12,38 +13,57 @@ export async function readIssue(
 ): Promise<JiraIssue> {
   const query = { fields: "summary,description,status,created,reporter" };
   const { body } = await rest({ method: "GET", path: pathOf(key), query, signal });
-  const issue = fieldsOf(body, "Jira's issue");
-  const fields = issue.object("fields");
-  const changes = await readAll(rest, { path: `${pathOf(key)}/changelog`, name: "values", signal });
-  const reporter = fields.anyObject("reporter");
+  const issue = parseResponse(issueSchema, body, "Jira's issue");
+  const { summary, description, status, created, reporter } = issue.fields;
+  const list = { path: `${pathOf(key)}/changelog`, name: "values", item: changeSchema, signal };
+  const changes = await readAll(rest, list);
   return {
-    key: issue.text("key"),
-    summary: fields.anyText("summary"),
-    description: adfToMarkdown(fields.raw("description")),
-    status: fields.object("status").text("name"),
-    statusSince: statusSince(fields, changes),
-    webUrl: `${siteUrl}/browse/${issue.text("key")}`,
-    reporter: reporter?.anyText("displayName") || reporter?.anyText("accountId") || undefined,
+    key: issue.key,
+    summary,
+    description: adfToMarkdown(description),
+    status: status.name,
+    statusSince: lastArrival(status, changes) ?? created,
+    webUrl: `${siteUrl}/browse/${issue.key}`,
+    reporter: reporter?.displayName || reporter?.accountId || undefined,
   };
 }
+
+const issueSchema = z.object({
+  key: z.string(),
+  fields: z.object({
+    summary: textOrEmpty,
+    description: z.unknown().optional(),
+    status: z.object({ id: textOrEmpty, name: z.string() }),
+    created: instant,
+    reporter: z.object({ displayName: textOrEmpty, accountId: textOrEmpty }).nullish(),
+  }),
+});
+
+const changeItemSchema = z.object({
+  field: textOrEmpty,
+  fieldId: textOrEmpty,
+  to: textOrEmpty,
+  toString: textOrEmpty,
+});
+
+const changeSchema = z.object({ created: instant, items: z.array(changeItemSchema) });
 
 export function pathOf(key: string): string {
   return `issue/${encodeURIComponent(key)}`;
 }
 
-/** The last change that led to its status; its creation if it never had another. */
-function statusSince(fields: Fields, changes: readonly Fields[]): string {
-  const status = fields.object("status");
-  const arrivals = changes
-    .filter((change) => change.list("items").some((item) => leadsTo(item, status)))
-    .map((change) => instantOf(change.text("created"), "Jira's changelog"));
-  return arrivals.toSorted().at(-1) ?? instantOf(fields.text("created"), "Jira's issue");
+type Status = z.output<typeof issueSchema>["fields"]["status"];
+
+/** When the issue last came into its status; undefined if it never had another. */
+function lastArrival(status: Status, changes: readonly z.output<typeof changeSchema>[]): string | undefined {
+  const arrivals = changes.filter(({ items }) => items.some((item) => leadsTo(item, status)));
+  return arrivals
+    .map(({ created }) => created)
+    .toSorted()
+    .at(-1);
 }
 
-function leadsTo(item: Fields, status: Fields): boolean {
-  if (item.anyText("fieldId") !== "status" && item.anyText("field") !== "status") return false;
-  const id = status.anyText("id");
-  return id !== "" && item.anyText("to") !== ""
-    ? item.anyText("to") === id
-    : item.anyText("toString") === status.text("name");
+function leadsTo(item: z.output<typeof changeItemSchema>, { id, name }: Status): boolean {
+  if (item.fieldId !== "status" && item.field !== "status") return false;
+  return id !== "" && item.to !== "" ? item.to === id : item.toString === name;
 }

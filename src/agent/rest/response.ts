@@ -1,0 +1,32 @@
+import { parse, z } from "../../schema/index.ts";
+import { RemoteError } from "../remote-error.ts";
+
+/** Reads a response; `what` is its name for people: `GitLab's merge request`. Fields that the schema lacks are ignored. */
+export function parseResponse<S extends z.ZodType>(schema: S, body: unknown, what: string): z.output<S> {
+  const parsed = parse(schema, body);
+  if (parsed.kind === "valid") return parsed.value as z.output<S>;
+  const problems = parsed.problems.slice(0, 3).map(({ path, wrong }) => (path ? `\`${path}\` ${wrong}` : wrong));
+  const question = "is this server of a version that we know?";
+  throw new RemoteError("refused", `${what} cannot be read: ${problems.join(", ")}; ${question}`);
+}
+
+/** A text that may be missing; empty then. */
+export const textOrEmpty = z.string().catch("");
+
+/** True or anything else. */
+export const flag = z.boolean().catch(false);
+
+/** The texts of a list; anything else in it is left out. */
+export const texts = z
+  .array(z.unknown())
+  .catch([])
+  .transform((list) => list.filter((each) => typeof each === "string"));
+
+/** A time, whatever its offset, as ISO 8601 in UTC. */
+export const instant = z.string().transform((text, context) => {
+  // Jira writes +0000, which not every reader takes.
+  const at = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
+  if (!Number.isNaN(at)) return new Date(at).toISOString();
+  context.addIssue("is not a time");
+  return z.NEVER;
+});
