@@ -12,8 +12,8 @@ const unfinished = `.${process.pid}.${basename(file)}`;
 await build({
   configFile: false,
   logLevel: "error",
-  // The one finds its native part beside itself; the other is large, and imported only for plugins of a kubeconfig.
-  ssr: { noExternal: true, external: ["@photostructure/sqlite", "@kubernetes/client-node"] },
+  // It finds its native part beside itself.
+  ssr: { noExternal: true, external: ["@photostructure/sqlite"] },
   build: {
     ssr: fileURLToPath(new URL("../src/main.ts", import.meta.url)),
     outDir: dirname(file),

@@ -209,6 +209,10 @@ async function stageIn(directory: string, close?: () => Promise<void>): Promise<
   if (!url || !isUp) return undefined;
   const tokens = await readFile(join(directory, "gateway-tokens"), "utf8");
   const [, token = ""] = /^local (\S+)$/m.exec(tokens) ?? [];
-  const client = await openClient(join(directory, "kubeconfig"), { clock: systemClock(), random: systemRandom() });
+  const client = await openClient(join(directory, "kubeconfig"), {
+    env: process.env,
+    clock: systemClock(),
+    random: systemRandom(),
+  });
   return { url, token, client, isLasting: !close, close: close ?? (async () => {}) };
 }

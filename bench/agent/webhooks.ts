@@ -63,6 +63,6 @@ export async function measureWebhooks(folder: string, { webhooks }: Plan) {
 }
 
 async function tasksOn(kubeconfig: string): Promise<number> {
-  const client = await openClient(kubeconfig, { clock, random: systemRandom() });
+  const client = await openClient(kubeconfig, { env: process.env, clock, random: systemRandom() });
   return (await client.list(codingTasks)).items.length;
 }

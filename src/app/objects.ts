@@ -41,7 +41,7 @@ function connectionTo({ config, env, readFile = (path) => readFromDisk(path, "ut
   const { server, kubeconfig: path, context } = config.objects;
   if (server === "in-cluster") return inCluster({ readFile, env });
   if (!path) throw new TypeError("objects.kubeconfig is not set, although the configuration was accepted without it");
-  return fromKubeconfig({ path, ...(context !== undefined && { context }) });
+  return fromKubeconfig({ path, context, env });
 }
 
 async function reach(client: KubeClient, { url }: Connection, { locks }: ObjectsOptions["config"]) {

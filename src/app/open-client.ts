@@ -4,18 +4,28 @@ import type { Config } from "../config/index.ts";
 import { fromKubeconfig, httpClient, inCluster, type KubeClient } from "../kube/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 
-/** The API server that a kubeconfig names. */
+export interface ClientOptions {
+  readonly context?: string | undefined;
+  /** The environment of exec plugins. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The API server that a kubeconfig, or several merged ones, name. */
 export async function openClient(
-  path: string,
-  { clock, random, context }: { readonly clock: Clock; readonly random: Random; readonly context?: string | undefined },
+  path: string | readonly string[],
+  { context, env, clock, random }: ClientOptions,
 ): Promise<KubeClient> {
-  const connection = await fromKubeconfig({ path, ...(context !== undefined && { context }) }).catch((error: Error) => {
+  const connection = await fromKubeconfig({ path, context, env }).catch((error: Error) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") throw error;
     throw new Error(
-      `kubeconfig ${path} does not exist; start Interlock (npm start or interlock api), which writes it, or name another file with --kubeconfig`,
+      `kubeconfig ${[path].flat().join(", ")} does not exist; start Interlock (npm start or interlock api), which writes it, or name another file with --kubeconfig`,
       { cause: error },
     );
   });
+  // An exec plugin may ask an operator to log in, which takes longer than the time limit of a call.
+  if (typeof connection.credentials === "function") await connection.credentials({ clock });
   return httpClient({ connection, clock, random });
 }
 
@@ -33,8 +43,9 @@ export interface ApiServerOptions {
 }
 
 /**
- * The API server for a command or a stage that runs alone. The first of these that is there: `--kubeconfig`, the server of
- * the cluster (`objects.server: in-cluster`), `objects.kubeconfig`, the kubeconfig in the data directory, `KUBECONFIG`.
+ * The API server for a command or a stage that runs alone. The first of these that exists: `--kubeconfig`, the server of
+ * the cluster (`objects.server: in-cluster`), `objects.kubeconfig`, the kubeconfig in the data directory, the files of
+ * `KUBECONFIG`.
  */
 export async function openApiServer(options: ApiServerOptions): Promise<KubeClient> {
   const { config, env, clock, random, context = config.objects.context } = options;
@@ -42,24 +53,24 @@ export async function openApiServer(options: ApiServerOptions): Promise<KubeClie
     const connection = await inCluster({ readFile: (path) => readFile(path, "utf8"), env });
     return httpClient({ connection, clock, random });
   }
-  return openClient(await kubeconfigPath(options), { clock, random, context });
+  return openClient(await kubeconfigPaths(options), { context, env, clock, random });
 }
 
-async function kubeconfigPath({ kubeconfig, config, directory, env }: ApiServerOptions): Promise<string> {
+async function kubeconfigPaths({ kubeconfig, config, directory, env }: ApiServerOptions): Promise<readonly string[]> {
   const named = kubeconfig ?? config.objects.kubeconfig;
-  if (named) return named;
+  if (named) return [named];
   const own = join(directory, "kubeconfig");
-  for (const path of [own, ...(env["KUBECONFIG"] ?? "").split(delimiter)]) {
-    if (path && (await isFile(path))) return path;
-  }
-  // Where it would be, for the error that says so.
-  return own;
+  if (await isFile(own)) return [own];
+  const shared = (env["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean);
+  // Without any file, the error names the one that `up` would write.
+  return (await Promise.all(shared.map(isFile))).some(Boolean) ? shared : [own];
 }
 
 /** Whether that is the server of `up` or `api` on the data directory. */
 export async function isOwnServer(options: ApiServerOptions): Promise<boolean> {
   if (!options.kubeconfig && options.config.objects.server === "in-cluster") return false;
-  return (await kubeconfigPath(options)) === join(options.directory, "kubeconfig");
+  const [first] = await kubeconfigPaths(options);
+  return first === join(options.directory, "kubeconfig");
 }
 
 async function isFile(path: string): Promise<boolean> {

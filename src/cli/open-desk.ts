@@ -20,7 +20,7 @@ import { type CommandContext, configFrom, dataDirectory, onRequestToEnd } from "
 
 const deskOptions = `  --data DIR              where "up" keeps its things; default INTERLOCK_DATA, else .data
   --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else DIR/kubeconfig, which up and api write,
-                          else the first file of KUBECONFIG that exists
+                          else the files of KUBECONFIG, merged as kubectl does
   --context NAME          of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else its current one
   --config FILE           settings in YAML, see docs/configuration.md`;
 

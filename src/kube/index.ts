@@ -16,12 +16,12 @@ export {
   type WatchQuery,
   type WriteCall,
 } from "./client.ts";
+export type { Connection, CredentialSource, Credentials } from "./connection/connection.ts";
+export { inCluster } from "./connection/in-cluster.ts";
+export { fromKubeconfig } from "./connection/kubeconfig.ts";
 export { type KubeEvent, kubeEvents } from "./event.ts";
 export { exactTimeHeader } from "./exact-time.ts";
-export type { Connection, CredentialSource, Credentials } from "./http/connection.ts";
 export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
-export { inCluster } from "./http/in-cluster.ts";
-export { fromKubeconfig } from "./http/kubeconfig.ts";
 export { isJsonDeeper } from "./json-depth.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type LinearPattern, linearPattern } from "./linear-pattern.ts";

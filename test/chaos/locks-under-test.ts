@@ -62,6 +62,6 @@ async function openRedisLocks(url: string, options: LocksUnderTestOptions, signa
 async function openKubernetesLocks(path: string, { worker, commandTimeoutMs }: LocksUnderTestOptions): Promise<Locks> {
   const [clock, random] = [systemClock(), systemRandom()];
   const limits = { connectMs: commandTimeoutMs, headersMs: commandTimeoutMs, callMs: commandTimeoutMs };
-  const client = httpClient({ connection: await fromKubeconfig({ path }), clock, random, limits });
+  const client = httpClient({ connection: await fromKubeconfig({ path, env: process.env }), clock, random, limits });
   return kubernetesLocks({ client, clock, random, who: worker, ...leasePlace });
 }

@@ -123,7 +123,7 @@ function redisLocksOn(serverNow: () => Promise<RedisService>) {
 
 async function startKubernetesServer(persistence: Persistence, program: string): Promise<Server> {
   const api = await startApiServer({ program });
-  const connection = await fromKubeconfig({ path: api.kubeconfigFile });
+  const connection = await fromKubeconfig({ path: api.kubeconfigFile, env: process.env });
   const admin = httpClient({ connection, clock: systemClock(), random: systemRandom() });
   const { namespace, prefix } = leasePlace;
   return {

@@ -16,7 +16,11 @@ it("get --watch goes on when the API server comes back after a kill, and ends wi
   const directory = await mkdtemp(join(tmpdir(), "interlock-watch-"));
   const program = await interlockProgram();
   await using api = await startApiServer();
-  const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
+  const client = await openClient(api.kubeconfigFile, {
+    env: process.env,
+    clock: systemClock(),
+    random: systemRandom(),
+  });
   await installCrds(client);
   await client.create(automationPauses, pause("before"));
   const args = [program, "get", "pauses", "-w", "--kubeconfig", api.kubeconfigFile];

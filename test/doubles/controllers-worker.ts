@@ -9,7 +9,7 @@ import { tektonController } from "./tekton-controller.ts";
 const [kubeconfig = "", behaviours = ""] = process.argv.slice(2);
 const clock = systemClock();
 const random = systemRandom();
-const client = httpClient({ connection: await fromKubeconfig({ path: kubeconfig }), clock, random });
+const client = httpClient({ connection: await fromKubeconfig({ path: kubeconfig, env: process.env }), clock, random });
 const { bundles, images } = JSON.parse(await readFile(behaviours, "utf8")) as Behaviours;
 const doubles = [
   tektonController({ client, clock, random, bundles }),

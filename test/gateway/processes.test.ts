@@ -19,7 +19,7 @@ describe("gateways in processes of their own, on one API server", { timeout: 120
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "interlock-gateways-"));
     api = await startApiServer();
-    client = await openClient(api.kubeconfigFile, { clock, random: systemRandom() });
+    client = await openClient(api.kubeconfigFile, { env: process.env, clock, random: systemRandom() });
   });
 
   afterAll(async () => {

@@ -3,9 +3,9 @@ import { serveApi } from "../../src/apiserver/http/serve.ts";
 import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { installContractSamples, kubeClientContract } from "../../src/kube/client.contract.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import type { Connection } from "../../src/kube/http/connection.ts";
+import type { Connection } from "../../src/kube/connection/connection.ts";
+import { fromKubeconfig } from "../../src/kube/connection/kubeconfig.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
-import { fromKubeconfig } from "../../src/kube/http/kubeconfig.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { tlsFront } from "./tls-front.ts";
 
@@ -40,7 +40,7 @@ if (kubeconfig) {
   let remove = async () => {};
 
   beforeAll(async () => {
-    client = openClient(await fromKubeconfig({ path: kubeconfig }));
+    client = openClient(await fromKubeconfig({ path: kubeconfig, env: process.env }));
     remove = await installContractSamples(client);
   });
   afterAll(() => remove());

@@ -6,9 +6,9 @@ import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernet
 import { kubernetesWatermarks } from "../../src/coordination/kubernetes/kubernetes-watermarks.ts";
 import { locksContract } from "../../src/coordination/locks.contract.ts";
 import { watermarksContract } from "../../src/coordination/watermarks.contract.ts";
-import type { Connection } from "../../src/kube/http/connection.ts";
+import type { Connection } from "../../src/kube/connection/connection.ts";
+import { fromKubeconfig } from "../../src/kube/connection/kubeconfig.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
-import { fromKubeconfig } from "../../src/kube/http/kubeconfig.ts";
 import { type KubeClient, leases } from "../../src/kube/index.ts";
 import { sleep, systemClock, systemRandom } from "../../src/time/index.ts";
 import { apiServerAbilities, apiServerLockBench, freshNamespace } from "../coordination/api-server-bench.ts";
@@ -28,7 +28,7 @@ let punctual: KubeClient;
 
 beforeAll(async () => {
   if (!given) ours = await startApiServer();
-  connection = await fromKubeconfig({ path: given ?? (ours as ApiServer).kubeconfigFile });
+  connection = await fromKubeconfig({ path: given ?? (ours as ApiServer).kubeconfigFile, env: process.env });
   punctual = connect();
   for (let looks = 0; looks < 24; looks++) {
     await punctual.get(leases, { namespace: "default", name: "none" });

@@ -27,7 +27,11 @@ it("notices arrive at least once and are settled once while those who deliver th
   const program = await interlockProgram();
   await using api = await startApiServer();
   await using receiver = await startReceiver();
-  const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
+  const client = await openClient(api.kubeconfigFile, {
+    env: process.env,
+    clock: systemClock(),
+    random: systemRandom(),
+  });
   await installCrds(client);
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
   const config = join(directory, "config.yaml");

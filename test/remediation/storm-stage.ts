@@ -81,7 +81,11 @@ export class StormStage implements AsyncDisposable {
     const receiver = await startReceiver();
     writeFileSync(join(directory, "config.yaml"), stringify(configOf(directory, receiver.port)));
     const api = await startApiServer();
-    const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
+    const client = await openClient(api.kubeconfigFile, {
+      env: process.env,
+      clock: systemClock(),
+      random: systemRandom(),
+    });
 
     const place = (stage: string, more: Readonly<Record<string, string>> = {}) => {
       const args = [program, stage.replace(/-\d+$/, ""), "--kubeconfig", api.kubeconfigFile];

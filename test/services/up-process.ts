@@ -104,7 +104,11 @@ export class UpProcess {
   }
 
   client(): Promise<KubeClient> {
-    return openClient(join(this.dataDir, "kubeconfig"), { clock: systemClock(), random: systemRandom() });
+    return openClient(join(this.dataDir, "kubeconfig"), {
+      env: process.env,
+      clock: systemClock(),
+      random: systemRandom(),
+    });
   }
 
   /** What happened is over: `why` has to tell it as the ledger does. What goes on still may take a moment. */

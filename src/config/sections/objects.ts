@@ -13,7 +13,7 @@ export const objects = {
     kind: file(),
     env: "INTERLOCK_KUBECONFIG",
     about:
-      "The kubeconfig file of the API server, for commands and for stages that run alone; `up` brings its own server. `--kubeconfig` wins; without either it is the `kubeconfig` in the data directory, then the first file of `KUBECONFIG` that exists.",
+      "The kubeconfig file of the API server, for commands and for stages that run alone; `up` brings its own server. `--kubeconfig` wins; without either it is the `kubeconfig` in the data directory, then the files of `KUBECONFIG`, merged as kubectl merges them.",
   }),
   context: optional<string>({
     kind: text("the name of a context"),

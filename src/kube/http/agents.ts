@@ -2,7 +2,7 @@ import { Agent as PlainAgent } from "node:http";
 import { Agent as SecureAgent } from "node:https";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { KubeError } from "../client.ts";
-import type { Connection, Credentials } from "./connection.ts";
+import type { Connection, Credentials } from "../connection/connection.ts";
 
 /**
  * Idle connections are closed by us, before a server or a balancer does: a write sent into a connection that the other

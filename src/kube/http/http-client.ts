@@ -13,9 +13,9 @@ import type {
   WatchQuery,
   WriteCall,
 } from "../client.ts";
+import type { Connection } from "../connection/connection.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
 import { contentOf, isObjectMissing, refusal, statusOf } from "./answers.ts";
-import type { Connection } from "./connection.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
 import { complete, type Operation, pathOf, queryOf } from "./operation.ts";
 import { type HttpResponse, openStream } from "./read-answer.ts";

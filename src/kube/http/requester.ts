@@ -2,8 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { urlToHttpOptions } from "node:url";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { KubeError } from "../client.ts";
+import {
+  type Connection,
+  type CredentialRequest,
+  type Credentials,
+  credentialHeaders,
+} from "../connection/connection.ts";
 import { connectionPool } from "./agents.ts";
-import { type Connection, type Credentials, credentialHeaders } from "./connection.ts";
 import { type Ask, exchange, type Unanswered } from "./exchange.ts";
 import { described, type Operation } from "./operation.ts";
 import { type HttpResponse, readAnswer } from "./read-answer.ts";
@@ -73,14 +78,14 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
   }
 
   async function settle(message: Message, limit: TimeLimit, receive: Receive): Promise<HttpResponse | Unanswered> {
-    let refused = false;
+    let refused: Credentials | undefined;
     for (let tries = 1; ; tries++) {
-      const credentials = await limit.over(currentCredentials(connection, { now: clock.now(), refused }));
+      const credentials = await limit.over(currentCredentials(connection, { clock, refused }));
       const outcome = await attempt(message, credentials, limit, receive);
       if (limit.signal.aborted) return outcome;
       // Refused credentials may have been replaced meanwhile. Nothing was done for them, so even a write is repeated.
       if (isRefused(outcome) && !refused && typeof connection.credentials === "function") {
-        refused = true;
+        refused = credentials;
         continue;
       }
       const delayMs = retryInMs({
@@ -125,8 +130,8 @@ function contentOf({ method, body, contentType }: Message, credentials: Credenti
   return { method, headers, body };
 }
 
-async function currentCredentials({ credentials = {} }: Connection, moment: { now: number; refused: boolean }) {
-  return typeof credentials === "function" ? credentials(moment) : credentials;
+async function currentCredentials({ credentials = {} }: Connection, request: CredentialRequest) {
+  return typeof credentials === "function" ? credentials(request) : credentials;
 }
 
 function isRefused(outcome: HttpResponse | Unanswered): boolean {

@@ -92,7 +92,11 @@ export class AgentStage implements AsyncDisposable {
       : await interlockProgram();
     const redis = options.backend === "redis" ? await startRedis(redisOptions) : undefined;
     const api = await startApiServer({ program });
-    const client = await openClient(api.kubeconfigFile, { clock: systemClock(), random: systemRandom() });
+    const client = await openClient(api.kubeconfigFile, {
+      env: process.env,
+      clock: systemClock(),
+      random: systemRandom(),
+    });
     await installCrds(client);
     const [gitlab, jira] = [await startGitLab(), await startJira()];
     return new AgentStage({ directory, api, redis, client, gitlab, jira, program }, options);

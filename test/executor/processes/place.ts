@@ -64,5 +64,9 @@ export async function borrowedPlace(kubeconfigFile: string): Promise<Place> {
 }
 
 export async function clientOf(path: string): Promise<KubeClient> {
-  return httpClient({ connection: await fromKubeconfig({ path }), clock: systemClock(), random: systemRandom() });
+  return httpClient({
+    connection: await fromKubeconfig({ path, env: process.env }),
+    clock: systemClock(),
+    random: systemRandom(),
+  });
 }

@@ -20,7 +20,7 @@ import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from ".
 
 export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
   --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else .data/kubeconfig, which up and api write,
-                          else the first file of KUBECONFIG that exists
+                          else the files of KUBECONFIG, merged as kubectl does
   --context NAME          of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else its current one
   --data DIR              what belongs to this process alone`;
 

@@ -21,7 +21,7 @@ export async function inCluster({ readFile, env }: InClusterOptions): Promise<Co
     url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     ca: await mounted(`${folder}/ca.crt`, readFile),
     namespace: (await mounted(`${folder}/namespace`, readFile)).trim(),
-    credentials: async (moment) => ({ token: await token(moment) }),
+    credentials: async (request) => ({ token: await token(request) }),
   };
 }
 

@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { inCluster } from "./in-cluster.ts";
 
 const folder = "/var/run/secrets/kubernetes.io/serviceaccount";
 const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
 
 describe("in a pod", () => {
-  it("the API server is where the environment says, and the service account is who we are", async () => {
+  it("the environment names the API server, and the service account gives the token", async () => {
     const { credentials, ...where } = await inCluster({ env, readFile: files() });
 
     expect(where).toEqual({ url: "https://10.0.0.1:443", ca: "CA", namespace: "interlock" });
-    expect(typeof credentials === "function" && (await credentials({ now: 0, refused: false }))).toEqual({
+    expect(typeof credentials === "function" && (await credentials({ clock: new ManualClock() }))).toEqual({
       token: "T",
     });
   });
@@ -20,7 +21,7 @@ describe("in a pod", () => {
     expect(url).toBe("https://[fd00::1]:443");
   });
 
-  it("a service account that is not mounted is said to be missing", async () => {
+  it("a service account that is not mounted is reported as missing", async () => {
     const readFile = () => Promise.reject(new Error("ENOENT"));
 
     await expect(inCluster({ env, readFile })).rejects.toThrow(

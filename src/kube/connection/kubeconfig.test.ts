@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../apiserver/kubeconfig.ts";
-import type { Connection } from "./connection.ts";
+import { systemClock } from "../../time/index.ts";
+import type { Connection, Credentials } from "./connection.ts";
 import { fromKubeconfig } from "./kubeconfig.ts";
 
 let folder: string;
@@ -16,7 +17,7 @@ describe("a kubeconfig", () => {
   it("leads to the server of its current context, as its user", async () => {
     const text = config({ user: { token: "T" }, cluster: { "certificate-authority-data": base64("CA") } });
 
-    expect(await fromKubeconfig({ text })).toEqual({
+    expect(await connectionIn(text)).toEqual({
       url: "https://one:6443",
       ca: "CA",
       namespace: "team",
@@ -25,7 +26,7 @@ describe("a kubeconfig", () => {
   });
 
   it("leads to the server of another context on request", async () => {
-    const { url, credentials } = await fromKubeconfig({ text: config({ user: { token: "T" } }), context: "other" });
+    const { url, credentials } = await connectionIn(config({ user: { token: "T" } }), "other");
 
     expect(url).toBe("https://two:6443/behind/a/proxy");
     expect(credentials).toEqual({});
@@ -40,7 +41,7 @@ describe("a kubeconfig", () => {
       "users: [{ name: me, user: { username: u, password: p } }]",
     ].join("\n");
 
-    expect(await fromKubeconfig({ text })).toEqual({
+    expect(await connectionIn(text)).toEqual({
       url: "http://here:8080",
       insecureSkipTlsVerify: true,
       serverName: "there",
@@ -56,7 +57,7 @@ describe("a kubeconfig", () => {
     const user = { "client-certificate": "cert.pem", "client-key": "key.pem" };
     await writeFile(path, config({ user, cluster: { "certificate-authority": "ca.pem" } }));
 
-    const { ca, credentials } = await fromKubeconfig({ path });
+    const { ca, credentials } = await fromKubeconfig({ path, env: {} });
 
     expect(ca).toBe("CA");
     expect(credentials).toEqual({ cert: "CERT", key: "KEY" });
@@ -65,19 +66,19 @@ describe("a kubeconfig", () => {
   it("names a token file that is read again", async () => {
     const path = join(folder, "token");
     await writeFile(path, "one");
-    const connection = await fromKubeconfig({ text: config({ user: { token: "stale", tokenFile: path } }) });
+    const connection = await connectionIn(config({ user: { token: "stale", tokenFile: path } }));
 
     const first = await credentialsOf(connection);
     await writeFile(path, "two");
 
     expect(first).toEqual({ token: "one" });
-    expect(await credentialsOf(connection, { refused: true })).toEqual({ token: "two" });
+    expect(await credentialsOf(connection, first)).toEqual({ token: "two" });
   });
 
   it("of an embedded server gives its token, and keeps the password out of the address", async () => {
     const text = kubeconfigFor({ url: "http://127.0.0.1:8080", token: "s/3" });
 
-    expect(await fromKubeconfig({ text })).toMatchObject({
+    expect(await connectionIn(text)).toMatchObject({
       url: "http://127.0.0.1:8080",
       credentials: { token: "s/3" },
     });
@@ -86,65 +87,87 @@ describe("a kubeconfig", () => {
   it("with a password in the address alone shows that", async () => {
     const text = config({ cluster: { server: "http://u:p%2F@one:80" } });
 
-    const { url, credentials } = await fromKubeconfig({ text });
+    const { url, credentials } = await connectionIn(text);
 
     expect(url).toBe("http://one");
     expect(credentials).toEqual({ basic: { username: "u", password: "p/" } });
   });
 
-  it("may ask to act for somebody else", async () => {
+  it("may impersonate another user", async () => {
     const text = config({ user: { token: "T", as: "eve", "as-groups": ["g"] } });
 
-    expect((await fromKubeconfig({ text })).credentials).toMatchObject({ impersonate: { user: "eve", groups: ["g"] } });
+    expect((await connectionIn(text)).credentials).toMatchObject({ impersonate: { user: "eve", groups: ["g"] } });
   });
 });
 
-describe("a kubeconfig with a plugin", () => {
-  it("shows the token that the plugin prints, and asks it again when that is refused", async () => {
-    const connection = await fromKubeconfig({ text: config({ user: { exec: await plugin(), as: "eve" } }) });
+describe("several kubeconfigs", () => {
+  it("are merged: the first that has an entry or a current context wins, and missing files are skipped", async () => {
+    await write("one", { users: [{ name: "me", user: { token: "ONE" } }] });
+    await write("two", JSON.parse(config({ user: { token: "TWO" } })));
+    const paths = ["missing", "one", "two"].map((name) => join(folder, name));
 
-    const [one, again] = [await credentialsOf(connection), await credentialsOf(connection)];
-    const next = await credentialsOf(connection, { refused: true });
+    const { url, credentials } = await fromKubeconfig({ path: paths, env: {} });
 
-    expect(one).toEqual({ token: "token-1", impersonate: { user: "eve", groups: [] } });
-    expect(again).toEqual(one);
-    expect(next).toMatchObject({ token: "token-2" });
+    expect(url).toBe("https://one:6443");
+    expect(credentials).toEqual({ token: "ONE" });
   });
 
-  it("never repeats what a failing plugin prints", async () => {
-    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "sh", args: ["-c", "echo s3cret"] };
-    const connection = await fromKubeconfig({ text: config({ user: { exec } }) });
+  it("name files relative to the file that names them", async () => {
+    await mkdir(join(folder, "elsewhere"), { recursive: true });
+    await writeFile(join(folder, "elsewhere", "ca.pem"), "CA of elsewhere");
+    const cluster = { server: "https://elsewhere:6443", "certificate-authority": "ca.pem" };
+    await write("elsewhere/config", { clusters: [{ name: "one", cluster }] });
+    await write("three", JSON.parse(config({ user: { token: "T" } })));
 
-    const error = await credentialsOf(connection).catch((cause: unknown) => cause);
+    const path = [join(folder, "elsewhere", "config"), join(folder, "three")];
 
-    expect(error).toMatchObject({
-      code: "unavailable",
-      message: expect.stringContaining('user "me"'),
+    expect(await fromKubeconfig({ path, env: {} })).toMatchObject({
+      url: "https://elsewhere:6443",
+      ca: "CA of elsewhere",
     });
-    expect(`${error} ${(error as Error).cause}`).not.toContain("s3cret");
   });
 });
 
 describe("a kubeconfig that cannot be used", () => {
   it.each<[string, string, string]>([
-    ["a broken line", "a: b\ntoken: 's3cret\nc: d", "kubeconfig: not valid YAML at line"],
-    ["a scalar", "s3cret", "kubeconfig: the file is not a mapping"],
-    ["a number for a token", config({ user: { token: 5 } }), 'kubeconfig: token of user "me" is not a string'],
+    ["a broken line", "a: b\ntoken: 's3cret\nc: d", "is not valid YAML at line"],
+    ["a scalar", "s3cret", "must be an object, not text"],
+    ["a number for a token", config({ user: { token: 5 } }), "token must be text, not a number"],
     ["no current context", "clusters: null", "kubeconfig: no context is chosen"],
     ["a context that is not there", "current-context: nowhere", 'kubeconfig: there is no context "nowhere"'],
     ["a server that is no URL", config({ cluster: { server: "one:s3cret@" } }), "the server of the cluster"],
+    [
+      "an auth provider",
+      config({ user: { "auth-provider": { name: "oidc" } } }),
+      "auth-provider is not supported; use",
+    ],
+    [
+      "an exec plugin of an old version",
+      config({ user: { exec: { apiVersion: "v0", command: "x" } } }),
+      "exec.apiVersion must be one of",
+    ],
     ["a proxy", config({ cluster: { "proxy-url": "http://u:s3cret@proxy" } }), "proxy-url is not supported"],
     ["a file that is not there", config({ cluster: { "certificate-authority": "/nope" } }), "/nope cannot be read"],
   ])("because of %s says so, and no secret", async (_why, text, message) => {
-    const error = await fromKubeconfig({ text }).catch((cause: unknown) => cause);
+    const error = await connectionIn(text).catch((cause: unknown) => cause);
 
     expect(error).toMatchObject({ name: "KubeError", code: "invalid", message: expect.stringContaining(message) });
     expect(`${error} ${JSON.stringify(error)}`).not.toContain("s3cret");
   });
 });
 
-function credentialsOf({ credentials }: Connection, { refused = false } = {}) {
-  return typeof credentials === "function" ? credentials({ now: 0, refused }) : Promise.resolve(credentials);
+function credentialsOf({ credentials }: Connection, refused?: Credentials) {
+  return typeof credentials === "function" ? credentials({ clock: systemClock(), refused }) : credentials;
+}
+
+async function connectionIn(text: string, context?: string): Promise<Connection> {
+  const path = join(folder, "kubeconfig");
+  await writeFile(path, text);
+  return fromKubeconfig({ path, context, env: {} });
+}
+
+async function write(name: string, content: object): Promise<void> {
+  await writeFile(join(folder, name), JSON.stringify(content));
 }
 
 function config({ user = {}, cluster = {} }: { user?: object; cluster?: object }): string {
@@ -163,15 +186,6 @@ function config({ user = {}, cluster = {} }: { user?: object; cluster?: object }
       { name: "nobody", user: null },
     ],
   });
-}
-
-/** Prints token-1, then token-2, and so on. */
-async function plugin() {
-  const counter = join(folder, "count");
-  await writeFile(counter, "");
-  const credential = `{"kind":"ExecCredential","status":{"token":"token-'"$(wc -c < ${counter} | tr -d ' ')"'"}}`;
-  const args = ["-c", `printf x >> ${counter}; printf '%s' '${credential}'`];
-  return { apiVersion: "client.authentication.k8s.io/v1", command: "sh", args };
 }
 
 function base64(text: string): string {
