@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubeClient } from "../src/kube/index.ts";
 import { codingTasks } from "../src/resources/index.ts";
-import { type AgentStep, codingAgent } from "../test/doubles/coding-agent.ts";
 import { type GitLabDouble, startGitLab } from "../test/doubles/gitlab/start-gitlab.ts";
+import { type CoderStep, scriptedCoder } from "../test/doubles/scripted-coder.ts";
 import { until } from "../test/executor/processes/until.ts";
 import { UpProcess } from "../test/services/up-process.ts";
 
-// npm run demo:agent            the coding agent reviews a merge request, and does what a comment asks for
+// npm run demo:agent            the coder reviews a merge request, and does what a comment asks for
 // npm run demo:agent -- --json  the last line is one JSON object
 //
-// GitLab is the server of our tests, with real git behind it, and the coding agent a script that knows three answers.
+// GitLab is the server of our tests, with real git behind it, and the coder a script that knows three answers.
 // All between the two is Interlock, as `npm start` runs it.
 
 const secret = "secret-of-the-webhook";
@@ -24,7 +24,7 @@ const cases = [
 ] as const;
 
 const folder = await mkdtemp(join(tmpdir(), "interlock-demo-"));
-// The coding agent may be another user.
+// The coder may be another user.
 await chmod(folder, 0o755);
 const gitlab = await startGitLab();
 const up = await startInterlock(gitlab);
@@ -41,7 +41,7 @@ try {
 /** With a webhook that reports everything twice. */
 async function startInterlock(gitlab: GitLabDouble): Promise<UpProcess> {
   const { token, username } = gitlab.addUser("copilot");
-  const command = JSON.stringify(await codingAgent(folder, { cases }));
+  const command = JSON.stringify(await scriptedCoder(folder, { cases }));
   const settings = { gitlab: { url: gitlab.url, token, username, webhookSecret: secret }, agent: { command } };
   const up = await UpProcess.start({}, { settings });
   const [, hook = ""] = /agent +http\S+ +webhooks at (\S+)/.exec(up.screen) ?? [];
@@ -83,7 +83,7 @@ async function play(gitlab: GitLabDouble, client: KubeClient) {
   }
 }
 
-function answer(summary: string, message?: string): AgentStep {
+function answer(summary: string, message?: string): CoderStep {
   const finding = { path: "price.ts", line: 2, severity: "warning", message };
   return { do: "answer", value: { summary, findings: message ? [finding] : [] } };
 }

@@ -11,7 +11,7 @@ import type { Plan } from "./plans.ts";
 const secret = "a-secret-for-benchmarks";
 
 /**
- * One event after the other to `interlock up`, from the webhook leaving GitLab to the first thing that the coding agent does.
+ * One event after the other to `interlock up`, from the webhook leaving GitLab to the first thing that the coder does.
  * After each event the same work of git is done alone, on the same commit, with a cache that has seen the same; that is
  * what is taken off.
  */
@@ -37,7 +37,7 @@ export async function measureEvents(folder: string, { events }: Plan) {
   const git = await gitAlone(join(folder, "git-alone"), about);
   const samples: { review: number; command: number; gitForReview: number; gitForCommand: number }[] = [];
 
-  /** From `sentMs` to the coding agent's start. Returns when all that follows is over, too. */
+  /** From `sentMs` to the coder's start. Returns when all that follows is over, too. */
   async function followed(sentMs: number, iid: number, answers: number): Promise<number> {
     const startedMs = await witness.next();
     while ((await gitlab.ask("answers", iid)) < answers) await sleep(clock, 20);
@@ -72,7 +72,7 @@ export async function measureEvents(folder: string, { events }: Plan) {
   };
 }
 
-/** A coding agent that writes down when it started, and finds nothing. A shell, because that starts in a millisecond or two. */
+/** A coder that writes down when it started, and finds nothing. A shell, because that starts in a millisecond or two. */
 class Witness {
   readonly command: readonly string[];
   readonly #file: string;
@@ -81,7 +81,7 @@ class Witness {
   constructor(file: string) {
     this.#file = file;
     writeFileSync(file, "");
-    // The coding agent is another user if we are root.
+    // The coder is another user if we are root.
     chmodSync(file, 0o666);
     const script = `date +%s%3N >> "$1"; cat > /dev/null; echo '{"summary": "Looked at it.", "findings": []}'`;
     this.command = ["/bin/sh", "-c", script, "sh", file];

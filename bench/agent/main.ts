@@ -17,7 +17,7 @@ const plan = process.argv.includes("--quick") ? plans.quick : plans.full;
 console.log(`Node ${process.version}, ${cpus().length} CPUs`);
 const { BENCH_DIR = tmpdir() } = process.env;
 const folder = mkdtempSync(join(BENCH_DIR, "interlock-bench-"));
-// The coding agent is another user if we are root, and passes through it.
+// The coder is another user if we are root, and passes through it.
 chmodSync(folder, 0o711);
 try {
   conclude(

@@ -1,2 +1,2 @@
-/** The token that is good now. `refused`: the one given last is taken no more, so look whether there is another. */
+/** Returns the current token. `refused`: the server rejects the last one, so the source is read again. */
 export type AccessToken = (state: { readonly refused: boolean }) => Promise<string>;

@@ -3,7 +3,7 @@ import { type AccessRequest, accessRefusal } from "./access.ts";
 
 const [guest, reporter, developer, maintainer] = [10, 20, 30, 40];
 
-describe("who is served", () => {
+describe("access to the agent", () => {
   it.each<[string, Partial<AccessRequest>, string | undefined]>([
     ["a Developer at the default", { level: developer }, undefined],
     ["a Maintainer at the default", { level: maintainer }, undefined],
@@ -16,8 +16,8 @@ describe("who is served", () => {
     ["a fork that a Developer asks for", { isFork: true, isRequested: true }, undefined],
     ["a fork that a Reporter asks for", { isFork: true, isRequested: true, level: reporter }, "AccessTooLow"],
     ["a fork that a non-member asks for", { isFork: true, isRequested: true, level: 0 }, "NotAMember"],
-    ["a Developer's fork that no one asks for", { isFork: true }, "ForkNotRequested"],
-    ["a non-member's fork that no one asks for", { isFork: true, level: 0 }, "ForkNotRequested"],
+    ["a Developer's fork without a request", { isFork: true }, "ForkNotRequested"],
+    ["a non-member's fork without a request", { isFork: true, level: 0 }, "ForkNotRequested"],
     ["a Developer's fork with forks: always", { isFork: true, forks: "always" }, undefined],
     ["a non-member's fork with forks: always", { isFork: true, forks: "always", level: 0 }, "NotAMember"],
     ["a fork that a Developer asks for with forks: never", forkNever(), "ForksNotServed"],

@@ -1,26 +1,26 @@
 /** Which merge requests from forks are served: those that a member asks for, none, or those of members. */
 export type Forks = "onRequest" | "never" | "always";
 
-/** What decides whether a review or a command is carried out. */
+/** The facts that decide whether a review or a command is carried out. */
 export interface AccessRequest {
-  /** For people: who wants it. */
+  /** The requesting user, for messages. */
   readonly username: string;
-  /** Their access level in the project, as GitLab reports it now; 0 for non-members. */
+  /** The user's access level in the project, as GitLab reports it now; 0 for non-members. */
   readonly level: number;
   readonly minAccessLevel: number;
   readonly isFork: boolean;
-  /** They asked for it in a comment; it was not triggered by a push. */
+  /** The user requested it in a comment; it was not triggered by a push. */
   readonly isRequested: boolean;
   readonly forks: Forks;
 }
 
 export interface AccessRefusal {
   readonly reason: "NotAMember" | "AccessTooLow" | "ForkNotRequested" | "ForksNotServed";
-  /** A clause for people. */
+  /** A clause for messages. */
   readonly message: string;
 }
 
-/** Why a review or a command is not carried out; undefined: it is. */
+/** Returns why a review or a command is not carried out; undefined if it is. */
 export function accessRefusal(request: AccessRequest): AccessRefusal | undefined {
   const { username, level, minAccessLevel, isFork, isRequested, forks } = request;
   if (isFork && forks === "never") {

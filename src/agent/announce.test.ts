@@ -9,7 +9,7 @@ import { agentMetrics } from "./metrics.ts";
 import { cancelled } from "./statuses.ts";
 
 describe("a cancelled task", () => {
-  it("is in the ledger with the operator who cancelled it, and why", async () => {
+  it("is in the ledger with the operator and the reason", async () => {
     const ledger = memoryLedger();
     const metrics = agentMetrics(promMetrics(), { tasks: { list: () => [] }, nowMs: () => 0 });
     const task = cancelledBy("kim@example.com", "not needed");

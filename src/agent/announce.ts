@@ -5,15 +5,15 @@ import { taskFacts, taskReceivedEvent } from "../tasks/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
 
-/** Tells the ledger, metrics and logs what became of tasks. */
+/** Reports the progress of tasks to the ledger, the metrics and the log. */
 export interface AnnounceTask {
-  /** On record before it is written, once for the pauses that cover it. */
+  /** Appended before the status is written, once for each set of pauses. */
   pausing(task: CodingTask, paused: Paused): Promise<void>;
-  /** On record before the work begins. */
+  /** Appended before the work begins. */
   began(task: CodingTask, isFirstTry: boolean): Promise<void>;
-  /** On record before it is written: what is closed is not looked at again. */
+  /** Appended before the status is written: a closed task is not observed again. */
   ending(task: CodingTask, status: CodingTaskStatus): Promise<void>;
-  /** It was written, by us. */
+  /** Called after this process has written the final status. */
   ended(task: CodingTask): void;
 }
 
@@ -31,7 +31,7 @@ export function announcer({ ledger, metrics, log, nowMs }: Audience): AnnounceTa
       log.info("task paused", { ...fieldsOf(task), pauses: paused.pauses.map(({ name }) => name) });
     },
     async began(task, isFirstTry) {
-      // Whoever made the task may have died before it was on record; told twice is told once.
+      // The creator of the task may have died before it was recorded. The ledger keeps one event per id.
       await Promise.all([taskReceivedEvent(task), startedEvent(task)].map((event) => ledger.append(event)));
       if (isFirstTry) metrics.began(task, nowMs());
       log.info("task started", { ...fieldsOf(task), attempt: task.status?.attempts });

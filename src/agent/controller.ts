@@ -27,19 +27,21 @@ export interface AgentOptions extends Omit<Tools, "tasksOf" | "pauses" | "intake
 export interface Agent {
   readonly ready: Promise<void>;
   readonly isReady: boolean;
-  /** Why tasks that are stalled cannot be reported as such; undefined while they can. */
+  /** Why stalled tasks cannot be reported as such; undefined while they can. */
   readonly problem: string | undefined;
-  /** Begins nothing new, hands over what is under way, and stops following. */
+  /** Starts nothing new, hands running tasks over, and stops the watches. */
   stop(options: { readonly deadlineMs: number }): Promise<void>;
 }
 
-/** Somebody else works on it. If they vanish their lock is free within its ttl, and then it is our turn to see that. */
+/**
+ * Another replica works on the task. If that replica dies, its lock expires, and this replica notices after this delay.
+ */
 const busyMs = 5_000;
 
-/** Somebody who has just closed a task is letting go of the lock, and is waited for; somebody at work is not. */
+/** A replica that has just closed a task still releases its lock, and is waited for; a replica at work is not. */
 const handOverMs = 500;
 
-/** Works on coding tasks, from now on until `stop`. Any number of replicas may do so. */
+/** Works on coding tasks until `stop`. Any number of replicas may run. */
 export function startAgent(given: AgentOptions): Agent {
   const { redact } = given;
   const options: AgentOptions = {
@@ -64,16 +66,16 @@ export function startAgent(given: AgentOptions): Agent {
   const ownWrites = new OwnWrites();
   tasks.subscribe((event, task) => event === "DELETED" && ownWrites.forget(task));
   const nowMs = () => client.serverNowMs();
-  // Coding tasks are on branches: how other kinds are spelled does not matter.
+  // Coding tasks are on branches, so the spelling of other kinds does not matter.
   const pauses = () => lastingPauses(allPauses.list(), nowMs(), builtInKinds);
   const intake = taskIntake({ client, ledger, namespace: settings.namespace, log });
   const announce = announcer({ ledger, log, metrics: agentMetrics(options.metrics, { tasks, nowMs }), nowMs });
   const tasksOf = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
   const lineWith = (task: CodingTask) => tasks.byIndex("line", keyOf(...lineOf(task)));
-  /** Until when somebody else is supposed to work on a task, by our own clock. */
+  /** Until when another replica is assumed to work on a task, by the local clock. */
   const busyUntil = new Map<string, number>();
   tasks.subscribe((event, task) => {
-    // Whoever was in the way is not any more.
+    // A task that is closed or deleted no longer blocks the others of its queue.
     if (event === "DELETED" || isClosed(task))
       for (const { metadata } of lineWith(task)) busyUntil.delete(metadata.uid ?? "");
   });
@@ -86,7 +88,7 @@ export function startAgent(given: AgentOptions): Agent {
     find: (key: string) => tasks.get(refOfKey(key)),
     redact: (text: string) => redact(text),
   };
-  /** Attempts run beside the controller, which succeeds while they fail. */
+  /** Attempts run outside of the controller, whose reconciliation succeeds while they fail. */
   const attempts = stalls.watch(subject);
   const workers = new Workers({
     size: settings.concurrency,
@@ -104,7 +106,7 @@ export function startAgent(given: AgentOptions): Agent {
       } catch (error) {
         busyUntil.set(uid, clock.now() + busyMs);
         attempts.failed(objectKey(task), error, busyMs);
-        log.warn("work on a task broke off; it is taken up again", { task: task.metadata.name, error });
+        log.warn("task attempt aborted", { task: task.metadata.name, error });
       }
     },
     over: (task) => controller.add(objectKey(task)),
@@ -118,7 +120,7 @@ export function startAgent(given: AgentOptions): Agent {
     problem,
     concurrency: 8,
     sources: [
-      // Whoever ends, begins or waits moves the line.
+      // Every change of a task can change the position of the others in its queue.
       keysFrom(tasks, (task) => [objectKey(task), ...lineWith(task).filter(isOpen).map(objectKey)]),
       pauseChanges(allPauses, { clock, nowMs, keys: () => tasks.list().filter(isOpen).sort(inOrder).map(objectKey) }),
     ],
@@ -138,7 +140,7 @@ export function startAgent(given: AgentOptions): Agent {
     stalls: stalls.watch(subject),
   });
 
-  /** What we work on may be unwanted by now. */
+  /** Stops a running attempt that is cancelled or superseded. */
   async function interruptIfNeeded(task: CodingTask): Promise<undefined> {
     const { uid = "" } = task.metadata;
     const by = cancelRequest(task);
@@ -147,7 +149,10 @@ export function startAgent(given: AgentOptions): Agent {
     if (head !== undefined) workers.interrupt(uid, { kind: "superseded", by: head });
   }
 
-  /** Another commit waits for review: is it the head by now? Only GitLab knows which of two commits came later. */
+  /**
+   * Returns the head of the merge request if it is another commit that waits for review. Only GitLab can order two
+   * commits.
+   */
   async function newerHead(task: CodingTask): Promise<string | undefined> {
     const { spec } = task;
     if (spec.type !== "Review") return undefined;

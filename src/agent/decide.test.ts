@@ -9,67 +9,68 @@ const day = 24 * 3_600_000;
 
 describe("a coding task", () => {
   it.each<[string, Partial<Making>, string]>([
-    ["a review is worked on at once", { type: "Review" }, "work"],
-    ["a comment is marked as seen first", { steps: [] }, "acknowledge"],
-    ["a comment that was marked is worked on", {}, "work"],
-    ["one that runs is looked after: whoever ran it may be dead", { phase: "Running" }, "work"],
-    ["one that waits for its next try waits", { phase: "Waiting", nextAttemptInMs: 30_000 }, "look-again"],
-    ["at the time of its next try it is tried", { phase: "Waiting", nextAttemptInMs: 0 }, "work"],
-    ["one that is cancelled before it began ends", { cancel: true }, "settle"],
+    ["starts a review at once", { type: "Review" }, "work"],
+    ["acknowledges a comment first", { steps: [] }, "acknowledge"],
+    ["starts an acknowledged comment", {}, "work"],
+    ["checks a running task, whose replica may be dead", { phase: "Running" }, "work"],
+    ["waits for the next attempt", { phase: "Waiting", nextAttemptInMs: 30_000 }, "look-again"],
+    ["starts the next attempt in time", { phase: "Waiting", nextAttemptInMs: 0 }, "work"],
+    ["ends a cancelled task that has not started", { cancel: true }, "settle"],
+    ["leaves a cancelled running task to its attempt", { phase: "Running", attempts: 1, cancel: true }, "work"],
     [
-      "one that is cancelled while it runs is for whoever runs it",
-      { phase: "Running", attempts: 1, cancel: true },
-      "work",
-    ],
-    [
-      "one that is cancelled between two tries is ended at once",
+      "ends a task that is cancelled between two attempts",
       { phase: "Waiting", attempts: 1, nextAttemptInMs: 9, cancel: true },
       "work",
     ],
-    ["one that ended is remembered", { phase: "Completed", endedAgoMs: day - 1 }, "look-again"],
-    ["one that ended long ago is removed", { phase: "Completed", endedAgoMs: day }, "remove"],
+    ["keeps a closed task during its retention", { phase: "Completed", endedAgoMs: day - 1 }, "look-again"],
+    ["removes a closed task after its retention", { phase: "Completed", endedAgoMs: day }, "remove"],
   ])("%s", (_what, making, expected) => {
     expect(decision(task(making)).do).toBe(expected);
   });
 
   it.each<[string, Partial<Making>, Partial<Making>, string]>([
-    ["waits for one that came first", { note: 2 }, { note: 1 }, "wait"],
-    ["does not wait for one that came later", { note: 1 }, { note: 2 }, "work"],
-    ["waits for a later one that runs already", { note: 1 }, { note: 2, phase: "Running" }, "wait"],
+    ["waits for an earlier one", { note: 2 }, { note: 1 }, "wait"],
+    ["does not wait for a later one", { note: 1 }, { note: 2 }, "work"],
+    ["waits for a later one that is running", { note: 1 }, { note: 2, phase: "Running" }, "wait"],
     [
-      "is not held up by one that waits for its next try",
+      "does not wait for one that waits for its next attempt",
       { note: 2 },
       { note: 1, phase: "Waiting", nextAttemptInMs: 9 },
       "work",
     ],
-    ["is not held up by one that ended", { note: 2 }, { note: 1, phase: "Failed" }, "work"],
-    ["goes on if it is running itself", { note: 2, phase: "Running" }, { note: 1 }, "work"],
+    ["does not wait for a closed one", { note: 2 }, { note: 1, phase: "Failed" }, "work"],
+    ["continues if it is running", { note: 2, phase: "Running" }, { note: 1 }, "work"],
     [
-      "waits by the second of creation before anything else",
+      "is ordered by the second of its creation first",
       { note: 1, createdAgoMs: 0 },
       { note: 2, createdAgoMs: 1_000 },
       "wait",
     ],
-    ["asks nobody if it writes nothing", { note: 2, verb: "status" }, { note: 1, phase: "Running" }, "work"],
+    [
+      "waits for no other if it does not change a branch",
+      { note: 2, verb: "status" },
+      { note: 1, phase: "Running" },
+      "work",
+    ],
   ])("%s", (_what, making, other, expected) => {
     expect(decision(task(making), [task(other)]).do).toBe(expected);
   });
 
   it.each<[string, Partial<Making>, string]>([
-    ["is not begun", {}, "pause"],
+    ["does not start", {}, "pause"],
     ["is not reviewed", { type: "Review" }, "pause"],
-    ["is marked as seen all the same", { steps: [] }, "acknowledge"],
-    ["is answered if it asks for no more", { verb: "status" }, "work"],
-    ["goes on if it was begun", { phase: "Running", attempts: 1 }, "work"],
-    ["goes on if it was handed over", { phase: "Waiting", attempts: 1 }, "work"],
-    ["is not tried again", { phase: "Waiting", attempts: 1, nextAttemptInMs: 0 }, "pause"],
+    ["is acknowledged", { steps: [] }, "acknowledge"],
+    ["is answered if it is a built-in command", { verb: "status" }, "work"],
+    ["continues if it has started", { phase: "Running", attempts: 1 }, "work"],
+    ["continues if it is handed over", { phase: "Waiting", attempts: 1 }, "work"],
+    ["is not retried", { phase: "Waiting", attempts: 1, nextAttemptInMs: 0 }, "pause"],
     ["can be cancelled", { cancel: true }, "settle"],
-    ["is forgotten when it is time", { phase: "Completed", endedAgoMs: day }, "remove"],
-  ])("on a branch that is paused %s", (_what, making, expected) => {
+    ["is removed after its retention", { phase: "Completed", endedAgoMs: day }, "remove"],
+  ])("on a paused branch %s", (_what, making, expected) => {
     expect(decision(task(making), [], [pause()]).do).toBe(expected);
   });
 
-  it("says by which pause it is held up, and keeps its steps and tries", () => {
+  it("names the pause that it waits for, and keeps its steps and attempts", () => {
     const waiting = task({ phase: "Waiting", attempts: 1, nextAttemptInMs: 30_000 });
 
     const { status } = decision(waiting, [], [pause({ until: iso(nowMs + day) })]) as { status: CodingTaskStatus };
@@ -84,13 +85,13 @@ describe("a coding task", () => {
     });
   });
 
-  it("goes on though one that came first is held up by a pause", () => {
+  it("continues although an earlier one waits for a pause", () => {
     const begun = task({ note: 2, phase: "Waiting", attempts: 1 });
 
     expect(decision(begun, [task({ note: 1 })], [pause()]).do).toBe("work");
   });
 
-  it("is worked on in order when the pause is over, and says no longer that it is paused", () => {
+  it("starts in order after the pause, and no longer names it", () => {
     const [first, second] = [task({ note: 1 }), task({ note: 2 })].map((one) => {
       return { ...one, status: (decision(one, [], [pause()]) as { status: CodingTaskStatus }).status };
     }) as [CodingTask, CodingTask];
@@ -100,7 +101,7 @@ describe("a coding task", () => {
     expect(decision(second, [first])).not.toHaveProperty("status.pause");
   });
 
-  it("that failed before it was paused still waits for its next try, and says so", () => {
+  it("that failed before the pause still waits for its next attempt", () => {
     const failed = task({ phase: "Waiting", attempts: 1, nextAttemptInMs: 30_000 });
     const paused = { ...failed, status: (decision(failed, [], [pause()]) as { status: CodingTaskStatus }).status };
 
@@ -111,7 +112,7 @@ describe("a coding task", () => {
     expect(decision({ ...paused, status }).do).toBe("look-again");
   });
 
-  it("says how many come first, and who is next to end", () => {
+  it("reports its position in the queue, and the task ahead", () => {
     const line = [task({ note: 1, phase: "Running" }), task({ note: 2 }), task({ note: 4 })];
 
     const { status } = decision(task({ note: 3 }), line) as { status: CodingTaskStatus };
@@ -119,7 +120,7 @@ describe("a coding task", () => {
     expect(status).toMatchObject({ phase: "Waiting", position: 2, holder: { identity: "comment 1 on group/app!7" } });
   });
 
-  it("keeps its steps and tries while it waits", () => {
+  it("keeps its steps and attempts while it waits", () => {
     const waiting = task({ note: 3, attempts: 2 });
 
     const { status } = decision(waiting, [task({ note: 1 })]) as { status: CodingTaskStatus };
@@ -170,7 +171,7 @@ function task(making: Partial<Making>): CodingTask {
     ...reading.task.metadata,
     uid: `uid-${note}`,
     creationTimestamp: iso(nowMs - createdAgoMs),
-    ...(cancel ? { annotations: { [annotationKeys.cancelRequested]: "asked for by @me" } } : {}),
+    ...(cancel ? { annotations: { [annotationKeys.cancelRequested]: "requested by @me" } } : {}),
   };
   return { ...reading.task, metadata, status: statusOf(making) };
 }

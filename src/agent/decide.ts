@@ -5,15 +5,15 @@ import { cancelled, isWaitingForPause, waitingAfterPause, waitingForPause, waiti
 
 export type Decision =
   | { readonly do: "look-again"; readonly inMs: number }
-  /** It was finished long enough ago to be forgotten. */
+  /** The retention of the closed task is over. */
   | { readonly do: "remove" }
-  /** Let its author know that it was seen. */
+  /** Shows the author that the comment was received. */
   | { readonly do: "acknowledge" }
   | { readonly do: "settle"; readonly status: CodingTaskStatus }
   | { readonly do: "wait"; readonly status: CodingTaskStatus }
-  /** Automation is paused here: it is not begun. */
+  /** Automation is paused here, so the task does not start. */
   | { readonly do: "pause"; readonly status: CodingTaskStatus; readonly paused: Paused }
-  /** It is this task's turn: have it worked on, unless somebody does. */
+  /** The task is first in its queue: start an attempt, unless one is running. */
   | { readonly do: "work" };
 
 /**
@@ -29,7 +29,7 @@ export function decide(snapshot: Snapshot): Decision {
 
   const by = cancelRequest(task);
   if (by !== undefined) {
-    // Once it was begun people were told so, and have to be told that it ends: under its lock, like all that is told.
+    // People have read that the work began, so its end is reported to them, too: under the lock, like every report.
     return begunAt(task) ? { do: "work" } : { do: "settle", status: cancelled(task, by, nowMs) };
   }
   if (needsAcknowledgement(task)) return { do: "acknowledge" };
@@ -47,7 +47,7 @@ export function decide(snapshot: Snapshot): Decision {
   return { do: "wait", status: waitingInLine(task, before.length, holder) };
 }
 
-/** Who wants the task to stop, and why. */
+/** Returns who cancelled the task, and why. */
 export function cancelRequest(task: CodingTask): string | undefined {
   const request = cancelRequestOn(task);
   if (!request) return undefined;
@@ -55,7 +55,10 @@ export function cancelRequest(task: CodingTask): string | undefined {
   return by === "unknown" ? reason : `${by}: ${reason}`;
 }
 
-/** Those that have to end first, the next to end first. Whoever waits for another try, or for a pause to end, lets others pass. */
+/**
+ * Returns the tasks that end first, the next to end first. A task that waits for its next attempt or for a pause lets
+ * others pass.
+ */
 function tasksBefore({ task, line, pauses, nowMs }: Snapshot): readonly CodingTask[] {
   if (!isWriting(task)) return [];
   const isHeldUp = (other: CodingTask) => nextAttemptMs(other) > nowMs || taskPause(other, pauses, nowMs) !== undefined;
@@ -67,7 +70,9 @@ function isRunningNow({ status }: CodingTask): boolean {
   return status?.phase === "Running";
 }
 
-/** An issue stays where it asks for work until somebody moves it: its failure is remembered for longer, and told once. */
+/**
+ * An issue stays in its trigger status until a person moves it: its failure is kept for longer, so it is reported once.
+ */
 const issuesKept = 30;
 
 function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Snapshot): Decision {

@@ -3,12 +3,12 @@ import type { RemoteError } from "./remote-error.ts";
 
 export type TaskResult = NonNullable<Extract<CodingTaskStatus, { phase: "Completed" }>["result"]>;
 
-/** How a try came out. Messages are for people, and hold no secret. */
+/** The result of an attempt. Messages are shown to people and contain no secret. */
 export type End =
   | { readonly kind: "completed"; readonly message: string; readonly result?: TaskResult }
-  /** Something newer took its place. */
+  /** A newer commit replaces it. */
   | { readonly kind: "superseded"; readonly by: string; readonly message: string }
-  /** `isQuiet`: nobody waits for it any more, and nobody was told that it had begun. `reason`: it is not served. */
+  /** `isQuiet`: nothing is posted, because no note announced the work. `reason`: why the user is not served. */
   | { readonly kind: "cancelled"; readonly message: string; readonly reason?: string; readonly isQuiet?: boolean }
   | Failed;
 
@@ -17,20 +17,20 @@ export interface Failed {
   /** One word in CamelCase. */
   readonly reason: string;
   readonly message: string;
-  /** Whether another try may come out better. */
+  /** Whether another attempt may succeed. */
   readonly retry: boolean;
-  /** It is not the task's fault: GitLab or Jira is away, or takes our token no more. Such a try does not count. */
+  /** GitLab or Jira is unavailable, or rejects our token. Such an attempt does not count. */
   readonly isOutage?: boolean;
-  /** When to try again at the earliest, if somebody said so. */
+  /** The earliest next attempt, if the server asked for a delay. */
   readonly retryAfterMs?: number;
-  /** Nothing is posted: it is not known whether its author may cause that. */
+  /** Nothing is posted, because the access of the author is unknown. */
   readonly isQuiet?: boolean;
 }
 
-/** The end of a try that GitLab or Jira brought about. */
+/** Maps an error of GitLab or Jira to the result of an attempt. */
 export function endOfRemoteError({ kind, status, message, retryAfterMs }: RemoteError): Failed {
   const reason = { unavailable: "Unavailable", denied: "Denied", missing: "Missing", refused: "Refused" }[kind];
-  // A token that is taken no more is renewed by people, and then everything that waited goes on.
+  // An operator replaces a rejected token, and then the waiting tasks continue.
   const isOutage = kind === "unavailable" || status === 401;
   return { ...failed(reason, message, isOutage), isOutage, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }

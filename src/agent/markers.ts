@@ -1,28 +1,28 @@
 /**
- * Marks in what we write on GitLab and Jira, by which we recognise it: GitLab and Jira keep no key of ours, and a reply
- * that got lost must not make us say things twice. HTML comments are not shown.
+ * Marks by which we recognise our own notes on GitLab and comments on Jira: both keep no key of ours, and a lost
+ * response must not lead to a second note. HTML comments are not displayed.
  */
 export const markers = {
   /** One finding of one task. */
   finding: (uid: string, n: number) => mark(`finding=${uid}/${n}`),
-  /** What a task answers: one note that is changed as the work goes on. */
+  /** The note of a task, which is changed as the work proceeds. */
   answer: (uid: string) => mark(`answer=${uid}`),
-  /** The summary of all reviews of a merge request, with the commits they were of, newest first. */
+  /** The summary of all reviews of a merge request, with the reviewed commits, newest first. */
   summary: (shas: readonly string[]) => mark(`reviewed=${shas.join(",")}`),
 } as const;
 
-/** For where HTML comments are shown as they are. */
+/** For systems that display HTML comments. */
 export const plainMarkers = {
   answer: (uid: string) => `[interlock ${uid}]`,
 } as const;
 
-/** The commits that a summary says were reviewed, newest first; undefined if it is none. */
+/** Returns the commits that a summary lists as reviewed, newest first; undefined if the text is no summary. */
 export function reviewedIn(body: string): readonly string[] | undefined {
   const [, shas] = /<!-- interlock reviewed=([0-9a-f,]*) -->/.exec(body) ?? [];
   return shas?.split(",").filter((sha) => sha !== "");
 }
 
-/** Text of others, in which nothing can be taken for a mark of ours. */
+/** Text from outside, in which nothing can be mistaken for our mark. */
 export function withoutMarks(text: string): string {
   return text.replace(/<!--/g, "<!\u200b--");
 }

@@ -5,7 +5,7 @@ import { agentMetrics } from "./metrics.ts";
 
 const minute = 60_000;
 
-it("shows how old the oldest task in each phase is that is not closed", async () => {
+it("shows the age of the oldest open task in each phase", async () => {
   const tasks = [
     task(50, undefined),
     task(7, { phase: "Pending" }),

@@ -5,26 +5,29 @@ import { type ClosedTaskPhase, closedTaskPhases } from "./snapshot.ts";
 import { isWaitingForPause } from "./statuses.ts";
 
 export interface AgentMetrics {
-  /** Work on it began, for the first time. */
+  /** The first attempt began. */
   began(task: CodingTask, nowMs: number): void;
   ended(task: CodingTask): void;
 }
 
 type TaskType = CodingTaskSpec["type"];
 const types = ["Review", "Command", "Issue"] as const satisfies readonly TaskType[];
-/** `Paused` waits for people, and is not for them to worry about as `Waiting` is. */
+/** `Paused` tasks wait for people and raise no alert, unlike `Waiting` ones. */
 const openPhases = ["Pending", "Waiting", "Paused", "Running"] as const;
-/** Seconds. Work takes as long as an agent takes; waits begin at milliseconds. */
+/** In seconds. The work takes as long as the coder takes; waits start at milliseconds. */
 const buckets = [0.05, 0.25, 1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
-/** Declares the agent's metrics. Waiting and working are told apart: a slow agent and a long line need different help. */
+/**
+ * Declares the agent's metrics. Waiting and working are separate: a slow coder and a long queue need different
+ * remedies.
+ */
 export function agentMetrics(
   metrics: Metrics,
   { tasks, nowMs }: { readonly tasks: Pick<Informer<CodingTask>, "list">; readonly nowMs: () => number },
 ): AgentMetrics {
   metrics.gauge({
     name: "agent_open_tasks",
-    help: "Coding tasks that are not closed, by phase.",
+    help: "Open coding tasks by phase.",
     labels: { phase: openPhases },
     collect(gauge) {
       const all = tasks.list();
@@ -35,7 +38,7 @@ export function agentMetrics(
   });
   metrics.gauge({
     name: "agent_oldest_task_seconds",
-    help: "How old the oldest task in a phase is: since it was received, or Running since it was begun; 0 if none is.",
+    help: "Age of the oldest task in a phase: since it was received or, if Running, since it started; 0 without tasks.",
     labels: { phase: openPhases },
     collect(gauge) {
       const since = sinceOf(tasks.list());
@@ -44,29 +47,29 @@ export function agentMetrics(
   });
   const waited = metrics.histogram({
     name: "coding_tasks_wait_seconds",
-    help: "From when a task was received until work on it first began.",
+    help: "Time from the receipt of a task to its first attempt.",
     labels: { type: types },
     buckets,
   });
   const reviews = metrics.counter({
     name: "reviews_total",
-    help: "Reviews that were closed, by how they ended.",
+    help: "Closed reviews by outcome.",
     labels: { outcome: closedTaskPhases },
   });
   const reviewed = metrics.histogram({
     name: "reviews_duration_seconds",
-    help: "From the first beginning of a review until its end, without the wait before.",
+    help: "Time from the first attempt of a review to its end.",
     labels: { outcome: closedTaskPhases },
     buckets,
   });
   const tasksEnded = metrics.counter({
     name: "coding_tasks_total",
-    help: "Commands and issues that were closed, by how they ended.",
+    help: "Closed commands and issues by outcome.",
     labels: { type: types, outcome: closedTaskPhases },
   });
   const worked = metrics.histogram({
     name: "coding_tasks_duration_seconds",
-    help: "From the first beginning of a command or issue until its end, without the wait before.",
+    help: "Time from the first attempt of a command or issue to its end.",
     labels: { type: types, outcome: closedTaskPhases },
     buckets,
   });

@@ -8,7 +8,7 @@ import { pauseChanges } from "./pause-changes.ts";
 
 const minute = 60_000;
 
-describe("what may be decided otherwise because of pauses", () => {
+describe("the keys of open tasks", () => {
   let clock: ManualClock;
   let client: KubeClient;
   let told: string[];
@@ -25,7 +25,7 @@ describe("what may be decided otherwise because of pauses", () => {
     source.feed((key) => told.push(key));
   });
 
-  it("is told of in order when a pause begins, is ended, and is deleted", async () => {
+  it("are added in order when a pause begins, is ended, and is deleted", async () => {
     const made = await pauseMade();
     expect(await heard()).toEqual(["a", "b"]);
 
@@ -40,7 +40,7 @@ describe("what may be decided otherwise because of pauses", () => {
     expect(await heard()).toEqual(["a", "b", "a", "b"]);
   });
 
-  it("is told of when a pause is over, each at its time", async () => {
+  it("are added when a pause ends, each at its time", async () => {
     await pauseMade({ name: "long", untilInMs: 9 * minute });
     await pauseMade({ name: "short", untilInMs: 2 * minute });
     await heard();
@@ -70,7 +70,7 @@ describe("what may be decided otherwise because of pauses", () => {
     return new Date(client.serverNowMs() + inMs).toISOString();
   }
 
-  /** What was told since the last time, once the watch has brought everything. */
+  /** The keys that were added since the last call, after the watch has delivered everything. */
   async function heard(): Promise<readonly string[]> {
     await clock.advance(0);
     return told.splice(0);

@@ -5,13 +5,16 @@ import type { Clock, Timer } from "../time/index.ts";
 
 interface PauseChangesOptions {
   readonly clock: Clock;
-  /** By the API server's clock, which the ends of pauses are meant by. */
+  /** The API server's clock, which the ends of pauses refer to. */
   readonly nowMs: () => number;
-  /** What may be decided otherwise, in the order in which it is to be looked at. */
+  /** The keys whose decision may change, in the order in which they are reconciled. */
   readonly keys: () => readonly string[];
 }
 
-/** All `keys` whenever a pause begins or ends, by a person's hand or by its time: one timer for all, so that they stay in order. */
+/**
+ * Adds all `keys` whenever a pause begins or ends, by an operator or by its time: one timer for all keeps them in
+ * order.
+ */
 export function pauseChanges(
   pauses: Informer<AutomationPause>,
   { clock, nowMs, keys }: PauseChangesOptions,
@@ -28,7 +31,7 @@ export function pauseChanges(
         const lasting = pauses.list().filter((pause) => isLasting(pause, nowMs()));
         const ends = lasting.flatMap(({ spec }) => (spec.until === undefined ? [] : [Date.parse(spec.until)]));
         if (ends.length === 0) return;
-        // Clocks may be set meanwhile: what is told too early is looked at once more when it is time.
+        // The clock may be adjusted meanwhile: a key that is added too early is added again in time.
         const delayMs = Math.min(longestMs, Math.max(1, Math.min(...ends) - nowMs()));
         timer = clock.after(delayMs, () => [tell(), plan()], { background: true });
       };
@@ -44,5 +47,5 @@ export function pauseChanges(
   };
 }
 
-/** A timer that waits for longer than 24 days fires at once. */
+/** A timer with a longer delay than 24 days fires at once. */
 const longestMs = 24 * 3_600_000;

@@ -23,7 +23,7 @@ export interface Deps {
   readonly log: Logger;
 }
 
-/** Does what was decided, unless it takes long: that is left to the workers. Returns when to look again. */
+/** Performs the decision; the workers do the long work. Returns when to reconcile again. */
 export async function perform(
   decision: Decision,
   task: CodingTask,
@@ -37,7 +37,7 @@ export async function perform(
     case "look-again":
       return decision.inMs;
     case "work":
-      // What waits for a free place must not go on saying that it is paused.
+      // A task that waits for a free worker must not be displayed as paused.
       if (!workers.offer(task) && isWaitingForPause(task)) {
         await writeStatus(task, waitingAfterPause(task), deps, signal);
       }
@@ -61,8 +61,8 @@ export async function perform(
 }
 
 /**
- * A mark on the comment says at once that it was seen. Setting it twice sets it once, whoever does so. The comment of a
- * user who is not served is not marked, and its task ends here; the work itself looks the access up again.
+ * Marks the comment, so that its author sees at once that it was received. Repeating it is harmless. The comment of a
+ * user who is not served gets no mark, and its task ends here; the attempt checks the access again.
  */
 async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
   const { spec } = task;
@@ -74,7 +74,7 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
     const level = await gitlab.accessLevel(spec.project.id, spec.note.authorId, signal);
     const refusal = accessRefusal({
       ...{ username: spec.requestedBy ?? "", level, minAccessLevel: settings.minAccessLevel },
-      // Forks are looked at when the work begins: a member who asks for one is told.
+      // Forks are checked when the work begins: a member who asks for one gets an answer.
       ...{ isFork: false, isRequested: true, forks: settings.forks },
     });
     if (refusal) {
@@ -84,8 +84,8 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
     await gitlab.award(place, spec.note.id, "eyes", signal);
   } catch (error) {
     if (!isRemoteError(error) || error.kind === "unavailable") throw error;
-    // The mark is a courtesy. Whether the comment is acted on is decided when the work begins.
-    log.warn("a comment could not be marked as seen", { task: task.metadata.name, error });
+    // The mark is optional. Whether the comment is acted on is decided when the work begins.
+    log.warn("comment acknowledgement failed", { task: task.metadata.name, error });
     result = { not: error.message };
   }
   const step = { name: "acknowledge", completedAt: iso(client.serverNowMs()), result };
@@ -109,7 +109,7 @@ async function writeStatus(
   const wanted = await redactedStatus(status, redact);
   if (isDeepStrictEqual(task.status, wanted)) return undefined;
   const outcome = await client.update(codingTasks, { ...task, status: wanted }, { subresource: "status", signal });
-  // If somebody was faster, the watch brings what they wrote.
+  // After a conflict, the watch brings the newer object.
   if (outcome.kind !== "updated") return undefined;
   ownWrites.note(outcome.object);
   return outcome.object;

@@ -1,18 +1,18 @@
 /**
- * What a call to somebody else's server came to, if not to an answer:
- * - `unavailable`: it did not answer, or said that it cannot just now; trying again may help
- * - `denied`: our token is not good enough, or no longer
- * - `missing`: what we asked about is not there, or is not shown to us
- * - `refused`: it was understood and declined; the same call will be declined again
+ * The kind of a failed call to a remote server:
+ * - `unavailable`: no response, or a temporary error; a retry may help
+ * - `denied`: our token is rejected, or has too few rights
+ * - `missing`: the object does not exist, or is hidden from us
+ * - `refused`: the request is rejected; a retry gets the same response
  */
 export type RemoteErrorKind = "unavailable" | "denied" | "missing" | "refused";
 
-/** A failed call to GitLab, Jira or a Git server. The message is for people, and holds no secret. */
+/** A failed call to GitLab, Jira or a Git server. The message is shown to people and contains no secret. */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
   readonly kind: RemoteErrorKind;
   readonly status: number | undefined;
-  /** When the server wants to be asked again. */
+  /** The delay that the server asks for. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: RemoteErrorKind, message: string, details: { status?: number; retryAfterMs?: number } = {}) {

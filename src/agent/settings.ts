@@ -6,26 +6,26 @@ export interface Settings {
   readonly namespace: string;
   /** Tasks that one process works on at a time. */
   readonly concurrency: number;
-  /** After so many tries that failed a task is given up. */
+  /** A task fails after this many failed attempts. */
   readonly maxAttempts: number;
   readonly backoff: Backoff;
-  /** So long a task waits for a GitLab or Jira that is away, or takes our token no more. */
+  /** How long a task waits for a GitLab or Jira that is unavailable or rejects our token. */
   readonly patienceMs: number;
-  /** How long finished tasks are remembered. */
+  /** How long closed tasks are kept. */
   readonly keepFinishedMs: number;
   /** The access level in GitLab below which authors and commenters are not served. */
   readonly minAccessLevel: number;
   readonly forks: Forks;
-  /** Who commits. */
+  /** The author of commits. */
   readonly author: { readonly name: string; readonly email: string };
-  /** Whether merge requests for issues begin as drafts. */
+  /** Whether merge requests for issues start as drafts. */
   readonly draftMergeRequests: boolean;
-  /** The statuses of an issue, by the key of its Jira project. */
+  /** Returns the statuses for an issue, by the key of its Jira project. */
   readonly statusesOf: (issueKey: string) => IssueStatuses;
 }
 
 export interface IssueStatuses {
-  /** Asks for work. */
+  /** The status that asks for work. */
   readonly trigger: string;
   readonly inProgress: string;
   readonly inReview: string;

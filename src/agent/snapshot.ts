@@ -1,15 +1,15 @@
 import type { Pause } from "../policy/index.ts";
 import { type CodingTask, isBuiltIn } from "../resources/index.ts";
 
-/** A task, and what bears on it. */
+/** A task and the state that its decision depends on. */
 export interface Snapshot {
   readonly task: CodingTask;
-  /** Every other task that waits in the same line. */
+  /** Every other task in the same queue. */
   readonly line: readonly CodingTask[];
-  /** Those that last, whatever they cover. */
+  /** All active pauses, whatever they cover. */
   readonly pauses: readonly Pause[];
   readonly nowMs: number;
-  /** Finished tasks are remembered for so long, so that what is reported again is not done again. */
+  /** How long closed tasks are kept, so that a repeated report is not acted on again. */
   readonly keepFinishedMs: number;
 }
 
@@ -20,14 +20,14 @@ export function isClosed({ status }: CodingTask): boolean {
   return (closedTaskPhases as readonly unknown[]).includes(status?.phase);
 }
 
-/** Whether it moves a branch. Such tasks take turns on that branch; all others disturb nobody. */
+/** Whether the task changes a branch. Such tasks queue for that branch; all others block no task. */
 export function isWriting(task: CodingTask): boolean {
   return task.spec.type !== "Review" && !isBuiltIn(task);
 }
 
 /**
- * What the task takes turns on, and the key of the lock under which it is worked on: a branch, the reviews of a merge
- * request, or nothing but itself.
+ * Returns the key of the task's queue, which is also the key of its lock: a branch, the reviews of a merge request, or
+ * the task itself.
  */
 export function lineOf(task: CodingTask): readonly [string, ...string[]] {
   const { spec } = task;
@@ -37,7 +37,7 @@ export function lineOf(task: CodingTask): readonly [string, ...string[]] {
   return ["task", task.metadata.uid ?? ""];
 }
 
-/** Who comes first: the one that was created first. Notes of one second are in the order of their numbers. */
+/** Orders tasks by creation. Notes of one second are in the order of their ids. */
 export function inOrder(a: CodingTask, b: CodingTask): number {
   const [first, second] = [rank(a), rank(b)];
   const differs = first.findIndex((value, index) => value !== second[index]);

@@ -2,7 +2,7 @@ import type { Paused } from "../policy/index.ts";
 import { begunAt, begunStep, type CodingTask, type CodingTaskStatus, type CodingTaskStep } from "../resources/index.ts";
 import type { End } from "./end.ts";
 
-/** What stays the same from one phase to the next. */
+/** The fields that stay the same from one phase to the next. */
 function kept({ status }: CodingTask) {
   const { attempts, steps } = status ?? {};
   return { ...(attempts === undefined ? {} : { attempts }), ...(steps === undefined ? {} : { steps }) };
@@ -12,7 +12,7 @@ export function pending(task: CodingTask, steps: readonly CodingTaskStep[]): Cod
   return { phase: "Pending", message: "accepted", ...kept(task), steps };
 }
 
-/** Waits until others that came first are done with the branch. */
+/** Waits for earlier tasks of its queue. */
 export function waitingInLine(task: CodingTask, position: number, first: CodingTask): CodingTaskStatus {
   const { name = "" } = first.metadata;
   const since = first.status?.phase === "Running" ? first.status.startTime : undefined;
@@ -20,13 +20,13 @@ export function waitingInLine(task: CodingTask, position: number, first: CodingT
     phase: "Waiting",
     position,
     holder: { identity: describe(first), task: name, ...(since === undefined ? {} : { since }) },
-    message: `${position} ${position === 1 ? "task comes" : "tasks come"} first; ${describe(first)} is next to end`,
+    message: `position ${position} in the queue, behind ${describe(first)}`,
     ...afterFailure(task),
     ...kept(task),
   };
 }
 
-/** Waits until the last pause that covers it has ended. */
+/** Waits until the last pause that covers it ends. */
 export function waitingForPause(task: CodingTask, { pauses, evidence, clears }: Paused): CodingTaskStatus {
   const [{ name, spec }] = pauses;
   const { requestedBy, reason, until } = spec;
@@ -39,11 +39,11 @@ export function waitingForPause(task: CodingTask, { pauses, evidence, clears }: 
   };
 }
 
-/** The pause is over, and nobody has begun with it yet. */
+/** The pause has ended, and no attempt has started yet. */
 export function waitingAfterPause(task: CodingTask): CodingTaskStatus {
   return {
     phase: "Waiting",
-    message: "no longer paused; it is begun when its turn comes",
+    message: "no longer paused; queued",
     ...afterFailure(task),
     ...kept(task),
   };
@@ -53,7 +53,7 @@ export function isWaitingForPause({ status }: CodingTask): boolean {
   return status?.phase === "Waiting" && status.pause !== undefined;
 }
 
-/** That its last try failed is remembered whatever it waits for next. */
+/** The next attempt after a failure is kept, whatever the task waits for. */
 function afterFailure({ status }: CodingTask): { readonly nextAttemptTime?: string } {
   const at = status?.phase === "Waiting" ? status.nextAttemptTime : undefined;
   return at === undefined ? {} : { nextAttemptTime: at };
@@ -67,17 +67,17 @@ export interface Retry {
 
 export function waitingForRetry(task: CodingTask, { why, atMs, attempts }: Retry): CodingTaskStatus {
   const nextAttemptTime = iso(atMs);
-  const message = `tried again at ${nextAttemptTime}: ${why}`;
+  const message = `next attempt at ${nextAttemptTime}: ${why}`;
   return { phase: "Waiting", nextAttemptTime, message, ...kept(task), attempts };
 }
 
-/** The process stops: somebody else goes on. That it was interrupted does not count as a try. */
+/** The process stops, and another replica continues. The interrupted attempt does not count. */
 export function handedOver(task: CodingTask): CodingTaskStatus {
   const attempts = Math.max(0, (task.status?.attempts ?? 1) - 1);
-  return { phase: "Waiting", message: "handed over by a process that stops", ...kept(task), attempts };
+  return { phase: "Waiting", message: "handed over by a stopping replica", ...kept(task), attempts };
 }
 
-/** Begun, perhaps again: since when is remembered with its steps, which stay whatever becomes of it. */
+/** Starts or resumes the task. The start time is kept as a step, which stays in every later phase. */
 export function running(task: CodingTask, nowMs: number): CodingTaskStatus {
   const { attempts = 0, steps = [] } = task.status ?? {};
   const first = begunAt(task);
@@ -85,13 +85,13 @@ export function running(task: CodingTask, nowMs: number): CodingTaskStatus {
   return {
     phase: "Running",
     startTime,
-    message: "being worked on",
+    message: "running",
     attempts: attempts + 1,
     steps: first === undefined ? [...steps, { name: begunStep, completedAt: startTime }] : steps,
   };
 }
 
-/** How it ended. What only the work needed to remember is left out: it can be large. */
+/** Returns the status of a closed task. Results that only the work needs are dropped, because they can be large. */
 export function ended(task: CodingTask, end: End, nowMs: number): CodingTaskStatus {
   const completionTime = iso(nowMs);
   const startTime = begunAt(task);
@@ -126,7 +126,7 @@ function withoutMemory({ name, completedAt, result }: CodingTaskStep): CodingTas
   return { name, completedAt, ...(result === undefined ? {} : { result: rest }) };
 }
 
-/** A task in a few words, for people. */
+/** A short description of a task, for messages. */
 export function describe({ spec }: CodingTask): string {
   switch (spec.type) {
     case "Review":

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { type Config, Secret } from "../config/index.ts";
 
-/** What must not be shown, pushed or logged by the coding agent's stage. All lists are longest first. */
+/** What must not be shown, pushed or logged by the coder's stage. All lists are longest first. */
 export interface AgentSecrets {
-  /** Interlock's own. The coding agent must not get them at all. */
+  /** Interlock's own. The coder must not get them at all. */
   own(): Promise<readonly string[]>;
   /** Interlock's own and the values of `agent.passEnvironment`. */
   all(): Promise<readonly string[]>;
@@ -35,7 +35,7 @@ export async function openSecrets(
     known = sorted([...(await own()), ...passed]);
     return known;
   };
-  // The coding agent may have seen those that are replaced while it works.
+  // The coder may have seen those that are replaced while it works.
   await all();
   return { own, all, known: () => known };
 }

@@ -18,7 +18,7 @@ export interface AgentProcessOptions extends StageOptions {
 const remoteLimitMs = 30_000;
 const gitLimitMs = 120_000;
 
-/** Starts the coding agent on the GitLab, and the Jira if there is one, that the configuration names. */
+/** Starts the coder on the GitLab, and the Jira if there is one, that the configuration names. */
 export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
   const { loaded, client, ledger, clock, random, metrics, env, directory } = options;
   const { config } = loaded;

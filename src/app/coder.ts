@@ -23,13 +23,13 @@ export interface CoderProcessOptions {
   readonly client: KubeClient;
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The data directory, which the coding agent does not see. Its folders are in there unless `agent.workDir` is set. */
+  /** The data directory, which the coder does not see. Its folders are in there unless `agent.workDir` is set. */
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** The coding agent that the configuration names. */
+/** The coder that the configuration names. */
 export async function openCoder(options: CoderProcessOptions): Promise<Coder> {
   return options.config.agent.executor === "job" ? await openInJobs(options) : await openHere(options);
 }
@@ -41,8 +41,8 @@ async function openInJobs({ config, client, env, clock, log }: CoderProcessOptio
   }
   if (agent.network === "none") {
     const label = `${coderNetworkLabel}: none`;
-    const gap = `Only a NetworkPolicy keeps the coding agent in a Job from the network: select pods with the label ${label} in ${agent.jobNamespace}.`;
-    log.warn("coding agent is not kept apart", { gap });
+    const gap = `Only a NetworkPolicy keeps the coder in a Job from the network: select pods with the label ${label} in ${agent.jobNamespace}.`;
+    log.warn("coder isolation incomplete", { gap });
   }
   const { patch, maxOutputBytes, maxAddedFiles } = coderLimits(config);
   return jobCoder({
@@ -66,12 +66,11 @@ async function openInJobs({ config, client, env, clock, log }: CoderProcessOptio
   });
 }
 
-/** Says what the agent is not kept from. */
+/** Logs the gaps in the isolation of the coder. */
 async function openHere({ config, workshop, env, directory: data, clock, log }: CoderProcessOptions): Promise<Coder> {
   const { command, passEnvironment = [], publicEnvironment = [] } = config.agent;
   const { user, network, isolation: wanted, workDir } = config.agent;
-  if (!command)
-    throw new TypeError("agent.command is not set: say which coding agent to run. See docs/coding-agents.md");
+  if (!command) throw new TypeError("agent.command is not set: set it to the command of a coder, see docs/coder.md");
   const directory = await openOwnDirectory(workDir ?? join(data, "coder"), "agent.workDir");
   const wish = { user, network: network === "host" };
   const isolation = await findIsolation(wish, directory);
@@ -82,13 +81,13 @@ async function openHere({ config, workshop, env, directory: data, clock, log }: 
   const secret = [await realpath(data), ...secretFiles(config), "/var/run/secrets", "/run/secrets"];
   const closed = await findClosedAncestor(directory, isolation, secret);
   if (closed !== undefined && !isolation.namespaces) {
-    const problem = `the coding agent runs as user ${isolation.user?.uid}, who cannot enter ${closed}, and its folders are in ${directory}`;
+    const problem = `the coder runs as user ${isolation.user?.uid}, who cannot enter ${closed}, and its folders are in ${directory}`;
     throw new TypeError(`${problem}; fix: set agent.workDir to a directory such as /var/lib/interlock-coder`);
   }
   // In namespaces a directory that its user cannot enter is replaced, too: its folders are below.
   const hidden = closed === undefined ? secret : [...secret, closed];
-  for (const gap of isolationGaps(isolation, wish)) log.warn("coding agent is not kept apart", { gap });
-  if (!isolation.network) log.info("coding agent has no network", { fix: networkFix });
+  for (const gap of isolationGaps(isolation, wish)) log.warn("coder isolation incomplete", { gap });
+  if (!isolation.network) log.info("coder has no network", { fix: networkFix });
   const secrets = await openSecrets(config, env);
   return await openLocalCoder({
     workshop,

@@ -25,7 +25,7 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
   const channels = await channelsOf(options);
   const known = new Set(["all", ...channels.map(({ name }) => name)]);
   for (const name of new Set(routes.flatMap((route) => route.channels))) {
-    if (!known.has(name)) log.warn("route to a channel that is not set up", { channel: name });
+    if (!known.has(name)) log.warn("route to unknown channel", { channel: name });
   }
   const coordination = await openCoordination({ loaded, stage: "notify", clock, random, log, metrics, kube: client });
   const notifier = startNotifier({

@@ -26,7 +26,7 @@ export function watermarkNamespaces({ state, watermarks }: Config): readonly str
   return state.backend === "kubernetes" ? [watermarks.namespace] : [];
 }
 
-/** Where tasks of the coding agent are, and its Jobs, if it has any. */
+/** Where tasks of the coder are, and its Jobs, if it has any. */
 export function agentNamespaces({ namespace, executor, jobNamespace }: Config["agent"]): readonly string[] {
   return executor === "job" ? [namespace, jobNamespace] : [namespace];
 }

@@ -38,7 +38,7 @@ describe("a size", () => {
   });
 });
 
-describe("the user of the coding agent", () => {
+describe("the user of the coder", () => {
   it.each([
     ["1000", { uid: 1000, gid: 1000 }],
     ["1000:100", { uid: 1000, gid: 100 }],

@@ -94,7 +94,7 @@ export function harmlessVariables(): Kind<readonly string[]> {
       if (forbidden === undefined) return { kind: "value", value: [...new Set(names)] };
       return {
         kind: "wrong",
-        wrong: `names ${forbidden}, which the coding agent must not see`,
+        wrong: `names ${forbidden}, which the coder must not see`,
         instead: "other names",
       };
     },

@@ -342,7 +342,7 @@ describe("the settings of the gateway", () => {
   });
 });
 
-describe("the settings of the coding agent", () => {
+describe("the settings of the coder", () => {
   const gitlab = { GITLAB_URL: "https://gitlab.example.com" };
   const jira = { JIRA_URL: "https://example.atlassian.net", JIRA_EMAIL: "bot@example.com", JIRA_API_TOKEN: "hunter2" };
 

@@ -29,7 +29,7 @@ export const usualManifests: ManifestOptions = {
   },
 };
 
-/** Everything that a cluster needs but the CRDs and the coding agent, by file. */
+/** Everything that a cluster needs but the CRDs and the agent, by file. */
 export function manifests(options: ManifestOptions = usualManifests): ReadonlyMap<string, readonly KubeObject[]> {
   const { places } = options;
   const { agents: _, ...usual } = places;
@@ -45,7 +45,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
   return new Map(files.map(([file, objects]) => [file, objects.map(marked)]));
 }
 
-/** What the coding agent needs on top of that. It is left out where there is no GitLab for it to work with. */
+/** What the agent needs on top of that. It is left out where there is no GitLab for it to work with. */
 export function agentManifests(options: ManifestOptions = usualManifests): readonly KubeObject[] {
   const { places } = options;
   const { agents, ...usual } = places;
@@ -59,7 +59,7 @@ function namespaceOf(name: string, runsWorkloads: boolean): KubeObject {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name, ...labels } };
 }
 
-/** Where workflows and coding agents run, the API server refuses pods that ask for privileges. */
+/** Where workflows and coders run, the API server refuses pods that ask for privileges. */
 const restrictedPods = {
   "pod-security.kubernetes.io/enforce": "restricted",
   "pod-security.kubernetes.io/audit": "restricted",

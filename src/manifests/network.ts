@@ -32,7 +32,7 @@ export function networkPolicies(places: Places): readonly KubeObject[] {
   ];
 }
 
-/** The same for the coding agent and its Jobs. */
+/** The same for the agent and its Jobs. */
 export function agentNetworkPolicies({ locks, agents }: Places): readonly KubeObject[] {
   const agent = stageLabels("agent");
   return [

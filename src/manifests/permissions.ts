@@ -4,7 +4,7 @@ export type StageName = (typeof stages)[number];
 
 /**
  * Where something may be done: anywhere, or in the namespace of incidents, of Leases and stages, of watermarks, of runs, or of
- * coding agents' Jobs.
+ * coders' Jobs.
  */
 export type PermissionScope = "anywhere" | "incidents" | "locks" | "watermarks" | "runs" | "agents";
 
@@ -94,7 +94,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     locks,
     { group: ours, resources: ["remediationrequests"], verbs: [...follow, "create"], where: "incidents" },
     { group: ours, resources: ["remediationrequests/status"], verbs: ["patch"], where: "incidents" },
-    // What GitLab's webhooks ask of the coding agent.
+    // What GitLab's webhooks ask of the agent.
     { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
     // Watermarks of its own watches.
     ...watermarks,
@@ -189,7 +189,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   ],
 };
 
-/** What a Job of a coding agent may do, and only its container `collect`. RBAC cannot limit `create` to one name. */
+/** What a Job of a coder may do, and only its container `collect`. RBAC cannot limit `create` to one name. */
 export const coderPermissions: readonly Permission[] = [
   { group: "", resources: ["configmaps"], verbs: ["create"], where: "agents" },
 ];

@@ -36,7 +36,7 @@ export function rbacOf(stage: StageName, places: Places): readonly KubeObject[] 
   ];
 }
 
-/** The service account of Jobs in which coding agents run. */
+/** The service account of Jobs in which coders run. */
 export function coderRbac({ agents: namespace }: Places): readonly KubeObject[] {
   const metadata = { name: "interlock-coder", namespace };
   const subjects = [{ kind: "ServiceAccount", ...metadata }];

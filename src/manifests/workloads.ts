@@ -132,7 +132,7 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
   };
 }
 
-/** The coding agent must not see what belongs to the process, but works on the same volume. */
+/** The coder must not see what belongs to the process, but works on the same volume. */
 function dataOf(stage: StageName): string {
   return stage === "agent" ? "/data/own" : "/data";
 }

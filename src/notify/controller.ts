@@ -32,7 +32,7 @@ export interface NotifierOptions {
   readonly channels: readonly Channel[];
   readonly routes: readonly Route[];
   readonly settings: NotifySettings;
-  /** The longest that one try on a channel may take. */
+  /** The maximum time of one attempt on a channel. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -41,17 +41,17 @@ export interface NotifierOptions {
 }
 
 export interface Notifier {
-  /** Whether it knows every notice and follows them, so that it can take over at once. Followers are ready, too. */
+  /** Whether all notices are cached, so that this replica can take over at once. Followers are ready, too. */
   readonly isReady: boolean;
   readonly ready: Promise<void>;
-  /** Whether this is the process that delivers; of all replicas one does. */
+  /** Whether this replica delivers; one of all replicas does. */
   readonly isLeading: boolean;
-  /** Why notices that are stalled cannot be reported as such; undefined while they can. */
+  /** Why stalled notices cannot be reported as such; undefined while they can. */
   readonly problem: string | undefined;
   stop(): Promise<void>;
 }
 
-/** Delivers notices from now on until `stop`, in one process at a time. Any number of replicas may be started. */
+/** Delivers notices until `stop`, in one process at a time. Any number of replicas may run. */
 export function startNotifier(options: NotifierOptions): Notifier {
   const { locks, client, clock, random, log } = options;
   const metrics = notifyMetrics(options.metrics);
@@ -81,7 +81,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
       isLeading = false;
     }
   };
-  const failed = (error: unknown) => log.warn("notices are not delivered", { error });
+  const failed = (error: unknown) => log.warn("notice delivery interrupted", { error });
   const purpose = "deliver notices";
   const led = leading(locks, keyOf("notify"), work, {
     clock,

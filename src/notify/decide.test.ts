@@ -36,14 +36,14 @@ describe("a notice", () => {
 
   it.each<[string, NotificationRequestStatus | undefined]>([
     ["new", undefined],
-    ["to be tried again", retrying(0)],
+    ["retrying", retrying(0)],
   ])("that is %s is not removed, however old it is", (_, status) => {
     const old = notice({ ...(status && { status }), createdAt: iso(-1_000 * minute) });
 
     expect(decide(snapshot({ notice: old }))).toMatchObject({ actions: [{ do: "deliver" }] });
   });
 
-  it("that is being deleted already is left alone", () => {
+  it("that is being deleted is ignored", () => {
     const status = { phase: "Sent" as const, completionTime: iso(-100 * minute) };
     const sent = notice({ status });
     const deleted = { ...sent, metadata: { ...sent.metadata, deletionTimestamp: iso(0) } };
@@ -51,7 +51,7 @@ describe("a notice", () => {
     expect(decide(snapshot({ notice: deleted }))).toEqual({ actions: [] });
   });
 
-  it("that is to be tried again waits until then", () => {
+  it("waits until its next attempt", () => {
     const status = retrying(30_000);
 
     expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({ actions: [], requeueAfterMs: 30_000 });
@@ -60,7 +60,7 @@ describe("a notice", () => {
     });
   });
 
-  it("is tried again only where it has not arrived", () => {
+  it("is retried only on channels without a delivery", () => {
     const status = retrying(0, [attempt("slack", "success"), attempt("webhook", "failed")]);
 
     expect(decide(snapshot({ notice: notice({ status }) }))).toEqual({
@@ -69,14 +69,14 @@ describe("a notice", () => {
   });
 });
 
-describe("after a try", () => {
+describe("after an attempt", () => {
   it.each<[string, Delivery["status"], Delivery["status"], NotificationRequestStatus["phase"]]>([
-    ["everything arrived", "success", "success", "Sent"],
-    ["one is refused, one arrived", "success", "refused", "PartiallySent"],
+    ["all deliveries succeeded", "success", "success", "Sent"],
+    ["one is refused, one succeeded", "success", "refused", "PartiallySent"],
     ["both are refused", "refused", "refused", "Failed"],
     ["one failed", "success", "failed", "Retrying"],
-    ["one took too long", "timeout", "refused", "Retrying"],
-  ])("when %s, a notice is as it should be", (_, slack, webhook, phase) => {
+    ["one timed out", "timeout", "refused", "Retrying"],
+  ])("when %s, a notice has the expected status", (_, slack, webhook, phase) => {
     const status = afterTries(snapshot(), [tried("slack", slack), tried("webhook", webhook)], 0.5);
 
     expect(status.phase).toBe(phase);
@@ -99,7 +99,7 @@ describe("after a try", () => {
     expect(status).toMatchObject({ phase: "Retrying", nextAttemptTime: iso(seconds * 1_000) });
   });
 
-  it("it is given up when it was the last", () => {
+  it("it fails if it was the last", () => {
     const before = Array.from({ length: 3 }, () => attempt("slack", "failed"));
     const world = snapshot({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
 
@@ -126,7 +126,7 @@ describe("a skip", () => {
     });
   });
 
-  it("is told with all others by the oldest", () => {
+  it("is delivered together with all others by the oldest", () => {
     expect(decide(snapshot({ notice: skips[0] as NotificationRequest, skips }))).toEqual({
       actions: [{ do: "digest", members: skips }],
     });
@@ -136,7 +136,7 @@ describe("a skip", () => {
     });
   });
 
-  it("is told by itself if it is the only one", () => {
+  it("is delivered by itself if it is the only one", () => {
     const only = [skip("a", 6)];
 
     expect(decide(snapshot({ notice: only[0] as NotificationRequest, skips: only }))).toMatchObject({
@@ -144,7 +144,7 @@ describe("a skip", () => {
     });
   });
 
-  it("is told at once if nothing is collected", () => {
+  it("is delivered at once without a window", () => {
     const settings = { ...snapshot().settings, digestWindowMs: 0 };
 
     expect(decide(snapshot({ notice: skips[2] as NotificationRequest, skips, settings }))).toMatchObject({
@@ -152,14 +152,14 @@ describe("a skip", () => {
     });
   });
 
-  it("that is a digest itself is told at once", () => {
+  it("that is a digest is delivered at once", () => {
     const digest = notice({ eventType: "WorkflowSkipped", context: { entries: [{ name: "a", message: "b" }] } });
 
     expect(decide(snapshot({ notice: digest }))).toMatchObject({ actions: [{ do: "deliver" }] });
   });
 });
 
-describe("a notice of an incident that waits", () => {
+describe("a notice of a waiting incident", () => {
   const about = (skipReason: "NoMatchingRule" | "Paused", targetResource?: string) =>
     notice({
       createdAt: iso(-10 * minute),
@@ -179,7 +179,7 @@ describe("a notice of an incident that waits", () => {
     });
   });
 
-  it("is in one digest with all others that no rule matches, whatever they are about", () => {
+  it("is in one digest with all others that no rule matches, whatever their target", () => {
     const [one, other] = [about("NoMatchingRule"), about("NoMatchingRule", "node/b")];
 
     expect(skipKey(one)).toEqual(skipKey(other));

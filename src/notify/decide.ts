@@ -4,23 +4,23 @@ import { type Backoff, backoffMs } from "../time/index.ts";
 import type { Delivery } from "./channel.ts";
 
 export interface NotifySettings {
-  /** Skips on one target are collected for so long, and told of together. 0: each by itself. */
+  /** Skips on one target are collected for this long, and delivered together. 0: each by itself. */
   readonly digestWindowMs: number;
-  /** Tries on one channel. */
+  /** The maximum number of attempts on one channel. */
   readonly maxAttempts: number;
   readonly backoff: Backoff;
   /** How long a settled notice is kept. */
   readonly retentionMs: number;
 }
 
-/** A notice, and what bears on it. */
+/** A notice and the state that its decision depends on. */
 export interface Snapshot {
   readonly notice: NotificationRequest;
   /** Whether the notice was read from the API server, and not from a cache. */
   readonly isFresh: boolean;
-  /** Unsettled notices that belong into one digest with this one, which is included, oldest first. */
+  /** Unsettled notices for one digest with this one, which is included, oldest first. */
   readonly skips: readonly NotificationRequest[];
-  /** Where it is to go. */
+  /** The channels that the routes select. */
   readonly channels: readonly string[];
   readonly settings: NotifySettings;
   readonly nowMs: number;
@@ -34,10 +34,10 @@ export type Action =
 
 const act = decision<Action>;
 
-/** More than people read. The rest is in the next digest. */
+/** The maximum number of entries in a digest. The rest is in the next one. */
 const maxEntries = 100;
 
-/** The oldest skip makes the digest. If that takes its time, the others look again now and then. */
+/** The oldest skip creates the digest. Until then, the others look again after this delay. */
 const peerWaitMs = 5_000;
 
 /**
@@ -60,7 +60,7 @@ export function decide(snapshot: Snapshot): Decision<Action> {
     return requeueAt(Date.parse(status.nextAttemptTime), nowMs);
   }
   if (channels.length === 0) {
-    const message = "not delivered: no route leads to a channel";
+    const message = "not delivered: no route matches";
     return act({ do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } });
   }
   return act({ do: "deliver", channels: openChannels(snapshot, attemptsOf(status)) });
@@ -84,7 +84,7 @@ function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision<Acti
   return act({ do: "digest", members: skips.slice(0, maxEntries) });
 }
 
-/** Where a notice stands after it was tried on some channels. */
+/** Returns the status of a notice after attempts on some channels. */
 export function afterTries(
   snapshot: Snapshot,
   tried: readonly { readonly channel: string; readonly delivery: Delivery }[],
@@ -116,7 +116,7 @@ function attemptOf(
   return { channel, attempt, at: iso(nowMs), ...delivery };
 }
 
-/** Those that have not been told, and still may be. */
+/** The channels without a delivery on which another attempt is allowed. */
 function openChannels({ channels, settings }: Snapshot, attempts: Attempts): readonly string[] {
   return channels.filter(
     (name) =>
@@ -142,13 +142,13 @@ function sentence(channels: readonly string[], delivered: readonly string[], ope
   const given = channels.filter((name) => !delivered.includes(name) && !open.includes(name));
   const parts = [
     delivered.length > 0 && `delivered to ${delivered.join(", ")}`,
-    open.length > 0 && `to be tried again on ${open.join(", ")}`,
+    open.length > 0 && `to be retried on ${open.join(", ")}`,
     given.length > 0 && `given up on ${given.join(", ")}`,
   ];
   return parts.filter(Boolean).join("; ");
 }
 
-/** A notice of something that was not done, and that is not a digest of several itself. */
+/** A notice about an omitted action that is not a digest itself. */
 export function isSkip({ spec }: NotificationRequest): boolean {
   return digestedTypes.has(spec.eventType) && spec.context?.entries === undefined;
 }

@@ -1,10 +1,12 @@
 import { nameHash } from "../kube/index.ts";
 import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
 
-/** One notice for many skips or blocked incidents. Its name follows from the oldest, so that it is made once. */
+/**
+ * Creates one notice for many skips or blocked incidents. Its name is derived from the oldest, so it is created once.
+ */
 export function digestOf(members: readonly NotificationRequest[]): NotificationRequest {
   const [oldest] = members;
-  if (!oldest) throw new TypeError("a digest is of something");
+  if (!oldest) throw new TypeError("a digest needs members");
   const { eventType } = oldest.spec;
   const targetResource = sharedTarget(members);
   const { apiVersion, kind } = notificationRequests;
@@ -25,7 +27,7 @@ export function digestOf(members: readonly NotificationRequest[]): NotificationR
   };
 }
 
-/** Incidents that no rule matches share a digest, whatever they are about. */
+/** Incidents that no rule matches share a digest, whatever their target. */
 function sharedTarget(members: readonly NotificationRequest[]): string | undefined {
   const targets = new Set(members.map(({ spec }) => spec.context?.targetResource));
   const [only] = targets;
@@ -37,18 +39,18 @@ function subjects(eventType: NotificationRequest["spec"]["eventType"], target: s
   return eventType === "IncidentBlocked" ? `incidents${place} wait` : `workflow executions${place} were skipped`;
 }
 
-/** Which of `members` a digest stands for: one that was made before more came does not know them. */
+/** Returns the `members` that a digest covers: an existing digest may be older than some of them. */
 export function toldIn(digest: NotificationRequest, members: readonly NotificationRequest[]): NotificationRequest[] {
   const names = new Set(digest.spec.context?.entries?.map(({ name }) => name));
   return members.filter((member) => names.has(entryName(member)));
 }
 
-/** Each notice has one of its own, even if an execution had several. */
+/** Every notice has its own name, even if an execution has several notices. */
 function entryName({ metadata }: NotificationRequest): string {
   return metadata.name ?? "";
 }
 
-/** The most frequent first: notices of one second have no order of their own. */
+/** The most frequent reason first: notices of one second have no order. */
 function reasons(members: readonly NotificationRequest[]): string {
   const counts = new Map<string, number>();
   for (const { spec } of members) {

@@ -2,7 +2,7 @@ import { iso } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
 
-/** What is recorded when a notice is settled: what happens to it then happens once. */
+/** Returns the ledger event of a settled notice. Its id makes a repeated append harmless. */
 export function settledEvent(
   { metadata, spec }: NotificationRequest,
   status: NotificationRequestStatus,

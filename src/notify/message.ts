@@ -1,15 +1,15 @@
 import type { NotificationRequest } from "../resources/index.ts";
 
-/** What people are told. */
+/** The content of a notice, for all channels. */
 export interface Message {
-  /** The same however often it is delivered, and on whichever channel. */
+  /** The same for every attempt and every channel. */
   readonly key: string;
   readonly severity: NotificationRequest["spec"]["severity"];
-  /** What was done, or why nothing was, in one line. */
+  /** One line: the action, or why there is none. */
   readonly title: string;
   /** The facts, one line each. */
   readonly facts: readonly string[];
-  /** What a person can do now. */
+  /** The next step for an operator. */
   readonly next: string;
   /** For programs. */
   readonly notice: { readonly name: string; readonly namespace: string } & NotificationRequest["spec"];
@@ -46,18 +46,18 @@ function nextStep(
 ): string {
   switch (eventType) {
     case "ManualReviewRequired":
-      return `look at what it left behind (interlock logs ${execution}); if trying again is safe: interlock ack ${execution} --reason "…"`;
+      return `check its effects (interlock logs ${execution}); if a retry is safe: interlock ack ${execution} --reason "…"`;
     case "WorkflowFailed":
-      return `nothing was changed, and it is tried again later; interlock why ${execution} says when`;
+      return `nothing was changed, and it is retried; interlock why ${execution} shows when`;
     case "WorkflowSkipped":
     case "IncidentBlocked":
-      return `nothing to do; interlock why ${targetResource} says when that changes`;
+      return `nothing to do; interlock why ${targetResource} shows when that changes`;
     case "ApprovalRequired":
       return "interlock get approvals, then interlock approve NAME or interlock reject NAME";
     case "WorkStalled":
       return "remove the cause of the error; it is retried until then";
     case "ApprovalExpired":
-      return "a new signal asks again; interlock run WORKFLOW --target TARGET, if it is still wanted";
+      return "a new signal asks again; to run it now: interlock run WORKFLOW --target TARGET";
     case "WorkflowCompleted":
     case "IncidentClosed":
       return "nothing to do";

@@ -7,19 +7,17 @@ export interface NotifyMetrics {
   settled(phase: NotificationRequestStatus["phase"]): void;
 }
 
-/** Every channel that there can be. */
 const channels = ["console", "file", "webhook", "slack"];
 
-/** Counts tries by channel, and notices by how they ended. */
 export function notifyMetrics(metrics: Metrics): NotifyMetrics {
   const tries = metrics.counter({
     name: "notify_deliveries_total",
-    help: "Tries to deliver a notice.",
+    help: "Delivery attempts by channel and status.",
     labels: { channel: channels, status: ["success", "failed", "timeout", "refused"] },
   });
   const notices = metrics.counter({
     name: "notify_notices_total",
-    help: "Notices that were settled.",
+    help: "Settled notices by phase.",
     labels: { phase: ["Sent", "PartiallySent", "Failed", "Digested"] },
   });
   return {

@@ -3,12 +3,11 @@ import type { NotificationRequest } from "../resources/index.ts";
 import { isSettled, isSkip, type NotifySettings, type Snapshot } from "./decide.ts";
 import { channelsFor, type Route } from "./route.ts";
 
-/** Where a notifier looks. */
 export interface Caches {
   readonly client: KubeClient;
   readonly notices: Informer<NotificationRequest, "skips">;
   readonly routes: readonly Route[];
-  /** Names of those that are set up. */
+  /** The names of the configured channels. */
   readonly channelNames: readonly string[];
   readonly settings: NotifySettings;
 }
@@ -25,7 +24,10 @@ export function observe(notice: NotificationRequest, caches: Caches, { isFresh =
   };
 }
 
-/** The digest that a notice belongs into until it is settled: one per target, and one for all that no rule matches. */
+/**
+ * Returns the key of the digest for an unsettled notice: one per target, and one for all incidents that no rule
+ * matches.
+ */
 export function skipKey(notice: NotificationRequest): readonly string[] {
   if (!isSkip(notice) || isSettled(notice.status)) return [];
   const { eventType, context } = notice.spec;

@@ -11,7 +11,6 @@ import { messageOf } from "./message.ts";
 import type { NotifyMetrics } from "./metrics.ts";
 import type { Caches } from "./observe.ts";
 
-/** What a notifier works with. */
 export interface Deps {
   readonly caches: Caches;
   readonly channels: ReadonlyMap<string, Channel>;
@@ -20,7 +19,7 @@ export interface Deps {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: NotifyMetrics;
-  /** The longest that one try may take. */
+  /** The maximum time of one attempt. */
   readonly timeoutMs: number;
 }
 
@@ -63,7 +62,7 @@ async function deliver(
       const delivery = await tryOn(channel, message, deps, signal);
       deps.metrics.tried(channel, delivery.status);
       if (delivery.status !== "success") {
-        deps.log.warn("notice not delivered", { notice: snapshot.notice.metadata.name, channel, ...delivery });
+        deps.log.warn("notice delivery failed", { notice: snapshot.notice.metadata.name, channel, ...delivery });
       }
       return { channel, delivery };
     }),
@@ -79,7 +78,7 @@ async function tryOn(
   signal: AbortSignal,
 ): Promise<Delivery> {
   const channel = channels.get(name);
-  if (!channel) return { status: "refused", error: `there is no channel ${name} any more` };
+  if (!channel) return { status: "refused", error: `channel ${name} is not configured` };
   const tooLong = new AbortController();
   const timer = clock.after(timeoutMs, () => tooLong.abort());
   try {
@@ -89,7 +88,7 @@ async function tryOn(
   }
 }
 
-/** Told once, however often this is repeated: the digest's name follows from its oldest member. */
+/** Repeating this is harmless: the digest's name is derived from its oldest member. */
 async function digest(members: readonly NotificationRequest[], deps: Deps, signal: AbortSignal): Promise<void> {
   const { client } = deps.caches;
   const wanted = digestOf(members);
@@ -100,12 +99,12 @@ async function digest(members: readonly NotificationRequest[], deps: Deps, signa
   // It was removed since: the members are collected again.
   if (!made) return;
   const completionTime = iso(client.serverNowMs());
-  const status = { phase: "Digested", completionTime, digest: name, message: `told of in ${name}` } as const;
-  // The oldest last: as long as it is there, whoever dies here is followed by somebody who does the rest.
+  const status = { phase: "Digested", completionTime, digest: name, message: `delivered in ${name}` } as const;
+  // The oldest member comes last: while it is unsettled, another replica completes an interrupted digest.
   for (const member of toldIn(made, members).reverse()) await setStatus(member, status, deps, signal);
 }
 
-/** Recorded before it is written: what is settled is not looked at again. */
+/** Appended before the status is written: a settled notice is not observed again. */
 async function setStatus(
   notice: NotificationRequest,
   status: NotificationRequestStatus,
@@ -121,7 +120,7 @@ async function setStatus(
     const outcome = await client.update(notificationRequests, next, { subresource: "status", signal });
     if (outcome.kind === "updated" && isSettled(status)) metrics.settled(status.phase);
     if (outcome.kind !== "conflict") return;
-    // Somebody put a label on it, say. People have been told all the same, and must not be told again.
+    // Another client changed the object. The notice is delivered all the same, and must not be delivered again.
     current = await client.get(notificationRequests, { name, namespace }, { signal });
   }
 }

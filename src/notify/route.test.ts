@@ -14,7 +14,7 @@ describe("a route", () => {
     ["its namespace", { namespace: ["pay*"], channels: ["slack"] }, true],
     ["another namespace", { namespace: ["pay"], channels: ["slack"] }, false],
     ["its target", { target: ["prod/*/api"], channels: ["slack"] }, true],
-    ["a target that only begins alike", { target: ["prod/*/ap"], channels: ["slack"] }, false],
+    ["a target with the same beginning", { target: ["prod/*/ap"], channels: ["slack"] }, false],
     ["a target with several stars", { target: ["*dep*ment/*"], channels: ["slack"] }, true],
     ["parts that overlap", { target: ["prod/deployment/api*api"], channels: ["slack"] }, false],
     ["all conditions but one", { severity: ["warning"], eventType: ["WorkflowSkipped"], channels: ["slack"] }, false],
@@ -28,7 +28,7 @@ describe("a route", () => {
     expect(channelsFor(notice(), { routes, channels })).toEqual(["console", "slack"]);
   });
 
-  it("leads to all channels that are set up, and to none that is not", () => {
+  it("leads to all configured channels, and to no other", () => {
     expect(channelsFor(notice(), { routes: [{ channels: ["all"] }], channels })).toEqual(channels);
     expect(channelsFor(notice(), { routes: [{ channels: ["file"] }], channels })).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import type { NotificationRequest } from "../resources/index.ts";
 
-/** Who is told of what. A condition that is absent fits everything; `*` in a pattern stands for any text. */
+/** Selects channels for notices. An absent condition matches every notice; `*` in a pattern stands for any text. */
 export interface Route {
   readonly eventType?: readonly string[];
   readonly severity?: readonly string[];
@@ -10,7 +10,7 @@ export interface Route {
   readonly channels: readonly string[];
 }
 
-/** The channels that a notice goes to, by all routes that fit it. */
+/** Returns the channels of a notice, by all routes that match it. */
 export function channelsFor(
   { metadata, spec }: NotificationRequest,
   { routes, channels }: { readonly routes: readonly Route[]; readonly channels: readonly string[] },
@@ -32,7 +32,7 @@ function fits(value: string, patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || patterns.some((pattern) => matches(value, pattern));
 }
 
-/** Part by part, so that no pattern takes longer than its text: the first match of each part is good enough. */
+/** Matches part by part, so no pattern takes longer than linear time: the first match of each part is sufficient. */
 function matches(value: string, pattern: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();

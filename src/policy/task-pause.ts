@@ -1,4 +1,4 @@
-import { begunAt, type CodingTask, isBuiltIn } from "../resources/index.ts";
+import { begunAt, type CodingTask, coderStep, isBuiltIn } from "../resources/index.ts";
 import { type Pausable, type Pause, type Paused, pausedBy } from "./pauses.ts";
 
 /**
@@ -24,12 +24,12 @@ export function pausableTask({ metadata, spec }: CodingTask): Pausable {
 }
 
 /**
- * Whether it was begun, and not only to fail. A next try after a failure asks the coding agent once more, which is a
- * beginning; unless it answered already: then a commit may be pushed that nobody was told of, or half of what it found said.
+ * Whether the task has started and has to end. A retry runs the coder again, which counts as a start, unless its result is
+ * recorded: then a commit may be pushed without a note, or half of the findings posted.
  */
 function goesOn(task: CodingTask): boolean {
   const { status } = task;
   if (begunAt(task) === undefined) return false;
   const hasFailed = status?.phase === "Waiting" && status.nextAttemptTime !== undefined;
-  return !hasFailed || (status.steps ?? []).some(({ name }) => name === "agent" || name === "failed");
+  return !hasFailed || (status.steps ?? []).some(({ name }) => name === coderStep || name === "failed");
 }

@@ -4,7 +4,7 @@ import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import { conditions, count, listByKey, name, stringMap, targetText, text, timestamp, type Wire } from "./fields.ts";
 import { finalPhases, immutable } from "./schema/rules.ts";
 
-/** Something the coding agent has to do: review a merge request, carry out a command, or solve an issue. */
+/** A task for the agent: review a merge request, carry out a command, or solve an issue. */
 export interface CodingTask extends KubeObject {
   readonly spec: CodingTaskSpec;
   readonly status?: CodingTaskStatus;
@@ -25,7 +25,7 @@ const project = z.strictObject({
   path: text.describe("Path of the project, for display."),
 });
 
-/** What a comment can ask for; all but `do` are built in and need no coding agent, or only a review of it. */
+/** What a comment can ask for; all but `do` are built in and need no coder, or only a review of it. */
 const verbs = ["do", "review", "retry", "cancel", "status", "help"] as const;
 export type CodingVerb = (typeof verbs)[number];
 
@@ -202,7 +202,7 @@ const status = z
 export const codingTasks = defineKind<CodingTask>({
   kind: "CodingTask",
   shortName: "ct",
-  description: "CodingTask is one review, command or issue for the coding agent.",
+  description: "CodingTask is one review, command or issue for the agent.",
   spec,
   status,
   selectable: ["spec.targetResource"],
@@ -225,12 +225,15 @@ export const codingTasks = defineKind<CodingTask>({
 /** The step that is done as soon as work on a task begins. */
 export const begunStep = "started";
 
+/** The step that records the result of the coder. Its name is stored with tasks, so it stays. */
+export const coderStep = "agent";
+
 /** When work on the task first began. */
 export function begunAt({ status }: CodingTask): string | undefined {
   return status?.steps?.find(({ name }) => name === begunStep)?.completedAt;
 }
 
-/** Whether it is a comment that is answered without a coding agent, such as `/copilot status`. */
+/** Whether it is a comment that is answered without the coder, such as `/copilot status`. */
 export function isBuiltIn({ spec }: CodingTask): boolean {
   return spec.type === "Command" && spec.note.verb !== "do";
 }

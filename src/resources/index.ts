@@ -28,6 +28,7 @@ export {
   type CodingTaskStatus,
   type CodingTaskStep,
   type CodingVerb,
+  coderStep,
   codingTasks,
   isBuiltIn,
 } from "./coding-task.ts";

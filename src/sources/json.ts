@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Collects what is wrong with a payload: all of it, in sentences that begin with the field. */
+/** Collects all problems of a payload, in sentences that begin with the field. */
 export class Problems {
   readonly list: string[] = [];
 
@@ -16,7 +16,7 @@ export class Problems {
     return undefined;
   }
 
-  /** A text that is there and not longer than `most`. */
+  /** A text that is present and not longer than the limit. */
   text(value: unknown, field: string, most: number): string {
     if (typeof value !== "string" || value === "") this.add(`${field} is missing or is not text`);
     else if (value.length > most) this.add(`${field} is longer than ${most} characters`);
@@ -24,7 +24,7 @@ export class Problems {
     return "";
   }
 
-  /** Texts by name, cut where they are too long; nothing where there is nothing. */
+  /** Texts by name, cut to the limit; empty if the field is absent. */
   texts(value: unknown, field: string): Readonly<Record<string, string>> {
     if (value === undefined || value === null) return {};
     if (!isObject(value)) return this.add(`${field} is not an object of texts`) ?? {};
@@ -34,7 +34,7 @@ export class Problems {
   }
 }
 
-/** A name out of a payload, for people: never more than a line of it. */
+/** A name from a payload, for messages: at most one line. */
 export function shown(name: string): string {
   return name.length <= 64 ? name : `${name.slice(0, 64)}…`;
 }

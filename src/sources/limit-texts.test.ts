@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { limitTexts, maxTextLength, maxTextsLength } from "./limit-texts.ts";
 
 describe("the labels or annotations of a signal", () => {
-  it("stay as they are when they are of usual size", () => {
+  it("are unchanged at usual sizes", () => {
     const texts = { alertname: "DiskFull", node: "worker-1", summary: "x".repeat(1_500) };
 
     expect(limitTexts(texts)).toBe(texts);
   });
 
-  it("are cut with a note when a value is too long", () => {
+  it("are cut with a note if a value is too long", () => {
     const { log = "", node } = limitTexts({ log: "x".repeat(120_000), node: "worker-1" });
 
     expect(node).toBe("worker-1");
@@ -16,13 +16,13 @@ describe("the labels or annotations of a signal", () => {
     expect(log).toMatch(/^x+… \(truncated from 120000 characters, sha256 [0-9a-f]{16}\)$/);
   });
 
-  it("stay different when they differ only in what is cut off", () => {
+  it("stay different if they differ only after the cut", () => {
     const [one, other] = ["a", "b"].map((end) => limitTexts({ log: "x".repeat(5_000) + end })["log"]);
 
     expect(one).not.toBe(other);
   });
 
-  it("are left out beyond the total, with a note that says how many", () => {
+  it("are omitted beyond the total, with a note of their number", () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`label${i}`, `value${i}`]));
 
     const limited = limitTexts(many);

@@ -1,6 +1,6 @@
 import type { ObjectReference } from "../resources/index.ts";
 
-/** `namespace/kind/name` or `kind/name`; whether there is such a kind is for others to say. */
+/** `namespace/kind/name` or `kind/name`; whether the kind exists is not checked. */
 export function referenceIn(text: string): ObjectReference | undefined {
   const parts = text.split("/");
   const [kind = "", name = ""] = parts.slice(-2);

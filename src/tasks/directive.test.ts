@@ -83,18 +83,18 @@ describe("a comment", () => {
     expect(parseDirective(body, "bot")).toBeUndefined();
   });
 
-  it("asks nobody by name whose name nobody knows", () => {
+  it("mentions no agent without a user name", () => {
     expect(parseDirective("@bot fix")).toBeUndefined();
     expect(parseDirective("@ fix", "")).toBeUndefined();
     expect(parseDirective("/copilot fix")).toEqual({ verb: "do", instruction: "fix" });
   });
 
-  it.each(["a.b", "a+b", "b-ot", "x_(y"])("may ask for %s, whatever its name means elsewhere", (name) => {
+  it.each(["a.b", "a+b", "b-ot", "x_(y"])("may ask for %s, whatever its other meanings", (name) => {
     expect(parseDirective(`@${name} fix`, name)).toEqual({ verb: "do", instruction: "fix" });
     expect(parseDirective(`@${name.replace(/\W/, "z")} fix`, name)).toBeUndefined();
   });
 
-  it("may be anything, and is read in a time that grows with its length", () => {
+  it("may have any text, and is read in linear time", () => {
     const piece = fc.constantFrom("`", "```", "~~~", ">", ">>>", "\n", " ", "@bot", "/copilot", "<!--", "-->", "a");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {

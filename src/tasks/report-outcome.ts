@@ -54,7 +54,7 @@ export function commandOutcome(
   }
   const body = clip(note.body);
   const directive = parseDirective(body, username);
-  if (!directive) return ignored("NotForUs", "it neither begins with /copilot nor names the agent");
+  if (!directive) return ignored("NotForUs", "it neither starts with /copilot nor mentions the agent");
   if (mergeRequest.headSha === undefined) return ignored("NoCommit", "its merge request has no commit yet");
 
   const place = { host: project.host, projectId: project.id, iid: mergeRequest.iid };

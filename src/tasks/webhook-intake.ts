@@ -51,7 +51,7 @@ export function webhookIntake(options: WebhookIntakeOptions): WebhookIntake {
         observe(admission, object, metrics, log);
         return admission;
       } catch (error) {
-        log.warn("webhook not admitted", { object, error });
+        log.warn("webhook intake failed", { object, error });
         throw error;
       }
     },
@@ -89,7 +89,9 @@ async function createUnderClaim(
       return admission;
     }
     // The sender need not wait for this: a repeated delivery finds the task, with or without the claim.
-    void claim.complete(admission.kind).catch((error: unknown) => options.log.warn("claim not completed", { error }));
+    void claim
+      .complete(admission.kind)
+      .catch((error: unknown) => options.log.warn("claim completion failed", { error }));
     return admission;
   } catch (error) {
     await claim[Symbol.asyncDispose]();
@@ -101,7 +103,7 @@ async function create(draft: TaskDraft, { intake, log }: WebhookIntakeOptions): 
   const creation = await intake.create(draft);
   if (creation.kind === "refused") {
     log.error("task refused", { claimKey: draft.claimKey, problem: creation.problem });
-    return ignored("Unreadable", `it cannot be a task: ${creation.problem}`);
+    return ignored("Unreadable", `it cannot become a task: ${creation.problem}`);
   }
   const task = creation.task.metadata.name ?? "";
   return creation.kind === "created" ? { kind: "queued", task } : { kind: "duplicate", of: "task", task };
@@ -131,12 +133,12 @@ function webhookMetrics(metrics: Metrics) {
     }),
     ignored: metrics.counter({
       name: "gateway_webhook_ignored_total",
-      help: "Webhooks that became no task, by reason.",
+      help: "Webhooks without a task, by reason.",
       labels: { reason: ignoreReasons },
     }),
     duplicates: metrics.counter({
       name: "gateway_dedup_hits_total",
-      help: "Webhooks that were delivered before, and those whose task already existed.",
+      help: "Repeated webhooks, and webhooks whose task existed already.",
       labels: { kind: ["delivery", "task"] },
     }),
   };

@@ -51,7 +51,7 @@ describe("a text without secrets", () => {
 
     expect(shown).not.toContain(written);
     expect(shown).toContain("[redacted");
-    expect(findSecret(`before ${written} after`, [secret])).toBe("a secret of Interlock or of its coding agent");
+    expect(findSecret(`before ${written} after`, [secret])).toBe("a secret of Interlock or of its coder");
   });
 
   it.each([

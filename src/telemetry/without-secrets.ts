@@ -17,7 +17,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 /** What in `text` is secret, for people and without the secret; undefined: nothing. */
 export function findSecret(text: string, secrets: readonly string[]): string | undefined {
   const isKnown = listForms(secrets).some((form) => text.includes(form)) || isSpelledOut(text, secrets);
-  return isKnown ? "a secret of Interlock or of its coding agent" : findKey(text);
+  return isKnown ? "a secret of Interlock or of its coder" : findKey(text);
 }
 
 /** Encodings of shorter secrets occur by chance. */

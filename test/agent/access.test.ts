@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { CodingTask } from "../../src/resources/index.ts";
-import type { AgentStep } from "../doubles/coding-agent.ts";
 import { developer, type MergeRequest, type Project, reporter, type User } from "../doubles/gitlab/model.ts";
+import type { CoderStep } from "../doubles/scripted-coder.ts";
 import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
 
 let world: AgentWorld;
@@ -37,7 +37,7 @@ describe.each(paths)("a merge request that %s reports", (_path, options) => {
     expect(world.notes()).toEqual([]);
   });
 
-  it("is not reviewed for a Reporter at the default, and is for a Developer", async () => {
+  it("is not reviewed for a Reporter at the default, but for a Developer", async () => {
     world = await AgentWorld.open({ ...options, script: asked });
     const visitor = world.gitlab.addUser("visitor");
     world.gitlab.setMember(world.project, visitor, reporter);
@@ -109,7 +109,7 @@ describe.each(paths)("a comment that %s reports", (_path, options) => {
 });
 
 describe("access", () => {
-  it("is looked up again when the work begins: the task of a member who was removed does not run", async () => {
+  it("is read again when the work begins: the task of a removed member does not run", async () => {
     world = await AgentWorld.open({
       env: { AGENT_CONCURRENCY: "1" },
       script: (folder) => [
@@ -135,7 +135,7 @@ describe("access", () => {
     expect(world.pushes()).toHaveLength(1);
   });
 
-  it("is looked up again before a push: the change of a member who was removed meanwhile is not pushed", async () => {
+  it("is read again before a push: the change of a removed member is not pushed", async () => {
     world = await AgentWorld.open({
       script: (folder) => [
         { do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "asked") },
@@ -152,10 +152,10 @@ describe("access", () => {
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Failed", failure: { reason: "NotAMember" } });
     expect(world.pushes()).toEqual([]);
-    expect(world.notes().map(({ body }) => body)).toEqual([expect.stringMatching(/^❌ This could not be done/)]);
+    expect(world.notes().map(({ body }) => body)).toEqual([expect.stringMatching(/^❌ Failed: /)]);
   });
 
-  it("is not assumed while GitLab does not tell: the task waits, and nothing is asked or posted", async () => {
+  it("is not assumed while GitLab does not respond: the task waits, and nothing runs or is posted", async () => {
     world = await AgentWorld.open({ script: asked });
     const members = new RegExp(`/projects/${world.project.id}/members/all/`);
     world.gitlab.faults.failNext({ path: members, status: 502, times: 1_000 });
@@ -165,7 +165,7 @@ describe("access", () => {
     const waiting = async () => (await world.tasks()).map(({ status }) => [status?.phase, status?.message]);
     await expect
       .poll(waiting, { timeout: 20_000 })
-      .toEqual([["Waiting", expect.stringMatching(/GitLab answered 502 to GET .*members/)]]);
+      .toEqual([["Waiting", expect.stringMatching(/GitLab responded 502 to GET .*members/)]]);
     expect(await world.witnessed("asked")).toEqual([]);
     expect(world.notes()).toEqual([]);
     world.gitlab.faults.clear();
@@ -173,7 +173,7 @@ describe("access", () => {
     expect(world.summaries()).toHaveLength(1);
   });
 
-  it("is that of the author whom GitLab names, whoever the webhook says it was", async () => {
+  it("is that of the author on GitLab, not in the webhook", async () => {
     world = await AgentWorld.open({ agents: 0, script: asked });
     const mr = await world.openMergeRequest({ title: "Draft: no review" });
     const stranger = world.gitlab.addUser("stranger");
@@ -220,7 +220,7 @@ describe("a merge request from a fork", () => {
       .poll(() => world.notes().map(({ body }) => body))
       .toEqual([
         expect.stringMatching(
-          /^Not reviewed: the fork has new commits since this was asked .*: read them, then ask again/,
+          /^Not reviewed: the fork has new commits since the request .*: read them, then ask again/,
         ),
       ]);
     await world.allEnded(2);
@@ -252,7 +252,7 @@ describe("a merge request from a fork", () => {
     expect(world.pushes()).toHaveLength(1);
   });
 
-  it("gitlab.forks: always reviews those of members, and of no one else", async () => {
+  it("gitlab.forks: always reviews those of members, and no others", async () => {
     world = await AgentWorld.open({ env: { GITLAB_FORKS: "always" }, script: asked });
     await openFromFork({ branch: "stranger" });
     await openFromFork({ branch: "member", author: world.kim });
@@ -263,7 +263,7 @@ describe("a merge request from a fork", () => {
     expect(statusOn(tasks, "member")).toMatchObject({ phase: "Completed" });
   });
 
-  it("gitlab.forks: never is told to the member who asks", async () => {
+  it("gitlab.forks: never is explained to the member who asks", async () => {
     world = await AgentWorld.open({ env: { GITLAB_FORKS: "never" }, script: asked });
     const { mr } = await openFromFork();
 
@@ -277,8 +277,8 @@ describe("a merge request from a fork", () => {
   });
 });
 
-/** Writes down each time that the coding agent is asked. */
-function asked(folder: string): AgentStep[] {
+/** Writes down each time that the coder is asked. */
+function asked(folder: string): CoderStep[] {
   return [
     { do: "echo", file: join(folder, "asked") },
     { do: "write", path: "added.txt", text: "done\n" },

@@ -11,7 +11,6 @@ import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../src/resources/index.ts";
 import { type PromMetrics, promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
-import { type AgentScript, type AgentStep, codingAgent } from "../doubles/coding-agent.ts";
 import type { MergeRequest, Project, User } from "../doubles/gitlab/model.ts";
 import type { FileChanges } from "../doubles/gitlab/repository.ts";
 import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
@@ -19,6 +18,7 @@ import type { JiraProject, JiraUser } from "../doubles/jira/model.ts";
 import { type JiraDouble, startJira } from "../doubles/jira/start-jira.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { type RecordingLogger, recordingLogger } from "../doubles/recording-logger.ts";
+import { type CoderScript, type CoderStep, scriptedCoder } from "../doubles/scripted-coder.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
 
 const run = promisify(execFile);
@@ -26,8 +26,8 @@ const run = promisify(execFile);
 const secret = "the-secret-of-the-webhook";
 
 export interface AgentWorldOptions {
-  /** What the coding agent does. It gets a folder of the test's, for what it waits for and writes down. */
-  readonly script?: (folder: string) => AgentScript | readonly AgentStep[];
+  /** What the coder does. It gets a folder of the test's, for what it waits for and writes down. */
+  readonly script?: (folder: string) => CoderScript | readonly CoderStep[];
   readonly agents?: number;
   readonly gateways?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export class AgentWorld implements AsyncDisposable {
 
   static async open(options: AgentWorldOptions = {}): Promise<AgentWorld> {
     const directory = await mkdtemp(join(tmpdir(), "interlock-agent-"));
-    // The coding agent may be another user, and writes down what it does in here.
+    // The coder may be another user, and writes down what it does in here.
     await chmod(directory, 0o777);
     const gitlab = await startGitLab();
     const bot = gitlab.addUser("copilot");
@@ -92,7 +92,7 @@ export class AgentWorld implements AsyncDisposable {
     const project = await gitlab.addProject({ path: "group/app", files: { "app.ts": lines("one", "two", "three") } });
     const world = new AgentWorld({ gitlab, jira: await startJira(), directory, bot, kim, project }, options);
     await installCrds(world.client);
-    world.#command = await codingAgent(directory, options.script?.(directory) ?? []);
+    world.#command = await scriptedCoder(directory, options.script?.(directory) ?? []);
     for (let i = 0; i < (options.gateways ?? 1); i++) await world.#openGateway(i);
     for (let i = 0; i < (options.agents ?? 1); i++) await world.openAgent();
     gitlab.webhooks.sendTo(
@@ -207,7 +207,7 @@ export class AgentWorld implements AsyncDisposable {
     return (await run("git", ["--git-dir", this.project.repository.directory, ...args])).stdout;
   }
 
-  /** What the coding agent wrote down, a line of JSON for each time. */
+  /** What the coder wrote down, a line of JSON for each time. */
   async witnessed(file: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const text = await readFile(join(this.directory, file), "utf8").catch(() => "");
     return text
@@ -216,7 +216,7 @@ export class AgentWorld implements AsyncDisposable {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Makes a file that the coding agent waits for. */
+  /** Makes a file that the coder waits for. */
   async openGate(file: string): Promise<void> {
     await writeFile(join(this.directory, file), "");
   }

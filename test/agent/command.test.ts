@@ -9,7 +9,7 @@ describe("a comment that asks for something", () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  it("is marked as seen, carried out, pushed with its trailer, and answered in its thread", async () => {
+  it("is acknowledged, carried out, pushed with its trailer, and answered in its thread", async () => {
     world = await AgentWorld.open({ script: () => edits("fixed.txt") });
     const mr = await world.openMergeRequest();
 
@@ -30,7 +30,7 @@ describe("a comment that asks for something", () => {
     expect(answer?.discussion).toBe(asked?.discussion);
   });
 
-  it("reaches the coding agent with the thread before it and the text of the merge request", async () => {
+  it("reaches the coder with the thread before it and the text of the merge request", async () => {
     world = await AgentWorld.open({ script: (folder) => [{ do: "echo", file: join(folder, "echo") }] });
     const mr = await world.openMergeRequest({ title: "Draft: the topic" });
     const [question] = (await world.gitlab.discuss(mr, world.kim, "Is the limit 3 or 4?")).notes;
@@ -49,7 +49,7 @@ describe("a comment that asks for something", () => {
     });
   });
 
-  it("is pushed once to a GitLab that takes no fences, though the reply to that is lost", async () => {
+  it("is pushed once to a GitLab that refuses fence refs, although the response is lost", async () => {
     world = await AgentWorld.open({ script: () => edits("fixed.txt") });
     world.gitlab.settings.acceptsCustomRefs = false;
     // The first push is refused.
@@ -65,7 +65,7 @@ describe("a comment that asks for something", () => {
     expect(world.log.events.filter(({ event }) => event === "fence ref refused")).toHaveLength(1);
   });
 
-  it("says so if nothing had to change", async () => {
+  it("is answered if nothing had to change", async () => {
     world = await AgentWorld.open({ script: () => [{ do: "answer", value: { summary: "It is right as it is." } }] });
     const mr = await world.openMergeRequest();
 
@@ -79,7 +79,7 @@ describe("a comment that asks for something", () => {
     ]);
   });
 
-  it("is left alone without a word if it was deleted meanwhile", async () => {
+  it("is ignored without a reply if it is deleted meanwhile", async () => {
     world = await AgentWorld.open({ agents: 0, script: () => edits("fixed.txt") });
     const mr = await world.openMergeRequest({ title: "Draft: no review" });
     const note = await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
@@ -94,7 +94,7 @@ describe("a comment that asks for something", () => {
     expect(world.pushes()).toEqual([]);
   });
 
-  it("is applied after the one before it: two on one merge request are both applied, in order", async () => {
+  it("is applied after the earlier one: two on one merge request are both applied, in order", async () => {
     world = await AgentWorld.open({
       agents: 3,
       script: () => [
@@ -113,7 +113,7 @@ describe("a comment that asks for something", () => {
     expect(await world.git("show", "topic:list.txt")).toBe("x\nx\n");
   });
 
-  it("goes on top of what a person pushed meanwhile", async () => {
+  it("is applied on top of a commit that a person pushed meanwhile", async () => {
     world = await AgentWorld.open({
       script: (folder) => ({
         cases: [
@@ -150,7 +150,7 @@ describe("a comment that asks for something", () => {
     expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/notes")).toBe(2);
   });
 
-  it("is answered anew if a person deletes the first reply while the coder works", async () => {
+  it("is answered again if a person deletes the first reply while the coder works", async () => {
     world = await AgentWorld.open({
       script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
     });
@@ -168,7 +168,7 @@ describe("a comment that asks for something", () => {
     expect(world.notes().map(({ body }) => body)).toEqual([expect.stringMatching(/^ℹ️ No file changes needed\./)]);
   });
 
-  it("has one answer, though one of a holder that lost its lock arrives late", async () => {
+  it("has one reply, although a former lock holder adds another late", async () => {
     world = await AgentWorld.open({
       script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
     });
@@ -184,14 +184,14 @@ describe("a comment that asks for something", () => {
   });
 });
 
-describe("a comment with a word that is built in", () => {
+describe("a comment with a built-in command", () => {
   let world: AgentWorld;
 
   afterEach(async () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  it("review: reviews the same commit once more", async () => {
+  it("review: reviews the same commit again", async () => {
     world = await AgentWorld.open();
     const mr = await world.openMergeRequest();
     await world.allEnded(1);
@@ -203,14 +203,11 @@ describe("a comment with a word that is built in", () => {
     const received = world.ledger.events().filter(({ type }) => type === "task.received");
     expect(new Set(received.map(({ facts }) => facts["task"])).size).toBe(3);
     const reviews = tasks.filter(({ spec }) => spec.type === "Review");
-    expect(reviews.map(({ status }) => status?.message)).toEqual([
-      "reviewed, nothing found",
-      "reviewed, nothing found",
-    ]);
+    expect(reviews.map(({ status }) => status?.message)).toEqual(["reviewed, no findings", "reviewed, no findings"]);
     expect(world.notes().filter(({ body }) => body.includes("Code Review Summary"))).toHaveLength(1);
   });
 
-  it("cancel: stops what is under way, and says so", async () => {
+  it("cancel: stops the running task, and reports that", async () => {
     world = await AgentWorld.open({ script: () => ({ cases: [{ kind: "edit", steps: [{ do: "hang" }] }] }) });
     const mr = await world.openMergeRequest();
     await world.gitlab.commentOn(mr, world.kim, "/copilot hang");
@@ -225,10 +222,10 @@ describe("a comment with a word that is built in", () => {
     const tasks = await world.allEnded(3);
     const phases = tasks.filter(({ spec }) => spec.type === "Command").map(({ status }) => status?.phase);
     expect(phases.sort()).toEqual(["Cancelled", "Completed"]);
-    expect(world.notes().some(({ body }) => body.startsWith("🛑 cancelled: asked for by @kim"))).toBe(true);
+    expect(world.notes().some(({ body }) => body.startsWith("🛑 cancelled: requested by @kim"))).toBe(true);
   });
 
-  it("retry: tries again what failed", async () => {
+  it("retry: retries the failed task", async () => {
     world = await AgentWorld.open({
       env: { AGENT_MAX_ATTEMPTS: "1" },
       script: (folder) => ({

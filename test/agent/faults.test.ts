@@ -20,12 +20,12 @@ describe("a task", () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  describe("when something does not answer", () => {
+  describe("without a response", () => {
     it.each([
       ["a discussion", "POST", "/discussions"],
       ["the last discussion", "POST", "/discussions", 2],
       ["the summary", "POST", "/notes"],
-    ])("says everything once though the reply to %s gets lost", async (_what, method, path, after = 0) => {
+    ])("posts everything once although the response to %s is lost", async (_what, method, path, after = 0) => {
       await open();
       world.gitlab.faults.loseReply({ method, path, after });
 
@@ -37,11 +37,11 @@ describe("a task", () => {
     });
 
     it.each([
-      ["the mark on the comment", "POST", "/award_emoji"],
-      ["the first answer", "POST", "/notes"],
-      ["the changed answer", "PUT", "/notes/:note"],
+      ["the acknowledgement", "POST", "/award_emoji"],
+      ["the first reply", "POST", "/notes"],
+      ["the changed reply", "PUT", "/notes/:note"],
       ["the push", "POST", "/git-receive-pack"],
-    ])("does what a comment asks for once though the reply to %s gets lost", async (_what, method, path) => {
+    ])("carries out a comment once although the response to %s is lost", async (_what, method, path) => {
       await open({ gateways: 1 });
       world.gitlab.webhooks.hold();
       const mr = await world.openMergeRequest({ title: "Draft: no review" });
@@ -55,7 +55,7 @@ describe("a task", () => {
       expect(world.notes().map(({ body }) => body.slice(0, 9))).toEqual(["✅ Changes"]);
     });
 
-    it("waits as long as GitLab says, and tries again", async () => {
+    it("waits as long as GitLab asks, and retries", async () => {
       await open();
       world.gitlab.faults.failNext({ method: "POST", path: "/discussions", status: 429, retryAfterSeconds: 1 });
       world.gitlab.faults.failNext({ method: "GET", path: "/discussions", status: 502, times: 2 });
@@ -66,7 +66,7 @@ describe("a task", () => {
       expect(world.notes()).toHaveLength(4);
     });
 
-    it("ends well wherever the store of tasks and locks fails", async () => {
+    it("completes wherever the store of tasks and locks fails", async () => {
       let calls = 0;
       let failing = { from: 0, to: 0 };
       const client = (real: KubeClient) =>
@@ -88,7 +88,7 @@ describe("a task", () => {
     }, 90_000);
   });
 
-  it("that GitLab keeps failing is given up in the end, is told once, and starves no other", async () => {
+  it("that GitLab keeps failing fails in the end, is reported once, and delays no other", async () => {
     await open({ env: { AGENT_PATIENCE: "4s" } });
     const bad = /merge_requests\/1\/versions/;
     world.gitlab.faults.failNext({ method: "GET", path: bad, status: 500, times: 1_000 });
@@ -102,7 +102,7 @@ describe("a task", () => {
     expect(told.map(({ body }) => body.split(":")[0])).toEqual(["⚠️ Automated review failed"]);
   });
 
-  it("outlives an outage of GitLab that lasts longer than all its tries", async () => {
+  it("survives an outage of GitLab that lasts longer than all its attempts", async () => {
     await open({ env: { AGENT_MAX_ATTEMPTS: "1" } });
     world.gitlab.faults.failNext({ method: "GET", path: /merge_requests/, status: 502, times: 40 });
 
@@ -113,7 +113,7 @@ describe("a task", () => {
     expect(world.notes()).toHaveLength(4);
   });
 
-  it("says that the branch was deleted", async () => {
+  it("reports that the branch was deleted", async () => {
     await open();
     const mr = await world.openMergeRequest({ title: "Draft: no review" });
     await world.gitlab.deleteBranch(world.project, "topic");
@@ -122,10 +122,10 @@ describe("a task", () => {
 
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Failed", failure: { reason: "BranchMissing" } });
-    expect(world.notes().at(-1)?.body).toContain("the branch topic is not there");
+    expect(world.notes().at(-1)?.body).toContain("the branch topic does not exist");
   });
 
-  it("waits while its token is taken no more, and repeats it nowhere", async () => {
+  it("waits while its token is rejected, and never repeats the token", async () => {
     await open();
     const mr = await world.openMergeRequest({ title: "Draft: no review" });
     world.gitlab.revokeToken(world.bot.token);
@@ -139,8 +139,8 @@ describe("a task", () => {
     expect(task?.status && "completionTime" in task.status).toBeFalsy();
   });
 
-  describe("that is polled", () => {
-    it("is the same as the one a webhook brings", async () => {
+  describe("of a poll", () => {
+    it("is the same as that of a webhook", async () => {
       await open({ env: polling });
       await world.gitlab.webhooks.settled();
 
@@ -156,7 +156,7 @@ describe("a task", () => {
       ["ten minutes early", -600_000, 0],
       ["ten minutes late", 600_000, 0],
       ["of another time zone", 0, 330],
-    ])("is seen with a server clock %s", async (_what, skewMs, offsetMinutes) => {
+    ])("is found with a server clock %s", async (_what, skewMs, offsetMinutes) => {
       await open({ env: polling, gateways: 0 }, (world) => {
         world.gitlab.time.advance(skewMs);
         world.gitlab.time.offsetMinutes = offsetMinutes;
@@ -171,7 +171,7 @@ describe("a task", () => {
       expect(tasks.map(({ spec }) => spec.type).sort()).toEqual(["Command", "Review"]);
     });
 
-    it("is not done again when it was forgotten and is reported again", async () => {
+    it("is not done again if it was deleted and is reported again", async () => {
       await open({ env: polling, gateways: 0 });
       await polls(1);
       const mr = await world.openMergeRequest();
@@ -189,7 +189,7 @@ describe("a task", () => {
       await again.close();
     });
 
-    it("is not new after a restart with 50 merge requests that are open", async () => {
+    it("is not new after a restart with 50 open merge requests", async () => {
       world = await AgentWorld.open({ env: polling, gateways: 0, agents: 0 });
       for (let i = 0; i < 50; i++) {
         await world.openMergeRequest({ branch: `topic-${i}`, files: { [`f${i}.txt`]: lines("x") } });

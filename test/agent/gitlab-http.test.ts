@@ -26,8 +26,8 @@ afterEach(() => {
 
 afterAll(() => server.close());
 
-describe("who is who", () => {
-  it("is looked up", async () => {
+describe("users", () => {
+  it("are looked up", async () => {
     const project = await server.addProject({ path: name(), members: [{ user: bot, level: 30 }] });
 
     expect(await gitlab.self()).toEqual({ id: bot.id, username: "bot" });
@@ -35,7 +35,7 @@ describe("who is who", () => {
     expect(await gitlab.accessLevel(project.id, ann.id)).toBe(0);
   });
 
-  it("is asked once for each token that we have", async () => {
+  it("are read once for each of our tokens", async () => {
     let token = bot.token;
     const changing = client({ token: async () => token });
     server.requests.clear();
@@ -48,7 +48,7 @@ describe("who is who", () => {
     expect(server.requests.count("GET", "/user")).toBe(2);
   });
 
-  it("is denied to a bad token, which is not repeated", async () => {
+  it("are denied to a bad token, which is not repeated", async () => {
     const error = await client({ token: async () => "glpat-wrong" })
       .self()
       .catch((caught) => caught);
@@ -59,7 +59,7 @@ describe("who is who", () => {
 });
 
 describe("a project", () => {
-  it("is found by its number and by its path", async () => {
+  it("is found by its id and by its path", async () => {
     const { id, path, cloneUrl, webUrl } = await server.addProject({ path: `group/${name()}` });
 
     expect(await gitlab.project(id)).toEqual({ id, path, cloneUrl, webUrl, defaultBranch: "main" });
@@ -69,7 +69,7 @@ describe("a project", () => {
 });
 
 describe("merge requests", () => {
-  it("are read with all that we need", async () => {
+  it("are read with all fields", async () => {
     const { mr, place, project } = await newMergeRequest();
 
     expect(await gitlab.mergeRequest(place)).toMatchObject({
@@ -85,7 +85,7 @@ describe("merge requests", () => {
     });
   });
 
-  it("are listed from a moment on, oldest change first, with the server's time, whatever its offset", async () => {
+  it("are listed from a time on, oldest change first, with the server's time, whatever its offset", async () => {
     server.time.offsetMinutes = 330;
     server.faults.dateSkewMs = -600_000;
     const project = await server.addProject({ path: name() });
@@ -110,7 +110,7 @@ describe("merge requests", () => {
     expect(listed).toMatchObject({ items: [{ iid: 1 }, { iid: 2 }], more: true });
   });
 
-  it("are made once: the second try, and one whose reply was lost, find the first", async () => {
+  it("are created once: a repeated call, and one after a lost response, return the first", async () => {
     const project = await server.addProject({ path: name() });
     await server.pushAs(bot, project, "agent/x", { "a.txt": "a\n" }, { from: "main" });
     const draft = { sourceBranch: "agent/x", targetBranch: "main", title: "Draft: x", description: "d" };
@@ -123,7 +123,7 @@ describe("merge requests", () => {
     expect(project.mergeRequests).toHaveLength(1);
   });
 
-  it("of a fork with the same branch name are not taken for ours", async () => {
+  it("of a fork with the same branch name are not confused with ours", async () => {
     const project = await server.addProject({ path: name() });
     const fork = await server.addProject({ path: name(), forkOf: project });
     await server.pushAs(ann, fork, "agent/x", { "a.txt": "fork\n" }, { from: "main" });
@@ -142,7 +142,7 @@ describe("merge requests", () => {
 });
 
 describe("changes", () => {
-  it("are unknown until GitLab has worked them out", async () => {
+  it("are undefined until GitLab has computed them", async () => {
     const project = await server.addProject({ path: name() });
     await server.pushAs(bot, project, "topic", { "a.txt": "a\n" }, { from: "main" });
     server.settings.preparingReads = 3;
@@ -157,7 +157,7 @@ describe("changes", () => {
     expect(changes?.files).toMatchObject([{ newPath: "a.txt", kind: "added" }]);
   });
 
-  it("give positions that GitLab takes: added, removed, unchanged, far from any change, renamed, deleted", async () => {
+  it("have positions that GitLab accepts: added, removed, unchanged, far from any change, renamed, deleted", async () => {
     const many = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
     const text = (lines: readonly string[]) => `${lines.join("\n")}\n`;
     const project = await server.addProject({
@@ -202,7 +202,7 @@ describe("changes", () => {
     expect(await gitlab.discussions(place)).toHaveLength(findings.length);
   });
 
-  it("with a position that GitLab does not take are refused", async () => {
+  it("with a position that GitLab refuses are an error", async () => {
     const { place } = await newMergeRequest();
     const changes = await gitlab.changes(place);
     if (!changes) throw new Error("no changes");
@@ -217,7 +217,7 @@ describe("changes", () => {
 });
 
 describe("notes", () => {
-  it("are said, answered, changed, praised and taken back", async () => {
+  it("are added, answered, changed, awarded and deleted", async () => {
     const { place, mr } = await newMergeRequest();
     const note = await gitlab.addNote(place, "first");
     const { id } = await server.discuss(mr, ann, "a thread");
@@ -238,7 +238,7 @@ describe("notes", () => {
     await expect(gitlab.award(place, note.id, "eyes")).rejects.toMatchObject({ kind: "missing" });
   });
 
-  it("are found from a moment on, oldest first, without GitLab's own, whatever the offset of its times", async () => {
+  it("are listed from a time on, oldest first, without system notes, whatever the offset of their times", async () => {
     server.time.offsetMinutes = -480;
     const { place, mr } = await newMergeRequest();
     await server.commentOn(mr, ann, "old");
@@ -253,7 +253,7 @@ describe("notes", () => {
     expect(notes.map(({ body }) => body)).toEqual(["second", "third"]);
   });
 
-  it("are read from all pages, also when one is deleted between two of them", async () => {
+  it("are read from all pages, also if one is deleted between two of them", async () => {
     const { place, mr } = await newMergeRequest();
     for (let i = 1; i <= 101; i++) await server.commentOn(mr, ann, `note ${i}`);
     const before = await gitlab.discussions(place);
@@ -270,8 +270,8 @@ describe("notes", () => {
   });
 });
 
-describe("when GitLab is not well", () => {
-  it("reading is tried again, as it asks or a little later each time", async () => {
+describe("while GitLab is unavailable", () => {
+  it("a read is retried, after the requested delay or a growing one", async () => {
     const clock = new ManualClock();
     server.faults.failNext({ status: 502, path: "/user" });
     server.faults.failNext({ status: 429, retryAfterSeconds: 3, path: "/user" });
@@ -281,7 +281,7 @@ describe("when GitLab is not well", () => {
     expect(await advanced(clock, asking)).toMatchObject({ username: "bot" });
   });
 
-  it("reading is not tried forever, and a long wait is passed on", async () => {
+  it("a read is retried a limited number of times, and a long delay is returned", async () => {
     const clock = new ManualClock();
     server.faults.failNext({ status: 503, path: "/user", times: 10 });
     server.requests.clear();
@@ -293,7 +293,7 @@ describe("when GitLab is not well", () => {
     await expect(client().self()).rejects.toMatchObject({ kind: "unavailable", retryAfterMs: 120_000 });
   });
 
-  it("nothing is said twice", async () => {
+  it("nothing is posted twice", async () => {
     const { place } = await newMergeRequest();
     server.requests.clear();
     server.faults.loseReply({ method: "POST" });
@@ -303,13 +303,13 @@ describe("when GitLab is not well", () => {
     expect(server.requests.count("POST", "/notes")).toBe(1);
   });
 
-  it("an answer that breaks off is tried again", async () => {
+  it("a response that breaks off is retried", async () => {
     server.faults.cutReply({ path: "/user", afterBytes: 10 });
 
     expect(await client().self()).toMatchObject({ username: "bot" });
   });
 
-  it("a call ends with its time limit, or with its signal", async () => {
+  it("a call ends at its time limit, or with its signal", async () => {
     const clock = new ManualClock();
     const { place } = await newMergeRequest();
     let release = () => {};
@@ -337,7 +337,7 @@ describe("when GitLab is not well", () => {
     release();
   });
 
-  it("an answer that is none says so", async () => {
+  it("an invalid response is an error", async () => {
     server.faults.failNext({ status: 302, path: "/user" });
     await expect(client().self()).rejects.toMatchObject({ kind: "refused", status: 302 });
     server.faults.failNext({ status: 200, path: "/user", body: { id: 7 } });

@@ -10,7 +10,7 @@ describe("an issue", () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  it("becomes a branch, a commit and a merge request, is linked, and moves along though transitions are called otherwise", async () => {
+  it("becomes a branch, a commit and a merge request, is linked, and is moved by transitions of any name", async () => {
     world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
 
     const issue = world.jira.addIssue(world.issues, { summary: "Add the file" });
@@ -30,7 +30,7 @@ describe("an issue", () => {
     expect(await world.git("show", "agent/app-1:fixed.txt")).toBe("done\n");
   });
 
-  it("reaches the agent with its description, whatever that is made of", async () => {
+  it("reaches the coder with its description, in any format", async () => {
     world = await AgentWorld.open({ jira: true, script: (folder) => [{ do: "echo", file: join(folder, "echo") }] });
     const description = {
       type: "doc",
@@ -58,10 +58,10 @@ describe("an issue", () => {
       request: { issue: { description: string } };
     }[];
     expect(echo?.request.issue.description).toBe("Please use `x < 3 && y`\n\n```ts\nconst a = 1;\n  // indented\n```");
-    expect(world.jira.whatHappened().comments[0]?.text).toContain("Agent found no changes to make.");
+    expect(world.jira.whatHappened().comments[0]?.text).toContain("The agent found no changes to make.");
   });
 
-  it("is worked on beside another of the same repository", async () => {
+  it("is worked on in parallel to another of the same repository", async () => {
     world = await AgentWorld.open({
       jira: true,
       agents: 2,
@@ -88,7 +88,7 @@ describe("an issue", () => {
     expect(events).toEqual(["begin", "begin", "end", "end"]);
   });
 
-  it("is tried again when it is moved back after a failure", async () => {
+  it("is retried when it is moved back after a failure", async () => {
     world = await AgentWorld.open({
       jira: true,
       env: { AGENT_MAX_ATTEMPTS: "1" },
@@ -106,7 +106,7 @@ describe("an issue", () => {
     const [failed] = await issueTasks(1);
     expect(failed?.status?.phase).toBe("Failed");
     expect(world.jira.whatHappened().comments.map(({ text }) => text)).toEqual([
-      expect.stringContaining("Move the issue back to To Do to have it tried again."),
+      expect.stringContaining("Move the issue back to To Do to retry."),
     ]);
 
     world.jira.moveAs(world.jira.root, issue, "To Do");
@@ -115,7 +115,7 @@ describe("an issue", () => {
     expect(openRequests()).toHaveLength(1);
   });
 
-  it("that cannot be begun is told so once, and starves no other", async () => {
+  it("that cannot start is reported once, and delays no other", async () => {
     world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
     const stuck = { ...plainWorkflow, transitions: plainWorkflow.transitions.filter(({ to }) => to !== "In Progress") };
     Object.assign(world.issues, { workflow: stuck });
@@ -132,7 +132,7 @@ describe("an issue", () => {
     expect(told[0]?.text).toContain("no transition leads from To Do to In Progress");
   });
 
-  it("adopts the merge request that its branch already has", async () => {
+  it("adopts the existing merge request of its branch", async () => {
     world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
     world.gitlab.faults.loseReply({ method: "POST", path: "/merge_requests" });
 
@@ -143,7 +143,7 @@ describe("an issue", () => {
     expect(openRequests()).toHaveLength(1);
   });
 
-  it("has one comment of ours, though one of a holder that lost its lock arrives late; quotes of it stay", async () => {
+  it("has one comment of ours, although a former lock holder adds another late; quotes of it stay", async () => {
     world = await AgentWorld.open({
       jira: true,
       script: (folder) => [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
@@ -158,12 +158,12 @@ describe("an issue", () => {
     await issueTasks(1);
     const left = world.jira.whatHappened().comments.filter(({ isDeleted }) => !isDeleted);
     expect(left.map(({ author, text }) => `${author}: ${text.split("\n", 1)[0]}`)).toEqual([
-      "agent: Agent found no changes to make.",
+      "agent: The agent found no changes to make.",
       "root: Working on it.",
     ]);
   });
 
-  it("is left to the person who took it meanwhile", async () => {
+  it("is left to a person who takes it meanwhile", async () => {
     world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
     world.jira.indexLagMs = 60_000;
     const issue = world.jira.addIssue(world.issues, { summary: "Mine" });

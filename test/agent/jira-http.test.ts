@@ -20,7 +20,7 @@ afterEach(() => server.faults.clear());
 afterAll(() => server.close());
 
 describe("our account", () => {
-  it("is known", async () => {
+  it("is looked up", async () => {
     expect(await jira.self()).toBe(bot.accountId);
     expect(jira.site).toBe(new URL(server.url).host);
   });
@@ -46,7 +46,7 @@ describe("issues", () => {
     expect(found.map(({ key }) => key)).toEqual([`${project.key}-2`]);
   });
 
-  it("are found on all pages, the longest untouched first", async () => {
+  it("are found on all pages, the longest unchanged first", async () => {
     const project = newProject();
     for (let i = 0; i < 101; i++) server.addIssue(project, { summary: `${i}` });
 
@@ -57,7 +57,7 @@ describe("issues", () => {
     expect(found[0]?.updatedAt).toMatch(/^\d{4}-.*Z$/);
   });
 
-  it("have their description in Markdown, and say since when they stand where they stand", async () => {
+  it("have their description in Markdown, and the time at which they entered their status", async () => {
     server.time.offsetMinutes = 120;
     const project = newProject();
     const issue = server.addIssue(project, { summary: "Do it", description: "first\n\nsecond" });
@@ -81,7 +81,7 @@ describe("issues", () => {
     expect(Date.parse(read.statusSince) - issue.createdMs).toBeGreaterThanOrEqual(120_000);
   });
 
-  it("have been in their status since the last time they came there, however often they moved", async () => {
+  it("have the time of their last move to the status, after any number of moves", async () => {
     const project = newProject();
     const issue = server.addIssue(project, { summary: "Back and forth" });
     for (let i = 0; i < 60; i++) {
@@ -95,13 +95,13 @@ describe("issues", () => {
     expect(statusSince).toBe(new Date(issue.moves.at(-1)?.atMs ?? 0).toISOString());
   });
 
-  it("that are not there are missing", async () => {
+  it("are an error `missing` if they do not exist", async () => {
     await expect(jira.issue("NO-1")).rejects.toMatchObject({ kind: "missing" });
   });
 });
 
 describe("a move", () => {
-  it("goes by the status, whatever the transition is called", async () => {
+  it("is done by the target status, whatever the transition is called", async () => {
     const project = newProject();
     const issue = server.addIssue(project, { summary: "x" });
 
@@ -112,7 +112,7 @@ describe("a move", () => {
     expect(issue.moves).toHaveLength(1);
   });
 
-  it("to where nothing leads is impossible, and says what can be reached", async () => {
+  it("without a transition is impossible, and lists the reachable statuses", async () => {
     const issue = server.addIssue(newProject(), { summary: "x" });
 
     expect(await jira.moveTo(issue.key, "Nirvana")).toMatchObject({
@@ -122,7 +122,7 @@ describe("a move", () => {
     });
   });
 
-  it("is done when somebody else was faster, or when the reply was lost", async () => {
+  it("succeeds if another client was first, or if the response was lost", async () => {
     const project = newProject();
     const [one, other] = [server.addIssue(project, { summary: "1" }), server.addIssue(project, { summary: "2" })];
     server.faults.before({ method: "POST", path: "/transitions" }, () =>
@@ -138,7 +138,7 @@ describe("a move", () => {
     expect(other.moves).toHaveLength(1);
   });
 
-  it("is refused when somebody took the issue elsewhere meanwhile", async () => {
+  it("is refused if another client moves the issue elsewhere", async () => {
     const issue = server.addIssue(newProject(), { summary: "x" });
     server.faults.failNext({ method: "POST", path: "/transitions", status: 400, body: { errorMessages: ["no"] } });
 
@@ -164,7 +164,7 @@ describe("comments", () => {
     ]);
   });
 
-  it("are deleted, and one that is gone already is fine", async () => {
+  it("are deleted, also if they do not exist", async () => {
     const issue = server.addIssue(newProject(), { summary: "x" });
     const comment = await jira.addComment(issue.key, "Working on it.");
 
@@ -174,7 +174,7 @@ describe("comments", () => {
     expect(await jira.comments(issue.key)).toEqual([]);
   });
 
-  it("that are too long are cut rather than refused", async () => {
+  it("are cut to the maximum length", async () => {
     const issue = server.addIssue(newProject(), { summary: "x" });
 
     const { text } = await jira.addComment(issue.key, "- `code` and **bold**\n".repeat(5_000));

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { pause, resume, why } from "../../src/cli/index.ts";
 import { KubeError } from "../../src/kube/index.ts";
 import { automationPauses, type CodingTask } from "../../src/resources/index.ts";
-import type { AgentStep } from "../doubles/coding-agent.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
+import type { CoderStep } from "../doubles/scripted-coder.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe("while everything is paused", { timeout }, () => {
-  it("tasks are taken in and not begun, say why, and are done afterwards", async () => {
+  it("tasks are created but do not start, name the pause, and run afterwards", async () => {
     await open({ script: () => edits("fixed.txt") });
     await paused("all");
     const mr = await world.openMergeRequest();
@@ -47,7 +47,7 @@ describe("while everything is paused", { timeout }, () => {
     expect(world.pushes()).toHaveLength(1);
   });
 
-  it("what was begun goes on to its end, and what comes behind it waits", async () => {
+  it("a running task continues to its end, and a later one waits", async () => {
     await open({ script: (folder) => [...gate(folder), ...edits("fixed.txt")] });
     const mr = await world.openMergeRequest();
     await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
@@ -65,7 +65,7 @@ describe("while everything is paused", { timeout }, () => {
     expect(recorded("task.started")).toHaveLength(2);
   });
 
-  it("what a process hands over that stops is finished by the next", async () => {
+  it("a task of a stopping process is finished by the next", async () => {
     await open({ agents: 0, script: (folder) => [...gate(folder), ...edits("fixed.txt")] });
     const first = await world.openAgent();
     const mr = await world.openMergeRequest();
@@ -81,7 +81,7 @@ describe("while everything is paused", { timeout }, () => {
     expect(world.pushes()).toHaveLength(1);
   });
 
-  it("what failed is not tried again before the end", async () => {
+  it("a failed task is not retried before the end", async () => {
     const otherwise = [{ do: "answer", value: { summary: "Fine.", findings: [] } }] as const;
     await open({
       script: (folder) => [
@@ -106,8 +106,8 @@ describe("while everything is paused", { timeout }, () => {
     ["status", "- review of group/app!1: Waiting"],
     ["help", "`/copilot cancel`"],
     ["cancel", "- review of group/app!1"],
-    ["retry", "Nothing failed here"],
-  ])("/copilot %s is answered, and the answer says why nothing is begun", async (word, expected) => {
+    ["retry", "There is no failed task to retry."],
+  ])("/copilot %s is answered, and the answer explains the pause", async (word, expected) => {
     await open();
     await paused("all");
     const mr = await world.openMergeRequest();
@@ -131,14 +131,14 @@ describe("while everything is paused", { timeout }, () => {
 
     await allPaused(1);
     await ended(2);
-    expect(world.notes().at(-1)?.body).toMatch(/^Review of \w+ begins soon\.\n\n⏸️ Automation is paused/);
+    expect(world.notes().at(-1)?.body).toMatch(/^Review of \w+ is queued\.\n\n⏸️ Automation is paused/);
     await resume.perform(["all", "--reason", "upgraded"], desk);
     await world.allEnded(3);
   });
 });
 
 describe("a pause of a branch", { timeout }, () => {
-  it("leaves the others alone", async () => {
+  it("does not affect other branches", async () => {
     await open();
     await paused("target", `${repository()}@topic-1`);
 
@@ -153,7 +153,7 @@ describe("a pause of a branch", { timeout }, () => {
 });
 
 describe("when a pause ends", { timeout }, () => {
-  it("by its time, what waited is begun, and not before", async () => {
+  it("by its time, the waiting task starts, and not before", async () => {
     await open();
     await paused("all");
     await world.openMergeRequest();
@@ -170,7 +170,7 @@ describe("when a pause ends", { timeout }, () => {
     expect(Date.parse(started?.at ?? "")).toBeGreaterThanOrEqual(Date.parse(until));
   });
 
-  it("what waited on different branches is begun in the order in which it came", async () => {
+  it("waiting tasks on different branches start in order", async () => {
     await open({ env: { AGENT_CONCURRENCY: "1" } });
     await paused("all");
     const branches = ["d", "b", "c", "a"];
@@ -188,7 +188,7 @@ describe("when a pause ends", { timeout }, () => {
   });
 });
 
-it("nothing is begun by an agent that cannot read what is paused", { timeout }, async () => {
+it("nothing starts if the agent cannot read the pauses", { timeout }, async () => {
   await open({ agents: 0 });
   const allowed = permittedClient(world.client, "agent");
   let isAway = true;
@@ -257,10 +257,10 @@ function recorded(type: string) {
   return world.ledger.events().filter((event) => event.type === type);
 }
 
-function gate(folder: string): readonly AgentStep[] {
+function gate(folder: string): readonly CoderStep[] {
   return [{ do: "wait-for-file", path: join(folder, "gate") }];
 }
 
-function edits(path: string): readonly AgentStep[] {
+function edits(path: string): readonly CoderStep[] {
   return [{ do: "write", path, text: lines("done") }];
 }

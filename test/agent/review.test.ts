@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CodingTask } from "../../src/resources/index.ts";
-import type { AgentAnswer } from "../doubles/coding-agent.ts";
+import type { CoderAnswer } from "../doubles/scripted-coder.ts";
 import { AgentWorld, lines } from "./agent-world.ts";
 
 describe("a review", () => {
-  it("says each finding at its line, and sums up once", async () => {
+  it("posts each finding at its line, and one summary", async () => {
     await using world = await AgentWorld.open({
       script: () =>
         finds([
@@ -42,7 +42,7 @@ describe("a review", () => {
     expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/notes")).toBe(3);
   });
 
-  it("lands a comment on a context line of a renamed file inline", async () => {
+  it("posts a comment on a context line of a renamed file inline", async () => {
     await using world = await AgentWorld.open({
       script: () => finds([{ path: "moved.ts", line: 3, side: "new", severity: "info", message: "here" }]),
     });
@@ -73,7 +73,7 @@ describe("a review", () => {
     expect(world.summaries()[0]?.body).toContain(`reviewed=${head}`);
   });
 
-  it("is not posted if the head moved while the coding agent looked at it, though no webhook tells so", async () => {
+  it("is not posted if the head moves while the coder works, even without a webhook", async () => {
     await using world = await AgentWorld.open({
       script: (folder) => [
         { do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") },
@@ -105,7 +105,7 @@ describe("a review", () => {
     world.gitlab.webhooks.release();
   });
 
-  it("leaves one summary of two that a late request left", async () => {
+  it("leaves one summary of two that a late request created", async () => {
     await using world = await AgentWorld.open();
     const mr = await world.openMergeRequest();
     await world.allEnded(1);
@@ -121,7 +121,7 @@ describe("a review", () => {
     ]);
   });
 
-  it("reviews what was force-pushed between two reviews, and what was pushed back", async () => {
+  it("covers commits that are force-pushed between two reviews, and a commit that is pushed back", async () => {
     await using world = await AgentWorld.open();
     const mr = await world.openMergeRequest();
     const first = mr.versions.at(-1)?.head ?? "";
@@ -134,7 +134,7 @@ describe("a review", () => {
     expect(world.summaries()[0]?.body).toContain(`reviewed=${second},${first}`);
   });
 
-  it("is of a commit that was passed over before, and is the head again", async () => {
+  it("is done for a superseded commit that is the head again", async () => {
     await using world = await AgentWorld.open({ agents: 0 });
     const mr = await world.openMergeRequest();
     const first = mr.versions.at(-1)?.head ?? "";
@@ -151,7 +151,7 @@ describe("a review", () => {
     expect(world.summaries()[0]?.body).toContain(`reviewed=${first}`);
   });
 
-  it("is of a fork's commit, though a branch of that name is here too", async () => {
+  it("is of a fork's commit, although this project has a branch of that name", async () => {
     await using world = await AgentWorld.open({
       env: { GITLAB_FORKS: "always" },
       script: (folder) => [{ do: "echo", file: `${folder}/echo` }],
@@ -170,7 +170,7 @@ describe("a review", () => {
     expect(JSON.stringify(echo)).toContain("+fork");
   });
 
-  it("reads all of more than a hundred discussions before it says something again", async () => {
+  it("reads more than a hundred discussions before it posts again", async () => {
     await using world = await AgentWorld.open({
       script: () => finds([{ path: "app.ts", line: 2, side: "new", severity: "error", message: "not a word" }]),
     });
@@ -187,7 +187,7 @@ describe("a review", () => {
     expect(world.summaries()).toHaveLength(1);
   });
 
-  it("is not done for drafts, skipped labels, closed ones, or notes on issues; and GitLab is always answered", async () => {
+  it("is not done for drafts, skipped labels, closed ones, or notes on issues; GitLab always gets a success response", async () => {
     await using world = await AgentWorld.open({ env: { GITLAB_SKIP_LABELS: "no review" } });
     await world.openMergeRequest({ branch: "a", title: "Draft: not yet" });
 
@@ -199,7 +199,7 @@ describe("a review", () => {
     expect(world.gitlab.webhooks.deliveries.map(({ status }) => status).every((status) => status === 200)).toBe(true);
   });
 
-  it("a hundred identical webhooks to three gateways are one review", async () => {
+  it("is done once for a hundred identical webhooks to three gateways", async () => {
     await using world = await AgentWorld.open({ gateways: 3, agents: 3 });
     world.gitlab.webhooks.copies = 100;
 
@@ -215,6 +215,6 @@ describe("a review", () => {
 
 const somewhere = { path: "app.ts", line: 2, side: "new", severity: "error", message: "not a word" } as const;
 
-function finds(findings: NonNullable<AgentAnswer["findings"]>) {
+function finds(findings: NonNullable<CoderAnswer["findings"]>) {
   return [{ do: "answer", value: { summary: "Fine.", findings } }] as const;
 }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { AgentWorld } from "./agent-world.ts";
 
 // Agents and gateways of every test here have the rights of the shipped roles; webhooks are tested everywhere else.
-it("what is polled is found with the rights of the shipped roles, by one of two agents", async () => {
+it("a poll succeeds with the rights of the shipped roles, by one of two agents", async () => {
   await using world = await AgentWorld.open({
     gateways: 0,
     agents: 2,

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import type { AgentStep } from "../doubles/coding-agent.ts";
+import type { CoderStep } from "../doubles/scripted-coder.ts";
 import { AgentWorld, type AgentWorldOptions } from "./agent-world.ts";
 
 const key = "the-key-of-the-model-0815";
@@ -8,14 +8,14 @@ const key = "the-key-of-the-model-0815";
 const formatted = `sk-ant${"-"}api03-abcdefghijklmnop`;
 const disguised = Buffer.from(`key=${key}`).toString("base64");
 
-describe("the key of the coding agent's model", () => {
+describe("the key of the coder's model", () => {
   let world: AgentWorld;
 
   afterEach(async () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  it("is in no note, status, ledger row or log line after a review that found it out", async () => {
+  it("is in no note, status, ledger row or log line after a review that repeats it", async () => {
     const finding = { path: "app.ts", line: 2, side: "new", severity: "error", message: `it is ${key}` } as const;
     await open([{ do: "answer", value: { summary: `${key} ${formatted} ${disguised}`, findings: [finding] } }]);
 
@@ -27,7 +27,7 @@ describe("the key of the coding agent's model", () => {
     await expectNoSecret();
   });
 
-  it("is in no commit message and no reply, even if the comment itself has it", async () => {
+  it("is in no commit message and no reply, even if the comment itself contains it", async () => {
     await open([
       { do: "write", path: "added.txt", text: "done\n" },
       { do: "answer", value: { summary: `used ${key}` } },
@@ -43,8 +43,8 @@ describe("the key of the coding agent's model", () => {
   });
 
   it.each([
-    ["as it is", `key = ${key}\n`, "a secret of Interlock or of its coding agent"],
-    ["in base64", `key = ${disguised}\n`, "a secret of Interlock or of its coding agent"],
+    ["unchanged", `key = ${key}\n`, "a secret of Interlock or of its coder"],
+    ["in base64", `key = ${disguised}\n`, "a secret of Interlock or of its coder"],
     ["of a known format", `key = ${formatted}\n`, "an Anthropic key"],
   ])("is not pushed: %s", async (_how, text, what) => {
     await open([{ do: "write", path: "config.ini", text }]);
@@ -94,7 +94,7 @@ describe("the key of the coding agent's model", () => {
     await expectNoSecret();
   });
 
-  async function open(script: readonly AgentStep[], options: AgentWorldOptions = {}) {
+  async function open(script: readonly CoderStep[], options: AgentWorldOptions = {}) {
     world = await AgentWorld.open({
       ...options,
       script: () => script,

@@ -2,11 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { namespaces } from "../../src/kube/index.ts";
-import type { AgentStep } from "../doubles/coding-agent.ts";
 import { reporter } from "../doubles/gitlab/model.ts";
+import type { CoderStep } from "../doubles/scripted-coder.ts";
 import { AgentWorld } from "./agent-world.ts";
 
-// Those of the pollers, of webhooks and of the coding agent itself are in polling/settings.test.ts,
+// Those of the pollers, of webhooks and of the coder itself are in polling/settings.test.ts,
 // ../gateway/webhooks.test.ts and coder/open-coder.test.ts.
 describe("the setting", () => {
   let world: AgentWorld;
@@ -15,7 +15,7 @@ describe("the setting", () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  it("agent.namespace: tasks are worked on there", async () => {
+  it("agent.namespace: the namespace of tasks", async () => {
     const polling = { GITLAB_POLL: "true", GITLAB_PROJECTS: "group/app", GITLAB_POLL_FROM: "1h" };
     world = await AgentWorld.open({
       ...{ gateways: 0, agents: 0, env: { ...polling, GITLAB_POLL_INTERVAL: "1s" } },
@@ -32,7 +32,7 @@ describe("the setting", () => {
     expect(task).toMatchObject({ metadata: { namespace: "elsewhere" }, status: { phase: "Completed" } });
   });
 
-  it("agent.concurrency: so many at a time", async () => {
+  it("agent.concurrency: the number of running tasks", async () => {
     world = await AgentWorld.open({
       env: { AGENT_CONCURRENCY: "1" },
       script: (folder) => [{ do: "sleep", ms: 300, witness: join(folder, "witness") }],
@@ -45,7 +45,7 @@ describe("the setting", () => {
     expect((await world.witnessed("witness")).map(({ event }) => event)).toEqual(["begin", "end", "begin", "end"]);
   });
 
-  it("agent.maxAttempts: so many tries", async () => {
+  it("agent.maxAttempts: the number of attempts", async () => {
     world = await AgentWorld.open({ env: { AGENT_MAX_ATTEMPTS: "2" }, script: fails });
 
     await world.openMergeRequest();
@@ -57,7 +57,7 @@ describe("the setting", () => {
   it.each([
     ["base", "    base: 1h\n    max: 2h\n", 60],
     ["max", "    base: 1h\n    max: 10m\n", 10],
-  ])("agent.backoff.%s: so long it waits for the next try", async (_name, yaml, minutes) => {
+  ])("agent.backoff.%s: the delay of the next attempt", async (_name, yaml, minutes) => {
     world = await AgentWorld.open({ yaml: `agent:\n  backoff:\n${yaml}`, script: fails });
 
     await world.openMergeRequest();
@@ -71,7 +71,7 @@ describe("the setting", () => {
     expect(inMinutes).toBeLessThan(1.3 * minutes);
   });
 
-  it("agent.author: whose commits they are", async () => {
+  it("agent.author: the author of commits", async () => {
     world = await AgentWorld.open({
       yaml: "agent:\n  author:\n    name: Robin\n    email: robin@example.com\n",
       script: edits,
@@ -87,7 +87,7 @@ describe("the setting", () => {
   it.each([
     ["AGENT_DRAFT_MERGE_REQUESTS", "true", "Draft: feat(APP-1): Do it"],
     ["AGENT_DRAFT_MERGE_REQUESTS", "false", "feat(APP-1): Do it"],
-  ])("%s=%s: how merge requests for issues begin", async (name, value, title) => {
+  ])("%s=%s: whether merge requests for issues start as drafts", async (name, value, title) => {
     world = await AgentWorld.open({ jira: true, gateways: 0, env: { [name]: value }, script: edits });
 
     world.jira.addIssue(world.issues, { summary: "Do it" });
@@ -102,10 +102,10 @@ describe("the setting", () => {
       { JIRA_TRIGGER_STATUS: "In Progress", JIRA_IN_PROGRESS_STATUS: "In Review", JIRA_IN_REVIEW_STATUS: "Done" },
     ],
     [
-      "jira.projects, with statuses of their own",
+      "jira.projects, with their own statuses",
       { JIRA_PROJECT_MAP: "APP -> group/app, trigger=In Progress, inProgress=In Review, inReview=Done" },
     ],
-  ])("%s: from where to where issues are moved", async (_name, env) => {
+  ])("%s: the statuses of issues", async (_name, env) => {
     world = await AgentWorld.open({ jira: true, gateways: 0, env, script: edits });
 
     world.jira.addIssue(world.issues, { summary: "Do it", status: "In Progress" });
@@ -117,14 +117,14 @@ describe("the setting", () => {
   it.each([
     ["jira.email", { JIRA_EMAIL: "somebody@example.com" }],
     ["jira.apiToken", { JIRA_API_TOKEN: "no-good" }],
-  ])("%s: who asks Jira", async (_name, env) => {
+  ])("%s: the credentials for Jira", async (_name, env) => {
     world = await AgentWorld.open({ jira: true, gateways: 0, env });
 
-    const refused = () => world.log.events.filter(({ event }) => event === "project not polled").length;
+    const refused = () => world.log.events.filter(({ event }) => event === "project poll failed").length;
     await expect.poll(refused).toBeGreaterThan(0);
   });
 
-  it("gitlab.tokenFile: a file with the token, and later with another", async () => {
+  it("gitlab.tokenFile: the token, which may be replaced", async () => {
     world = await AgentWorld.open({ agents: 0 });
     const file = join(world.directory, "token");
     await writeFile(file, `${world.bot.token}\n`);
@@ -139,7 +139,7 @@ describe("the setting", () => {
     expect((await world.allEnded(2)).map(({ status }) => status?.phase)).toEqual(["Completed", "Completed"]);
   });
 
-  it("jira.apiTokenFile: a file with the token, and later with another", async () => {
+  it("jira.apiTokenFile: the token, which may be replaced", async () => {
     world = await AgentWorld.open({ jira: true, gateways: 0, agents: 0, script: edits });
     const file = join(world.directory, "token");
     await writeFile(file, `${world.jiraBot.token}\n`);
@@ -154,7 +154,7 @@ describe("the setting", () => {
     expect((await world.allEnded(2)).map(({ status }) => status?.phase)).toEqual(["Completed", "Completed"]);
   });
 
-  it.each(["GITLAB_TOKEN", "JIRA_API_TOKEN"])("%s_FILE: is there when the agent starts", async (name) => {
+  it.each(["GITLAB_TOKEN", "JIRA_API_TOKEN"])("%s_FILE: must exist when the agent starts", async (name) => {
     world = await AgentWorld.open({ jira: true, gateways: 0, agents: 0 });
     const file = join(world.directory, "nowhere");
 
@@ -163,7 +163,7 @@ describe("the setting", () => {
     await expect(opening).rejects.toThrow(`${file} cannot be read (ENOENT)`);
   });
 
-  it("gitlab.minAccessLevel: who may ask for changes", async () => {
+  it("gitlab.minAccessLevel: the access for commands", async () => {
     world = await AgentWorld.open({ env: { GITLAB_MIN_ACCESS_LEVEL: "reporter" }, script: edits });
     const mr = await world.openMergeRequest();
     const visitor = world.gitlab.addUser("visitor");
@@ -176,11 +176,11 @@ describe("the setting", () => {
   });
 });
 
-function edits(): AgentStep[] {
+function edits(): CoderStep[] {
   return [{ do: "write", path: "added.txt", text: "done\n" }];
 }
 
-function fails(folder: string): AgentStep[] {
+function fails(folder: string): CoderStep[] {
   return [
     { do: "echo", file: join(folder, "tries") },
     { do: "exit", code: 1 },

@@ -3,7 +3,7 @@ import { gitlabWebhooks } from "../../src/sources/index.ts";
 import { startGitLab } from "../doubles/gitlab/start-gitlab.ts";
 import { startReceiver } from "../notify/receiver.ts";
 
-it("what GitLab posts becomes tasks, or is ignored for the right reason", async () => {
+it("webhooks of GitLab become tasks, or are ignored with the right reason", async () => {
   await using gitlab = await startGitLab();
   await using receiver = await startReceiver();
   const [bot, ann] = [gitlab.addUser("interlock"), gitlab.addUser("ann")];

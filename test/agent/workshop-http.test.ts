@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 describe("a workshop at GitLab", () => {
-  it("works on the head of a merge request, from a fork too, and pushes what came of it", async () => {
+  it("works on the head of a merge request, also from a fork, and pushes the result", async () => {
     const fork = await server.addProject({ path: `ann/fork-${projects}`, forkOf: project });
     const sha = await server.pushAs(ann, fork, "topic", { "a.txt": "fork\n" }, { from: "main" });
     const mr = await server.openMergeRequest(project, {
@@ -69,7 +69,7 @@ describe("a workshop at GitLab", () => {
     expect(server.whatHappened().pushes.at(-1)).toMatchObject({ user: "bot" });
   });
 
-  it("gets commits that were rewritten since", async () => {
+  it("fetches commits that were rewritten since", async () => {
     const before = await server.pushAs(ann, project, "topic", { "a.txt": "1\n" });
     await server.pushAs(ann, project, "topic", { "a.txt": "2\n" }, { from: "main" });
 
@@ -78,7 +78,7 @@ describe("a workshop at GitLab", () => {
     expect(await readFile(join(tree.directory, "a.txt"), "utf8")).toBe("1\n");
   });
 
-  it("leaves a branch alone that a person moved right before the push", async () => {
+  it("does not move a branch that a person moved right before the push", async () => {
     const before = await server.pushAs(ann, project, "topic", { "b.txt": "b\n" });
     const commit = await edited();
     let hers = "";
@@ -90,7 +90,7 @@ describe("a workshop at GitLab", () => {
     expect(branchPushes().map(({ user }) => user)).toEqual(["ann", "ann"]);
   });
 
-  it("finds what it pushed by the task, deep in the history", async () => {
+  it("finds its own push by the task, deep in the history", async () => {
     const head = await headOfMain();
     await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
     await using tree = await workshop.checkout(repository, head, signal);
@@ -106,7 +106,7 @@ describe("a workshop at GitLab", () => {
     expect(await workshop.findTask(repository, search, signal)).toBe(commit);
   });
 
-  it("adopts a push whose reply was lost", async () => {
+  it("adopts a push whose response was lost", async () => {
     const commit = await edited();
     server.faults.loseReply({ method: "POST", path: "/git-receive-pack" });
 
@@ -123,7 +123,7 @@ describe("a workshop at GitLab", () => {
     expect(error.message).not.toContain(token);
   });
 
-  it("takes a new token as soon as there is one", async () => {
+  it("uses a new token at once", async () => {
     token = "glpat-old";
     await expect(workshop.branchHead(repository, "main", signal)).rejects.toMatchObject({ kind: "denied" });
 
@@ -132,7 +132,7 @@ describe("a workshop at GitLab", () => {
     expect(await workshop.branchHead(repository, "main", signal)).toBe(await headOfMain());
   });
 
-  it("looks for a new token when its own is taken no more, also in the middle of its work", async () => {
+  it("reads the token again when it is rejected, also during its work", async () => {
     const [old, newer] = [server.addToken(bot, "api"), server.addToken(bot, "api")];
     const asked: boolean[] = [];
     await using rotating = await openWorkshop(async ({ refused }) => {
@@ -147,13 +147,13 @@ describe("a workshop at GitLab", () => {
     expect(branchPushes()).toHaveLength(1);
   });
 
-  it("says that a repository is missing", async () => {
+  it("reports a missing repository", async () => {
     const nowhere = { projectId: 1, cloneUrl: `${server.url}/no/such.git` };
 
     await expect(workshop.branchHead(nowhere, "main", signal)).rejects.toMatchObject({ kind: "missing" });
   });
 
-  it("says that a branch is missing which went away before the fetch", async () => {
+  it("reports a branch that is deleted before the fetch", async () => {
     const sha = "1".repeat(40);
 
     await expect(workshop.fetchCommit(repository, sha, "refs/heads/gone", signal)).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe("a workshop at GitLab", () => {
     });
   });
 
-  it("is out of order while GitLab is", async () => {
+  it("is unavailable while GitLab is", async () => {
     server.faults.failNext({ status: 502, path: /info\/refs/, times: 5 });
 
     await expect(workshop.branchHead(repository, "main", signal)).rejects.toMatchObject({ kind: "unavailable" });
@@ -171,7 +171,7 @@ describe("a workshop at GitLab", () => {
     ["denied", "may only read", () => useToken(server.addToken(bot, "read_repository"))],
     ["refused", "is told no by a hook", () => Object.assign(server.settings, { pushRefusal: "no such thing" })],
     ["unavailable", "meets no server", () => server.faults.failNext({ method: "POST", status: 502, times: 9 })],
-  ])("says %s if it %s when it pushes", async (kind, _why, happens) => {
+  ])("reports %s if it %s during a push", async (kind, _why, happens) => {
     const commit = await edited();
     happens();
 
@@ -179,14 +179,14 @@ describe("a workshop at GitLab", () => {
     expect(branchPushes()).toEqual([]);
   });
 
-  describe.each([true, false])("that takes fences: %s", (acceptsCustomRefs) => {
+  describe.each([true, false])("with fence refs accepted: %s", (acceptsCustomRefs) => {
     const late = acceptsCustomRefs ? { kind: "stale" } : { kind: "moved" };
 
     beforeEach(() => {
       Object.assign(server.settings, { acceptsCustomRefs });
     });
 
-    it("takes pushes, and is told of once if it does not take fences", async () => {
+    it("pushes, and logs once if fence refs are refused", async () => {
       const first = await edited("1\n");
       expect(await push(first, "agent/x")).toEqual({ kind: "pushed" });
       expect(await push(await edited("2\n"), "agent/x", first)).toEqual({ kind: "pushed" });
@@ -196,7 +196,7 @@ describe("a workshop at GitLab", () => {
       expect(branchPushes()).toHaveLength(2);
     });
 
-    it("refuses the late push of a holder that was paused until another had pushed", async () => {
+    it("refuses the late push of a paused holder after another has pushed", async () => {
       await using other = await openWorkshop();
       const [mine, theirs] = [await edited("mine\n"), await edited("theirs\n", other)];
       // Right before ours reaches the server.
@@ -208,7 +208,7 @@ describe("a workshop at GitLab", () => {
       expect(await workshop.branchHead(repository, "agent/x", signal)).toBe(theirs);
     });
 
-    it("has what a late push brought before the next holder pushes, who finds it by its task", async () => {
+    it("has the commit of a late push before the next holder pushes, which finds it by its task", async () => {
       await using other = await openWorkshop();
       const [mine, theirs] = [await edited("mine\n"), await edited("theirs\n", other)];
       server.faults.before({ method: "POST", path: "/git-receive-pack" }, async () => {
@@ -222,7 +222,7 @@ describe("a workshop at GitLab", () => {
     });
   });
 
-  it("brings the commit at the next try when a pack was cut off", async () => {
+  it("fetches the commit in the next attempt after a pack was cut off", async () => {
     const head = await headOfMain();
     const fetching = () => workshop.fetchCommit(repository, head, "refs/heads/main", signal);
     server.faults.cutReply({ path: "/git-upload-pack", afterBytes: 60 });
@@ -240,7 +240,7 @@ describe("a workshop at GitLab", () => {
     expect(server.requests.latest.at(-1)).toMatchObject({ status: 302 });
   });
 
-  it("may not push to a protected branch, and says what GitLab said", async () => {
+  it("may not push to a protected branch, and reports GitLab's message", async () => {
     const commit = await edited();
 
     await expect(push(commit, "main", await headOfMain())).rejects.toMatchObject({

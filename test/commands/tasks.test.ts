@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codingAgent } from "../doubles/coding-agent.ts";
 import { type GitLabDouble, startGitLab } from "../doubles/gitlab/start-gitlab.ts";
+import { scriptedCoder } from "../doubles/scripted-coder.ts";
 import { UpProcess } from "../services/up-process.ts";
 
-describe("interlock up with a coding agent", { timeout: 60_000 }, () => {
+describe("interlock up with a coder", { timeout: 60_000 }, () => {
   let up: UpProcess;
   let gitlab: GitLabDouble;
   let folder: string;
@@ -17,7 +17,7 @@ describe("interlock up with a coding agent", { timeout: 60_000 }, () => {
     const { token, username } = gitlab.addUser("copilot");
     const settings = {
       gitlab: { url: gitlab.url, token, webhookSecret: "the-secret", username },
-      agent: { command: JSON.stringify(await codingAgent(folder, [{ do: "hang" }])) },
+      agent: { command: JSON.stringify(await scriptedCoder(folder, [{ do: "hang" }])) },
     };
     up = await UpProcess.start({}, { settings });
   }, 60_000);

@@ -104,7 +104,7 @@ describe("the deployments", () => {
   });
 });
 
-describe("the secrets of the coding agent", () => {
+describe("the secrets of the agent", () => {
   const mountOf = (stage: string) => /"agent-tokens","mountPath":"([^"]+)"/.exec(environment(stage))?.[1];
   const settings = (configMap: string) => {
     const { data } = found("ConfigMap", configMap) as unknown as { data: Record<string, string> };
@@ -180,7 +180,7 @@ describe.skipIf(!kubectl)("deploy", () => {
     expect(stdout.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(resourceKinds.length);
   });
 
-  it("has the coding agent apart, for those who have a GitLab", () => {
+  it("has the agent apart, for those who have a GitLab", () => {
     expect(kustomize("deploy/agent").match(/^kind: Deployment$/gm)).toHaveLength(1);
   });
 });

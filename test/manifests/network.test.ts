@@ -54,7 +54,7 @@ describe("the network policies", () => {
     ["notices' channels", places.locks, { "app.kubernetes.io/component": "notify" }],
     ["GitLab and Jira", places.locks, { "app.kubernetes.io/component": "agent" }],
     ["what workflows need", places.runs, {}],
-    ["what coding agents need", places.agents, {}],
+    ["what coders need", places.agents, {}],
   ])("let out to %s, but not to where nodes get their credentials", (_what, namespace, labels) => {
     const wide = egressOf(namespace, labels).filter(({ ports }) => ports === undefined);
 

@@ -7,7 +7,7 @@ import { executionNamespace } from "../../src/resources/index.ts";
 import { runOrder } from "../engines/run-order.ts";
 
 describe("Pod Security", () => {
-  it("restricted is enforced, audited and warned of where workflows and coding agents run, and only there", () => {
+  it("restricted is enforced, audited and warned of where workflows and coders run, and only there", () => {
     const namespaces = [...[...manifests().values()].flat(), ...agentManifests()].filter(
       ({ kind }) => kind === "Namespace",
     );
@@ -29,7 +29,7 @@ describe("Pod Security", () => {
     expect(restrictedProblems(jobFor(runOrder()).spec.template.spec)).toEqual([]);
   });
 
-  it("restricted admits the pod of a coding agent", () => {
+  it("restricted admits the pod of a coder", () => {
     const job = coderJob("coder-1", "uid", {
       ...{ namespace: "kubernaut-agents", command: ["agent"], image: "agent:1", ownImage: "interlock:1" },
       ...{ secret: "model", tokenSecret: "gitlab", serviceAccount: "interlock-coder", gitlabUrl: "https://gitlab" },

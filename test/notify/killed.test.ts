@@ -20,7 +20,7 @@ import { startReceiver } from "./receiver.ts";
 const notices = 100;
 const namespace = "kubernaut-system";
 
-it("notices arrive at least once and are settled once while those who deliver them are killed", async () => {
+it("notices arrive at least once and are settled once while the delivering replicas are killed", async () => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   const dice = new Dice(seed);
   const directory = mkdtempSync(join(tmpdir(), "interlock-notify-killed-"));

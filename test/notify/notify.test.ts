@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 describe("a notice", () => {
-  it("is posted with its facts and the next step, signed, under a key of its own", async () => {
+  it("is posted with its facts and the next step, signed, with its own key", async () => {
     await start({ ...webhook(), NOTIFY_WEBHOOK_SECRET: "s1gning-key" });
     const { uid } = await tell({ context: { execution: "wfe-1", targetResource: "prod/deployment/api" } });
     await ended();
@@ -69,7 +69,7 @@ describe("a notice", () => {
     expect(ledger.events()).toMatchObject([{ id: `${uid}/notice.sent`, type: "notice.sent" }]);
   });
 
-  it("is tried again under the same key until it arrives, and every try is in its status", async () => {
+  it("is retried with the same key until it arrives, and every attempt is in its status", async () => {
     receiver.answers = [500, "hang-up", 200];
     await start(webhook());
     await tell();
@@ -80,13 +80,13 @@ describe("a notice", () => {
     const [status] = await statuses();
     expect(status?.phase).toBe("Sent");
     expect(status?.deliveryAttempts?.map(({ attempt, status, error }) => [attempt, status, error])).toEqual([
-      [1, "failed", "127.0.0.1 answered 500"],
+      [1, "failed", "127.0.0.1 responded 500"],
       [2, "failed", "127.0.0.1 cannot be reached: ECONNRESET"],
       [3, "success", undefined],
     ]);
   });
 
-  it("is delivered by one of several replicas, and by the next when that is gone", async () => {
+  it("is delivered by one of several replicas, and by another after that one stops", async () => {
     const first = await start(webhook());
     await start(webhook());
     await start(webhook());
@@ -102,7 +102,7 @@ describe("a notice", () => {
     expect(receiver.letters).toHaveLength(20);
   });
 
-  it("that nobody was told of before a restart is told of after it, and no other", async () => {
+  it("that is not delivered before a restart is delivered after it, and no other", async () => {
     const first = await start(webhook());
     await tell();
     await ended();
@@ -115,7 +115,7 @@ describe("a notice", () => {
     expect(receiver.letters).toHaveLength(2);
   });
 
-  it("shows no secret anywhere, whatever goes wrong", async () => {
+  it("contains no secret, whatever fails", async () => {
     receiver.answers = [404];
     const url = `http://user:pa55w0rd@127.0.0.1:${receiver.port}/hidden-path?token=t0ken`;
     await start({ ...webhook(), NOTIFY_WEBHOOK_URL: url, NOTIFY_SLACK_URL: url, NOTIFY_WEBHOOK_SECRET: "s1gning-key" });
@@ -123,7 +123,7 @@ describe("a notice", () => {
     await ended();
 
     const everything = inspect([await statuses(), ledger.events(), log.events, printed], { depth: 9 });
-    expect(everything).toContain("answered 404");
+    expect(everything).toContain("responded 404");
     expect(everything).not.toMatch(/pa55w0rd|hidden-path|t0ken|s1gning-key/);
   });
 });
@@ -154,7 +154,7 @@ describe("settings", () => {
     expect(lines.map((line) => JSON.parse(line).title)).toEqual(["It failed", "It failed"]);
   });
 
-  it("notify.webhookSecretFile: signs with what is in it", async () => {
+  it("notify.webhookSecretFile: signs with its content", async () => {
     writeFileSync(join(directory, "secret"), "from-a-file\n");
     await start({ ...webhook(), NOTIFY_WEBHOOK_SECRET_FILE: join(directory, "secret") });
     await tell();
@@ -179,7 +179,7 @@ describe("settings", () => {
     expect(options).toEqual({ mrkdwn: false, link_names: false, unfurl_links: false, unfurl_media: false });
   });
 
-  it("notify.slackUrlFile: posts to what is in it", async () => {
+  it("notify.slackUrlFile: posts to its content", async () => {
     writeFileSync(join(directory, "slack"), `http://127.0.0.1:${receiver.port}/services/T1\n`);
     await start({ ...quiet, NOTIFY_SLACK_URL_FILE: join(directory, "slack") });
     await tell();
@@ -188,11 +188,11 @@ describe("settings", () => {
     expect(receiver.letters[0]?.path).toBe("/services/T1");
   });
 
-  it("notify.slackUrlFile: that is not there stops the start, and names the setting", async () => {
+  it("notify.slackUrlFile: a missing file stops the start, and the error names the setting", async () => {
     await expect(start({ NOTIFY_SLACK_URL_FILE: join(directory, "nothing") })).rejects.toThrow("notify.slackUrlFile: ");
   });
 
-  it("notify.routes: who is told of what", async () => {
+  it("notify.routes: selects the channels of notices", async () => {
     const routes = "severity=critical -> webhook; namespace=payment -> console; target=node/* -> file";
     await start({ ...webhook(), NOTIFY_CONSOLE: "true", NOTIFY_ROUTES: routes });
     await tell({ severity: "critical" });
@@ -205,10 +205,10 @@ describe("settings", () => {
     expect((await statuses()).map((status) => status?.message).sort()).toEqual([
       "delivered to console",
       "delivered to webhook",
-      "not delivered: no route leads to a channel",
+      "not delivered: no route matches",
     ]);
     expect(log.events).toContainEqual(
-      expect.objectContaining({ event: "route to a channel that is not set up", fields: { channel: "file" } }),
+      expect.objectContaining({ event: "route to unknown channel", fields: { channel: "file" } }),
     );
   });
 
@@ -224,8 +224,8 @@ describe("settings", () => {
     expect(ledger.events()).toMatchObject([{ type: "notice.failed" }]);
   });
 
-  it("notify.digestWindow: skips on one target are told of together", async () => {
-    // Before anybody looks: how long this takes must not decide which of them are told of together.
+  it("notify.digestWindow: skips on one target are delivered together", async () => {
+    // Created before the notifier starts: the time that this takes must not decide which of them share a digest.
     for (let i = 0; i < 5; i++) await tell(skip("node/one", i < 3 ? "ResourceBusy" : "Paused"));
     await tell(skip("node/two", "Paused"));
     await start({ ...webhook(), NOTIFY_DIGEST_WINDOW: "2s" });
@@ -248,7 +248,7 @@ describe("settings", () => {
     expect(receiver.letters).toHaveLength(3);
   });
 
-  it("notify.maxAttempts: then it is given up", async () => {
+  it("notify.maxAttempts: the number of attempts", async () => {
     receiver.answers = [503];
     await start({ ...webhook(), NOTIFY_MAX_ATTEMPTS: "3" });
     await tell();
@@ -275,7 +275,7 @@ describe("settings", () => {
   it.each([
     ["1h", "2h", 2_880_000, 4_320_000],
     ["1h", "10s", 8_000, 12_000],
-  ])("notify.backoff.base %s and max %s: when it is tried again", async (base, max, fromMs, toMs) => {
+  ])("notify.backoff.base %s and max %s: the delay of the next attempt", async (base, max, fromMs, toMs) => {
     receiver.answers = [503];
     await start({ ...webhook(), NOTIFY_BACKOFF_BASE: base, NOTIFY_BACKOFF_MAX: max });
     await tell();
@@ -288,7 +288,7 @@ describe("settings", () => {
     expect(waitMs).toBeLessThanOrEqual(toMs);
   });
 
-  it("notify.timeout: a receiver that never answers holds nobody up", async () => {
+  it("notify.timeout: a receiver that never responds delays no other", async () => {
     receiver.answers = ["never"];
     await start({ ...webhook(), NOTIFY_TIMEOUT: "50ms", NOTIFY_MAX_ATTEMPTS: "1" });
     await tell();
@@ -298,7 +298,7 @@ describe("settings", () => {
   });
 });
 
-/** Nothing but what a test asks for, and short waits. */
+/** Only the settings that a test needs, and short waits. */
 const quiet = { NOTIFY_CONSOLE: "false", NOTIFY_BACKOFF_BASE: "10ms", NOTIFY_ALLOWED_NETWORKS: "127.0.0.0/8" };
 
 function webhook(): Record<string, string> {
@@ -311,7 +311,7 @@ async function start(env: Record<string, string>) {
   const print = (text: string) => void printed.push(text);
   const stage = await openNotify({
     loaded,
-    // Delivers with no more rights than the shipped roles give.
+    // Delivers with only the rights of the shipped roles.
     client: permittedClient(client, "notify"),
     ledger,
     clock,
@@ -354,7 +354,7 @@ function skip(targetResource: string, skipReason: "ResourceBusy" | "Paused"): Pa
   };
 }
 
-/** A notice that was settled at that time. Returns its uid. */
+/** Creates a notice that was settled at that time. Returns its uid. */
 async function settledAt(completionTime: string, phase: "Sent" | "Failed"): Promise<string> {
   const notice = await tell();
   const ref = { name: notice.name ?? "", namespace };
@@ -372,7 +372,7 @@ async function statuses() {
   return (await client.list(notificationRequests)).items.map(({ status }) => status);
 }
 
-/** Until every notice is settled, and there are as many as expected. */
+/** Waits until every notice is settled, and there are as many as expected. */
 async function ended(atLeast = 1) {
   const settled = ["Sent", "PartiallySent", "Failed", "Digested"];
   const isEnded = async () => {

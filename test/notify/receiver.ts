@@ -7,14 +7,14 @@ export interface ReceivedLetter {
   readonly body: string;
 }
 
-/** What a receiver does with a letter: answers with a status, hangs up after reading it, or never answers. */
+/** The response to a request: a status, a closed connection after the request, or none. */
 export type Answer = number | "hang-up" | "never";
 
 /** A real HTTP server that notices are posted to. */
 export interface Receiver extends AsyncDisposable {
   readonly port: number;
   readonly letters: readonly ReceivedLetter[];
-  /** For the next letters, in turn; the last one goes on. */
+  /** For the next requests, in order; the last one is repeated. */
   answers: Answer[];
 }
 

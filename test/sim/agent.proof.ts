@@ -4,7 +4,7 @@ import { faultsOfAll } from "./faults.ts";
 
 const faults = [...faultsOfAll, "stale watch"];
 
-describe("coding agents", () => {
+describe("agents", () => {
   holdsInSimulation({ protocol: "agent", from: 1, seeds: 25 }, faults);
   mutantsAreCaught("agent", 40);
 });

@@ -39,7 +39,7 @@ describe("a draft", () => {
     expect(receivedEvents()).toEqual([`${task?.metadata.uid}/task.received`]);
   });
 
-  it("is recorded by the next process if its creator dies before that", async () => {
+  it("is recorded by the next process if its creator dies first", async () => {
     const dying = taskIntake({ ...deps(), ledger: { ...ledger, append: () => Promise.reject(new Error("killed")) } });
     await expect(dying.create(draft())).rejects.toThrow("killed");
 
@@ -79,7 +79,7 @@ describe("a draft", () => {
     expect(await listTasks()).toHaveLength(2);
   });
 
-  it("that the API server refuses is ignored with its reason, also when it is delivered again", async () => {
+  it("that the API server refuses is ignored with its reason, also on a repeated delivery", async () => {
     const create = (async () => {
       throw new KubeError("invalid", "spec.branch is too long");
     }) as KubeClient["create"];
@@ -88,7 +88,7 @@ describe("a draft", () => {
 
     const admissions = [await webhooks.admit(report, "1"), await webhooks.admit(report, "1")];
 
-    const because = "it cannot be a task: spec.branch is too long";
+    const because = "it cannot become a task: spec.branch is too long";
     const ignored = { kind: "ignored", reason: "Unreadable", because };
     expect(admissions).toEqual([ignored, ignored]);
   });
@@ -97,7 +97,7 @@ describe("a draft", () => {
 describe("an ignored report", () => {
   const report = { subject: { object: "issue", issue: "APP-1" }, reason: "Unreadable", because: "no branch" } as const;
 
-  it("is recorded once when a poll finds it each time, and each time when a webhook brings it", async () => {
+  it("is recorded once for a poll that finds it each time, and each time for a webhook", async () => {
     const intake = openIntake();
 
     for (const source of ["poll", "poll", "webhook"] as const) await intake.recordIgnored({ ...report, source });

@@ -1,24 +1,24 @@
 import { withoutSecrets } from "../../telemetry/index.ts";
 
 /**
- * What the agent wrote, as it may be shown to people and posted in our name: without secrets, without characters that
- * hide or reorder others, and with nothing in it that means something to GitLab or to us rather than to people.
+ * Text of the coder that may be shown to people and posted in our name: without secrets, without hidden characters, and
+ * without markup that GitLab or we would interpret.
  */
 export function cleanText(text: string, maxLength: number, secrets: readonly string[]): string {
   const shown = withoutSecrets(plain(text), secrets)
     // Our own marks are HTML comments.
     .replaceAll("<!--", "&lt;!--")
-    // A line that begins so is a command to GitLab, with our rights: /merge, /approve.
+    // GitLab executes a line such as /merge or /approve, with our rights.
     .replace(/^\/(?=[A-Za-z])/gm, " /");
   return shorten(shown.trim(), maxLength);
 }
 
-/** The end of what the agent wrote. Secrets are taken out first: a cut could leave half of one. */
+/** The end of the coder's output. Secrets are removed first: a cut could leave half of one. */
 export function cleanEnd(text: string, maxLength: number, secrets: readonly string[]): string {
   return cleanText(withoutSecrets(plain(text), secrets).slice(-4 * maxLength), maxLength, secrets);
 }
 
-/** A commit message. Trailers with our name are ours to write: by them we recognise what we pushed. */
+/** A commit message. Trailers with our name are removed: by them we recognise our own commits. */
 export function cleanCommitMessage(text: string, maxLength: number, secrets: readonly string[]): string {
   const lines = plain(text)
     .split("\n")
@@ -26,24 +26,24 @@ export function cleanCommitMessage(text: string, maxLength: number, secrets: rea
   return shorten(withoutSecrets(lines.join("\n"), secrets).trim(), maxLength);
 }
 
-/** Lines that should replace others: taken as they are, or not at all. */
+/** Lines that replace others: returned unchanged, or not at all. */
 export function cleanSuggestion(text: string, maxLength: number, secrets: readonly string[]): string | undefined {
   const shown = plain(text);
-  // It is posted between fences, and must not end them.
+  // The suggestion is posted between fences, and must not end them.
   const isSafe = shown.length <= maxLength && !shown.includes("```") && withoutSecrets(shown, secrets) === shown;
   return isSafe ? shown : undefined;
 }
 
-/** Without control characters, and without those that change the direction of what follows. */
+/** Removes control characters, and characters that change the direction of the text. */
 function plain(text: string): string {
   return wellFormed(text).replace(/\r\n?/g, "\n").replace(hidden, "");
 }
 
 const hidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Half of a character, which a cut may leave, cannot be sent anywhere. */
+/** A cut may leave half of a character, which no server accepts. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }

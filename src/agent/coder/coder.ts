@@ -1,30 +1,30 @@
 import type { PatchReading, Repository } from "../git/workshop.ts";
 
 /**
- * Port: the coding agent itself, any command that reads a request, looks at a work tree and, unless it reviews, edits
- * it. Nothing that it leaves behind is trusted: what it changed is read from the files, what it says is checked.
+ * Port: the coder, any command that reads a request, looks at a work tree and, unless it reviews, edits it. Its results
+ * are not trusted: the change is read from the files, and its output is validated.
  */
 export interface Coder {
-  /** Rejects with the signal's reason when it aborts; by then nothing of the agent runs any more. */
+  /** Rejects with the signal's reason when it aborts; by then no process of the coder is running. */
   run(order: CoderOrder, signal: AbortSignal): Promise<CoderOutcome>;
 }
 
 export interface CoderOrder {
-  /** Uid of the task: the same for every try. */
+  /** Uid of the task: the same for every attempt. */
   readonly taskUid: string;
   readonly request: CoderRequest;
   readonly repository: Repository;
-  /** The commit that it works on, in a folder of its own whose `.git` knows no remote. */
+  /** The commit in the work tree, whose `.git` has no remote. */
   readonly sha: string;
-  /** A ref of the server that the commit is on. */
+  /** A ref of the server that contains the commit. */
   readonly ref: string;
 }
 
-/** What the agent is asked, as JSON on its standard input. Everything that people wrote is marked as such by its field. */
+/** The request to the coder, as JSON on its standard input. Texts of people are in fields of their own. */
 export type CoderRequest = ReviewRequest | EditRequest;
 
 interface RequestOfAll {
-  /** Grows when fields change their meaning. */
+  /** Increases when a field changes its meaning. */
   readonly version: 1;
   readonly project: { readonly path: string; readonly url: string };
 }
@@ -34,18 +34,18 @@ export interface ReviewRequest extends RequestOfAll {
   readonly mergeRequest: MergeRequestText;
   readonly baseSha: string;
   readonly headSha: string;
-  /** What it changes, as unified diffs. */
+  /** Unified diffs of the merge request. */
   readonly changes: readonly { readonly path: string; readonly diff: string }[];
-  /** What we said before and nobody resolved: no need to say it again. */
+  /** Unresolved findings of earlier reviews, which need not be repeated. */
   readonly earlierFindings: readonly string[];
 }
 
 export interface EditRequest extends RequestOfAll {
   readonly kind: "edit";
-  /** What a person wants, in their words. */
+  /** The instruction in the words of a person. */
   readonly instruction: string;
   readonly mergeRequest?: MergeRequestText;
-  /** What was said in the thread before, oldest first. */
+  /** The earlier notes of the thread, oldest first. */
   readonly thread?: readonly { readonly author: string; readonly text: string }[];
   readonly issue?: { readonly key: string; readonly summary: string; readonly description: string };
 }
@@ -57,7 +57,7 @@ export interface MergeRequestText {
   readonly targetBranch: string;
 }
 
-/** `failed`: it did not do what it was asked. `retry` says whether it may be worth another try. */
+/** `failed`: the coder did not complete the request. `retry`: whether another attempt may succeed. */
 export type CoderOutcome =
   | { readonly kind: "reviewed"; readonly summary: string; readonly findings: readonly Finding[] }
   | {
@@ -71,7 +71,7 @@ export type CoderOutcome =
 export type CoderFailure =
   | "Timeout"
   | "OOMKilled"
-  /** By a signal that was not ours, or with its pod. */
+  /** By a signal that was not ours, or together with its pod. */
   | "Killed"
   | "OutputTooLarge"
   | "WorkTreeTooLarge"
@@ -82,10 +82,10 @@ export type CoderFailure =
 export interface Finding {
   readonly path: string;
   readonly line: number;
-  /** Of which side of the change the line number is. A line that is gone has an old number alone. */
+  /** The side of the change that the line number refers to. A removed line has only an old number. */
   readonly side: "new" | "old";
   readonly severity: "error" | "warning" | "info";
   readonly message: string;
-  /** The lines that should stand there instead. */
+  /** The replacement for the line. */
   readonly suggestion?: string;
 }

@@ -3,14 +3,14 @@ import type { CoderFailure, CoderOutcome, CoderRequest } from "./coder.ts";
 import { readAnswer } from "./read-answer.ts";
 import { refuseSecrets } from "./refuse-secrets.ts";
 
-/** Failures that come again: with the same settings and the same request there is no other end. */
+/** Failures that a retry with the same settings and the same request cannot avoid. */
 const hopeless: ReadonlySet<CoderFailure> = new Set(["NotStarted", "OutputTooLarge", "WorkTreeTooLarge"]);
 
 export function failed(reason: CoderFailure, message: string): CoderOutcome {
   return { kind: "failed", reason, message, retry: !hopeless.has(reason) };
 }
 
-/** What came of an agent that ended well. `change` is asked for only if it was to edit and gave an answer. */
+/** Returns the outcome of a coder that exited with code 0. `change` is called only for an edit with a valid result. */
 export async function conclude(
   asked: CoderRequest["kind"],
   output: string,

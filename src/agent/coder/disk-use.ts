@@ -6,7 +6,10 @@ export interface DiskUse {
   readonly files: number;
 }
 
-/** What lies in the folders, as large as it says or as it is, whichever is more. Follows no link; what vanishes is not counted. */
+/**
+ * Counts the files of the folders. A file counts with its size or its disk blocks, whichever is larger. Links are not
+ * followed.
+ */
 export async function diskUse(folders: readonly string[]): Promise<DiskUse> {
   let bytes = 0;
   let files = 0;

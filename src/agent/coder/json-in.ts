@@ -1,7 +1,7 @@
-/** Every JSON object and array that begins a line of the text and is not inside another, in order. */
+/** Returns every JSON object and array that begins a line of the text and is not inside another, in order. */
 export function jsonIn(text: string): readonly unknown[] {
   const found: unknown[] = [];
-  // An outsider's text may hold any number of beginnings that never end.
+  // Untrusted text may have any number of opening brackets without an end.
   let budget = 32 * text.length;
   const beginning = /^[ \t]*(?=[{[])/gm;
   for (let match = beginning.exec(text); match && budget > 0; match = beginning.exec(text)) {
@@ -15,7 +15,7 @@ export function jsonIn(text: string): readonly unknown[] {
   return found;
 }
 
-/** Behind the bracket that closes the one at `start`. */
+/** Returns the index after the bracket that closes the one at `start`. */
 function endOf(text: string, start: number): number | undefined {
   let depth = 0;
   let quoted = false;

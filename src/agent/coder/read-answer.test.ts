@@ -4,7 +4,7 @@ import { readAnswer } from "./read-answer.ts";
 const finding = { path: "src/a.ts", line: 3, severity: "warning", message: "may be undefined" };
 const read = { ...finding, side: "new" };
 
-describe("the answer to a request to review", () => {
+describe("the result of a review", () => {
   it.each([
     ["an object", JSON.stringify({ summary: "fine", findings: [finding] })],
     ["an object after other text", `Looking…\nDone.\n${JSON.stringify({ summary: "fine", findings: [finding] })}\n`],
@@ -46,16 +46,16 @@ describe("the answer to a request to review", () => {
     ["something else", '{"verdict": "fine"}'],
     ["findings that cannot be placed", '{"findings": [{"message": "somewhere"}]}'],
     ["a number", "7"],
-  ])("is bad if it is %s, and it is said what was expected", (_, output) => {
+  ])("is bad if it is %s, and the message describes the expected result", (_, output) => {
     const answer = readAnswer("review", output, []);
 
     expect(answer).toMatchObject({ kind: "bad", message: expect.stringContaining('"findings": [{"path"') });
   });
 
-  it("is bad if the tool says that it failed", () => {
+  it("is bad if the tool reports an error", () => {
     const answer = readAnswer("review", '{"type": "result", "is_error": true, "result": "Invalid API key"}', []);
 
-    expect(answer).toEqual({ kind: "bad", message: "the coding agent reported an error: Invalid API key" });
+    expect(answer).toEqual({ kind: "bad", message: "the coder reported an error: Invalid API key" });
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe("the answer to a request to review", () => {
     ["line zero", { line: 0 }],
     ["half a line", { line: 1.5 }],
     ["no message", { message: " " }],
-  ])("leaves out a finding with %s, and says so", (_, wrong) => {
+  ])("omits a finding with %s, and mentions that in the summary", (_, wrong) => {
     const answer = readAnswer("review", JSON.stringify({ findings: [finding, { ...finding, ...wrong }] }), []);
 
     expect(answer).toMatchObject({ findings: [read], summary: expect.stringContaining("1 of 2 findings") });
@@ -101,7 +101,7 @@ describe("the answer to a request to review", () => {
     expect(answer).toMatchObject({ summary: expect.stringContaining("50 of 150 findings") });
   });
 
-  it("drops a suggestion that would end the block it is posted in", () => {
+  it("drops a suggestion that would end its code block", () => {
     const tricky = { ...finding, suggestion: "x\n```\n/merge" };
 
     expect(readAnswer("review", JSON.stringify([tricky, { ...finding, suggestion: "  y" }]), [])).toMatchObject({
@@ -109,12 +109,12 @@ describe("the answer to a request to review", () => {
     });
   });
 
-  it("is found in time in a text that is made of beginnings", () => {
+  it("is found in linear time in a text of opening brackets", () => {
     expect(readAnswer("review", "{\n".repeat(200_000), [])).toMatchObject({ kind: "bad" });
   });
 });
 
-describe("the answer to a request to edit", () => {
+describe("the result of an edit", () => {
   it("may be plain text", () => {
     expect(readAnswer("edit", "I renamed `a` to `b`.\n", [])).toEqual({
       kind: "edit",
@@ -122,41 +122,41 @@ describe("the answer to a request to edit", () => {
     });
   });
 
-  it("may be an object with a message for the commit", () => {
+  it("may be an object with a commit message", () => {
     const output = '{"summary": "done", "commitMessage": "app: rename a"}';
 
     expect(readAnswer("edit", output, [])).toEqual({ kind: "edit", summary: "done", commitMessage: "app: rename a" });
   });
 
-  it("may be text with JSON in it that is not an answer", () => {
+  it("may be text that contains other JSON", () => {
     const output = 'I added\n{"name": "x"}\nto the file.';
 
     expect(readAnswer("edit", output, [])).toEqual({ kind: "edit", summary: output });
   });
 
-  it("may be nothing at all", () => {
-    expect(readAnswer("edit", "", [])).toEqual({ kind: "edit", summary: "The coding agent gave no summary." });
+  it("may be empty", () => {
+    expect(readAnswer("edit", "", [])).toEqual({ kind: "edit", summary: "The coder gave no summary." });
   });
 });
 
-describe("what an agent wrote", () => {
+describe("text of the coder", () => {
   it.each([
     ["a secret", "the token is s3cr3t-value", "the token is [redacted]"],
-    ["what looks like a token", "use glpat-abcdefghijklmnopqrst", "use [redacted]"],
+    ["a text in the format of a token", "use glpat-abcdefghijklmnopqrst", "use [redacted]"],
     ["a mark of ours", "ok <!-- interlock:task -->", "ok &lt;!-- interlock:task -->"],
     ["a command to GitLab", "done\n/merge\n/approve", "done\n /merge\n /approve"],
     ["control characters", "a\u001b[31mb\u0000c\u202ed", "a[31mbcd"],
-  ])("is shown without %s", (_, summary, shown) => {
+  ])("is cleaned of %s", (_, summary, shown) => {
     expect(readAnswer("edit", JSON.stringify({ summary }), ["s3cr3t-value"])).toMatchObject({ summary: shown });
   });
 
-  it("is cut where it is too long", () => {
+  it("is cut to its maximum length", () => {
     const answer = readAnswer("edit", "x".repeat(20_000), []);
 
     expect(answer.kind === "edit" && answer.summary).toHaveLength(10_000);
   });
 
-  it("carries no trailer of ours into a commit", () => {
+  it("adds no trailer of ours to a commit", () => {
     const commitMessage = "fix: a\n\nInterlock-Task: 1234\nCo-authored-by: somebody";
 
     expect(readAnswer("edit", JSON.stringify({ summary: "x", commitMessage }), [])).toMatchObject({

@@ -20,7 +20,7 @@ export function readAnswer(kind: CoderRequest["kind"], output: string, secrets: 
   const values = jsonIn(output);
   const { error, text } = openEnvelope(values.at(-1));
   if (error !== undefined) {
-    return { kind: "bad", message: `the coding agent reported an error: ${cleanText(error, 500, secrets)}` };
+    return { kind: "bad", message: `the coder reported an error: ${cleanText(error, 500, secrets)}` };
   }
   if (text !== undefined) return readAnswer(kind, text, secrets);
   return kind === "review" ? readReview(values, output, secrets) : readEdit(values, output, secrets);
@@ -71,9 +71,9 @@ function readReview(values: readonly unknown[], output: string, secrets: readonl
 
 function expectedReview(output: string, secrets: readonly string[]): string {
   const expected =
-    'the coding agent has to end its output with {"summary": "…", "findings": [{"path": "…", "line": 1, "severity": "error|warning|info", "message": "…"}]}';
+    'the coder has to end its output with {"summary": "…", "findings": [{"path": "…", "line": 1, "severity": "error|warning|info", "message": "…"}]}';
   const end = cleanEnd(output, 300, secrets);
-  return end === "" ? `${expected}; it said nothing` : `${expected}; it said: ${end}`;
+  return end === "" ? `${expected}; it wrote nothing` : `${expected}; it wrote: ${end}`;
 }
 
 const severities = new Map<string, Finding["severity"]>([
@@ -126,7 +126,7 @@ function readEdit(values: readonly unknown[], output: string, secrets: readonly 
   const message = cleanCommitMessage(edit.commitMessage ?? "", maxLength.commitMessage, secrets);
   return {
     kind: "edit",
-    summary: summary || "The coding agent gave no summary.",
+    summary: summary || "The coder gave no summary.",
     ...(message && { commitMessage: message }),
   };
 }

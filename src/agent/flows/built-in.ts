@@ -12,7 +12,7 @@ import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
 import { noteOf, reply, whyForkMoved, whyNot } from "./command.ts";
 import { addTask } from "./follow-up.ts";
 
-/** Does what a comment asks of us ourselves, and says so in one reply. */
+/** Carries out a built-in command of a comment, and posts one reply. */
 export async function builtIn(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, conversation, signal } = attempt;
   const { verb } = spec.note;
@@ -23,7 +23,7 @@ export async function builtIn(attempt: CommandAttempt): Promise<End> {
   const refusal = await whyNot(attempt, mergeRequest, discussions);
   if (refusal) return refusal;
   const note = noteOf(attempt, discussions);
-  if (!note) throw new TypeError("whyNot refuses a comment that is gone");
+  if (!note) throw new TypeError("whyNot refuses a deleted comment");
   const { answer } = await attempt.journal.step("done", async () => {
     const done = await carryOut(attempt, mergeRequest, note);
     return { answer: withoutMarks([done, ...pauseText(attempt)].join("\n\n")) };
@@ -32,11 +32,11 @@ export async function builtIn(attempt: CommandAttempt): Promise<End> {
   return { kind: "completed", message: `answered: ${verb}` };
 }
 
-/** That what was asked for waits, and why. */
+/** The paragraph of the reply that explains why the task waits. */
 function pauseText({ journal, client, pauses }: CommandAttempt): readonly string[] {
   const paused = pauseOver(journal.task, pauses(), client.serverNowMs());
   if (!paused) return [];
-  return [`⏸️ Automation is ${paused.evidence}; clears ${paused.clears}. What was not begun waits, and is not lost.`];
+  return [`⏸️ Automation is ${paused.evidence}; clears ${paused.clears}. Tasks that have not started wait until then.`];
 }
 
 function carryOut(attempt: CommandAttempt, mergeRequest: MergeRequest, note: Note): Promise<string> {
@@ -73,37 +73,37 @@ async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, 
     claimKey,
     mergeRequest: { ...spec.mergeRequest, headSha },
   });
-  return `Review of ${headSha.slice(0, 8)} begins soon.`;
+  return `Review of ${headSha.slice(0, 8)} is queued.`;
 }
 
-/** The same again, as a task of its own: the old one stays as it ended. */
+/** Creates a new task with the same specification; the failed one stays unchanged. */
 async function retry(attempt: CommandAttempt, asked: Note): Promise<string> {
   const { spec } = attempt;
   const last = others(attempt)
     .filter(({ status }) => status?.phase === "Failed")
     .sort(inOrder)
     .at(-1);
-  if (!last) return "Nothing failed here that could be tried again.";
+  if (!last) return "There is no failed task to retry.";
   const claimKey = `${last.spec.claimKey}:retry:${spec.note.id}`;
-  // Who asks for a review again is who wants it. A comment stays its author's, whose access is looked up again.
+  // A repeated review is served by the access of the requester; a command by that of its author, which is read again.
   const again: CodingTaskSpec =
     last.spec.type === "Review"
       ? { ...last.spec, claimKey, requesterId: asked.author.id, requestedBy: asked.author.username }
       : { ...last.spec, claimKey };
   await addTask(attempt, again);
-  return `The ${describe(last)} is tried again.`;
+  return `The ${describe(last)} is queued again.`;
 }
 
 async function cancel(attempt: CommandAttempt): Promise<string> {
   const { spec, client, signal } = attempt;
   const open = others(attempt).filter((task) => !isClosed(task));
-  const by = `asked for by @${spec.requestedBy ?? spec.note.authorId} in comment ${spec.note.id}`;
+  const by = `requested by @${spec.requestedBy ?? spec.note.authorId} in comment ${spec.note.id}`;
   for (const { metadata } of open) {
     const { name = "", namespace = "" } = metadata;
     const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: by } } };
     await client.patch(codingTasks, { name, namespace }, { merge }, { signal });
   }
-  if (open.length === 0) return "Nothing is under way here.";
+  if (open.length === 0) return "There is no open task to cancel.";
   return `Cancelled:\n\n${open.map((task) => `- ${describe(task)}`).join("\n")}`;
 }
 
@@ -111,7 +111,7 @@ function statusText(attempt: CommandAttempt): string {
   const tasks = [...others(attempt)].sort(inOrder);
   const open = tasks.filter((task) => !isClosed(task));
   const closed = tasks.filter(isClosed).slice(-3);
-  if (tasks.length === 0) return "Nothing was asked for here yet.";
+  if (tasks.length === 0) return "There are no tasks yet.";
   const nowMs = attempt.client.serverNowMs();
   return [...open, ...closed].map((task) => `- ${describe(task)}: ${standing(task, nowMs)}`).join("\n");
 }
@@ -119,10 +119,10 @@ function statusText(attempt: CommandAttempt): string {
 function standing({ metadata, status }: CodingTask, nowMs: number): string {
   const ageMs = Math.max(0, nowMs - Date.parse(metadata.creationTimestamp ?? ""));
   const seconds = formatDuration(Math.floor(ageMs / 1_000) * 1_000);
-  return `${status?.phase ?? "Pending"}, asked for ${seconds} ago${status?.message ? `; ${status.message}` : ""}`;
+  return `${status?.phase ?? "Pending"}, requested ${seconds} ago${status?.message ? `; ${status.message}` : ""}`;
 }
 
-/** What is known of the merge request besides such requests as this one. */
+/** The tasks of the merge request, except this one and other built-in commands. */
 function others(attempt: CommandAttempt): readonly CodingTask[] {
   const { journal } = attempt;
   return attempt.tasksOf(journal.task).filter((task) => {

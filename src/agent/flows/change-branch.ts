@@ -1,3 +1,4 @@
+import { coderStep } from "../../resources/index.ts";
 import type { EditRequest } from "../coder/coder.ts";
 import { type Failed, failed } from "../end.ts";
 import type { Patch, PatchReading, Repository } from "../git/workshop.ts";
@@ -6,14 +7,14 @@ import type { Attempt } from "../work/attempt.ts";
 export interface BranchOrder {
   readonly repository: Repository;
   readonly branch: string;
-  /** Where the branch begins if it is not there yet; undefined: it has to be there. */
+  /** Where the branch starts if it does not exist; undefined: it has to exist. */
   readonly from?: string;
-  /** The only commit that the coder may work on: others push to this branch what no member has read. */
+  /** The only commit that the coder may work on: no member has read later commits of a fork. */
   readonly onlyAt?: string | undefined;
-  /** Why the change must not be pushed after all; asked right before it is. */
+  /** Returns why the change must not be pushed; called right before the push. */
   readonly whyNotPush?: () => Promise<Failed | undefined>;
   readonly request: EditRequest;
-  /** First line of the commit's message, unless the coder has a better one. */
+  /** First line of the commit message, unless the coder supplies a message. */
   readonly title: string;
 }
 
@@ -22,15 +23,16 @@ export type BranchOutcome =
   | { readonly kind: "nothing"; readonly summary: string }
   | Failed;
 
-/** How far back a commit of ours is looked for. More were never pushed by others while one task was worked on. */
+/** How far back our own commit is searched. Other users never push more while one task is worked on. */
 const searchDepth = 200;
 
-/** How often somebody else may push first. */
+/** How often another push may be first. */
 const maxRounds = 3;
 
 /**
- * Has the coder change a branch, and pushes one commit with the change, under the lock. A commit that was pushed before
- * we could remember it is recognised by its trailer. When people push meanwhile, the change goes on top of theirs.
+ * Runs the coder on a branch, and pushes one commit with the change, under the lock. A commit that was pushed by an
+ * interrupted attempt is recognised by its trailer. If other users push meanwhile, the change is applied on top of
+ * their commits.
  */
 export async function changeBranch(attempt: Attempt, order: BranchOrder): Promise<BranchOutcome> {
   const { workshop, journal, signal, uid } = attempt;
@@ -42,9 +44,9 @@ export async function changeBranch(attempt: Attempt, order: BranchOrder): Promis
     if (start === undefined) return missing(order);
     await workshop.fetchCommit(repository, start, `refs/heads/${head ? branch : order.from}`, signal);
     const found = head && (await workshop.findTask(repository, { head, taskUid: uid, depth: searchDepth }, signal));
-    if (found) return { kind: "pushed", sha: found, summary: journal.resultOf("agent")?.["summary"] ?? "" };
+    if (found) return { kind: "pushed", sha: found, summary: journal.resultOf(coderStep)?.["summary"] ?? "" };
     if (order.onlyAt !== undefined && start !== order.onlyAt) {
-      return failed("ForkMoved", `${branch} has new commits since this was asked: read them, then ask again`);
+      return failed("ForkMoved", `${branch} has new commits since the request: read them, then ask again`);
     }
 
     if (!edit || edit.isSpent) {
@@ -56,7 +58,7 @@ export async function changeBranch(attempt: Attempt, order: BranchOrder): Promis
     if (pushed.kind === "again") edit = { ...edit, isSpent: pushed.because === "conflict" };
     else return pushed;
   }
-  return failed("BranchMoved", `others kept pushing to ${branch}; it is tried again later`, true);
+  return failed("BranchMoved", `other users kept pushing to ${branch}; will retry`, true);
 }
 
 interface Edit {
@@ -64,7 +66,7 @@ interface Edit {
   readonly summary: string;
   readonly message: string;
   readonly patch: Patch;
-  /** It does not fit on what others pushed: the coder has to run again. */
+  /** The patch conflicts with commits that were pushed meanwhile: the coder has to run again. */
   readonly isSpent: boolean;
 }
 
@@ -83,7 +85,7 @@ async function runCoder(
   const { summary, change, commitMessage } = outcome;
   if (change.kind === "nothing") return { kind: "nothing", summary };
   if (change.kind === "refused") return refused(change);
-  await journal.record("agent", { summary, files: change.patch.files.slice(0, 100).join("\n") });
+  await journal.record(coderStep, { summary, files: change.patch.files.slice(0, 100).join("\n") });
   const message = `${commitMessage ?? title}\n\nInterlock-Task: ${uid}\n`;
   return { kind: "edit", summary, message, patch: change.patch, isSpent: false };
 }
@@ -123,7 +125,7 @@ async function startOf({ workshop, signal }: Attempt, { repository, from }: Bran
 
 function missing({ branch, from }: BranchOrder): Failed {
   const name = from ?? branch;
-  return failed("BranchMissing", `the branch ${name} is not there; push it again, then ask again`);
+  return failed("BranchMissing", `the branch ${name} does not exist; push it again, then ask again`);
 }
 
 function refused({ reason, message }: Extract<PatchReading, { kind: "refused" }>): Failed {

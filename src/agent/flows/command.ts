@@ -6,7 +6,10 @@ import { postOrChange } from "../work/post-once.ts";
 import { type BranchOutcome, changeBranch } from "./change-branch.ts";
 import { whyNotServed } from "./why-not-served.ts";
 
-/** Does what a comment asks for: changes the branch of its merge request, or answers. One reply says how it went. */
+/**
+ * Carries out a comment: changes the branch of its merge request, or answers. One reply reports the progress and the
+ * result.
+ */
 export async function command(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, conversation, signal } = attempt;
   const [mergeRequest, discussions] = await Promise.all([
@@ -21,12 +24,12 @@ export async function command(attempt: CommandAttempt): Promise<End> {
   if (outcome.kind === "failed") return outcome;
   const text = answerOf(outcome, mergeRequest);
   await reply(attempt, text);
-  if (outcome.kind === "nothing") return { kind: "completed", message: "no file had to change" };
+  if (outcome.kind === "nothing") return { kind: "completed", message: "no file changes needed" };
   const result = { summary: outcome.summary, branch: mergeRequest.sourceBranch, commitSha: outcome.sha };
   return { kind: "completed", message: `pushed ${outcome.sha.slice(0, 8)} to ${mergeRequest.sourceBranch}`, result };
 }
 
-/** Posts the task's one reply below the comment, or changes it. */
+/** Posts the only reply of the task below the comment, or changes it. */
 export async function reply(attempt: CommandAttempt, text: string): Promise<void> {
   const { spec, uid, conversation, signal } = attempt;
   const discussionId = spec.note.discussionId ?? threadOf(attempt, await conversation.discussions(signal))?.id;
@@ -34,7 +37,9 @@ export async function reply(attempt: CommandAttempt, text: string): Promise<void
   await postOrChange(attempt, { mark, body: text, ...(discussionId === undefined ? {} : { discussionId }) });
 }
 
-/** Why a comment is not acted on. Access is looked up first: what others write gets no reply. */
+/**
+ * Returns why a comment is not acted on. Access is checked first: a comment of a user who is not served gets no reply.
+ */
 export async function whyNot(
   attempt: CommandAttempt,
   mergeRequest: MergeRequest,
@@ -43,13 +48,13 @@ export async function whyNot(
   const { spec, gitlab, signal, journal } = attempt;
   const note = noteOf(attempt, discussions);
   if (!note) {
-    // A reply of an earlier try must not go on saying that somebody is at work.
+    // A reply of an earlier attempt must not announce work any longer.
     const isQuiet = (journal.task.status?.attempts ?? 0) <= 1;
     return { kind: "cancelled", message: "the comment was deleted", isQuiet };
   }
   const { id: selfId } = await gitlab.self(signal);
   if (note.author.id === selfId) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };
-  // The author as GitLab names them, whatever the webhook claimed.
+  // The author as GitLab reports it, not as the webhook does.
   const refusal = await whyNotServed(attempt, mergeRequest, { user: note.author, isRequested: true });
   if (refusal) return refusal;
   const { state } = mergeRequest;
@@ -58,8 +63,8 @@ export async function whyNot(
 }
 
 /**
- * A member who asks for something on a fork has read the commits that were there. Its owner may push others at any time,
- * and those are not served before a member asks again.
+ * A member who asks for something on a fork has read its commits. The owner of the fork may push others at any time;
+ * those are not served until a member asks again.
  */
 export async function whyForkMoved(
   { spec, gitlab, signal, journal }: CommandAttempt,
@@ -69,21 +74,21 @@ export async function whyForkMoved(
   if (sourceProjectId === spec.project.id || journal.resultOf(forkHead)) return undefined;
   const changes = await gitlab.changes(mergeRequestRef(spec), signal);
   if (!changes || changes.refs.headSha !== headSha) {
-    return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
+    return failed("ChangesMissing", "GitLab has not computed the changes of the merge request", true);
   }
   if (Date.parse(changes.createdAt) < Date.parse(note.createdAt)) {
-    // Remembered: a later try must not take what was pushed meanwhile, by us or by others, for what the member read.
+    // Recorded, so that a later attempt does not accept commits that were pushed after the member asked.
     await journal.record(forkHead, { sha: changes.refs.headSha });
     return undefined;
   }
-  const message = `the fork has new commits since this was asked (${headSha?.slice(0, 8)}): read them, then ask again`;
+  const message = `the fork has new commits since the request (${headSha?.slice(0, 8)}): read them, then ask again`;
   return failed("ForkMoved", message);
 }
 
-/** The step that remembers which commit of a fork a member has asked about. */
+/** The step that records the fork's commit that a member asked about. */
 const forkHead = "fork-head";
 
-/** The comment as it is on GitLab now; undefined: it was deleted. */
+/** The comment as it is on GitLab now; undefined if it was deleted. */
 export function noteOf({ spec }: CommandAttempt, discussions: readonly Discussion[]): Note | undefined {
   return discussions.flatMap(({ notes }) => notes).find(({ id }) => id === spec.note.id);
 }
@@ -117,7 +122,9 @@ async function change(
   });
 }
 
-/** The author may have been removed while the coder worked. The reply announced the work, so it also gets the end. */
+/**
+ * The author may have lost access while the coder worked. A reply announced the work, so the reply also gets the end.
+ */
 async function whyNotPush(
   attempt: CommandAttempt,
   mergeRequest: MergeRequest,

@@ -3,8 +3,8 @@ import { claimKeys, type TaskDraft } from "../../tasks/index.ts";
 import type { Attempt, ReviewAttempt } from "../work/attempt.ts";
 
 /**
- * Has the commit that is the head by now reviewed, should nobody have told us of it. Who asked for the older one did not
- * ask for this one: the access of the merge request's author decides.
+ * Creates the review of the current head, in case no webhook reported it. The user who requested the older review did
+ * not request this one: the access of the merge request's author decides.
  */
 export async function reviewHead(attempt: ReviewAttempt, headSha: string): Promise<void> {
   const { spec } = attempt;
@@ -14,7 +14,7 @@ export async function reviewHead(attempt: ReviewAttempt, headSha: string): Promi
   await addTask(attempt, { ...rest, claimKey, mergeRequest: { ...spec.mergeRequest, headSha } });
 }
 
-/** Makes a task that follows from another. Making it twice makes it once. */
+/** Creates a task that follows from another. Repeating it is harmless. */
 export async function addTask({ intake, signal }: Attempt, spec: CodingTaskSpec): Promise<void> {
   const { targetResource: _, ...draft } = spec;
   const creation = await intake.create({ ...draft, source: "api", receivedTime: intake.now() } as TaskDraft, {

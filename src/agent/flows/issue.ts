@@ -7,10 +7,10 @@ import { isRemoteError } from "../remote-error.ts";
 import type { IssueAttempt, SpecOf } from "../work/attempt.ts";
 import { changeBranch } from "./change-branch.ts";
 
-/** Solves an issue: a branch, a commit, a merge request; the issue says where it stands and moves on with it. */
+/** Solves an issue with a branch, a commit and a merge request, and moves the issue through its statuses. */
 export async function issue(attempt: IssueAttempt): Promise<End> {
   const { spec, gitlab, jira, signal, settings } = attempt;
-  if (!jira) return failed("NoJira", "no Jira is set up here: set jira.url and its credentials");
+  if (!jira) return failed("NoJira", "Jira is not configured: set jira.url and its credentials");
   const found = await jira.issue(spec.issue.key, signal);
   const refusal = await begin(attempt, jira, found);
   if (refusal) return refusal;
@@ -20,8 +20,8 @@ export async function issue(attempt: IssueAttempt): Promise<End> {
   const outcome = await changeBranch(attempt, orderOf(spec, found, project));
   if (outcome.kind === "failed") return outcome;
   if (outcome.kind === "nothing") {
-    await comment(attempt, `Agent found no changes to make.\n\n${outcome.summary}`);
-    return { kind: "completed", message: "no file had to change" };
+    await comment(attempt, `The agent found no changes to make.\n\n${outcome.summary}`);
+    return { kind: "completed", message: "no file changes needed" };
   }
 
   const { iid = "", url = "" } = await attempt.journal.step("merge-request", async () => {
@@ -45,17 +45,17 @@ export async function issue(attempt: IssueAttempt): Promise<End> {
   };
 }
 
-/** Moves the issue to where it says that somebody works on it. That we are about to is written down first. */
+/** Moves the issue to its status for work in progress. The intention is recorded first. */
 async function begin(attempt: IssueAttempt, jira: Jira, { status, statusSince }: JiraIssue): Promise<End | undefined> {
   const { spec, journal, settings, signal } = attempt;
   const { trigger, inProgress } = settings.statusesOf(spec.issue.key);
-  // All that is left is to say so; it may have moved on already.
+  // Only the reports are left, and the issue may have been moved since.
   if (journal.resultOf("merge-request")) return undefined;
   const isBegun = journal.resultOf("begin") !== undefined;
   const isOurs = isBegun && sameWord(status, inProgress);
   const isAsked = sameWord(status, trigger) && Date.parse(statusSince) <= Date.parse(spec.issue.since);
   if (!isOurs && !isAsked) {
-    return { kind: "cancelled", message: `the issue stands in ${status} by now`, isQuiet: !isBegun };
+    return { kind: "cancelled", message: `the issue has moved to ${status}`, isQuiet: !isBegun };
   }
 
   await journal.step("begin", async () => ({ from: status }));
@@ -92,7 +92,7 @@ async function openMergeRequest(attempt: IssueAttempt, found: JiraIssue, summary
   };
   for (let tries = 1; ; tries++) {
     try {
-      // One branch has one open merge request: asking again finds the one that is there.
+      // A branch has at most one open merge request: a repeated call returns the existing one.
       return await gitlab.createMergeRequest(spec.project.id, draft, signal);
     } catch (error) {
       if (!isRemoteError(error, "unavailable") || tries === 3) throw error;
@@ -101,7 +101,7 @@ async function openMergeRequest(attempt: IssueAttempt, found: JiraIssue, summary
   }
 }
 
-/** One comment per task, changed as the work goes on. */
+/** Each task has one comment, which is changed as the work proceeds. */
 export async function comment({ spec, uid, jira, signal }: IssueAttempt, text: string): Promise<void> {
   if (!jira) return;
   const { key } = spec.issue;
@@ -112,7 +112,7 @@ export async function comment({ spec, uid, jira, signal }: IssueAttempt, text: s
   const [first, ...doubles] = (await jira.comments(key, signal)).filter(isOurs);
   if (first) await jira.changeComment(key, first.id, body, signal);
   else await jira.addComment(key, body, signal);
-  // A request of a holder that lost its lock may arrive late. Not every account may delete what it said, though.
+  // A late request of a former lock holder may have added another. Some accounts may not delete comments.
   for (const { id } of doubles) await jira.deleteComment(key, id, signal).catch(unlessRefused);
 }
 

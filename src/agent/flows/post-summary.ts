@@ -9,7 +9,7 @@ interface Reviewed {
   readonly findings: readonly Finding[];
 }
 
-/** The most commits that the note lists. */
+/** The maximum number of commits that the note lists. */
 const maxRemembered = 20;
 
 /** Keeps one note per merge request with the result of the newest review and the commits that were reviewed before. */

@@ -7,16 +7,16 @@ import { comment } from "./issue.ts";
 
 type Bad = Extract<End, { kind: "failed" | "cancelled" }>;
 
-/** Tells people, where they asked, that a task came to nothing, and what to do. Once: it changes what was said before. */
+/** Reports the failure or the cancellation of a task where it was requested, in the one note of the task. */
 export async function report(attempt: Attempt, bad: Bad): Promise<void> {
   const { spec } = attempt;
-  // What is quoted may end with a full stop, and so do our sentences.
+  // A quoted message may end with a full stop, as our sentences do.
   const end = { ...bad, message: bad.message.replace(/\.$/, "") };
   switch (spec.type) {
     case "Review": {
-      // Nobody asked for it and nobody waits for it.
+      // A review that was not requested needs no note about its cancellation.
       if (end.kind === "cancelled") return;
-      const body = `⚠️ Automated review failed: ${end.message}.\n\nWrite \`/copilot retry\` to have it tried again.`;
+      const body = `⚠️ Automated review failed: ${end.message}.\n\nWrite \`/copilot retry\` to retry.`;
       return postOrChange(attempt as ReviewAttempt, { mark: markers.answer(attempt.uid), body });
     }
     case "Command":
@@ -28,13 +28,13 @@ export async function report(attempt: Attempt, bad: Bad): Promise<void> {
 
 function commandText({ kind, message }: Bad): string {
   if (kind === "cancelled") return `🛑 ${message}.`;
-  return `❌ This could not be done: ${message}.\n\nWrite \`/copilot retry\` to have it tried again.`;
+  return `❌ Failed: ${message}.\n\nWrite \`/copilot retry\` to retry.`;
 }
 
 async function reportOnIssue(attempt: IssueAttempt, { kind, message }: Bad): Promise<void> {
   const { spec, settings } = attempt;
   const { trigger } = settings.statusesOf(spec.issue.key);
-  const how = `Move the issue back to ${trigger} to have it tried again.`;
+  const how = `Move the issue back to ${trigger} to retry.`;
   await comment(
     attempt,
     `⚠️ Automated implementation ${kind === "failed" ? "failed" : "stopped"}: ${message}.\n\n${how}`,

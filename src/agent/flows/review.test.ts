@@ -7,7 +7,7 @@ import { review } from "./review.ts";
 const [first, second] = ["a".repeat(40), "b".repeat(40)];
 
 describe("a review whose merge request changes while the coder reads it", () => {
-  it("posts nothing if the head moved, and has the new head reviewed", async () => {
+  it("posts nothing if the head moved, and creates a review of the new head", async () => {
     const world = attempt({ headSha: second });
 
     const end = await review(world.attempt);
@@ -17,7 +17,7 @@ describe("a review whose merge request changes while the coder reads it", () => 
     expect(world.created).toEqual([`review:gitlab.example.com:42:7:${second}`]);
   });
 
-  it("posts nothing if it was closed", async () => {
+  it("posts nothing if it is closed", async () => {
     const world = attempt({ state: "closed" });
 
     const end = await review(world.attempt);
@@ -26,7 +26,7 @@ describe("a review whose merge request changes while the coder reads it", () => 
     expect(world.posted).toEqual([]);
   });
 
-  it("posts nothing if its author was removed", async () => {
+  it("posts nothing if its author is removed", async () => {
     const world = attempt({}, { levelAfter: 0 });
 
     const end = await review(world.attempt);
@@ -35,12 +35,12 @@ describe("a review whose merge request changes while the coder reads it", () => 
     expect(world.posted).toEqual([]);
   });
 
-  it("posts what was found if nothing changed", async () => {
+  it("posts the findings if nothing changed", async () => {
     const world = attempt({});
 
     const end = await review(world.attempt);
 
-    expect(end).toMatchObject({ kind: "completed", message: "reviewed, 1 found" });
+    expect(end).toMatchObject({ kind: "completed", message: "reviewed, 1 finding" });
     expect(world.posted).toHaveLength(2);
   });
 });

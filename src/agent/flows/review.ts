@@ -1,3 +1,4 @@
+import { coderStep } from "../../resources/index.ts";
 import { sleep } from "../../time/index.ts";
 import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
 import { type End, failed } from "../end.ts";
@@ -16,7 +17,7 @@ import { type Requester, whyNotServed } from "./why-not-served.ts";
 export async function review(attempt: ReviewAttempt): Promise<End> {
   const { spec, gitlab, conversation, journal, signal } = attempt;
   const place = mergeRequestRef(spec);
-  // GitLab can be far away: what does not depend on one another is read at once.
+  // Each request to GitLab can take long: independent ones are sent at once.
   const [mergeRequest, discussions, { id: selfId }] = await Promise.all([
     gitlab.mergeRequest(place, signal),
     conversation.discussions(signal),
@@ -26,13 +27,13 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
   if (refusal) return refusal;
 
   const own = discussions.flatMap(({ notes }) => notes).filter(({ author, system }) => author.id === selfId && !system);
-  const isBegun = journal.resultOf("agent") !== undefined;
+  const isBegun = journal.resultOf(coderStep) !== undefined;
   if (!spec.again && !isBegun && wasReviewed(own, spec.mergeRequest.headSha)) {
-    return { kind: "completed", message: "this commit was reviewed before" };
+    return { kind: "completed", message: "this commit is already reviewed" };
   }
 
   const [changes, project] = await Promise.all([changesOf(attempt, place), gitlab.project(spec.project.id, signal)]);
-  if (!changes) return failed("ChangesMissing", "GitLab has not worked out what the merge request changes", true);
+  if (!changes) return failed("ChangesMissing", "GitLab has not computed the changes of the merge request", true);
   const context = { project, mergeRequest, changes, earlierFindings: earlierFindings(own) };
   const found = await findings(attempt, context);
   if (found.kind === "failed") return failed(found.reason, found.message, found.retry);
@@ -43,17 +44,17 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
   const comments = await postFindings(attempt, changes, found.findings);
   await postSummary(attempt, found);
   const { length } = found.findings;
-  const message = length === 0 ? "reviewed, nothing found" : `reviewed, ${length} found`;
+  const message = `reviewed, ${length === 1 ? "1 finding" : `${length || "no"} findings`}`;
   return { kind: "completed", message, result: { summary: found.summary, comments } };
 }
 
-/** Who asked for the review, or else the author of the merge request as GitLab names them. */
+/** Returns the user who requested the review, or else the author of the merge request, as GitLab reports it. */
 function requesterOf({ requesterId, requestedBy }: SpecOf<"Review">, { author }: MergeRequest): Requester {
   if (requesterId === undefined) return { user: author, isRequested: false };
   return { user: { id: requesterId, username: requestedBy ?? "" }, isRequested: true };
 }
 
-/** Why nothing is posted, checked before and after the coder runs: access, state and head may have changed. */
+/** Returns why nothing is posted; called before and after the coder runs, because access, state and head may change. */
 async function whyNotNow(attempt: ReviewAttempt, mergeRequest: MergeRequest): Promise<End | undefined> {
   const { spec } = attempt;
   const { state, headSha } = mergeRequest;
@@ -63,14 +64,14 @@ async function whyNotNow(attempt: ReviewAttempt, mergeRequest: MergeRequest): Pr
   if (headSha === spec.mergeRequest.headSha) return undefined;
   if (headSha === undefined) return failed("NoCommits", "the merge request has no commit", true);
   await reviewHead(attempt, headSha);
-  return { kind: "superseded", by: headSha, message: `a newer commit took its place: ${headSha.slice(0, 8)}` };
+  return { kind: "superseded", by: headSha, message: `superseded by a newer commit: ${headSha.slice(0, 8)}` };
 }
 
 function wasReviewed(own: readonly Note[], sha: string): boolean {
   return own.some(({ body }) => reviewedIn(body)?.includes(sha) === true);
 }
 
-/** GitLab works it out in the background. Usually it takes a second or two after the push. */
+/** GitLab computes the changes in the background, usually within two seconds of the push. */
 async function changesOf(
   { spec, gitlab, clock, signal }: ReviewAttempt,
   place: MergeRequestRef,
@@ -95,7 +96,7 @@ interface ReviewContext {
 
 async function findings(attempt: ReviewAttempt, context: ReviewContext): Promise<ReviewOutcome> {
   const { journal } = attempt;
-  const before = journal.resultOf("agent");
+  const before = journal.resultOf(coderStep);
   if (before) {
     const findings = JSON.parse(before["findings"] ?? "[]") as readonly Finding[];
     return { kind: "reviewed", summary: before["summary"] ?? "", findings };
@@ -106,7 +107,7 @@ async function findings(attempt: ReviewAttempt, context: ReviewContext): Promise
   }
   if (outcome.kind === "reviewed") {
     const { summary, findings } = outcome;
-    await journal.record("agent", { summary, findings: JSON.stringify(findings) });
+    await journal.record(coderStep, { summary, findings: JSON.stringify(findings) });
   }
   return outcome;
 }
@@ -126,7 +127,7 @@ async function runCoder(
     changes: files.map(({ newPath, diff }) => ({ path: newPath, diff })),
     earlierFindings,
   };
-  // The branch of a fork is not in this project; this ref is, whoever pushed.
+  // The branch of a fork is not in this project, but this ref is.
   const ref = `refs/merge-requests/${spec.mergeRequest.iid}/head`;
   const repository = { projectId: project.id, cloneUrl: project.cloneUrl };
   return coder.run({ taskUid: uid, request, repository, sha: refs.headSha, ref }, signal);

@@ -4,10 +4,10 @@ import type { GitLabUser, MergeRequest } from "../gitlab/gitlab.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
 
-/** Who wants the work done. */
+/** The user whose access decides. */
 export interface Requester {
   readonly user: GitLabUser;
-  /** They asked for it in a comment. */
+  /** The user requested it in a comment. */
   readonly isRequested: boolean;
 }
 
@@ -16,9 +16,9 @@ type ServedAttempt = Pick<ReviewAttempt, "gitlab" | "settings" | "signal" | "jou
 };
 
 /**
- * Why the task is not carried out for this user; undefined: it is. Their access level is read from GitLab each time, so
- * a task that waited ends when its author was removed meanwhile. If GitLab does not answer, the task is tried again and
- * nothing is done before it does. Refused users get no reply: what they write triggers nothing.
+ * Returns why the task is not carried out for this user; undefined if it is. The access level is read from GitLab each
+ * time, so a waiting task ends when its author loses access. If GitLab does not respond, the task is retried and
+ * nothing is done before. Refused users get no reply: their comments trigger nothing.
  */
 export async function whyNotServed(
   { gitlab, settings, signal, spec, journal }: ServedAttempt,
@@ -26,7 +26,7 @@ export async function whyNotServed(
   { user, isRequested }: Requester,
 ): Promise<End | undefined> {
   const { minAccessLevel, forks } = settings;
-  // A reply of an earlier try must not go on announcing work.
+  // A reply of an earlier attempt must not announce work any longer.
   const isQuiet = (journal.task.status?.attempts ?? 0) <= 1;
   let level: number;
   try {
@@ -38,7 +38,7 @@ export async function whyNotServed(
   const isFork = mergeRequest.sourceProjectId !== spec.project.id;
   const refusal = accessRefusal({ username: user.username, level, minAccessLevel, isFork, isRequested, forks });
   if (!refusal) return undefined;
-  // A member who asked is told.
+  // A member who asked gets an answer.
   if (isRequested && level >= minAccessLevel) return failed(refusal.reason, refusal.message);
   return { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason, isQuiet };
 }

@@ -4,8 +4,8 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const maxBytes = 100_000_000;
 
 /**
- * The content of a binary change as git writes it: lines in base 85, each with its length first, compressed. Undefined:
- * it cannot be read, or is too large.
+ * Decodes a binary change of git: lines in base 85, each starting with its length, compressed. Undefined: it is invalid
+ * or too large.
  */
 export function inflated(lines: readonly string[]): Buffer | undefined {
   try {

@@ -6,14 +6,14 @@ import { remoteFailure } from "./remote-failure.ts";
 import { expectOutput } from "./run-git.ts";
 import type { Repository } from "./workshop.ts";
 
-/** A bare repository that holds what was fetched of one on the server. */
+/** A bare repository with the objects that were fetched from the server. */
 export interface Cache {
   readonly directory: string;
-  /** Settles when nobody exchanges objects with the server any more: doing so changes the same files of it. */
+  /** Settles when no transfer with the server is running: transfers change the same files. */
   turn: Promise<unknown>;
 }
 
-/** What attributes of a repository would do to files, undone: every file is the bytes that were committed. */
+/** Disables the attributes of the repository: every file has the committed bytes. */
 const noAttributes =
   "* -text !eol !crlf -ident !filter !working-tree-encoding !diff !merge !whitespace !conflict-marker-size\n";
 
@@ -34,7 +34,7 @@ export interface Fetching {
 
 const everything = 2 ** 31 - 1;
 
-/** Brings a commit here, alone if the server gives it by its hash, else with as much of the ref's history as it takes. */
+/** Fetches a commit, alone if the server allows a fetch by hash, else with as much history of the ref as needed. */
 export async function fetchCommit(fetching: Fetching, sha: string, ref: string): Promise<void> {
   if (await has(fetching, sha)) return;
   const byHash = await fetch(fetching, sha, 1);
@@ -52,7 +52,7 @@ async function fetchByRef(fetching: Fetching, sha: string, ref: string): Promise
   return false;
 }
 
-/** Runs `work` when those who came before are done. Who is told to stop while waiting waits no longer. */
+/** Runs `work` after earlier callers are done. A caller whose signal aborts stops waiting. */
 export async function inTurn<T>(cache: Cache, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const before = cache.turn;
   let end = () => {};
@@ -82,8 +82,8 @@ function unlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<
 }
 
 /**
- * Brings the commit and as many before it as `depth` says, without their files if the server can leave them out. That
- * takes a cache of its own: where commits are without files, git takes it that the files are elsewhere.
+ * Fetches the commit and its history up to `depth`, without files if the server supports that. It needs a cache of its
+ * own: where commits have no files, git assumes that the files are elsewhere.
  */
 export async function fetchHistory(fetching: Fetching, sha: string, depth: number): Promise<void> {
   const failure = await fetch(fetching, sha, depth, ["--filter=tree:0"]);

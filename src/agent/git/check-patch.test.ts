@@ -8,8 +8,8 @@ const two = "2".repeat(40);
 const change = `index ${one}..${two} 100644\n--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@ heading\n one\n-two\n+2\n`;
 const good = `diff --git a/a.txt b/a.txt\n${change}`;
 
-describe("a patch from elsewhere", () => {
-  it("is taken when it is one that git writes", () => {
+describe("a patch from another process", () => {
+  it("is accepted if git wrote it", () => {
     const created = `diff --git a/n b/n\nnew file mode 100755\nindex ${one}..${two}\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n`;
     const emptied = `diff --git a/e b/e\nnew file mode 100644\nindex ${one}..${two}\n`;
     const binary = `diff --git a/b b/b\nindex ${one}..${two} 100644\nGIT binary patch\nliteral 4\nLcmZQzWMT#Y01f~L\n\nliteral 0\nHcmV?d00001\n\n`;
@@ -21,11 +21,11 @@ describe("a patch from elsewhere", () => {
     });
   });
 
-  it("is nothing when it is empty", () => {
+  it("is an empty change if it is empty", () => {
     expect(check("")).toEqual({ kind: "nothing" });
   });
 
-  it("has its names as git quotes them", () => {
+  it("has unquoted file names", () => {
     const name = '"a/\\303\\244 \\"x\\".txt" "b/\\303\\244 \\"x\\".txt"';
     const text = `diff --git ${name}\nold mode 100644\nnew mode 100755\n`;
 
@@ -72,7 +72,7 @@ describe("a patch from elsewhere", () => {
     expect(check(text)).toMatchObject({ kind: "refused", reason });
   });
 
-  it("is judged whatever it holds", () => {
+  it("is checked whatever its bytes are", () => {
     const pieces = fc.constantFrom(...good.split(/(?<=\n)/), "\n", "\\ No newline at end of file\n", "@@ -1 +1 @@\n");
 
     fc.assert(

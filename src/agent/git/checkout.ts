@@ -5,12 +5,12 @@ import { outsideLinks } from "./outside-links.ts";
 import { expectOutput } from "./run-git.ts";
 import type { WorkTree } from "./workshop.ts";
 
-/** A folder that was handed out, and what we need to see later what became of it; that is kept beside it. */
+/** A work tree, and the state beside it from which its change is computed later. */
 export interface Checkout {
   readonly directory: string;
   readonly sha: string;
   readonly cache: string;
-  /** Ours: index, new objects. */
+  /** Index and new objects. */
   readonly state: string;
   /** Submodules of the commit: empty folders. */
   readonly submodules: readonly string[];
@@ -25,14 +25,14 @@ export interface CheckoutOrder {
   readonly signal: AbortSignal;
 }
 
-/** Lists of all files of the largest repositories have less. */
+/** Enough for the list of all files of the largest repositories. */
 const maxListBytes = 256 * 1024 * 1024;
 
 export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
   const { git, cache, sha, place, signal } = order;
   await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
   await mkdir(join(place, "state", "objects"), { recursive: true, mode: 0o700 });
-  // Links are judged by where they lead, so the folder's own path must not go through one.
+  // Links are checked by their targets, so the folder's own path must not contain a link.
   const directory = await realpath(join(place, "files"));
   const checkout = { directory, sha, cache, state: join(place, "state") };
   const run = (args: readonly string[], input?: string) =>
@@ -41,7 +41,7 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
       git(args, { cwd: directory, env: ours(checkout), signal, maxBytes: maxListBytes, ...(input && { input }) }),
     );
 
-  // Neither may go on in a folder that is about to be removed.
+  // Neither may continue in a folder that is about to be removed.
   const [files, objects] = await Promise.allSettled([writeFiles(), makeThrowawayGit(order, checkout)]);
   if (files.status === "rejected") throw files.reason;
   if (objects.status === "rejected") throw objects.reason;
@@ -57,7 +57,7 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
     return entries.filter(({ mode }) => mode === "160000").map(({ path }) => path);
   }
 
-  /** A link out of the folder would show the agent, and through it everybody, what is on this machine. */
+  /** A link out of the folder would show files of this machine to the coder, and through it to others. */
   async function removeLinks(links: readonly string[]) {
     const outside = await outsideLinks(directory, links);
     if (outside.length === 0) return;
@@ -66,13 +66,13 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
   }
 }
 
-/** Our repository and our index with the folder as work tree: nothing in the folder can change what git does. */
+/** Our repository and our index with the folder as work tree: the folder cannot change the behaviour of git. */
 export function ours({ cache, state, directory }: Omit<Checkout, "submodules">): Record<string, string> {
   return {
     GIT_DIR: cache,
     GIT_WORK_TREE: directory,
     GIT_INDEX_FILE: join(state, "index"),
-    // What the folder brings in is forgotten with it.
+    // Objects of the folder are deleted with it.
     GIT_OBJECT_DIRECTORY: join(state, "objects"),
     GIT_ALTERNATE_OBJECT_DIRECTORIES: join(cache, "objects"),
   };
@@ -87,7 +87,7 @@ function entriesOf(output: Buffer): { mode: string; path: string }[] {
   return lines.map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf("\t") + 1) }));
 }
 
-/** For the agent to look around with: this one commit, no remote, and nothing that leads to our repository. */
+/** A repository for the coder: this one commit, no remote, and no path to our repository. */
 async function makeThrowawayGit(
   { git, cache, sha, signal }: CheckoutOrder,
   { directory, state }: Omit<Checkout, "submodules">,
@@ -104,7 +104,7 @@ async function makeThrowawayGit(
   );
   await mkdir(join(gitDirectory, "objects", "pack"), { recursive: true });
   const pack = join(gitDirectory, "objects", "pack", "pack");
-  // In the new repository, which may be on another volume than ours: a pack is renamed when it is whole.
+  // Written into the new repository, which may be on another volume than ours: a complete pack is renamed.
   const env = { GIT_DIR: gitDirectory, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(cache, "objects") };
   const packing = git(["pack-objects", "--quiet", pack], { cwd: state, env, signal, input: objects });
   await expectOutput("pack-objects", packing);

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What stands at a path of a work tree. Nothing is ever read through a symbolic link. */
+/** The entry at a path of a work tree. Symbolic links are never followed. */
 export type FolderEntry =
   | { readonly kind: "missing" }
   | { readonly kind: "file"; readonly mode: "100644" | "100755"; readonly size: number }
@@ -10,7 +10,7 @@ export type FolderEntry =
   | { readonly kind: "folder" }
   | { readonly kind: "other" };
 
-/** Looks at paths of the folder, and remembers which of its folders are real ones. */
+/** Returns a function that reads entries of the folder, and caches which folders are real ones. */
 export function folderReader(root: string): (path: string) => Promise<FolderEntry> {
   const folders = new Map<string, Promise<boolean>>();
 

@@ -41,23 +41,23 @@ afterEach(async () => {
 });
 
 describe("a branch", () => {
-  it("stands where the server says", async () => {
+  it("has the head of the server", async () => {
     expect(await workshop.branchHead(repository, "main", signal)).toBe(base);
   });
 
-  it("is undefined when there is none, also if another ends in its name", async () => {
+  it("is undefined if there is none, also if the name of another ends the same", async () => {
     await git("update-ref", "refs/heads/x/refs/heads/topic", base);
 
     expect(await workshop.branchHead(repository, "topic", signal)).toBeUndefined();
   });
 
-  it("of a repository that is not there is missing", async () => {
+  it("of a missing repository is an error `missing`", async () => {
     const nowhere = { projectId: 8, cloneUrl: `file://${root}/nowhere` };
 
     await expect(workshop.branchHead(nowhere, "main", signal)).rejects.toMatchObject({ kind: "missing" });
   });
 
-  it("is not looked up on another server, nor with credentials of others", async () => {
+  it("is not read from another server, or with other credentials", async () => {
     await using other = await open({
       server: { origin: "https://gitlab.example.com", token: async () => "glpat-secret" },
     });
@@ -89,19 +89,19 @@ describe("a commit on the server", () => {
     expect((await run("git", ["rev-list", "--count", "HEAD"], { cwd: tree.directory })).stdout).toBe("1\n");
   });
 
-  it("is missing when it is on no ref that is named", async () => {
+  it("is missing if the named ref does not contain it", async () => {
     const fetching = workshop.fetchCommit(repository, "1".repeat(40), "refs/heads/main", signal);
 
     await expect(fetching).rejects.toMatchObject({ kind: "missing" });
   });
 
-  it("is missing when neither it nor the ref is there", async () => {
+  it("is missing if neither it nor the ref exists", async () => {
     const fetching = workshop.fetchCommit(repository, "1".repeat(40), "refs/merge-requests/9/head", signal);
 
     await expect(fetching).rejects.toMatchObject({ kind: "missing" });
   });
 
-  it("is fetched by its ref where the server gives nothing by its hash, however deep it is", async () => {
+  it("is fetched by its ref if the server allows no fetch by hash, at any depth", async () => {
     const shim = `#!/bin/sh
 for last; do :; done
 case "$1 $last" in "fetch ${base}") echo "fatal: remote error: upload-pack: not our ref ${base}" >&2; exit 128;; esac
@@ -118,7 +118,7 @@ exec ${(await run("which", ["git"])).stdout.trim()} "$@"
     expect(await contentOf(tree, "a.txt")).toBe("one\ntwo\nthree\n");
   });
 
-  it("can be fetched by several at once", async () => {
+  it("can be fetched concurrently", async () => {
     const heads = [base, await commitFiles({ "a.txt": "2\n" }), await commitFiles({ "a.txt": "3\n" })];
 
     await Promise.all(heads.map((sha) => workshop.fetchCommit(repository, sha, "refs/heads/main", signal)));
@@ -129,17 +129,17 @@ exec ${(await run("which", ["git"])).stdout.trim()} "$@"
     }
   });
 
-  it.each(["--all", "main", "1234", `${"1".repeat(40)}\n`])("is not asked for as %j", async (sha) => {
+  it.each(["--all", "main", "1234", `${"1".repeat(40)}\n`])("is refused as %j", async (sha) => {
     await expect(workshop.fetchCommit(repository, sha, "refs/heads/main", signal)).rejects.toThrow(TypeError);
   });
 
-  it.each(["main", "+refs/heads/a:refs/heads/b", "refs/heads/*"])("is not looked for on %j", async (ref) => {
+  it.each(["main", "+refs/heads/a:refs/heads/b", "refs/heads/*"])("is refused on %j", async (ref) => {
     await expect(workshop.fetchCommit(repository, base, ref, signal)).rejects.toThrow(TypeError);
   });
 });
 
 describe("a run of git", () => {
-  it("that waits for its turn ends with its signal, and the next one has its turn", async () => {
+  it("that waits for another ends with its signal, and the next one runs", async () => {
     const fetch = (by: AbortSignal) => workshop.fetchCommit(repository, base, "refs/heads/main", by);
     const stop = new AbortController();
 
@@ -156,7 +156,7 @@ describe("a run of git", () => {
     await expect(workshop.branchHead(repository, "main", AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
-  it("that takes too long is ended, and is an outage", async () => {
+  it("is killed at its time limit, and counts as an outage", async () => {
     const clock = new ManualClock();
     await writeFile(join(root, "git"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
     const env = { PATH: `${root}:${process.env["PATH"]}` };
@@ -169,7 +169,7 @@ describe("a run of git", () => {
     await refusal;
   });
 
-  it("shows its token to no process list, no file and no message", async () => {
+  it("has its token in no process list, file or message", async () => {
     const script = `#!/bin/sh\n(echo "$@"; cat /proc/$$/cmdline) >>${root}/seen\nprintenv | grep GIT_CONFIG_VALUE >&2\nexit 128\n`;
     await mkdir(join(root, "bin"));
     await writeFile(join(root, "bin", "git"), script, { mode: 0o755 });
@@ -187,7 +187,7 @@ describe("a run of git", () => {
     expect(error).toContain("Authorization: Basic ***");
   });
 
-  it("follows no settings of the user", async () => {
+  it("ignores the settings of the user", async () => {
     const home = await mkdtemp(join(root, "home-"));
     await writeFile(join(home, ".gitconfig"), `[url "file:///nowhere"]\n\tinsteadOf = file://${remote}\n`);
     await using other = await open({
@@ -199,7 +199,7 @@ describe("a run of git", () => {
 });
 
 describe("the folder of a workshop", () => {
-  it("goes when it is disposed of", async () => {
+  it("is removed on disposal", async () => {
     const directory = await mkdtemp(join(root, "shared-"));
     const one = await open({ directory });
     expect(await readdir(directory)).toHaveLength(1);
@@ -209,7 +209,7 @@ describe("the folder of a workshop", () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it("is removed by the next one when its process is gone, and left alone while it lives", async () => {
+  it("is removed by the next process after its own has died, and kept while it lives", async () => {
     const directory = await mkdtemp(join(root, "shared-"));
     await mkdir(join(directory, "workshop-dead", "trees"), { recursive: true });
     await mkdir(join(directory, "something-else"));
@@ -235,7 +235,7 @@ describe("a checkout", () => {
     expect(await readFile(join(tree.directory, ".git", "config"), "utf8")).not.toContain(remote);
   });
 
-  it("is gone once it is disposed of", async () => {
+  it("is removed on disposal", async () => {
     const tree = await checkout();
 
     await tree[Symbol.asyncDispose]();
@@ -244,7 +244,7 @@ describe("a checkout", () => {
     await expect(workshop.patchOf(tree, limits(), signal)).rejects.toThrow(TypeError);
   });
 
-  it("has every file as it was committed, whatever attributes say", async () => {
+  it("has every file as it was committed, whatever its attributes", async () => {
     await commitFiles({ "c.txt": "c\n", "d.id": "$Id$\n", "e.u": "e\n" });
     await writeFile(
       join(remote, ".gitattributes"),
@@ -261,7 +261,7 @@ describe("a checkout", () => {
     expect(await patchOf(tree)).toEqual({ kind: "nothing" });
   });
 
-  it("has links within it, and none that lead out of it", async () => {
+  it("has links within it, but none that lead out of it", async () => {
     await symlink("a.txt", join(remote, "inside"));
     await symlink("/etc/passwd", join(remote, "absolute"));
     await symlink("../../../etc/passwd", join(remote, "dir", "up"));
@@ -279,7 +279,7 @@ describe("a checkout", () => {
 });
 
 describe("a patch", () => {
-  it("is nothing when nothing changed", async () => {
+  it("is empty if nothing changed", async () => {
     await using tree = await checkout();
 
     await writeFile(join(tree.directory, "a.txt"), "one\ntwo\nthree\n");
@@ -287,7 +287,7 @@ describe("a patch", () => {
     expect(await patchOf(tree)).toEqual({ kind: "nothing" });
   });
 
-  it("has every change, whatever the agent did with the .git of the folder", async () => {
+  it("has every change, whatever the coder did with the .git of the folder", async () => {
     await using tree = await checkout();
     await write(tree, {
       "a.txt": "one\n2\nthree\n",
@@ -305,7 +305,7 @@ describe("a patch", () => {
     expect(checkPatch(patchIn(reading), limits())).toEqual(reading);
   });
 
-  it("is the same when it is read again, or without a .git in the folder", async () => {
+  it("is the same if it is read again, or without a .git in the folder", async () => {
     await using tree = await checkout();
     await write(tree, { "a.txt": "changed\n", "n.txt": "n\n" });
     const first = await patchOf(tree);
@@ -316,7 +316,7 @@ describe("a patch", () => {
     expect(filesOf(await patchOf(tree))).toEqual(["n.txt"]);
   });
 
-  it("leaves out what the repository ignores", async () => {
+  it("omits ignored files", async () => {
     base = await commitFiles({ ".gitignore": "node_modules/\n" });
     await using tree = await checkout();
     await write(tree, {
@@ -328,7 +328,7 @@ describe("a patch", () => {
     expect(filesOf(await patchOf(tree))).toEqual(["b.txt"]);
   });
 
-  it("may put a folder where a file was, and a file where a folder was", async () => {
+  it("may replace a file by a folder, and a folder by a file", async () => {
     await using tree = await checkout();
     await rm(join(tree.directory, "a.txt"));
     await rm(join(tree.directory, "dir"), { recursive: true });
@@ -340,7 +340,7 @@ describe("a patch", () => {
     expect(await workshop.commit(repository, draft(patchIn(reading)), signal)).toMatchObject({ kind: "committed" });
   });
 
-  it("takes names that git would quote, and folders that were closed", async () => {
+  it("accepts names that git would quote, and folders without permissions", async () => {
     await using tree = await checkout();
     await write(tree, { '"quoted"': "q\n", "-n": "n\n", "a b\u00e9 *?": "x\n", "closed/file": "c\n" });
     await chmod(join(tree.directory, "closed"), 0o500);
@@ -352,7 +352,7 @@ describe("a patch", () => {
     expect(await workshop.commit(repository, draft(patchIn(reading)), signal)).toMatchObject({ kind: "committed" });
   });
 
-  it("may remove a link, and nothing else", async () => {
+  it("may only remove a link", async () => {
     await symlink("a.txt", join(remote, "link"));
     base = await commitFiles({});
     await using tree = await checkout();
@@ -364,7 +364,7 @@ describe("a patch", () => {
     expect(await patchOf(tree)).toMatchObject({ kind: "refused", reason: "Symlink" });
   });
 
-  it("runs nothing that the folder asks git to run", async () => {
+  it("runs no command that the folder configures", async () => {
     await using tree = await checkout();
     const trap = join(root, "trap");
     const command = `touch ${trap}; cat`;
@@ -391,7 +391,7 @@ describe("a patch", () => {
     expect(filesOf(reading)).toContain("a.txt");
   });
 
-  it("runs nothing in a submodule that the agent made a repository of", async () => {
+  it("runs nothing in a submodule that the coder turned into a repository", async () => {
     await git("update-index", "--add", "--cacheinfo", `160000,${base},sub`);
     base = await commitFiles({}, { stage: false });
     await using tree = await checkout();
@@ -463,7 +463,7 @@ describe("a commit", () => {
     );
   });
 
-  it("goes on top of a later commit where the two do not meet", async () => {
+  it("is applied on top of a later commit without conflicts", async () => {
     const patch = await patched({ "a.txt": "zero\none\ntwo\nthree\n" });
     const parent = await commitFiles({ "dir/b.txt": "theirs\n", "a.txt": "one\ntwo\nthree\nfour\nfive\nsix\n" });
     await workshop.fetchCommit(repository, parent, "refs/heads/main", signal);
@@ -478,9 +478,9 @@ describe("a commit", () => {
 
   it.each([
     ["changed by both", { "a.txt": "mine\n" }, { "a.txt": "theirs\n" }, ["a.txt"]],
-    ["removed by them", { "a.txt": "mine\n" }, { "a.txt": undefined }, ["a.txt"]],
-    ["made by both", { "n.txt": "mine\n", "a.txt": "x\n" }, { "n.txt": "theirs\n" }, ["n.txt"]],
-  ])("is a conflict over a file that was %s", async (_, mine, theirs, files) => {
+    ["removed on the branch", { "a.txt": "mine\n" }, { "a.txt": undefined }, ["a.txt"]],
+    ["created by both", { "n.txt": "mine\n", "a.txt": "x\n" }, { "n.txt": "theirs\n" }, ["n.txt"]],
+  ])("is a conflict if a file was %s", async (_, mine, theirs, files) => {
     const patch = await patched(mine);
     const parent = await commitFiles(theirs);
     await workshop.fetchCommit(repository, parent, "refs/heads/main", signal);
@@ -488,7 +488,7 @@ describe("a commit", () => {
     expect(await workshop.commit(repository, draft(patch, { parent }), signal)).toEqual({ kind: "conflict", files });
   });
 
-  it("is refused when the patch changes more than was checked", async () => {
+  it("is refused if the patch has more changes than were checked", async () => {
     const patch = await patched({ "a.txt": "x\n", "n.txt": "n\n" });
 
     const committing = workshop.commit(repository, draft({ ...patch, files: ["a.txt"] }), signal);
@@ -496,7 +496,7 @@ describe("a commit", () => {
     await expect(committing).rejects.toMatchObject({ kind: "refused" });
   });
 
-  it("has bytes that are no text as they were", async () => {
+  it("keeps bytes that are not text", async () => {
     const bytes = Buffer.from("caf\xe9\r\n\0\x01", "latin1");
     const patch = await patched({ "latin1.txt": Buffer.from("caf\xe9\r\n", "latin1"), "x.bin": bytes });
 
@@ -509,7 +509,7 @@ describe("a commit", () => {
 });
 
 describe("a push", () => {
-  it("moves the branch, and the task is found by its trailer", async () => {
+  it("moves the branch, and its task is found by its trailer", async () => {
     const sha = shaOf(await workshop.commit(repository, draft(await patched({ "a.txt": "x\n" })), signal));
 
     const outcome = await workshop.push(
@@ -526,7 +526,7 @@ describe("a push", () => {
     expect(await other.findTask(repository, { ...search, taskUid: "task" }, signal)).toBeUndefined();
   });
 
-  it("finds a task below later commits, and not beyond the depth", async () => {
+  it("is found below later commits, up to the depth", async () => {
     const task = await commitFiles({ "a.txt": "x\n" }, { message: "do it\n\nInterlock-Task: task-9\n" });
     await commitFiles({ "a.txt": "y\n" });
     const head = await commitFiles({ "a.txt": "z\n" });
@@ -536,7 +536,7 @@ describe("a push", () => {
     expect(await workshop.findTask(repository, { head, taskUid: "task-9", depth: 2 }, signal)).toBeUndefined();
   });
 
-  it("does not move a branch that went elsewhere, nor with an older lease", async () => {
+  it("does not move a branch that has moved, and is refused with an older lease", async () => {
     const sha = shaOf(await workshop.commit(repository, draft(await patched({ "a.txt": "x\n" })), signal));
     const order = { branch: "topic", expectedSha: undefined, commit: sha, lease: lease(5n) };
     await workshop.push(repository, order, signal);
@@ -546,7 +546,7 @@ describe("a push", () => {
     expect(await workshop.push(repository, later, signal)).toEqual({ kind: "moved", sha });
   });
 
-  it("says that the server refused", async () => {
+  it("fails with the refusal of the server", async () => {
     await writeFile(join(remote, ".git", "hooks", "pre-receive"), "#!/bin/sh\necho no >&2\nexit 1\n", { mode: 0o755 });
     const sha = shaOf(await workshop.commit(repository, draft(await patched({ "a.txt": "x\n" })), signal));
     const order = { branch: "topic", expectedSha: undefined, commit: sha, lease: lease(5n) };

@@ -16,10 +16,10 @@ import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
 import type { PushOutcome, Repository, Workshop } from "./workshop.ts";
 
 export interface GitWorkshopOptions {
-  /** Where repositories and work trees are kept; several processes may share it. */
+  /** The folder for repositories and work trees; several processes may share it. */
   readonly directory: string;
   readonly server: GitServer;
-  /** The longest that one run of git may take. */
+  /** The maximum time of one run of git. */
   readonly timeLimitMs: number;
   readonly env: GitEnvironment;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface GitWorkshopOptions {
   readonly log: Logger;
 }
 
-/** A workshop with the git of this machine. Its folder goes when it is disposed of, or with the next one to start. */
+/** A workshop that uses the git of this machine. Its folder is deleted on disposal, or when the next process starts. */
 export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop & AsyncDisposable> {
   const { server, random, log } = options;
   const folder = await ownFolder(options.directory, random);
@@ -41,7 +41,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const unfenced = new Set<number>();
   const newPlace = (kind: string) => join(folder.path, kind, random.id());
 
-  /** Made once; a failure is not remembered. */
+  /** Creates each cache once; after a failure it is created again. */
   function cacheOf(repository: Repository, kind: "cache" | "history" = "cache"): Promise<Cache> {
     checkAddress(repository, server);
     const key = `${kind} ${repository.cloneUrl}`;
@@ -54,13 +54,13 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     return { git: remoteGit, cache: await cacheOf(repository, kind), repository, signal };
   }
 
-  /** Said once: it stays so until somebody changes GitLab's rules. */
+  /** Logged once per project: it stays so until an administrator changes GitLab's rules. */
   function sayUnfenced({ projectId }: Repository) {
     if (unfenced.has(projectId)) return;
     unfenced.add(projectId);
     log.warn("fence ref refused", {
       projectId,
-      meaning: "a push is refused only if its branch has moved; what a late one brings is found by its trailer",
+      meaning: "a late push fails only if its branch has moved; otherwise its commit is found by its trailer",
     });
   }
 
@@ -140,7 +140,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
 function protocolsOf({ origin }: GitServer): HardenedGitOptions["protocols"] {
   const protocol = origin.split(":")[0];
   if (protocol === "https" || protocol === "http" || protocol === "file") return [protocol];
-  throw new TypeError(`git cannot talk ${JSON.stringify(protocol)} to a server`);
+  throw new TypeError(`unsupported git protocol ${JSON.stringify(protocol)}`);
 }
 
 function checkSha(sha: string): void {

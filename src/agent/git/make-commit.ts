@@ -18,7 +18,7 @@ export interface CommitOrder {
 
 type GitRun = (args: readonly string[], options?: Partial<GitOptions>) => ReturnType<Git>;
 
-/** The commit, made from the patch and an index: no file of it is ever written out. */
+/** Creates the commit from the patch and an index, without a work tree. */
 export async function makeCommit({ git, cache, draft, place, signal }: CommitOrder): Promise<CommitOutcome> {
   const env = { GIT_DIR: cache, GIT_INDEX_FILE: join(place, "index") };
   const run: GitRun = (args, options) =>
@@ -36,7 +36,7 @@ export async function makeCommit({ git, cache, draft, place, signal }: CommitOrd
   }
 }
 
-/** Applies the patch to the index. What stands in the way of it, if anything does. */
+/** Applies the patch to the index. Returns the conflicting files, if there are any. */
 async function conflicts(run: GitRun, { patch }: CommitDraft): Promise<readonly string[] | undefined> {
   const apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "--allow-empty", "-"];
   const { code, stderr } = await run(apply, { input: patch.bytes });
@@ -52,13 +52,17 @@ async function conflicts(run: GitRun, { patch }: CommitDraft): Promise<readonly 
 }
 
 /**
- * Whoever checked the patch read it as we do; git reads it as git does. What came of it must be what was checked, or
- * the two disagree and one of them was fooled.
+ * Our parser has checked the patch, but git interprets it. The resulting tree must have only the checked changes, or
+ * the two disagree.
  */
 function checkTree(changes: readonly TreeChange[], { patch }: CommitDraft): void {
   const announced = new Set(patch.files);
   const surprise = changes.find(({ path }) => !announced.has(path));
-  if (surprise) throw new RemoteError("refused", `the patch changes ${JSON.stringify(surprise.path)}, unannounced`);
+  if (surprise)
+    throw new RemoteError(
+      "refused",
+      `the patch changes ${JSON.stringify(surprise.path)}, which is not in its list of files`,
+    );
   const refusal = refusalOf(changes, { maxBytes: Infinity, maxFiles: Infinity, protectedPaths: [] });
   if (refusal) throw new RemoteError("refused", refusal.message);
 }

@@ -12,8 +12,8 @@ export interface OwnFolder extends AsyncDisposable {
 const prefix = "workshop-";
 
 /**
- * A new folder below `directory`. Those of processes that are gone are removed first: what tells is a lock of the
- * kernel, so that one on a shared volume that merely looks old is left alone.
+ * Creates a folder below `directory`, after removing the folders of dead processes. A kernel lock shows which process
+ * lives, so an old folder on a shared volume is not removed by mistake.
  */
 export async function ownFolder(directory: string, random: Random): Promise<OwnFolder> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -31,7 +31,7 @@ async function removeIfDead(path: string): Promise<void> {
   if (handle) await removeFolder(path);
 }
 
-/** Undefined when another process took the new folder for one that was left behind. */
+/** Undefined if another process took the new folder for an abandoned one. */
 async function claim(path: string): Promise<OwnFolder | undefined> {
   await mkdir(path, { mode: 0o700 });
   const handle = await lockIfThere(path);

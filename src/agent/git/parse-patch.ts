@@ -5,7 +5,7 @@ export type ParsedPatch =
   | { readonly kind: "patch"; readonly changes: readonly TreeChange[]; readonly added: readonly AddedContent[] }
   | { readonly kind: "problem"; readonly problem: string };
 
-/** What a patch brings into one file. */
+/** The content that a patch adds to one file. */
 export interface AddedContent {
   readonly path: string;
   /** Added lines, or the new content of a binary file; each character is a byte. */
@@ -15,8 +15,8 @@ export interface AddedContent {
 class Unreadable extends Error {}
 
 /**
- * What a patch of `git diff --binary --full-index --no-renames` changes. It is read strictly: whatever git would skip,
- * guess or forgive is a problem, so that git cannot find a change in it that we did not.
+ * Parses a patch of `git diff --binary --full-index --no-renames`. The parser is strict: input that git would skip,
+ * guess or tolerate is a problem, so git cannot find a change that the parser missed.
  */
 export function parsePatch(bytes: Uint8Array): ParsedPatch {
   const lines = new Lines(bytes);
@@ -25,7 +25,7 @@ export function parsePatch(bytes: Uint8Array): ParsedPatch {
   try {
     while (!lines.atEnd) {
       const { change, text } = parseFile(lines);
-      if (changes.has(change.path)) throw new Unreadable(`${JSON.stringify(change.path)} is in it twice`);
+      if (changes.has(change.path)) throw new Unreadable(`${JSON.stringify(change.path)} appears twice`);
       changes.set(change.path, change);
       added.push({ path: change.path, text });
     }
@@ -78,7 +78,7 @@ function parseFile(lines: Lines): { readonly change: TreeChange; readonly text: 
   if (!index) return { change, text: "" };
 
   if (lines.take(/^GIT binary patch$/)) return { change, text: parseBinary(lines) };
-  // The file without content has no hunks and no names above them.
+  // An empty file has no hunks and no names above them.
   return { change, text: lines.take(/^--- .*$/s) ? parseText(lines) : "" };
 }
 
@@ -101,11 +101,11 @@ function changeOf(path: string, modes: Modes, kept: string | undefined): TreeCha
   if (modes.created) return { path, oldMode: undefined, newMode: modes.created };
   if (modes.deleted) return { path, oldMode: modes.deleted, newMode: undefined };
   if (modes.old) return { path, oldMode: modes.old, newMode: modes.new };
-  if (!kept) throw new Unreadable(`nothing says what ${JSON.stringify(path)} is`);
+  if (!kept) throw new Unreadable(`the mode of ${JSON.stringify(path)} is missing`);
   return { path, oldMode: kept, newMode: kept };
 }
 
-/** The path of `a/path b/path`; both must be the same, as nothing is renamed. */
+/** Returns the path of `a/path b/path`; both must be the same, because nothing is renamed. */
 function pathOf(names: string): string {
   const half = (names.length - 1) / 2;
   const [before, after] = [names.slice(0, half), names.slice(half + 1)].map(unquoted);
@@ -127,9 +127,9 @@ function unquoted(name: string): string {
   });
 }
 
-/** The content that it brings: of a delta, what is not in the file yet is in there as it is. */
+/** Returns the added content: a delta contains the new bytes literally. */
 function parseBinary(lines: Lines): string {
-  // Forward and backward.
+  // The forward and the reverse change.
   const [forward] = [0, 1].map(() => {
     lines.expect(/^(literal|delta) \d+$/, "a binary change");
     const coded: string[] = [];
@@ -144,7 +144,7 @@ function parseBinary(lines: Lines): string {
 
 const codedLine = /^[A-Za-z][!-~]+$/;
 
-/** The lines that it adds. */
+/** Returns the added lines. */
 function parseText(lines: Lines): string {
   lines.expect(/^\+\+\+ .*$/s, "the new name of the file");
   const hunks: string[] = [];
@@ -166,7 +166,7 @@ function parseHunk(lines: Lines, oldLines: number, newLines: number): string {
     const [line] = lines.expect(/^[ +-].*$/s, "a line of the change");
     if (line[0] !== "+") before--;
     if (line[0] !== "-") after--;
-    if (before < 0 || after < 0) throw new Unreadable("the change has more lines than it says");
+    if (before < 0 || after < 0) throw new Unreadable("the change has more lines than its header");
     if (line[0] === "+") added.push(`${line.slice(1)}\n`);
     lines.take(/^\\ No newline at end of file$/);
   }

@@ -8,7 +8,10 @@ import { openGit } from "./run-git.ts";
 import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
 import type { PatchLimits, PatchReading, Repository } from "./workshop.ts";
 
-/** Where a work tree lies that one process prepares and another reads: the files in `place/files`, all else is ours. */
+/**
+ * The location of a work tree that one process prepares and another reads: the files in `place/files`, all else is
+ * ours.
+ */
 export interface PreparedTreeOptions extends Omit<HardenedGitOptions, "home" | "protocols"> {
   readonly directory: string;
   readonly signal: AbortSignal;
@@ -20,7 +23,7 @@ export interface TreeOrder {
   readonly ref: string;
 }
 
-/** Fetches a commit and lays out its files, once. */
+/** Fetches a commit and writes its files, once. */
 export async function prepareTree(order: TreeOrder, server: GitServer, options: PreparedTreeOptions): Promise<void> {
   const { directory, signal } = options;
   const { repository, sha, ref } = order;
@@ -33,7 +36,7 @@ export async function prepareTree(order: TreeOrder, server: GitServer, options: 
   await writeFile(join(directory, "checkout.json"), JSON.stringify(checkout));
 }
 
-/** What has become of the files since. */
+/** Returns the change of the files since then. */
 export async function patchOfPrepared(limits: PatchLimits, options: PreparedTreeOptions): Promise<PatchReading> {
   const checkout = JSON.parse(await readFile(join(options.directory, "checkout.json"), "utf8")) as Checkout;
   return await readPatch({ git: await gitIn(options, []), checkout, limits, signal: options.signal });

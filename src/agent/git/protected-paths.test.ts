@@ -53,24 +53,27 @@ beforeAll(async () => {
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 describe("a protected path", () => {
-  it.each(cases)("by %j, is %j: %s", (pattern, path, yes) => {
+  it.each(cases)("by %j: %j is protected: %s", (pattern, path, yes) => {
     expect(protectedBy([pattern])(path)).toBe(yes);
   });
 
-  it.each(cases.filter(([pattern]) => pattern !== "ünï"))("by %j, is %j to git as well", async (pattern, path, yes) => {
-    await writeFile(join(cwd, ".gitignore"), `${pattern}\n`);
+  it.each(cases.filter(([pattern]) => pattern !== "ünï"))(
+    "by %j: %j is the same for git",
+    async (pattern, path, yes) => {
+      await writeFile(join(cwd, ".gitignore"), `${pattern}\n`);
 
-    const ignoring = ["-c", "core.ignoreCase=true", "check-ignore", "--no-index", "--quiet", "--", path];
-    const { code } = await git(ignoring, { cwd });
+      const ignoring = ["-c", "core.ignoreCase=true", "check-ignore", "--no-index", "--quiet", "--", path];
+      const { code } = await git(ignoring, { cwd });
 
-    expect(code).toBe(yes ? 0 : 1);
-  });
+      expect(code).toBe(yes ? 0 : 1);
+    },
+  );
 
-  it("may be spelled by a pattern that makes no sense: rather protected than not", () => {
+  it("may be written as an invalid pattern, which protects its literal path", () => {
     expect(protectedBy(["a["])("a[")).toBe(true);
   });
 
-  it("can be taken out again, but not from below a protected folder", () => {
+  it("can be excluded again, but not below a protected folder", () => {
     const isProtected = protectedBy(["*.yml", "!free.yml", "ci/", "!ci/free.txt"]);
 
     expect(isProtected("a.yml")).toBe(true);

@@ -1,9 +1,9 @@
 import { type LinearPattern, linearPattern } from "../../kube/index.ts";
 
 /**
- * Tells whether a path is under one of the patterns, which read as in a `.gitignore`: the last one that fits decides, `!`
- * takes out again, and what is below a protected folder stays protected. Case makes no difference: it makes none on
- * some systems.
+ * Returns whether a path matches one of the patterns, which are written as in a `.gitignore`: the last match decides,
+ * `!` excludes a path again, and everything below a protected folder stays protected. Case is ignored, because some
+ * file systems ignore it.
  */
 export function protectedBy(patterns: readonly string[]): (path: string) => boolean {
   const rules = patterns.map(ruleOf).filter((rule) => rule !== undefined);
@@ -31,7 +31,7 @@ function ruleOf(line: string): PathRule | undefined {
   const pattern = protects ? text : text.slice(1);
   const foldersOnly = pattern.endsWith("/");
   const body = foldersOnly ? pattern.slice(0, -1) : pattern;
-  // With a slash that is not its last character, a pattern starts at the root.
+  // A pattern with a slash before its last character starts at the root.
   const anchored = body.includes("/") ? body.replace(/^\//, "") : `**/${body}`;
   return { matches: linearPattern(`^${expressionOf(anchored)}$`, { ignoreCase: true }), foldersOnly, protects };
 }
@@ -51,7 +51,7 @@ function pieceOf(piece: string): string {
   return escaped(piece.length === 2 && piece.startsWith("\\") ? piece.slice(1) : piece);
 }
 
-/** A set of characters; one that makes no sense stands for itself. */
+/** A set of characters; an invalid one stands for itself. */
 function classOf(piece: string): string {
   const negated = /^\[[!^]/.test(piece);
   const inner = piece.slice(negated ? 2 : 1, -1).replace(/\\(.)/g, "$1");

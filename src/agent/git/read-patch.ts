@@ -16,12 +16,12 @@ export interface PatchOrder {
   readonly signal: AbortSignal;
 }
 
-/** Diffs are smaller than the files they are of, but not by any factor: this much is looked at per byte of a patch. */
+/** A diff is usually smaller than its files, within limits: this many bytes of files are read per byte of a patch. */
 const filesPerPatchByte = 20;
-/** Larger lists of names are not read; nobody changes so many files. */
+/** The maximum size of a list of changed names. */
 const maxListBytes = 32 * 1024 * 1024;
 
-/** The change that the folder holds. Git sees it as files alone: whatever they mean to git is not looked at. */
+/** Returns the change in the folder. Git reads the files as bytes: their attributes and settings are ignored. */
 export async function readPatch(order: PatchOrder): Promise<PatchReading> {
   await copyIndex(order.checkout);
   const found = (await submoduleProblem(order)) ?? (await pipeProblem(order)) ?? (await changedPaths(order));
@@ -34,15 +34,15 @@ export async function readPatch(order: PatchOrder): Promise<PatchReading> {
   return typeof tree === "string" ? await diff(order, tree) : tree;
 }
 
-/** What is read can be read again: our index stays as it was. */
+/** Our index stays unchanged, so the patch can be read again. */
 async function copyIndex({ state }: Checkout): Promise<void> {
   const { atime, mtimeMs } = await stat(join(state, "index"));
   await copyFile(join(state, "index"), join(state, "patch-index"));
-  // By the age of its index git knows which files may have changed unseen; a younger one would hide them.
+  // Git derives from the age of the index which files may have changed; a newer index would hide some.
   await utimes(join(state, "patch-index"), atime, new Date(Math.floor(mtimeMs)));
 }
 
-/** Git would run itself within a submodule that has become a repository, by the settings that it finds there. */
+/** Git would run inside of a submodule that has become a repository, with the settings of that repository. */
 async function submoduleProblem({ checkout }: PatchOrder): Promise<Refused | undefined> {
   const read = folderReader(checkout.directory);
   for (const path of checkout.submodules) {
@@ -54,7 +54,7 @@ async function submoduleProblem({ checkout }: PatchOrder): Promise<Refused | und
 
 async function pipeProblem({ checkout, signal }: PatchOrder): Promise<Refused | undefined> {
   const path = await blockingFile(checkout.directory, signal);
-  return path === undefined ? undefined : refused("BadMode", `${shown(path)} is no ordinary file: leave it out`);
+  return path === undefined ? undefined : refused("BadMode", `${shown(path)} is not a regular file: leave it out`);
 }
 
 async function changedPaths(order: PatchOrder): Promise<Refused | readonly string[]> {
@@ -82,14 +82,14 @@ async function readEntries({ checkout, limits }: PatchOrder, paths: readonly str
   for (const path of paths) {
     const entry = await read(path);
     if (entry.kind === "symlink") return refused("Symlink", `${shown(path)} is a symbolic link: leave it out`);
-    if (entry.kind === "other") return refused("BadMode", `${shown(path)} is no ordinary file: leave it out`);
+    if (entry.kind === "other") return refused("BadMode", `${shown(path)} is not a regular file: leave it out`);
     if (entry.kind === "file") size += entry.size;
     entries.set(path, entry);
   }
   return size > limits.maxBytes * filesPerPatchByte ? tooLarge(limits) : entries;
 }
 
-/** The tree that the commit would have. Files go in as their bytes: no filter, no line ends, no encoding. */
+/** Writes the tree of the commit. Files are stored as their bytes: no filter, no line-end or encoding conversion. */
 async function writeTree(order: PatchOrder, entries: Entries): Promise<Refused | string> {
   const files = [...entries].flatMap(([path, entry]) => (entry.kind === "file" ? [{ path, mode: entry.mode }] : []));
   const hashes = await hashFiles(order, files);
@@ -98,7 +98,7 @@ async function writeTree(order: PatchOrder, entries: Entries): Promise<Refused |
   const gone = [...entries].filter(([, { kind }]) => kind !== "file").map(([path]) => path);
   const zero = "0".repeat(order.checkout.sha.length);
   const lines = [
-    // What goes makes room for what comes: a file can be where a folder was.
+    // Removed paths come first: a file can replace a folder.
     ...gone.map((path) => `0 ${zero}\t${path}\0`),
     ...files.map(({ path, mode }, i) => `${mode} ${hashes[i]}\t${path}\0`),
   ];
@@ -108,7 +108,7 @@ async function writeTree(order: PatchOrder, entries: Entries): Promise<Refused |
 }
 
 async function hashFiles(order: PatchOrder, files: readonly { path: string }[]): Promise<Refused | readonly string[]> {
-  // A line that began with a quote would be read as a quoted one.
+  // A line that starts with a quote would be read as a quoted path.
   const input = files.map(({ path }) => `./${path}\n`).join("");
   const hashing = run(order, ["hash-object", "-w", "--no-filters", "--stdin-paths"], { input });
   const [, unreadable] = /could not open '\.\/(.*)' for reading/.exec((await hashing).stderr) ?? [];

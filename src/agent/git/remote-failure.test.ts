@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isTokenRefused, remoteFailure } from "./remote-failure.ts";
 
-describe("what git says of a server", () => {
+describe("a message of git", () => {
   it.each([
     ["fatal: Authentication failed for 'https://h/a.git/'", "denied"],
     ["fatal: could not read Username for 'https://h': terminal prompts disabled", "denied"],
@@ -19,7 +19,7 @@ describe("what git says of a server", () => {
     ["fatal: unable to access 'https://h/': Could not resolve host: h", "unavailable"],
     ["fatal: early EOF", "unavailable"],
     ["", "unavailable"],
-  ])("%j is %s", (stderr, kind) => {
+  ])("%j is of the kind %s", (stderr, kind) => {
     expect(remoteFailure("fetch", stderr)).toMatchObject({ name: "RemoteError", kind });
   });
 
@@ -30,7 +30,7 @@ describe("what git says of a server", () => {
     ["error: The requested URL returned error: 403", false],
     ["remote: GitLab: You are not allowed to push code to protected branches on this project.", false],
     ["fatal: early EOF", false],
-  ])("%j is for want of a good token: %s", (stderr, isRefused) => {
+  ])("%j shows a rejected token: %s", (stderr, isRefused) => {
     expect(isTokenRefused(stderr)).toBe(isRefused);
     expect(remoteFailure("fetch", stderr).status).toBe(isRefused ? 401 : undefined);
   });

@@ -3,7 +3,7 @@ import { RemoteError, type RemoteErrorKind } from "../remote-error.ts";
 const refusedToken =
   /authentication failed|could not read (username|password)|HTTP Basic: access denied|HTTP 401|error: 401/i;
 
-/** What git prints, in English, when a server did not do what was asked. The first that fits decides. */
+/** Messages of git, in English, and the kinds of errors that they stand for. The first match decides. */
 const sayings: readonly (readonly [RegExp, RemoteErrorKind])[] = [
   [refusedToken, "denied"],
   [/access denied|HTTP 403|error: 403/i, "denied"],
@@ -16,14 +16,14 @@ const sayings: readonly (readonly [RegExp, RemoteErrorKind])[] = [
   ],
 ];
 
-/** Why the server did not do it. All that is not known to be for good is worth another try. */
+/** Maps the output of git to an error. An unrecognised error is worth a retry. */
 export function remoteFailure(command: string, stderr: string): RemoteError {
   const kind = sayings.find(([saying]) => saying.test(stderr))?.[1] ?? "unavailable";
   const details = isTokenRefused(stderr) ? { status: 401 } : {};
   return new RemoteError(kind, `git ${command} failed: ${stderr.trim().slice(-1_000)}`, details);
 }
 
-/** The server did not let us in with this token. Another one may be good. */
+/** Whether the server rejects the token. Another one may be valid. */
 export function isTokenRefused(stderr: string): boolean {
   return refusedToken.test(stderr);
 }

@@ -1,7 +1,7 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Removes a folder and all in it, also what somebody took our rights away from. */
+/** Removes a folder and its contents, also those without permissions. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });

@@ -16,7 +16,7 @@ export function openGit(options: HardenedGitOptions): Git {
 /** The output of a local git command, whose failure is not the fault of a remote. */
 export async function expectOutput(command: string, running: Promise<GitOutput>): Promise<Buffer> {
   const { code, stdout, stderr, truncated } = await running;
-  if (truncated) throw new RemoteError("unavailable", `git ${command} printed too much`);
+  if (truncated) throw new RemoteError("unavailable", `git ${command} printed more than the limit`);
   if (code !== 0) throw new RemoteError("unavailable", `git ${command} failed: ${stderr.trim().slice(-2_000)}`);
   return stdout;
 }

@@ -12,8 +12,8 @@ export interface GitServer {
 }
 
 /**
- * Git with our token, which it gets by its environment, for this server alone, and never repeats. Who is not let in has
- * changed nothing, and is run once more if there is another token by now.
+ * Git with our token, which is passed by environment, for this server alone, and is removed from the output. A rejected
+ * run has changed nothing, and is repeated if there is a new token.
  */
 export function gitOnServer(git: Git, server: GitServer, protocols: HardenedGitOptions["protocols"]): Git {
   return async (args, options) => {
@@ -37,7 +37,7 @@ export function checkAddress({ cloneUrl }: Repository, { origin }: GitServer): v
   const url = URL.canParse(cloneUrl) ? new URL(cloneUrl) : undefined;
   const sameServer = url?.protocol === "file:" ? origin === "file://" : url?.origin === origin;
   if (!url || !sameServer) {
-    const where = url?.host || "an address that cannot be read";
+    const where = url?.host || "an unreadable address";
     throw new RemoteError("refused", `the repository is on ${where}, but the token is for ${origin}`);
   }
   if (url.username || url.password) throw new RemoteError("refused", "a clone URL must not carry credentials");

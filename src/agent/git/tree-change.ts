@@ -1,7 +1,7 @@
 import { protectedBy } from "./protected-paths.ts";
 import type { PatchLimits, PatchReading, PatchRefusal } from "./workshop.ts";
 
-/** What happens to one path. Modes are git's; `undefined`: it is not there. */
+/** The change of one path. Modes are those of git; `undefined`: the path does not exist. */
 export interface TreeChange {
   readonly path: string;
   readonly oldMode: string | undefined;
@@ -10,7 +10,7 @@ export interface TreeChange {
 
 export type Refused = Extract<PatchReading, { kind: "refused" }>;
 
-/** The first rule that the changes break; undefined: they may be made. */
+/** Returns the first violation; undefined if the changes are allowed. */
 export function refusalOf(changes: readonly TreeChange[], limits: PatchLimits): Refused | undefined {
   const isProtected = protectedBy(limits.protectedPaths);
   for (const change of changes) {
@@ -35,19 +35,19 @@ export function tooLarge({ maxBytes }: PatchLimits): Refused {
   return refused("TooLarge", `the change is larger than ${maxBytes} bytes: ask for less at once`);
 }
 
-/** A path as it may stand in a message. */
+/** A path for messages. */
 export function shown(path: string): string {
   return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }
 
-/** Paths that mean something else on some machine than on ours. */
+/** Refuses paths that have another meaning on some systems. */
 export function badPath(path: string): Refused | undefined {
   const problem = problemOf(path);
   return problem === undefined ? undefined : refused("BadPath", `${shown(path)} ${problem}: rename it`);
 }
 
 function problemOf(path: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   if (/[\u0000-\u001f\u007f]/.test(path)) return "has a control character in its name";
   if (path.includes("\ufffd")) return "is not in UTF-8";
   if (path.includes("\\")) return "has a backslash in its name";
@@ -58,7 +58,7 @@ function problemOf(path: string): string | undefined {
   return undefined;
 }
 
-// Characters that some file systems leave out when they compare names.
+// Characters that some file systems ignore when they compare names.
 const unseen = /\p{Default_Ignorable_Code_Point}/gu;
 
 function isDotGit(part: string): boolean {
@@ -68,10 +68,10 @@ function isDotGit(part: string): boolean {
 
 function badMode({ path, oldMode, newMode }: TreeChange): Refused | undefined {
   const modes = [oldMode, newMode];
-  if (modes.includes("160000")) return refused("Submodule", `${shown(path)} is another repository: take it out`);
+  if (modes.includes("160000")) return refused("Submodule", `${shown(path)} is another repository: remove it`);
   if (newMode === undefined) return undefined;
   if (modes.includes("120000"))
     return refused("Symlink", `${shown(path)} is or was a symbolic link: leave it as it is`);
   if (newMode === "100644" || newMode === "100755") return undefined;
-  return refused("BadMode", `${shown(path)} is no ordinary file (${newMode})`);
+  return refused("BadMode", `${shown(path)} is not a regular file (${newMode})`);
 }

@@ -4,7 +4,7 @@ import type { TreeChange } from "./tree-change.ts";
 
 type GitRun = (args: readonly string[]) => Promise<GitOutput>;
 
-/** Every path that is different in two trees. */
+/** Returns every path that differs between two trees. */
 export async function treeChanges(run: GitRun, from: string, to: string): Promise<readonly TreeChange[]> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
   const fields = (await expectOutput("diff-tree", run(args))).toString().split("\0");

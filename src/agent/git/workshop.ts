@@ -1,32 +1,35 @@
 import type { Lease } from "../../coordination/index.ts";
 
 /**
- * Port: git, for one agent process. It keeps a bare copy of each repository, so that a task fetches what is new and no
- * more. Tokens reach git by its environment alone: they are in no URL, no file, no command line. Rejects with a
- * `RemoteError`, or with the signal's reason.
+ * Port: git, for one agent process. It keeps a bare copy of each repository, so a task fetches only new objects. Tokens
+ * are passed to git by environment: they are in no URL, file or command line. Rejects with a `RemoteError`, or with the
+ * signal's reason.
  */
 export interface Workshop {
-  /** Where the branch stands on the server; undefined: there is none. */
+  /** Returns the head of the branch on the server; undefined if there is none. */
   branchHead(repository: Repository, branch: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Brings the commit here, by its hash or, where the server does not give it away so, by the ref that it is on. */
+  /** Fetches the commit, by its hash or, if the server does not allow that, by a ref that contains it. */
   fetchCommit(repository: Repository, sha: string, ref: string, signal: AbortSignal): Promise<void>;
   /**
-   * The commit of the branch, from `head` back through at most `depth`, whose message carries `Interlock-Task: <uid>`.
-   * What it finds was pushed for this task, by whoever it was.
+   * Returns the commit of the branch, from `head` back through at most `depth`, whose message has the trailer
+   * `Interlock-Task: <uid>`. Any replica may have pushed it for this task.
    */
   findTask(repository: Repository, search: TaskSearch, signal: AbortSignal): Promise<string | undefined>;
   /**
-   * A folder of its own with the files of the commit, and a `.git` that knows this commit and no remote. What becomes of
-   * that `.git` is not looked at again. Removed on disposal.
+   * Creates a folder with the files of the commit, and a `.git` with this commit and no remote. That `.git` is never
+   * read again. The folder is removed on disposal.
    */
   checkout(repository: Repository, sha: string, signal: AbortSignal): Promise<WorkTree>;
-  /** What is different in the folder from the commit it was made of, as git sees it with none of the folder's settings. */
+  /** Returns the change of the folder against its commit, with all settings of the folder ignored. */
   patchOf(tree: WorkTree, limits: PatchLimits, signal: AbortSignal): Promise<PatchReading>;
-  /** A commit of the patch on top of `parent`, made without hooks, filters or a work tree. `conflict`: it does not apply. */
+  /**
+   * Creates a commit of the patch on top of `parent`, without hooks, filters or a work tree. `conflict`: the patch does
+   * not apply.
+   */
   commit(repository: Repository, draft: CommitDraft, signal: AbortSignal): Promise<CommitOutcome>;
   /**
-   * Moves the branch under the lock; see `fencedPush`. Where the server takes no fence, a late push fails only if the
-   * branch has moved, and `findTask` recognises what it brought otherwise.
+   * Moves the branch under the lock; see `fencedPush`. If the server refuses fence refs, a late push fails only if the
+   * branch has moved; otherwise `findTask` recognises it.
    */
   push(repository: Repository, order: PushOrder, signal: AbortSignal): Promise<PushOutcome>;
 }
@@ -55,7 +58,7 @@ export interface PatchLimits {
   readonly protectedPaths: readonly string[];
 }
 
-/** `refused`: a sentence that says which change is not allowed, and what to do. */
+/** `refused`: the message names the change that is not allowed, and the fix. */
 export type PatchReading =
   | { readonly kind: "patch"; readonly patch: Patch }
   | { readonly kind: "nothing" }
@@ -76,11 +79,11 @@ export const patchRefusals = [
 ] as const;
 export type PatchRefusal = (typeof patchRefusals)[number];
 
-/** A change that was checked. */
+/** A checked change. */
 export interface Patch {
-  /** The commit it was made on. */
+  /** The parent commit. */
   readonly base: string;
-  /** As `git diff --binary` writes it. */
+  /** In the format of `git diff --binary`. */
   readonly bytes: Uint8Array;
   readonly files: readonly string[];
 }
@@ -88,10 +91,10 @@ export interface Patch {
 export interface CommitDraft {
   readonly parent: string;
   readonly patch: Patch;
-  /** Complete, with its trailers. */
+  /** The complete message, with trailers. */
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
-  /** In seconds: the same draft is the same commit. */
+  /** Fixed, so the same draft results in the same commit. */
   readonly atSeconds: number;
 }
 
@@ -101,13 +104,13 @@ export type CommitOutcome =
 
 export interface PushOrder {
   readonly branch: string;
-  /** Where it was when it was read under the lock; undefined: it was not there. */
+  /** The head that was read under the lock; undefined: the branch did not exist. */
   readonly expectedSha: string | undefined;
   readonly commit: string;
   readonly lease: Pick<Lease, "fence" | "holder" | "signal" | "assertHeld">;
 }
 
-/** `stale`: somebody else holds the lock by now; stop. `moved`: the branch is elsewhere; look again. */
+/** `stale`: another replica holds the lock; stop. `moved`: the branch has moved; read it again. */
 export type PushOutcome =
   | { readonly kind: "pushed" }
   | { readonly kind: "stale" }

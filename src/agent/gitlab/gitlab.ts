@@ -1,40 +1,40 @@
 /**
- * Port: GitLab's REST API, as much of it as we need. Calls reject with a `RemoteError`, whose kind says whether trying
- * again can help; what is listed comes with the server's own time, because no other clock is compared with its times.
- * Texts are GitLab's, and not to be trusted.
+ * Port: the part of GitLab's REST API that the agent needs. Calls reject with a `RemoteError`, whose kind shows whether
+ * a retry can help. Lists carry the server's time, because no other clock may be compared with its times. Texts come
+ * from GitLab and are not trusted.
  */
 export interface GitLab {
-  /** Name of its host, for keys and targets. */
+  /** The host name, for keys and targets. */
   readonly host: string;
-  /** Who we are there. */
+  /** Our own user. */
   self(signal?: AbortSignal): Promise<GitLabUser>;
   project(id: number | string, signal?: AbortSignal): Promise<Project>;
-  /** The user's access level in the project, inherited ones included; 0 for one who is no member. */
+  /** The user's access level in the project, inherited ones included; 0 for non-members. */
   accessLevel(projectId: number, userId: number, signal?: AbortSignal): Promise<number>;
 
   mergeRequest(place: MergeRequestRef, signal?: AbortSignal): Promise<MergeRequest>;
   /** Changed at or after `updatedAfter`, oldest change first. */
   mergeRequestsSince(projectId: number, since: Since, signal?: AbortSignal): Promise<Listed<MergeRequest>>;
-  /** What people said on the merge request at or after `from`, oldest first; without GitLab's own notes. */
+  /** Notes of people on the merge request at or after `from`, oldest first; without system notes. */
   notesSince(place: MergeRequestRef, from: string, signal?: AbortSignal): Promise<readonly Note[]>;
-  /** The merge request, or the open one that the branch already has. */
+  /** Creates a merge request, or returns the open one of the same branch. */
   createMergeRequest(projectId: number, draft: MergeRequestDraft, signal?: AbortSignal): Promise<MergeRequest>;
-  /** What the merge request changes, in its newest version; undefined while GitLab has not worked it out. */
+  /** The changes of the newest version of the merge request; undefined while GitLab has not computed them. */
   changes(place: MergeRequestRef, signal?: AbortSignal): Promise<Changes | undefined>;
 
   /** Every discussion of the merge request, all pages. */
   discussions(place: MergeRequestRef, signal?: AbortSignal): Promise<readonly Discussion[]>;
   startDiscussion(place: MergeRequestRef, draft: DiscussionDraft, signal?: AbortSignal): Promise<Discussion>;
-  /** A note by itself, or an answer in a discussion. */
+  /** Adds a note, to a discussion if one is given. */
   addNote(place: MergeRequestRef, body: string, discussionId?: string, signal?: AbortSignal): Promise<Note>;
   changeNote(place: MergeRequestRef, noteId: number, body: string, signal?: AbortSignal): Promise<void>;
-  /** One that is gone already is fine. */
+  /** Succeeds if the note does not exist. */
   deleteNote(place: MergeRequestRef, noteId: number, signal?: AbortSignal): Promise<void>;
-  /** One that is there already is fine. */
+  /** Succeeds if the award exists. */
   award(place: MergeRequestRef, noteId: number, emoji: string, signal?: AbortSignal): Promise<void>;
 }
 
-/** A merge request's place within GitLab. */
+/** Identifies a merge request within GitLab. */
 export interface MergeRequestRef {
   readonly projectId: number;
   readonly iid: number;
@@ -43,15 +43,15 @@ export interface MergeRequestRef {
 export interface Since {
   /** ISO 8601; inclusive. */
   readonly from: string;
-  /** The most that are read at once; `more` says that there are others. */
+  /** The maximum number of items; `more` is set if there are others. */
   readonly limit?: number;
 }
 
-/** A list with the server's clock when its first page was made. */
+/** A list, with the server's time of its first page. */
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly serverDate: Date;
-  /** It was not read to its end. */
+  /** The list is incomplete. */
   readonly more: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface MergeRequest extends MergeRequestRef {
   readonly sourceBranch: string;
   readonly targetBranch: string;
   readonly sourceProjectId: number;
-  /** Undefined until the first commit is there. */
+  /** Undefined until the first commit exists. */
   readonly headSha: string | undefined;
   readonly webUrl: string;
   /** ISO 8601 with any offset. */
@@ -128,7 +128,7 @@ export interface DiffRefs {
 
 export interface Changes {
   readonly refs: DiffRefs;
-  /** When the head was pushed, by GitLab's clock: at that time or a little before. ISO 8601. */
+  /** When the head was pushed, by GitLab's clock: at that time or shortly before. ISO 8601. */
   readonly createdAt: string;
   readonly files: readonly FileChange[];
 }
@@ -137,6 +137,6 @@ export interface FileChange {
   readonly oldPath: string;
   readonly newPath: string;
   readonly kind: "added" | "deleted" | "renamed" | "changed";
-  /** Unified diff without its file header; empty where GitLab leaves it out as too large or binary. */
+  /** Unified diff without its file header; empty where GitLab omits it as too large or binary. */
   readonly diff: string;
 }

@@ -1,23 +1,28 @@
-/** Port: Jira Cloud's REST API v3, as much of it as we need. Calls reject with a `RemoteError`. Texts are not to be trusted. */
+/**
+ * Port: the part of Jira Cloud's REST API v3 that the agent needs. Calls reject with a `RemoteError`. Texts are not
+ * trusted.
+ */
 export interface Jira {
-  /** Name of the site's host, for keys. */
+  /** The host name of the site, for keys. */
   readonly site: string;
-  /** Our account's id. */
+  /** The id of our account. */
   self(signal?: AbortSignal): Promise<string>;
-  /** Issues of a project that stand in a status, the longest there first. The index lags: read an issue before acting. */
+  /**
+   * Issues of a project in a status, the longest there first. The search index lags: read an issue before acting on it.
+   */
   issuesIn(project: string, status: string, signal?: AbortSignal): Promise<readonly FoundIssue[]>;
   issue(key: string, signal?: AbortSignal): Promise<JiraIssue>;
   /**
-   * Moves the issue to the status with this name, whatever the transition is called. `moved` also if it is there
-   * already; `impossible`: no transition leads there from where it stands, and these statuses can be reached.
+   * Moves the issue to the status, whatever the transition is called. `moved` also if it is in that status;
+   * `impossible`: no transition leads there, only to the `reachable` statuses.
    */
   moveTo(key: string, status: string, signal?: AbortSignal): Promise<MoveOutcome>;
   /** The oldest first. */
   comments(key: string, signal?: AbortSignal): Promise<readonly JiraComment[]>;
-  /** The text is Markdown: paragraphs, links, lists and code survive. */
+  /** The text is Markdown: paragraphs, links, lists and code are converted. */
   addComment(key: string, markdown: string, signal?: AbortSignal): Promise<JiraComment>;
   changeComment(key: string, commentId: string, markdown: string, signal?: AbortSignal): Promise<void>;
-  /** One that is gone already is fine. */
+  /** Succeeds if the comment does not exist. */
   deleteComment(key: string, commentId: string, signal?: AbortSignal): Promise<void>;
 }
 
@@ -32,7 +37,7 @@ export interface JiraIssue {
   /** In Markdown. */
   readonly description: string;
   readonly status: string;
-  /** When it came to stand in that status: its creation if it never was elsewhere. ISO 8601, UTC. */
+  /** When the issue entered its status: its creation if it had no other. ISO 8601, UTC. */
   readonly statusSince: string;
   readonly webUrl: string;
   readonly reporter: string | undefined;

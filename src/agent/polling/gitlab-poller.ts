@@ -23,17 +23,17 @@ export interface GitLabPollerOptions {
   readonly gitlab: GitLab;
   /** Paths or ids. */
   readonly projects: readonly string[];
-  /** The name is asked of GitLab unless given. */
+  /** The user name is read from GitLab unless it is given. */
   readonly rules: ReportRules;
   readonly intervalMs: number;
-  /** Where a project begins that was never polled. */
+  /** Where the first poll of a project starts. */
   readonly from: Beginning;
-  /** How late something may become visible. */
+  /** How late an item may become visible. */
   readonly overlapMs: number;
   readonly intake: TaskIntake;
   readonly locks: Locks;
   readonly watermarks: WatermarkStore;
-  /** Sees watermarks move. */
+  /** Observes the watermarks as they move. */
   readonly observe: (watermark: Watermark, serverDate: Date) => Watermark;
   readonly metrics: PollMetrics;
   readonly clock: Clock;
@@ -43,25 +43,25 @@ export interface GitLabPollerOptions {
 }
 
 /**
- * Polls the projects until `signal` aborts, in one process at a time. One lock is for all of them: polling costs little,
- * and a lease for each would cost more than what it saves.
+ * Polls the projects until `signal` aborts, in one process at a time. One lock covers all of them: polling is cheap,
+ * and a lease per project would cost more than it saves.
  */
 export async function pollGitLab(options: GitLabPollerOptions): Promise<void> {
   const { gitlab, locks, clock, random, signal, log } = options;
   const work: LeaderWork = ({ fence }, signal) => pollAll(options, fence, signal);
-  const failed = (error: unknown) => log.warn("gitlab is not polled", { error });
+  const failed = (error: unknown) => log.warn("gitlab polling failed", { error });
   const purpose = "poll GitLab";
   await leading(locks, keyOf("gitlab-poll", gitlab.host), work, { clock, random, signal, purpose, events: { failed } });
 }
 
-/** One term of the poller: each project by itself, so that one that fails holds up no other. */
+/** One term of the leader. Each project is polled by itself, so a failing one does not delay the others. */
 export async function pollAll(options: GitLabPollerOptions, fence: bigint, signal: AbortSignal): Promise<void> {
   const { gitlab, projects, intervalMs, metrics, log, clock, random } = options;
   const username = options.rules.username ?? (await gitlab.self(signal)).username;
   const rules = { ...options.rules, username };
   const superseded = new AbortController();
   const either = AbortSignal.any([signal, superseded.signal]);
-  // Each project waits on it, and more than ten of them are no leak.
+  // Every project listens to this signal, and more than ten listeners are not a leak.
   setMaxListeners(0, either);
   const patience = new Patience(log);
   await Promise.all(
@@ -80,13 +80,13 @@ export async function pollAll(options: GitLabPollerOptions, fence: bigint, signa
         polled: () => metrics.polled("gitlab"),
         failed(error, nextInMs) {
           metrics.failed("gitlab");
-          log.warn("project not polled", { project: name, nextInMs: Math.round(nextInMs), error });
+          log.warn("project poll failed", { project: name, nextInMs: Math.round(nextInMs), error });
         },
       });
       if (end === "superseded") superseded.abort();
     }),
   );
-  if (superseded.signal.aborted && !signal.aborted) log.warn("gitlab is polled by another process", { fence });
+  if (superseded.signal.aborted && !signal.aborted) log.warn("gitlab polling superseded", { fence });
 }
 
 interface Term {
@@ -102,11 +102,11 @@ async function openProject(
 ): Promise<ProjectPoll> {
   const { gitlab, watermarks, from, overlapMs, clock, observe } = options;
   const project = await gitlab.project(name, signal);
-  // Only its clock counts here, which every list tells.
+  // Only GitLab's clock counts here, and every list carries it.
   const none = { from: new Date(clock.wallMs()).toISOString(), limit: 1 };
   const { serverDate } = await gitlab.mergeRequestsSince(project.id, none, signal);
   const open = async (kind: string, aheadMs: number) => {
-    // A watermark that begins so much later is one whose questions begin now: what is older stays as it is.
+    // A watermark ahead by this much makes the first query start now: older items stay as they are.
     const begin = new Date(serverDate.getTime() + aheadMs);
     const key = keyOf("gitlab", gitlab.host, project.id, kind);
     return observe(await openWatermark(watermarks, key, { from, serverDate: begin, overlapMs, fence }), serverDate);

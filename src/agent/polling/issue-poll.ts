@@ -4,7 +4,7 @@ import type { FoundIssue, Jira, JiraIssue } from "../jira/jira.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { Patience } from "./patience.ts";
 
-/** Where issues come from, and where they are solved. */
+/** Maps a project of Jira to the project of GitLab in which its issues are solved. */
 export interface IssueSource {
   /** Key of the project in Jira. */
   readonly project: string;
@@ -25,20 +25,20 @@ export interface IssuePollOptions {
 }
 
 /**
- * Asks Jira which issues of one project ask for work. What the search says may be old; the issue itself decides, and
- * since when it stands in the status makes it one task, however often it is found.
+ * Finds the issues of one project that ask for work. The search index may be outdated, so the issue itself decides. The
+ * time at which it entered the status makes it one task, however often it is found.
  */
 export class IssuePoll {
   readonly #options: IssuePollOptions;
   #repository: Project | undefined;
-  /** By key, the change up to which an issue is dealt with. It only saves requests. */
+  /** By key, the change up to which an issue is processed. It only saves requests. */
   #snapshot = new Map<string, string>();
 
   constructor(options: IssuePollOptions) {
     this.#options = options;
   }
 
-  /** One cycle. Throws for what fails for all of the project. */
+  /** Runs one cycle. Throws an error that concerns the whole project. */
   async poll(signal: AbortSignal): Promise<"polled"> {
     const { jira, source } = this.#options;
     const found = await jira.issuesIn(source.project, source.triggerStatus, signal);
@@ -51,7 +51,7 @@ export class IssuePoll {
     return "polled";
   }
 
-  /** Whether nothing is left to do about it, as long as it does not change. */
+  /** Returns whether the issue is processed, as long as it does not change. */
   async #tell({ key }: FoundIssue, signal: AbortSignal): Promise<boolean> {
     const { intake, patience, source } = this.#options;
     const id = `issue ${key}`;
@@ -63,7 +63,7 @@ export class IssuePoll {
     if (creation.kind !== "refused") return true;
     if (!patience.failed(`${id} since ${issue.statusSince}`, creation.problem)) return false;
     const subject = { object: "issue", issue: key, author: issue.reporter } as const;
-    const because = `it cannot be a task: ${creation.problem}`;
+    const because = `it cannot become a task: ${creation.problem}`;
     await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });
     return true;
   }

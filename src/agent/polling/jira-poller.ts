@@ -28,7 +28,7 @@ export interface JiraPollerOptions {
 export async function pollJira(options: JiraPollerOptions): Promise<void> {
   const { jira, sources, intervalMs, metrics, locks, clock, random, signal, log } = options;
   const work: LeaderWork = async (_lease, signal) => {
-    // Each project waits on it, and more than ten of them are no leak.
+    // Every project listens to this signal, and more than ten listeners are not a leak.
     setMaxListeners(0, signal);
     const patience = new Patience(log);
     await Promise.all(
@@ -43,13 +43,13 @@ export async function pollJira(options: JiraPollerOptions): Promise<void> {
           polled: () => metrics.polled("jira"),
           failed(error, nextInMs) {
             metrics.failed("jira");
-            log.warn("project not polled", { project: source.project, nextInMs: Math.round(nextInMs), error });
+            log.warn("project poll failed", { project: source.project, nextInMs: Math.round(nextInMs), error });
           },
         });
       }),
     );
   };
-  const failed = (error: unknown) => log.warn("jira is not polled", { error });
+  const failed = (error: unknown) => log.warn("jira polling failed", { error });
   const purpose = "poll Jira";
   await leading(locks, keyOf("jira-poll", jira.site), work, { clock, random, signal, purpose, events: { failed } });
 }

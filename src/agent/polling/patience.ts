@@ -1,11 +1,11 @@
 import type { Logger } from "../../telemetry/index.ts";
 
-/** How often something is tried that fails by itself, before it is left alone. */
+/** How often an item may fail before it is abandoned. */
 const maxTries = 3;
 
 /**
- * Counts how often a thing could not be made a task for reasons of its own, so that one that never can holds up nobody
- * for long. Whatever fails for everybody is not its fault, and not counted here.
+ * Counts how often an item cannot become a task, so a permanently failing item does not block the rest. Errors that
+ * concern all items are not counted.
  */
 export class Patience {
   readonly #tries = new Map<string, number>();
@@ -15,11 +15,11 @@ export class Patience {
     this.#log = log;
   }
 
-  /** Notes that it failed once more. True: it is given up from now on. */
+  /** Counts a failure. Returns whether the item is abandoned from now on. */
   failed(id: string, problem: string): boolean {
     const tries = (this.#tries.get(id) ?? 0) + 1;
     this.#tries.set(id, tries);
-    if (tries === maxTries) this.#log.error("item given up", { item: id, tries, problem });
+    if (tries === maxTries) this.#log.error("poll item abandoned", { item: id, tries, problem });
     return tries >= maxTries;
   }
 

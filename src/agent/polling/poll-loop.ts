@@ -7,18 +7,18 @@ export interface PollLoop {
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly intervalMs: number;
-  /** When it begins, so that many do not all begin at once. */
+  /** The delay of the first poll, so that projects do not all start at once. */
   readonly firstInMs: number;
   polled(): void;
   failed(error: unknown, nextInMs: number): void;
 }
 
-/** The longest wait between two tries of something that fails. */
+/** The longest wait after a failure. */
 const longestMs = 300_000;
 
 /**
- * Polls again and again until `signal` aborts. After a failure it waits longer each time, or as long as the server says.
- * Resolves to `superseded` if somebody else polls by now.
+ * Polls repeatedly until `signal` aborts. After a failure it waits longer each time, or as long as the server asks.
+ * Resolves to `superseded` if another replica polls.
  */
 export async function pollAgain(
   poll: (signal: AbortSignal) => Promise<"polled" | "superseded">,

@@ -3,7 +3,6 @@ import type { Metrics } from "../../telemetry/index.ts";
 const sources = ["gitlab", "jira"] as const;
 type Source = (typeof sources)[number];
 
-/** Counts what pollers do. */
 export interface PollMetrics {
   polled(source: Source): void;
   failed(source: Source): void;
@@ -12,7 +11,7 @@ export interface PollMetrics {
 export function pollMetrics(metrics: Metrics): PollMetrics {
   const polls = metrics.counter({
     name: "agent_polls_total",
-    help: "Polls of a project, by how they ended.",
+    help: "Polls of a project by outcome.",
     labels: { source: sources, outcome: ["polled", "failed"] },
   });
   return {

@@ -16,26 +16,26 @@ import type { Patience } from "./patience.ts";
 export interface ProjectPollOptions {
   readonly gitlab: GitLab;
   readonly project: Project;
-  /** Up to where merge requests and notes were worked off. */
+  /** The positions up to which merge requests and notes are processed. */
   readonly mergeRequests: Watermark;
   readonly notes: Watermark;
   readonly rules: ReportRules;
   readonly intake: TaskIntake;
   readonly patience: Patience;
-  /** How late something may become visible. */
+  /** How late an item may become visible. */
   readonly overlapMs: number;
 }
 
 /**
- * Asks GitLab what is new in one project. With nothing new that is one request: every note lies on a merge request that
- * the same list shows, because a note changes the `updated_at` of its merge request, unless that was changed within the
- * last 60 s. So a note of the time t is on a merge request with an `updated_at` of t − 60 s or later, and the list begins
- * 60 s before what is looked for. The same holds for new commits.
+ * Finds new merge requests, commits and notes of one project. With nothing new that is one request: every note lies on
+ * a merge request of the same list, because a note changes the `updated_at` of its merge request, unless that was
+ * changed within the last 60 s. So a note of the time t is on a merge request with an `updated_at` of t − 60 s or
+ * later, and the list starts 60 s early. The same holds for new commits.
  */
 export class ProjectPoll {
   readonly #options: ProjectPollOptions;
   readonly #memory: NotesMemory;
-  /** Grows when a list was too long to be read at once. */
+  /** Grows when a list is too long to be read at once. */
   #limit: number | undefined;
 
   constructor(options: ProjectPollOptions) {
@@ -43,7 +43,7 @@ export class ProjectPoll {
     this.#memory = new NotesMemory(options.overlapMs);
   }
 
-  /** One cycle. Throws for what fails for all of the project; `superseded`: somebody else polls it by now. */
+  /** Runs one cycle. Throws an error that concerns the whole project; `superseded`: another replica polls it. */
   async poll(signal: AbortSignal): Promise<"polled" | "superseded"> {
     const { gitlab, project, mergeRequests, notes } = this.#options;
     const reviewFromMs = instantMs(mergeRequests.queryFrom()) - touchThrottleMs;
@@ -64,7 +64,7 @@ export class ProjectPoll {
 
     signal.throwIfAborted();
     const outcomes = [await mergeRequests.advance(reviewed, serverDate, { more })];
-    // A merge request that was not listed yet may have a note of any time, so nothing is known to be finished.
+    // A merge request that is not listed yet may have a note of any time, so the notes are not complete.
     if (!more) outcomes.push(await notes.advance(told, serverDate));
     this.#limit = more ? 2 * Math.max(items.length, 100) : undefined;
     return outcomes.some(({ kind }) => kind === "stale") ? "superseded" : "polled";
@@ -76,7 +76,7 @@ export class ProjectPoll {
     return this.#take(`merge request ${this.#nameOf(item)}`, outcome, this.#subject(item));
   }
 
-  /** The notes since `from`, and whether each is finished. */
+  /** Returns the notes since `from`, and whether each is processed. */
   async #tellNotes(item: MergeRequest, from: string, serverDate: Date, signal: AbortSignal): Promise<PolledItem[]> {
     const { patience, rules } = this.#options;
     const mayHaveNotes = instantMs(item.updatedAt) >= instantMs(from) - touchThrottleMs;
@@ -106,7 +106,7 @@ export class ProjectPoll {
     return told;
   }
 
-  /** A merge request that is gone, or that GitLab has trouble with, must not hold up the others. */
+  /** A merge request that is gone or unreadable must not block the others. */
   async #notesOf(
     { projectId, iid }: MergeRequest,
     from: string,
@@ -120,7 +120,7 @@ export class ProjectPoll {
     }
   }
 
-  /** Whether nothing is left to do about it. */
+  /** Returns whether the report is processed. */
   async #take(id: string, outcome: ReportOutcome, subject: ReportSubject): Promise<boolean> {
     const { intake, patience } = this.#options;
     if (outcome.kind === "ignored") {
@@ -131,7 +131,7 @@ export class ProjectPoll {
     const creation = await intake.create(outcome.draft);
     if (creation.kind !== "refused") return true;
     if (!patience.failed(id, creation.problem)) return false;
-    const because = `it cannot be a task: ${creation.problem}`;
+    const because = `it cannot become a task: ${creation.problem}`;
     await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });
     return true;
   }

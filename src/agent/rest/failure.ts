@@ -9,12 +9,12 @@ export interface FailedAnswer {
   readonly wallMs: number;
 }
 
-/** An answer that is none, as an error. What the server said goes along, without our secrets. */
+/** Returns the error for a response with an error status. It contains the server's message, without our secrets. */
 export function failureOf({ ask, response, text, secrets, name, wallMs }: FailedAnswer): RemoteError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers.get("retry-after"), wallMs);
   const said = without(secrets, saidIn(text)).slice(0, 500);
-  const message = `${name} answered ${status} to ${ask.method} ${without(secrets, ask.path)}${said && `: ${said}`}`;
+  const message = `${name} responded ${status} to ${ask.method} ${without(secrets, ask.path)}${said && `: ${said}`}`;
   return new RemoteError(kindOf(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
@@ -32,7 +32,7 @@ function retryAfter(value: string | null, wallMs: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - wallMs);
 }
 
-/** What GitLab and Jira put their words in; anything else as it is, in one line. */
+/** Extracts the message from the JSON of GitLab and Jira; other text as it is, in one line. */
 function saidIn(text: string): string {
   const words = wordsOf(text);
   return words.replace(/\s+/g, " ").trim();
@@ -43,7 +43,7 @@ function wordsOf(text: string): string {
   try {
     body = JSON.parse(text);
   } catch {
-    // An HTML page of some proxy says nothing that a person wants to read here.
+    // The HTML page of a proxy contains nothing useful.
     return text.trimStart().startsWith("<") ? "" : text;
   }
   if (typeof body !== "object" || body === null) return String(body);

@@ -2,7 +2,7 @@ import { RemoteError } from "../remote-error.ts";
 
 const maxBytes = 64 * 1024 * 1024;
 
-/** The text of an answer, up to as much as any honest one has. */
+/** Reads the text of a response, up to a limit that no regular response exceeds. */
 export async function readBody(response: Response, name: string): Promise<string> {
   if (!response.body) return "";
   const chunks: Uint8Array[] = [];
@@ -10,7 +10,7 @@ export async function readBody(response: Response, name: string): Promise<string
   for await (const chunk of response.body) {
     length += chunk.length;
     // Leaving the loop closes the connection.
-    if (length > maxBytes) throw new RemoteError("refused", `${name} answered with more than ${maxBytes} bytes`);
+    if (length > maxBytes) throw new RemoteError("refused", `${name} responded with more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -24,11 +24,11 @@ describe("a response", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["is no object", [], "GitLab's note cannot be read: must be an object, not a list; is this server"],
-    ["is empty", undefined, "GitLab's note cannot be read: is missing; is this server"],
+    ["is not an object", [], "GitLab's note is invalid: must be an object, not a list; check the version"],
+    ["is empty", undefined, "GitLab's note is invalid: is missing; check the version"],
     ["lacks a field", { at: "2026-11-16T10:00:00Z" }, "`id` is missing"],
     ["has a number that is too large", { id: 2 ** 60, at: "2026-11-16T10:00:00Z" }, "`id` must be"],
-    ["has a time that cannot be read", { id: 1, at: "soon" }, "`at` is not a time"],
+    ["has an unreadable time", { id: 1, at: "soon" }, "`at` is not a time"],
   ])("that %s is refused without repeating it", (_what, body, problem) => {
     expect(() => parseResponse(schema, body, "GitLab's note")).toThrow(
       expect.objectContaining({ kind: "refused", message: expect.stringContaining(problem) }),

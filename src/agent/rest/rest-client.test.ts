@@ -12,7 +12,7 @@ afterEach(() => {
   server?.close();
 });
 
-describe("a server's answer", () => {
+describe("a response", () => {
   it.each([
     [401, "denied"],
     [403, "denied"],
@@ -22,7 +22,7 @@ describe("a server's answer", () => {
     [429, "unavailable"],
     [500, "unavailable"],
     [503, "unavailable"],
-  ])("%i is %s", async (status, kind) => {
+  ])("with %i is an error %s", async (status, kind) => {
     const asking = ask({ method: "POST" }, (_, response) => response.writeHead(status).end("{}"));
 
     await expect(asking).rejects.toMatchObject({ kind, status });
@@ -34,14 +34,14 @@ describe("a server's answer", () => {
     ['{"errorMessages":["no such issue"],"errors":{}}', /no such issue/],
     ["plain\n words", /: plain words$/],
     ["<html>a page of a proxy</html>", /to POST things$/],
-    ["", /answered 400 to POST things$/],
-  ])("%j is told to people", async (body, message) => {
+    ["", /responded 400 to POST things$/],
+  ])("with %j is in the message", async (body, message) => {
     const asking = ask({ method: "POST" }, (_, response) => response.writeHead(400).end(body));
 
     await expect(asking).rejects.toMatchObject({ kind: "refused", message });
   });
 
-  it("that repeats our token is told without it", async () => {
+  it("that repeats our token is in the message without it", async () => {
     const asking = ask({ method: "POST" }, (request, response) =>
       response.writeHead(400).end(`bad token ${request.headers["x-token"]}`),
     );
@@ -49,7 +49,7 @@ describe("a server's answer", () => {
     await expect(asking).rejects.toMatchObject({ message: /bad token \*\*\*$/ });
   });
 
-  it("that leads elsewhere is not followed", async () => {
+  it("with a redirect is not followed", async () => {
     let requests = 0;
     const asking = ask({}, (_, response) => {
       requests++;
@@ -73,13 +73,13 @@ describe("a server's answer", () => {
     await expect(asking).rejects.toMatchObject({ kind: "refused", message: /more than 67108864 bytes/ });
   });
 
-  it("that is no JSON says that something is wrong with the address", async () => {
+  it("that is not JSON is an error that mentions the URL", async () => {
     const asking = ask({}, (_, response) => response.end("<html>sign in</html>"));
 
     await expect(asking).rejects.toMatchObject({ kind: "refused", message: /not JSON/ });
   });
 
-  it("may ask to come again at a time of day", async () => {
+  it("may ask for a retry at a time of day", async () => {
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     const asking = ask({}, (_, response) => response.writeHead(503, { "retry-after": date }).end());
 
@@ -88,7 +88,7 @@ describe("a server's answer", () => {
     expect(error.retryAfterMs).toBeGreaterThan(3_000_000);
   });
 
-  it("comes to what was asked, with its query and body", async () => {
+  it("belongs to its request, with query and body", async () => {
     const { body } = await ask(
       { method: "PUT", query: { a: "x y&z", b: undefined, c: 3 }, body: { d: 1 } },
       (request, response) => {
@@ -104,7 +104,7 @@ describe("a server's answer", () => {
   });
 });
 
-describe("a token that the server takes no more", () => {
+describe("a token that the server rejects", () => {
   const takes = (good: string, snapshot: unknown[]): RequestListener => {
     return (request, response) => {
       snapshot.push(request.headers["x-token"]);
@@ -112,7 +112,7 @@ describe("a token that the server takes no more", () => {
     };
   };
 
-  it("is replaced by the one that there is by now, whatever was asked", async () => {
+  it("is replaced by the current one, for every method", async () => {
     const snapshot: unknown[] = [];
     const token: AccessToken = async ({ refused }) => (refused ? "new-token" : "old-token");
 

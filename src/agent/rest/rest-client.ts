@@ -5,18 +5,18 @@ import { failureOf } from "./failure.ts";
 import { readBody } from "./read-body.ts";
 
 export interface RestOptions {
-  /** How people call the server. */
+  /** The name of the server, for messages. */
   readonly name: string;
-  /** What all paths are under, without a slash at its end. */
+  /** The base URL of all paths, without a slash at its end. */
   readonly url: string;
-  /** Asked for each request, because tokens change. */
+  /** Called for each request, because tokens change. */
   readonly token: AccessToken;
-  /** Who we are, with this token. */
+  /** Returns the header that authenticates with the token. */
   readonly credentials: (token: string) => {
     readonly headers: Readonly<Record<string, string>>;
     readonly secrets: readonly string[];
   };
-  /** The longest that one request may take, its answer included. */
+  /** The maximum time of one request, its response included. */
   readonly timeLimitMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -24,7 +24,7 @@ export interface RestOptions {
 
 export interface Ask {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below the server's URL, parts that come from outside encoded. */
+  /** Relative to the base URL; parts from outside are encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -32,22 +32,22 @@ export interface Ask {
 }
 
 export interface RestResponse {
-  /** Parsed JSON; undefined where there is none. */
+  /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
   readonly headers: Headers;
 }
 
-/** Asks a server; rejects with a `RemoteError`, or with the signal's reason. */
+/** Sends a request; rejects with a `RemoteError`, or with the signal's reason. */
 export type Rest = (ask: Ask) => Promise<RestResponse>;
 
 const maxTries = 4;
 const backoff = { baseMs: 250, maxMs: 4_000, jitter: 0.5 };
-/** Who is asked to wait longer tells so, and comes back. */
+/** A longer wait is returned to the caller, who retries later. */
 const longestWaitMs = 10_000;
 
 /**
- * A server's REST API. Only what changes nothing is tried again: whoever else may have been heard looks first what came
- * of it.
+ * A client of a server's REST API. Only requests that change nothing are retried: after any other failure the caller
+ * first checks whether the request took effect.
  */
 export function restClient(options: RestOptions): Rest {
   return async (ask) => {
@@ -67,12 +67,12 @@ export function restClient(options: RestOptions): Rest {
 function retryInMs({ method }: Ask, error: unknown, { tries, chance }: { tries: number; chance: number }) {
   if (method !== "GET" || !isRemoteError(error, "unavailable")) return undefined;
   const { retryAfterMs } = error;
-  // Many are told the same moment; they should not all come back then.
+  // Jitter: many clients get the same delay, and should not all return at once.
   const waitMs = retryAfterMs === undefined ? backoffMs(tries, backoff, chance) : retryAfterMs * (1 + chance / 4);
   return waitMs <= longestWaitMs ? waitMs : undefined;
 }
 
-/** Who is not let in has changed nothing: whatever was asked is asked once more if there is another token by now. */
+/** A rejected request has changed nothing, so any request is repeated if there is a new token. */
 async function asOurselves(ask: Ask, options: RestOptions): Promise<RestResponse> {
   const token = await options.token({ refused: false });
   try {
@@ -97,7 +97,7 @@ async function once(ask: Ask, token: string, options: RestOptions): Promise<Rest
   } catch (error) {
     signal?.throwIfAborted();
     if (isRemoteError(error)) throw error;
-    const because = late.signal.aborted ? `did not answer within ${timeLimitMs / 1_000} s` : unreachable(error);
+    const because = late.signal.aborted ? `did not respond within ${timeLimitMs / 1_000} s` : unreachable(error);
     throw new RemoteError("unavailable", `${name} ${because}`);
   } finally {
     timer.cancel();
@@ -118,7 +118,7 @@ async function send(
       ...(ask.body !== undefined && { "content-type": "application/json" }),
     },
     ...(ask.body !== undefined && { body: JSON.stringify(ask.body) }),
-    // The next server would get our token.
+    // A redirect could send our token to another server.
     redirect: "manual",
     signal: ask.signal,
   });
@@ -139,7 +139,7 @@ function parsed(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new RemoteError("refused", `${name} answered with something that is not JSON; is its URL right?`);
+    throw new RemoteError("refused", `${name} responded with something that is not JSON; check its URL`);
   }
 }
 

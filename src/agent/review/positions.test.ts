@@ -27,7 +27,7 @@ describe("a finding is placed", () => {
     ["on another added line", 12, "new", { newLine: 12 }],
     ["on an added line that looks like a header", 13, "new", { newLine: 13 }],
     ["on a removed line, by its old number", 11, "old", { oldLine: 11 }],
-    ["on the line behind them", 14, "new", { oldLine: 12, newLine: 14 }],
+    ["on the line after them", 14, "new", { oldLine: 12, newLine: 14 }],
     ["on that line by its old number", 12, "old", { oldLine: 12, newLine: 14 }],
     ["in the second hunk", 32, "new", { oldLine: 30, newLine: 32 }],
     ["on a removed line that looks like a header", 31, "old", { oldLine: 31 }],
@@ -35,7 +35,7 @@ describe("a finding is placed", () => {
     ["above the first hunk", 3, "new", { oldLine: 3, newLine: 3 }],
     ["between hunks", 20, "new", { oldLine: 18, newLine: 20 }],
     ["between hunks by the old number", 18, "old", { oldLine: 18, newLine: 20 }],
-    ["nowhere behind the last hunk: there may be no such line", 34, "new", undefined],
+    ["nowhere after the last hunk, where the line may not exist", 34, "new", undefined],
     ["nowhere on line 0", 0, "new", undefined],
   ])("%s", (_, line, side, numbers) => {
     const position = positionOf(finding({ line, side }), changes({ diff }));
@@ -43,7 +43,7 @@ describe("a finding is placed", () => {
     expect(position).toEqual(numbers && { ...refs, oldPath: "a.ts", newPath: "a.ts", ...numbers });
   });
 
-  it("with the true old path of a renamed file, whichever it names", () => {
+  it("with the old path of a renamed file, whichever path the finding has", () => {
     const renamed = changes({ kind: "renamed", oldPath: "old.ts", newPath: "new.ts", diff });
 
     for (const [path, side] of [
@@ -56,7 +56,7 @@ describe("a finding is placed", () => {
     }
   });
 
-  it("in a new file by new numbers, and in a deleted one by old numbers alone", () => {
+  it("in a new file by new numbers, and in a deleted one by old numbers", () => {
     const added = changes({ kind: "added", diff: "@@ -0,0 +1,2 @@\n+one\n+two\n" });
     const deleted = changes({ kind: "deleted", diff: "@@ -1,2 +0,0 @@\n-one\n-two\n" });
 
@@ -74,7 +74,7 @@ describe("a finding is placed", () => {
     expect(positionOf(finding({ line: 7 }), removing)).toMatchObject({ newLine: 7 });
   });
 
-  it("nowhere in a file that did not change, or that GitLab does not show", () => {
+  it("nowhere in a file that did not change, or that GitLab does not display", () => {
     expect(positionOf(finding({ path: "b.ts" }), changes({ diff }))).toBeUndefined();
     expect(positionOf(finding({ line: 1 }), changes({ diff: "" }))).toBeUndefined();
   });

@@ -2,8 +2,8 @@ import type { Finding } from "../coder/coder.ts";
 import type { Changes, FileChange, Position } from "../gitlab/gitlab.ts";
 
 /**
- * Where GitLab puts a comment on the finding's line; undefined: the file did not change, or GitLab does not show where.
- * An added line has only its new number, a removed one only its old one, every other has both.
+ * Returns GitLab's position for a comment on the finding's line; undefined: the file did not change, or GitLab does not
+ * display the line. An added line has only its new number, a removed one only its old one, every other line has both.
  */
 export function positionOf({ path, line, side }: Finding, { refs, files }: Changes): Position | undefined {
   const file = fileOf(path, side, files);
@@ -17,15 +17,15 @@ function numbersOf(line: number, side: Finding["side"], diff: string): DiffLine 
   const number = (each: DiffLine) => (side === "new" ? each.newLine : each.oldLine);
   const shown = lines.find((each) => number(each) === line);
   if (shown) return shown;
-  // Between hunks nothing changed: its numbers are as far apart as those of the hunk that follows. Behind the last one
-  // there may be no such line.
+  // Between hunks nothing changed: the numbers differ by as much as those of the next hunk. After the last one there
+  // may be no such line.
   const next = hunksOf(diff).find((hunk) => line < (side === "new" ? hunk.newLine : hunk.oldLine));
   if (!next || line < 1) return undefined;
   const shift = next.newLine - next.oldLine;
   return side === "new" ? { oldLine: line - shift, newLine: line } : { oldLine: line, newLine: line + shift };
 }
 
-/** By the name that it has on that side; by the other one if there is none. */
+/** By the name of that side; else by the other name. */
 function fileOf(path: string, side: Finding["side"], files: readonly FileChange[]): FileChange | undefined {
   const byNew = files.find(({ newPath }) => newPath === path);
   const byOld = files.find(({ oldPath }) => oldPath === path);
@@ -47,7 +47,7 @@ function linesOf(diff: string): readonly DiffLine[] {
   return hunksOf(diff).flatMap(({ lines }) => lines);
 }
 
-/** The hunks of a unified diff. What counts is how many lines they say they have: a removed `-- x` looks like a header. */
+/** Parses the hunks of a unified diff by their line counts: a removed `-- x` looks like a header. */
 function hunksOf(diff: string): readonly Hunk[] {
   const hunks: Hunk[] = [];
   let at = { oldLine: 0, newLine: 0, oldEnd: 0, newEnd: 0 };
@@ -70,7 +70,7 @@ function hunksOf(diff: string): readonly Hunk[] {
 function lineOf(text: string, { oldLine, newLine }: { oldLine: number; newLine: number }): DiffLine | undefined {
   if (text.startsWith("+")) return { newLine };
   if (text.startsWith("-")) return { oldLine };
-  // "\ No newline at end of file" is no line.
+  // "\ No newline at end of file" is not a line of the file.
   return text.startsWith("\\") ? undefined : { oldLine, newLine };
 }
 

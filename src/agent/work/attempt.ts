@@ -14,11 +14,11 @@ import type { Conversation } from "./conversation.ts";
 import type { Journal } from "./journal.ts";
 import type { Redact } from "./redacted.ts";
 
-/** What tasks are worked on with. */
+/** The dependencies of an attempt. */
 export interface Tools {
   readonly client: KubeClient;
   readonly gitlab: GitLab;
-  /** Undefined: no Jira is set up. */
+  /** Undefined: Jira is not configured. */
   readonly jira: Jira | undefined;
   readonly workshop: Workshop;
   readonly coder: Coder;
@@ -28,25 +28,25 @@ export interface Tools {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Takes secrets out of what people read. */
+  /** Removes secrets from text that people read. */
   readonly redact: Redact;
-  /** Those that last now, whatever they cover. */
+  /** All active pauses, whatever they cover. */
   pauses(): readonly Pause[];
-  /** Every task that is known of a merge request. */
+  /** Every task of the same merge request or issue. */
   tasksOf(task: CodingTask): readonly CodingTask[];
 }
 
-/** One try at a task, under its lock. */
+/** One attempt at a task, under its lock. */
 export interface Attempt<S extends CodingTaskSpec = CodingTaskSpec> extends Tools {
   readonly spec: S;
   readonly uid: string;
   readonly journal: Journal;
   readonly lease: Lease;
-  /** Aborts when the lock is lost, somebody cancels, something newer comes, or the process stops. */
+  /** Aborts when the lock is lost, the task is cancelled or superseded, or the process stops. */
   readonly signal: AbortSignal;
 }
 
-/** One try at a task on a merge request. */
+/** One attempt at a task on a merge request. */
 export interface MergeRequestAttempt<S extends SpecOf<"Review" | "Command"> = SpecOf<"Review" | "Command">>
   extends Attempt<S> {
   readonly conversation: Conversation;
@@ -56,7 +56,6 @@ export type ReviewAttempt = MergeRequestAttempt<SpecOf<"Review">>;
 export type CommandAttempt = MergeRequestAttempt<SpecOf<"Command">>;
 export type IssueAttempt = Attempt<SpecOf<"Issue">>;
 
-/** The merge request that a task is about. */
 export function mergeRequestRef({ project, mergeRequest }: SpecOf<"Review" | "Command">): MergeRequestRef {
   return { projectId: project.id, iid: mergeRequest.iid };
 }

@@ -3,7 +3,7 @@ import { isRemoteError } from "../remote-error.ts";
 
 /**
  * The discussions of one merge request. They are read once per attempt and kept current with our own writes: later
- * questions only ask GitLab for the notes that are newer than those already read.
+ * calls only ask GitLab for newer notes.
  */
 export class Conversation {
   readonly #gitlab: GitLab;

@@ -2,7 +2,10 @@ import type { Lease } from "../../coordination/index.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
 
-/** GitLab for whoever holds the lock: neither GitLab nor Jira can tell a late word of a former holder, so we have to. */
+/**
+ * GitLab for a lock holder: GitLab and Jira cannot recognise a late request of a former holder, so every write checks
+ * the lease first.
+ */
 export function heldGitLab(gitlab: GitLab, lease: Lease): GitLab {
   const { award, createMergeRequest, startDiscussion, addNote, changeNote, deleteNote } = gitlab;
   return {

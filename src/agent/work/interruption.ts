@@ -1,4 +1,4 @@
-/** Why work on a task was told to stop. */
+/** Why an attempt has to stop. */
 export type Interruption =
   | { readonly kind: "stopping" }
   | { readonly kind: "cancelled"; readonly by: string }
@@ -9,12 +9,12 @@ class Interrupted extends Error {
   readonly why: Interruption;
 
   constructor(why: Interruption) {
-    super(`told to stop: ${why.kind}`);
+    super(`interrupted: ${why.kind}`);
     this.why = why;
   }
 }
 
-/** Tells work to stop, and why. Who was told first decides. */
+/** Aborts an attempt with the reason. The first reason counts. */
 export function interrupt(controller: AbortController, why: Interruption): void {
   controller.abort(new Interrupted(why));
 }

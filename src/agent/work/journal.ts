@@ -5,7 +5,7 @@ import { isClosed } from "../snapshot.ts";
 import { iso } from "../statuses.ts";
 import { type Redact, redactedStatus } from "./redacted.ts";
 
-/** Somebody else works on the task by now, or it is gone: whatever we were about to do is not ours to do. */
+/** Another replica works on the task, or the task is deleted: this attempt must not write. */
 export class TaskTaken extends Error {
   override readonly name = "TaskTaken";
 }
@@ -13,9 +13,9 @@ export class TaskTaken extends Error {
 type Result = Readonly<Record<string, string>>;
 
 /**
- * The task's own record of how far the work on it has come. A step is done once and remembered, over crashes and from
- * replica to replica; what a step brings about has to be recognisable, because a process may die before it is
- * remembered. Every write is conditional: a holder that was paused finds that it is one no more.
+ * The steps of a task, stored in its status. A step is done once, across crashes and replicas. Its effect has to be
+ * recognisable, because the process may die before the step is recorded. Every write is conditional, so a former lock
+ * holder cannot write.
  */
 export class Journal {
   readonly #client: KubeClient;
@@ -34,13 +34,13 @@ export class Journal {
     return this.#task;
   }
 
-  /** What an earlier step brought about, if it was done. */
+  /** Returns the result of an earlier step; undefined if it was not done. */
   resultOf(step: string): Result | undefined {
     const found = this.#task.status?.steps?.find(({ name }) => name === step);
     return found && (found.result ?? {});
   }
 
-  /** Does a step unless it was done, and remembers what it brought about. */
+  /** Does a step unless it was done, and records its result. */
   async step(name: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.resultOf(name);
     if (before) return before;
@@ -49,17 +49,17 @@ export class Journal {
     return result;
   }
 
-  /** Remembers a step, in place of what was remembered of it before. */
+  /** Records a step, in place of its former record. */
   async record(name: string, result: Result): Promise<void> {
     const completedAt = iso(this.#client.serverNowMs());
     await this.write((task) => {
-      if (!task.status) throw new TypeError("a task that was not begun has no steps");
+      if (!task.status) throw new TypeError("a task that has not started has no steps");
       const steps = (task.status.steps ?? []).filter((step) => step.name !== name);
       return { ...task.status, steps: [...steps, { name, completedAt, result }] };
     });
   }
 
-  /** Puts the task into its next state. */
+  /** Writes the next status of the task. */
   async write(next: (task: CodingTask) => CodingTaskStatus): Promise<void> {
     const mine = this.#task.status?.attempts;
     for (;;) {
@@ -75,12 +75,13 @@ export class Journal {
     }
   }
 
-  /** It was changed meanwhile: a request to cancel is fine, another try at it is not. */
+  /** Reads the changed task: a cancel request is fine, another attempt is not. */
   async #lookAgain(outcome: UpdateOutcome<CodingTask>, attempts: number | undefined) {
     const { name = "", namespace = "", uid } = this.#task.metadata;
     const current = outcome.kind === "not-found" ? undefined : await this.#client.get(codingTasks, { name, namespace });
-    if (!current || current.metadata.uid !== uid) throw new TaskTaken(`${name} is gone`);
-    if (isClosed(current) || current.status?.attempts !== attempts) throw new TaskTaken(`${name} is another's by now`);
+    if (!current || current.metadata.uid !== uid) throw new TaskTaken(`${name} is deleted`);
+    if (isClosed(current) || current.status?.attempts !== attempts)
+      throw new TaskTaken(`another replica works on ${name}`);
     this.#task = current;
   }
 }

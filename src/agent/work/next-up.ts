@@ -2,8 +2,8 @@ import type { CodingTask } from "../../resources/index.ts";
 import { inOrder } from "../snapshot.ts";
 
 /**
- * Which of the tasks whose turn it is to begin with: that of the project with the fewest at work, and of those the one
- * that came first. A project that asks for much has others wait no longer for it.
+ * Returns the task to start next: of the project with the fewest running tasks, the one that came first. So a project
+ * with many tasks does not delay the others.
  */
 export function nextUp(ready: readonly CodingTask[], running: readonly CodingTask[]): CodingTask | undefined {
   const load = (task: CodingTask) => running.filter((other) => projectOf(other) === projectOf(task)).length;

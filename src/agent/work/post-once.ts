@@ -9,7 +9,7 @@ const maxTries = 3;
 const betweenTriesMs = 1_000;
 
 /**
- * Posts a note unless `find` has it among our notes. After a lost reply it looks again before it posts again.
+ * Posts a note unless `find` returns an existing one. After a lost response it searches again before it posts again.
  * `own`: our notes, if they were just read.
  */
 export async function postOnce(
@@ -56,6 +56,6 @@ export async function postOrChange(
   const add = () => conversation.addNote(text, discussionId, signal);
   const note = await postOnce(attempt, find, add);
   if (note.body === text || (await conversation.changeNote(note, text, signal))) return;
-  // A person deleted it since it was read.
+  // A person has deleted the note since it was read.
   await postOnce(attempt, find, add);
 }

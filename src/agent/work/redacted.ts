@@ -4,10 +4,10 @@ import type { Workshop } from "../git/workshop.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
 
-/** Text without secrets, as it may be shown to people. */
+/** Removes secrets from text that is shown to people. */
 export type Redact = (text: string) => Promise<string>;
 
-/** GitLab, with secrets taken out of everything that is posted there. */
+/** GitLab, with secrets removed from all posted texts. */
 export function redactedGitLab(gitlab: GitLab, redact: Redact): GitLab {
   return {
     ...gitlab,
@@ -27,7 +27,7 @@ export function redactedGitLab(gitlab: GitLab, redact: Redact): GitLab {
   };
 }
 
-/** Jira, with secrets taken out of every comment. */
+/** Jira, with secrets removed from all comments. */
 export function redactedJira(jira: Jira, redact: Redact): Jira {
   return {
     ...jira,
@@ -40,7 +40,7 @@ export function redactedJira(jira: Jira, redact: Redact): Jira {
   };
 }
 
-/** Git, with secrets taken out of commit messages. Files with secrets are refused before. */
+/** Git, with secrets removed from commit messages. Patches with secrets are refused earlier. */
 export function redactedWorkshop(workshop: Workshop, redact: Redact): Workshop {
   return {
     ...workshop,
@@ -50,7 +50,7 @@ export function redactedWorkshop(workshop: Workshop, redact: Redact): Workshop {
   };
 }
 
-/** The ledger, with secrets taken out of the messages of events. */
+/** The ledger, with secrets removed from the messages of events. */
 export function redactedLedger(ledger: Ledger, redact: Redact): Ledger {
   return {
     async append(event) {
@@ -62,7 +62,7 @@ export function redactedLedger(ledger: Ledger, redact: Redact): Ledger {
   };
 }
 
-/** A task's status, with secrets taken out of what people read. Findings were cleaned one by one, and are JSON. */
+/** A task's status, with secrets removed from texts that people read. Findings are already clean, and are JSON. */
 export async function redactedStatus(status: CodingTaskStatus, redact: Redact): Promise<CodingTaskStatus> {
   const text = async (value: string | undefined) => (value === undefined ? undefined : redact(value));
   const message = await text(status.message);

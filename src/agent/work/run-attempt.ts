@@ -29,8 +29,8 @@ import { type Interruption, interruptionOf } from "./interruption.ts";
 import { Journal, TaskTaken } from "./journal.ts";
 
 /**
- * `busy`: somebody else works on it, or on what it takes turns on. `left`: to another process. `again`: it is tried again
- * later. `paused`: it was not begun. `closed`: nothing is left to do.
+ * `busy`: another replica holds the lock. `left`: another replica continues. `again`: the task is retried later.
+ * `paused`: the task did not start. `closed`: the task has ended.
  */
 export type AttemptOutcome = "busy" | "left" | "again" | "paused" | "closed";
 
@@ -40,7 +40,7 @@ export interface AttemptTools extends Tools {
   readonly lockWaitMs: number;
 }
 
-/** One try at a task, under its lock; with what came out written into it. */
+/** Runs one attempt at a task, under its lock, and writes the result to the task. */
 export async function runAttempt(
   found: CodingTask,
   tools: AttemptTools,
@@ -59,7 +59,7 @@ export async function runAttempt(
   try {
     return await underLock(found, tools, held, interrupted);
   } catch (error) {
-    // Whoever holds the lock by now goes on with it.
+    // The new lock holder continues with the task.
     if (error instanceof TaskTaken || held.signal.aborted || isCoordinationError(error, "lost")) return "left";
     throw error;
   }
@@ -75,7 +75,7 @@ async function underLock(
   const { name = "", namespace = "", uid = "" } = found.metadata;
   const task = await client.get(codingTasks, { name, namespace });
   if (!task || task.metadata.uid !== uid || isClosed(task)) return "left";
-  // Somebody may have paused it while we waited for a place and for the lock.
+  // A pause may have begun while the task waited for a worker and for the lock.
   const isCancelled = cancelRequest(task) !== undefined;
   if (!isCancelled && taskPause(task, tools.pauses(), client.serverNowMs())) return "paused";
 
@@ -107,12 +107,12 @@ async function underLock(
 async function endOf(attempt: Attempt, tools: AttemptTools, interrupted: AbortSignal): Promise<End | "stopping"> {
   const { journal, settings, client } = attempt;
   const before = journal.resultOf("failed");
-  // What is left of it is to tell people.
+  // Only the report to people is left.
   if (before) return failed(before["reason"] ?? "Unknown", before["message"] ?? "it failed");
   const by = cancelRequest(journal.task);
   if (by !== undefined) return { kind: "cancelled", message: `cancelled: ${by}` };
   if (attemptsOf(journal) >= settings.maxAttempts) {
-    return failed("GaveUp", `${attemptsOf(journal)} tries were begun and none came to an end`);
+    return failed("GaveUp", `none of ${attemptsOf(journal)} attempts finished`);
   }
   const isFirstTry = begunAt(journal.task) === undefined;
   await journal.write((task) => running(task, client.serverNowMs()));
@@ -145,11 +145,11 @@ function endOfInterruption(interruption: Interruption): End | "stopping" {
     case "cancelled":
       return { kind: "cancelled", message: `cancelled: ${interruption.by}` };
     case "superseded":
-      return { kind: "superseded", by: interruption.by, message: `a newer commit took its place: ${interruption.by}` };
+      return { kind: "superseded", by: interruption.by, message: `superseded by a newer commit: ${interruption.by}` };
   }
 }
 
-/** Errors of our own stores are for the controller, which tries again without counting. */
+/** Errors of our own stores go to the controller, which retries without counting. */
 function endOfError({ log, journal }: Attempt, error: unknown): Failed {
   if ([KubeError, CoordinationError, LedgerError].some((own) => error instanceof own)) throw error;
   if (isRemoteError(error)) return endOfRemoteError(error);
@@ -164,7 +164,7 @@ function mayTryAgain(attempt: Attempt, { retry, isOutage = false }: Failed): boo
   return triedForMs(attempt) < settings.patienceMs;
 }
 
-/** What it waited before, in line or for a pause to end, is no reason to give it up. */
+/** The time in the queue or in a pause does not count towards the limit for outages. */
 function triedForMs({ journal, spec, client }: Attempt): number {
   return client.serverNowMs() - Date.parse(begunAt(journal.task) ?? spec.receivedTime);
 }
@@ -173,7 +173,7 @@ async function again(attempt: Attempt, failure: Failed, counted: number): Promis
   const { journal, client, settings, random } = attempt;
   const { backoff } = settings;
   const nowMs = client.serverNowMs();
-  // An outage has no number of tries: the longer it lasts, the longer the next wait.
+  // Attempts during an outage are not counted: the longer it lasts, the longer the next wait.
   const longMs = Math.min(backoff.maxMs, triedForMs(attempt) / 4);
   const pauseMs = Math.max(backoffMs(Math.max(1, counted), backoff, random.fraction()), failure.isOutage ? longMs : 0);
   const atMs = nowMs + Math.max(failure.retryAfterMs ?? 0, pauseMs);
@@ -181,7 +181,7 @@ async function again(attempt: Attempt, failure: Failed, counted: number): Promis
   return "again";
 }
 
-/** People are told before the end is written: what is closed is not looked at again. */
+/** The report is posted before the end is written: a closed task is not observed again. */
 async function close(attempt: Attempt, end: End, { announce }: AttemptTools): Promise<AttemptOutcome> {
   const { journal, client, log } = attempt;
   const isTold = (end.kind === "failed" || end.kind === "cancelled") && !end.isQuiet;

@@ -3,11 +3,11 @@ import { type Interruption, interrupt } from "./interruption.ts";
 import { nextUp } from "./next-up.ts";
 
 export interface WorkersOptions {
-  /** How many tasks are worked on at a time. */
+  /** The maximum number of running tasks. */
   readonly size: number;
-  /** Works on a task until it is done, or `interrupted` aborts. Must not throw. */
+  /** Works on a task until it is done or `interrupted` aborts. Must not throw. */
   readonly work: (task: CodingTask, interrupted: AbortSignal) => Promise<void>;
-  /** Work on a task is over, and may be offered again. */
+  /** Called when an attempt has ended; the task may be offered again. */
   readonly over: (task: CodingTask) => void;
 }
 
@@ -17,7 +17,7 @@ interface Work {
   readonly done: Promise<void>;
 }
 
-/** Works on tasks, a bounded number at a time, fairly between projects. Each is worked on once at a time. */
+/** Runs a bounded number of tasks, fairly between projects. Each task runs at most once at a time. */
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #ready = new Map<string, CodingTask>();
@@ -36,7 +36,7 @@ export class Workers {
     return this.#running.has(uid);
   }
 
-  /** It is this task's turn. Returns whether it is worked on already. */
+  /** Queues the task for a free worker. Returns whether it is running. */
   offer(task: CodingTask): boolean {
     const uid = uidOf(task);
     if (this.#isStopped || this.#running.has(uid)) return this.#running.has(uid);
@@ -45,7 +45,7 @@ export class Workers {
     return this.#running.has(uid);
   }
 
-  /** It is not this task's turn any more. */
+  /** Removes the task from the ready ones. */
   withdraw(uid: string): void {
     this.#ready.delete(uid);
   }
@@ -55,7 +55,7 @@ export class Workers {
     if (work) interrupt(work.controller, why);
   }
 
-  /** Begins nothing new, tells all work to stop, and waits for it. */
+  /** Starts nothing new, interrupts all running tasks and waits for them. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#ready.clear();

@@ -62,13 +62,13 @@ export const agent = {
     kind: commandLine(),
     env: "AGENT_COMMAND",
     about:
-      "The coding agent: a command that reads a request on its standard input and edits the folder it is started in. `{workTree}` and `{requestFile}` are filled in. Without it no task is worked on.",
+      "The coder: a command that reads a request on its standard input and edits the folder it is started in. `{workTree}` and `{requestFile}` are filled in. Without it no task is worked on.",
   }),
   executor: setting({
     kind: oneOf("local", "job"),
     default: "local",
     env: "AGENT_EXECUTOR",
-    about: "Where the coding agent runs: as processes of this machine, or in Jobs in `agent.jobNamespace`.",
+    about: "Where the coder runs: as processes of this machine, or in Jobs in `agent.jobNamespace`.",
   }),
   jobNamespace: setting({
     kind: namespace(),
@@ -78,7 +78,7 @@ export const agent = {
   jobImage: optional<string>({
     kind: text("the name of an image"),
     env: "AGENT_JOB_IMAGE",
-    about: "The image with the coding agent, for Jobs. It needs `/bin/sh` and `timeout`.",
+    about: "The image with the coder, for Jobs. It needs `/bin/sh` and `timeout`.",
   }),
   jobOwnImage: setting({
     kind: text("the name of an image"),
@@ -88,7 +88,7 @@ export const agent = {
   jobSecret: optional<string>({
     kind: namespace(),
     env: "AGENT_JOB_SECRET",
-    about: "A Secret whose keys are variables for the coding agent in Jobs, such as the key of its model.",
+    about: "A Secret whose keys are variables for the coder in Jobs, such as the key of its model.",
   }),
   jobTokenSecret: setting({
     kind: namespace(),
@@ -103,18 +103,18 @@ export const agent = {
   jobCpu: setting({
     kind: text("an amount such as 2 or 500m"),
     default: "2",
-    about: "How much processor the coding agent may use in a Job.",
+    about: "How much processor the coder may use in a Job.",
   }),
   jobMemory: setting({
     kind: text("an amount such as 2Gi"),
     default: "2Gi",
-    about: "How much memory the coding agent may use in a Job.",
+    about: "How much memory the coder may use in a Job.",
   }),
   timeoutMs: setting({
     kind: duration({ atLeast: "1s" }),
     default: "10m",
     env: "AGENT_TIMEOUT",
-    about: "How long the coding agent may take for one task.",
+    about: "How long the coder may take for one task.",
   }),
   maxOutput: setting({
     kind: size({ atMost: "100MB" }),

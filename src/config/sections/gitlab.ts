@@ -8,7 +8,7 @@ export const gitlab = {
   url: optional<string>({
     kind: httpUrl(),
     env: "GITLAB_URL",
-    about: "The GitLab server that the coding agent works with. Its host is part of the names of tasks.",
+    about: "The GitLab server that the agent works with. Its host is part of the names of tasks.",
   }),
   token: optional<Secret>({
     kind: secret("a token of GitLab"),

@@ -38,7 +38,7 @@ export interface ServerOptions {
   readonly senders: Senders;
   /** The path of each source. */
   readonly routes: readonly SignalRoute[];
-  /** Where tasks for the coding agent are posted. */
+  /** Where tasks for the agent are posted. */
   readonly tasks?: TaskRoute | undefined;
   readonly listen: { readonly host: string; readonly port: number };
   /** With it the gateway serves TLS only; without it, plain HTTP. */

@@ -89,7 +89,7 @@ describe("the deny list of the notifier", () => {
   });
 
   it.each(["", "localhost", "127.1", "0x7f.0.0.1", "1.1.1.1.", "[::1]", "::1::"])(
-    "covers what is not an address: %j",
+    "covers text that is not an address: %j",
     (text) => {
       expect(allows(text)).toBe(false);
     },
@@ -97,7 +97,7 @@ describe("the deny list of the notifier", () => {
 });
 
 describe("a configured network", () => {
-  it("is allowed, and its neighbour is not", () => {
+  it("is allowed, but not its neighbour", () => {
     const some = addresses(["10.1.0.0/16", "fd00:1::/32"]);
 
     expect(["10.1.2.3", "10.2.0.1", "fd00:1::5", "fd00:2::5"].map(some.allows)).toEqual([true, false, true, false]);

@@ -1,14 +1,19 @@
 import { type LookupAddress, lookup as lookupInDns } from "node:dns";
 import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 
-/** Which addresses may be connected to. Whoever writes a URL must not reach into the network of this process with it. */
+/**
+ * The addresses that may be connected to. The author of a URL must not reach into the network of this process with it.
+ */
 export interface Addresses {
   allows(address: string): boolean;
-  /** Resolves a name for a connection, and fails unless all of its addresses are allowed. What it gives is connected to. */
+  /**
+   * Resolves a name for a connection, and fails unless all of its addresses are allowed. The connection uses the
+   * result.
+   */
   readonly lookup: LookupFunction;
 }
 
-/** A name that leads, or an address that is, where nothing may be sent to. */
+/** The address, or one that the name resolves to, is not allowed. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
 }
@@ -65,7 +70,7 @@ const embeddingIpv4: readonly Network[] = [
 
 type Resolve = (hostname: string, done: (error: Error | null, found: LookupAddress[]) => void) => void;
 
-/** All of the internet, and `networks` (such as `10.1.0.0/16`) besides. */
+/** Allows the public internet, and `networks` such as `10.1.0.0/16`. */
 export function addresses(
   networks: readonly string[],
   resolve: Resolve = (hostname, done) => lookupInDns(hostname, { all: true }, done),
@@ -93,7 +98,7 @@ export function addresses(
         const stranger = found.find(({ address }) => !allows(address));
         const [first] = found;
         if (stranger || !first) return callback(refusal(hostname), "", 0);
-        // What was checked is what is connected to: a second look at the name could find something else.
+        // The checked addresses are the ones connected to: a second lookup could return others.
         if (options.all) callback(null, found);
         else callback(null, first.address, first.family);
       });
@@ -102,7 +107,9 @@ export function addresses(
 }
 
 export function refusal(host: string): AddressRefused {
-  return new AddressRefused(`${host} is in a network of its own; if that is meant, add it to notify.allowedNetworks`);
+  return new AddressRefused(
+    `${host} is not on the public internet; to allow it, add its network to notify.allowedNetworks`,
+  );
 }
 
 function networkList(networks: readonly Network[]): BlockList {

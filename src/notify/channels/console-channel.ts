@@ -1,7 +1,7 @@
 import type { Channel } from "../channel.ts";
 import { messageLines } from "../message.ts";
 
-/** Prints to the output of this process. `print` takes one line, and does not obey what is in it. */
+/** Prints to the output of this process. `print` takes one line, and escapes control characters in it. */
 export function consoleChannel(print: (line: string) => void): Channel {
   return {
     name: "console",

@@ -12,7 +12,7 @@ export function fileChannel(path: string): Channel {
         await file.sync();
         return { status: "success" };
       } catch (error) {
-        return { status: "failed", error: `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}` };
+        return { status: "failed", error: `${path} is not writable: ${(error as NodeJS.ErrnoException).code}` };
       }
     },
   };

@@ -25,7 +25,7 @@ afterAll(() => {
   server.close();
 });
 
-describe("a letter", () => {
+describe("a request", () => {
   it.each([
     ["http://127.0.0.1:PORT/"],
     ["http://[::1]:PORT/"],
@@ -34,7 +34,7 @@ describe("a letter", () => {
     ["http://2130706433:PORT/"],
     ["http://localhost:PORT/"],
     ["https://169.254.169.254/latest/meta-data"],
-  ])("to %s is refused, and never sent", async (url) => {
+  ])("to %s is refused and not sent", async (url) => {
     const before = received;
 
     const delivery = await send(url.replace("PORT", String(port)), addresses([]));
@@ -43,7 +43,7 @@ describe("a letter", () => {
     expect(received).toBe(before);
   });
 
-  it("goes to the address that was checked, whatever its name leads to afterwards", async () => {
+  it("goes to the checked address, whatever its name resolves to later", async () => {
     const found = ["10.0.0.1", "127.0.0.1"];
     let looks = 0;
     const some = addresses(["127.0.0.1/32"], (_name, done) =>
@@ -55,7 +55,7 @@ describe("a letter", () => {
     expect(await send(`http://rebinding.example:${port}/`, some)).toMatchObject({ status: "refused" });
   });
 
-  it("is refused if one of several addresses is inside", async () => {
+  it("is refused if one of several addresses is not public", async () => {
     const mixed = addresses([], (_name, done) =>
       done(null, [
         { address: "1.1.1.1", family: 4 },
@@ -77,7 +77,7 @@ describe("a letter", () => {
     [429, "failed"],
     [500, "failed"],
     [503, "failed"],
-  ])("that is answered %i is %s, and nobody is followed elsewhere", async (status, outcome) => {
+  ])("with the response %i is %s, and redirects are not followed", async (status, outcome) => {
     answer = status;
     const before = received;
 
@@ -88,17 +88,17 @@ describe("a letter", () => {
     expect(JSON.stringify(delivery)).not.toMatch(/hidden-path|t0psecret|s3cret/);
   });
 
-  it("that nobody answers ends when it is told to", async () => {
+  it("without a response ends when its signal aborts", async () => {
     answer = 0;
     const enough = new AbortController();
     const sending = send(`http://127.0.0.1:${port}/`, addresses(["127.0.0.1/32"]), enough.signal);
     await expect.poll(() => received).toBeGreaterThan(0);
     enough.abort();
 
-    expect(await sending).toEqual({ status: "timeout", error: "127.0.0.1 did not answer in time" });
+    expect(await sending).toEqual({ status: "timeout", error: "127.0.0.1 did not respond in time" });
   });
 
-  it("to a port where nobody is has failed, and says so without the path", async () => {
+  it("to a closed port fails with an error without the path", async () => {
     expect(await send("http://127.0.0.1:1/hidden-path")).toEqual({
       status: "failed",
       error: "127.0.0.1 cannot be reached: ECONNREFUSED",

@@ -11,8 +11,8 @@ export interface Letter {
 }
 
 /**
- * Posts once. Follows no redirect: it could lead where the URL must not. Nothing of the URL but its host is ever repeated,
- * and nothing of the answer but its status: either may hold a secret.
+ * Posts once. Follows no redirect: it could lead to a denied address. Errors contain only the host of the URL and the
+ * status of the response: everything else may contain a secret.
  */
 export async function post(letter: Letter, addresses: Addresses, signal: AbortSignal): Promise<Delivery> {
   const { hostname } = new URL(letter.url);
@@ -20,7 +20,7 @@ export async function post(letter: Letter, addresses: Addresses, signal: AbortSi
     return deliveryOf(await send(letter, addresses, signal), hostname);
   } catch (error) {
     if (error instanceof AddressRefused) return { status: "refused", error: error.message };
-    if (signal.aborted) return { status: "timeout", error: `${hostname} did not answer in time` };
+    if (signal.aborted) return { status: "timeout", error: `${hostname} did not respond in time` };
     const { code } = error as NodeJS.ErrnoException;
     return { status: "failed", error: `${hostname} cannot be reached${code ? `: ${code}` : ""}` };
   }
@@ -29,13 +29,13 @@ export async function post(letter: Letter, addresses: Addresses, signal: AbortSi
 function send({ url, body, headers }: Letter, addresses: Addresses, signal: AbortSignal): Promise<number> {
   const { protocol, hostname } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, "");
-  // Addresses are not looked up, so nobody else would check them.
+  // Addresses are not looked up, so the lookup would not check them.
   if (isIP(address) && !addresses.allows(address)) return Promise.reject(refusal(address));
   return new Promise((resolve, reject) => {
     const length = String(Buffer.byteLength(body));
     const request = (protocol === "https:" ? requestHttps : requestHttp)(url, {
       method: "POST",
-      // No connection is kept: the next one is checked again.
+      // The connection is closed: the next one is checked again.
       agent: false,
       lookup: addresses.lookup,
       headers: { "content-type": "application/json", "content-length": length, ...headers },
@@ -52,7 +52,7 @@ function send({ url, body, headers }: Letter, addresses: Addresses, signal: Abor
 
 function deliveryOf(status: number, hostname: string): Delivery {
   if (status >= 200 && status < 300) return { status: "success" };
-  const error = `${hostname} answered ${status}`;
+  const error = `${hostname} responded ${status}`;
   if (status >= 300 && status < 400) return { status: "refused", error: `${error}; redirects are not followed` };
   const isTransient = status >= 500 || [408, 425, 429].includes(status);
   return { status: isTransient ? "failed" : "refused", error };

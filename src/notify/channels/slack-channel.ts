@@ -19,7 +19,10 @@ export function slackChannel({ url, addresses }: { readonly url: string; readonl
   };
 }
 
-/** Text from outside stays on its line, and mentions no one: `<!channel>`, `<@U1>` and `<https://…|text>` are plain text. */
+/**
+ * Text from outside stays on its line and mentions no user: `<!channel>`, `<@U1>` and `<https://…|text>` are plain
+ * text.
+ */
 function inert(text: string): string {
   return toPrintable(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }

@@ -5,7 +5,7 @@ import { post } from "./post.ts";
 
 export interface WebhookOptions {
   readonly url: string;
-  /** Signs each letter, so that its receiver knows whose it is. */
+  /** Signs each request, so that the receiver can verify its sender. */
   readonly secret: string | undefined;
   readonly addresses: Addresses;
   /** Milliseconds since 1970, for the signature. */
@@ -13,7 +13,7 @@ export interface WebhookOptions {
 }
 
 /**
- * Posts JSON to any program. `Idempotency-Key` is the same for every try of a notice. `X-Interlock-Signature` is
+ * Posts JSON to a URL. `Idempotency-Key` is the same for every attempt of a notice. `X-Interlock-Signature` is
  * `sha256=` and the HMAC, in hexadecimal, of the `X-Interlock-Timestamp` header, a dot and the body.
  */
 export function webhookChannel({ url, secret, addresses, nowMs }: WebhookOptions): Channel {

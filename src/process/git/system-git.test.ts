@@ -24,7 +24,7 @@ describe("a run of git", () => {
     expect(stdout).toEqual(bytes);
   });
 
-  it("has an environment of its own on top of the common one", async () => {
+  it("has its own variables in addition to the common ones", async () => {
     const { stdout } = await git(["-c", "alias.tell=!printenv GIT_INDEX_FILE", "tell"], {
       cwd,
       env: { GIT_INDEX_FILE: "/x" },
@@ -33,7 +33,7 @@ describe("a run of git", () => {
     expect(stdout.toString()).toBe("/x\n");
   });
 
-  it("is ended when it prints more than is read", async () => {
+  it("is killed when it exceeds its output limit", async () => {
     const { truncated, stdout } = await git(["-c", "alias.yes=!yes", "yes"], { cwd, maxBytes: 1_000_000 });
 
     expect(truncated).toBe(true);
@@ -54,7 +54,7 @@ describe("a run of git", () => {
 });
 
 describe("git on this machine", () => {
-  it("returns what it printed", async () => {
+  it("returns its output", async () => {
     const result = await git(["--version"], { cwd });
 
     expect(result).toMatchObject({ code: 0, stderr: "" });
@@ -138,7 +138,7 @@ describe("git on this machine", () => {
   });
 });
 
-/** What `look` finds, as soon as it finds it. */
+/** Returns the first value that `look` finds. */
 async function eventually<T>(look: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {

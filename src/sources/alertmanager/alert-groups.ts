@@ -48,7 +48,7 @@ function readListed(alert: unknown, field: string, { seen, receivedAt, times, ro
   if (status["state"] === "suppressed") return { kind: "ignored", because: suppression(status) };
 
   const groupStatus = hasEnded(alert, receivedAt) ? "resolved" : "firing";
-  // An alert that still fires has a time in the future here, by which Alertmanager expects to hear of it again.
+  // A firing alert has a time in the future here, by which Alertmanager expects the next report.
   const { status: _, ...rest } = alert;
   return readAlert(rest, { field, groupStatus, receivedAt, times, rows, source: "alertmanager", isFormer: true });
 }

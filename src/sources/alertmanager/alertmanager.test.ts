@@ -30,7 +30,7 @@ describe("a webhook of Alertmanager", () => {
     });
   });
 
-  it("keeps the good alerts when others are wrong, and says everything that is wrong", () => {
+  it("keeps the valid alerts, and reports all problems of the others", () => {
     const { readings } = read({
       alerts: [alert(), 7, alert({ status: "odd", startsAt: "yesterday", labels: { node: "a", n: 1 } })],
     });
@@ -45,7 +45,7 @@ describe("a webhook of Alertmanager", () => {
     ]);
   });
 
-  it("reads an alert that names no object, and why it names none", () => {
+  it("reads an alert without an object, with the reason", () => {
     const watchdog = only(alert({ labels: { alertname: "Watchdog" } }));
 
     expect(watchdog).toMatchObject({ name: "Watchdog", noSubject: "no label names an object" });
@@ -77,16 +77,16 @@ describe("a webhook of Alertmanager", () => {
     expect(only(alert())).not.toHaveProperty("formerIdentities");
   });
 
-  it("reports how many alerts were left out", () => {
+  it("reports the number of omitted alerts", () => {
     expect(read({ alerts: [], truncatedAlerts: 12 }).truncated).toBe(12);
     expect(read({ alerts: [], truncatedAlerts: -1 }).truncated).toBe(0);
     expect(read({ alerts: [] }).truncated).toBe(0);
   });
 
   it.each([
-    ["the end that it has", { endsAt: "2026-11-15T06:03:00Z" }, "2026-11-15T06:03:00.000Z"],
-    ["now, if the end is not set", { endsAt: "0001-01-01T00:00:00Z" }, receivedAt],
-    ["now, if there is no end", {}, receivedAt],
+    ["its end", { endsAt: "2026-11-15T06:03:00Z" }, "2026-11-15T06:03:00.000Z"],
+    ["the time of receipt, if the end is not set", { endsAt: "0001-01-01T00:00:00Z" }, receivedAt],
+    ["the time of receipt, if there is no end", {}, receivedAt],
   ])("resolves at %s", (_what, change, endedAt) => {
     expect(only(alert({ status: "resolved", ...change }))).toMatchObject({ status: "resolved", endedAt });
   });
@@ -95,18 +95,18 @@ describe("a webhook of Alertmanager", () => {
     expect(only(alert({ endsAt: "2026-11-15T07:00:00Z" }))).not.toHaveProperty("endedAt");
   });
 
-  it("fires since now if it does not say since when", () => {
+  it("fires since the time of receipt without a start", () => {
     expect(only(alert({ startsAt: "0001-01-01T00:00:00Z" })).firingAt).toBe(receivedAt);
     expect(only(alert({ startsAt: undefined })).firingAt).toBe(receivedAt);
   });
 
-  it("takes the status of the group if an alert has none", () => {
+  it("has the status of the group without one of its own", () => {
     const { readings } = read({ status: "resolved", alerts: [alert({ status: undefined })] });
 
     expect(readings[0]).toMatchObject({ signal: { status: "resolved" } });
   });
 
-  it("tells series apart by their labels if there is no fingerprint", () => {
+  it("distinguishes series by their labels without a fingerprint", () => {
     const without = (more: object) => only(alert({ fingerprint: undefined, labels: { ...labels, ...more } })).series;
 
     expect(without({})).toMatch(/^[0-9a-f]{16}$/);
@@ -114,7 +114,7 @@ describe("a webhook of Alertmanager", () => {
     expect(without({ device: "sda" })).not.toBe(without({}));
   });
 
-  it("has the severity unknown if there is none", () => {
+  it("has the severity unknown without one", () => {
     expect(only(alert({ labels: { alertname: "X", node: "a" } })).severity).toBe("unknown");
   });
 

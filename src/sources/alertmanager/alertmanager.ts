@@ -80,7 +80,7 @@ export interface AlertContext {
   readonly field: string;
   readonly groupStatus: unknown;
   readonly receivedAt: string;
-  /** What the times of this batch mean: the alerts of a group tend to have the same. */
+  /** The meaning of the times of this batch: the alerts of a group tend to have the same. */
   readonly times: Map<string, string>;
   /** The table of label provenance. */
   readonly rows: readonly Reporter[];

@@ -3,7 +3,7 @@ import { referenceIn } from "../reference.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels by which exporters of the cluster's state name objects, most telling first: an owner before what it owns. */
+/** Labels by which exporters of the cluster's state name objects, most specific first: an owner before its objects. */
 const named: readonly { readonly label: string; readonly kind: string; readonly namespaced: boolean }[] = [
   { label: "deployment", kind: "Deployment", namespaced: true },
   { label: "statefulset", kind: "StatefulSet", namespaced: true },
@@ -47,7 +47,7 @@ function withoutScrapeTarget(labels: Labels): Labels {
   const own: Record<string, string> = { ...labels };
   delete own["namespace"];
   delete own["pod"];
-  // One label that had to give way shows that discovery added them all; otherwise a node is what the sample is about.
+  // One label that had to give way shows that discovery added them all; otherwise the sample is about the node.
   if (renamed.length > 0) delete own["node"];
   for (const label of renamed) own[label.slice("exported_".length)] = labels[label] as string;
   return own;
@@ -66,7 +66,7 @@ function isNodeExporter({ job = "", pod = "", container = "" }: Labels): boolean
   return [job, pod, container].some((name) => /node[-_]exporter/.test(name));
 }
 
-/** A node's own figures often name it by `instance` alone, with the port that was asked. An address is no name. */
+/** Samples about a node often name it by `instance` alone, with the scraped port. An address is not a name. */
 function nodeOfExporter(labels: Labels): ObjectReference | undefined {
   if (!isNodeExporter(labels)) return undefined;
   const name = (labels["instance"] ?? "").replace(/:\d+$/, "");

@@ -1,7 +1,10 @@
 import type { NodeHint } from "../../resources/index.ts";
 import type { Labels } from "./reporters.ts";
 
-/** By what the gateway can find the Node of an exporter that measures its machine. Undefined if there is nothing. */
+/**
+ * Returns the evidence by which the gateway can find the Node of an exporter that measures its machine; undefined if
+ * there is none.
+ */
 export function nodeHint(labels: Labels): NodeHint | undefined {
   const host = hostOf(labels["instance"] ?? "");
   const isNumber = isAddress(host);
@@ -35,7 +38,7 @@ function isLoopback(address: string): boolean {
   return address.startsWith("127.") || address === "::1" || address === "0.0.0.0" || address === "::";
 }
 
-/** Whether a Node can have this name. A Service's DNS name and this machine as it sees itself are not Nodes. */
+/** Whether a Node can have this name. The DNS name of a Service and loopback names are not Nodes. */
 function isNodeName(name: string, { job, service }: Labels): boolean {
   if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) || isAddress(name)) return false;
   if (/^localhost(\.|$)|\.localhost$|\.docker\.internal$|^host\.docker/.test(name)) return false;

@@ -36,7 +36,7 @@ function readRow(value: unknown, place: YamlPlace, add: AddProblem): Reporter {
     match: [readMatch(row["match"], [...place, "match"], add)],
     scrape: row["scrape"] === undefined ? [] : textList(row["scrape"], [...place, "scrape"], add),
     subject: subject as readonly SubjectStep[],
-    otherwise: `the row "${name}" of the table of label provenance finds none`,
+    otherwise: `the row "${name}" of the label provenance table finds none`,
   };
 }
 

@@ -28,9 +28,9 @@ export type SubjectStep =
   | "exported-namespace"
   | `${string}=${string}`;
 
-/** What an alert has to look like. All that is given has to fit. */
+/** The conditions of a row. All given ones have to match. */
 export interface ReporterMatch {
-  /** The name of the exporter: `job`, or what else discovery says of the scraped endpoint. */
+  /** The name of the exporter: `job`, or another label by which discovery names the scraped endpoint. */
   readonly exporter?: RegExp;
   readonly alertname?: RegExp;
   /** Labels that have to be there, with such values. */
@@ -39,17 +39,17 @@ export interface ReporterMatch {
   readonly without?: readonly string[];
 }
 
-/** One row of the table: whose sample it is, and which of its labels name the subject. */
+/** One row of the table: the exporter, and which labels name the subject. */
 export interface Reporter {
   /** For the documentation and for reasons. */
   readonly name: string;
-  /** One of them has to fit. */
+  /** One of them has to match. */
   readonly match: readonly ReporterMatch[];
   /** Labels that discovery adds. When one of them had to give way (`exported_pod`), none of the others counts. */
   readonly scrape: readonly string[];
-  /** Where the subject is, in this order. */
+  /** The steps that find the subject, in this order. */
   readonly subject: readonly SubjectStep[];
-  /** Why there is none, if there is none. */
+  /** The reason if no step finds a subject. */
   readonly otherwise: string;
 }
 
@@ -90,7 +90,7 @@ export const monitoringSums: Reporter = {
   scrape: [],
   subject: [],
   otherwise:
-    "it is a sum without the labels of one endpoint, and its namespace is one in which exporters run: it may be that of the exporter",
+    "it is a sum without the labels of one endpoint, in a namespace of exporters: the namespace may be that of the exporter",
 };
 
 /** How labels are read: the first row that matches decides. Rows of the installation come before these. */
@@ -121,7 +121,7 @@ export const builtInReporters: readonly Reporter[] = [
     ],
     scrape: endpointLabels,
     subject: ["host", "endpoints"],
-    otherwise: "the machine is not known as a Node of this cluster",
+    otherwise: "the machine is not a Node of this cluster",
   },
   {
     name: "scrape health of one endpoint",
@@ -202,11 +202,11 @@ export const builtInReporters: readonly Reporter[] = [
     ],
     scrape: endpointLabels,
     subject: ["objects", "foreign-pod", "exported-namespace"],
-    otherwise: "the labels name the exporter, not what it measures",
+    otherwise: "the labels name the exporter, not its subject",
   },
 ];
 
-/** Whatever no row matches reports about itself, or was summed up until only objects are left. */
+/** Alerts that no row matches: exporters that report about themselves, or sums that keep only the labels of objects. */
 const anyReporter: Reporter = {
   name: "everything else",
   match: [{}],
@@ -234,7 +234,7 @@ function fits({ exporter, alertname, labels: wanted = {}, without = [] }: Report
   return Object.entries(wanted).every(([label, pattern]) => labels[label] && pattern.test(labels[label]));
 }
 
-/** Jobs that scrape whatever discovery finds, so that their name says nothing about the exporter. */
+/** Jobs that scrape every endpoint of discovery, so their name does not identify the exporter. */
 const discoveryJobs = /^kubernetes-(service-endpoints|pods)(-slow)?$|^(federate|endpoints|pods|annotations)$/;
 
 /** Whether discovery adds the `node` of the endpoint to every sample. */
@@ -264,7 +264,7 @@ function exporterNames(labels: Labels): readonly string[] {
   return names.length === 0 ? [""] : names;
 }
 
-/** Of `monitoring/node-exporter` and `integrations/kubernetes/cadvisor`, what names the exporter. */
+/** The part of `monitoring/node-exporter` or `integrations/kubernetes/cadvisor` that names the exporter. */
 function lastPart(job: string): string {
   return job.slice(job.lastIndexOf("/") + 1);
 }

@@ -39,7 +39,7 @@ describe("the subject of an alert", () => {
       { kind: "Namespace", name: "payment" },
     ],
     [
-      "what reports about itself",
+      "the exporter that reports about itself",
       { job: "payment-api", pod: "payment-api-1", namespace: "payment" },
       pod("payment-api-1"),
     ],
@@ -145,7 +145,7 @@ describe("the subject of an alert", () => {
   });
 
   it.each([
-    ["the exporter is all that is named", { ...ksm, ...ksmPod }],
+    ["only the exporter is named", { ...ksm, ...ksmPod }],
     [
       "the API server is scraped",
       { job: "apiserver", namespace: "default", service: "kubernetes", instance: "10.0.0.1:6443" },
@@ -162,20 +162,20 @@ describe("the subject of an alert", () => {
     ["an address was probed", { job: "shop", namespace: "monitoring", instance: "https://shop.example.com" }],
     ["a name cannot be an object's", { namespace: "payment-", deployment: "Prod EU" }],
     ["interlock_target is misspelled", { interlock_target: "worker-1", node: "worker-1" }],
-    ["there is nothing but a service", { job: "x", service: "x", endpoint: "http" }],
+    ["there is only a service", { job: "x", service: "x", endpoint: "http" }],
     ["a Pod has no namespace", { pod: "api-1" }],
   ])("is unknown when %s", (_what, labels) => {
     expect(findSubject(labels, {})).toEqual({ kind: "none", because: expect.stringMatching(/^[a-z].{10,}[^.]$/) });
   });
 
-  it("is what the rule's author wrote", () => {
+  it("is the one that the rule's author wrote", () => {
     const written = { kind: "deploy", namespace: "payment", name: "api" };
 
     expect(found({ node: "worker-1" }, { interlock_target: "payment/deploy/api" })).toEqual(written);
     expect(found({ node: "worker-1", interlock_target: "node/b" })).toEqual({ kind: "node", name: "b" });
   });
 
-  it("is distinguished by job and service where only a namespace is named", () => {
+  it("is distinguished by job and service if only a namespace is named", () => {
     expect(findSubject({ alertname: "TargetDown", namespace: "payment", job: "a" }, {})).toMatchObject({
       subject: { kind: "Namespace", name: "payment" },
       distinctBy: ["job", "service"],
@@ -292,7 +292,7 @@ describe("a table of label provenance of an installation", () => {
 });
 
 describe("the subject by which incidents of the first version are found", () => {
-  it("stays what it was", () => {
+  it("does not change", () => {
     const labels = { ...ksm, ...ksmPod, deployment: "api" };
 
     expect(formerSubject({ ...labels, namespace: "payment" }, {})).toBeUndefined();

@@ -10,14 +10,14 @@ import {
   type SubjectStep,
 } from "./reporters.ts";
 
-/** What the labels of an alert say about its subject. */
+/** The subject that the labels of an alert name. */
 export type SubjectFinding =
   | {
       readonly kind: "object";
       readonly subject: ObjectReference;
-      /** What to take instead if the kind of `subject` is not known in this cluster. */
+      /** The alternative if the kind of `subject` is unknown in this cluster. */
       readonly coarser?: ObjectReference;
-      /** Labels that tell alerts of one name apart, because the subject is coarser than what they are about. */
+      /** Labels that distinguish alerts of one name, because the subject is coarser than their cause. */
       readonly distinctBy?: readonly string[];
     }
   | { readonly kind: "node"; readonly hint: NodeHint }
@@ -26,13 +26,13 @@ export type SubjectFinding =
 /** In a rule's labels or annotations: the subject as the author writes it, such as `payment/deployment/payment-api`. */
 const explicit = "interlock_target";
 
-/** Tell apart what alerts about a whole namespace, or about no object at all, are about. */
+/** Labels that distinguish alerts about a whole namespace, or about no object. */
 export const distinguishing: readonly string[] = ["job", "service"];
 
 /**
- * What an alert is about. Prometheus adds where a sample was scraped to what the sample says, so `namespace`, `pod`,
- * `service` and `node` may name the exporter. The table in `reporters.ts` says which of them count; where that is not
- * certain, no object is named rather than the wrong one.
+ * Finds the subject of an alert. Prometheus adds the scraped endpoint to the labels of a sample, so `namespace`, `pod`,
+ * `service` and `node` may name the exporter. The table in `reporters.ts` defines which of them count; if that is not
+ * certain, no object is named rather than a wrong one.
  */
 export function findSubject(
   labels: Labels,
@@ -55,7 +55,7 @@ export function findSubject(
   return { kind: "none", because: row.otherwise };
 }
 
-/** Which label or which row of the table decides about the subject, for people. */
+/** Returns the label or the row of the table that decides about the subject, for people. */
 export function subjectOrigin(labels: Labels, annotations: Labels, rows: readonly Reporter[]): string {
   if (annotations[explicit]) return `annotation ${explicit}`;
   if (labels[explicit]) return `label ${explicit}`;
@@ -79,7 +79,10 @@ function ownLabels(labels: Labels, { scrape }: Reporter): Labels {
   return own;
 }
 
-/** Where one of these gave way, the sample is about another object. An exported `job` or `instance` says nothing of the kind. */
+/**
+ * If one of these gave way, the sample is about another object. An exported `job` or `instance` shows nothing of the
+ * kind.
+ */
 const identifying: ReadonlySet<string> = new Set(["namespace", "pod", "node"]);
 
 const steps = {
@@ -104,7 +107,7 @@ const steps = {
   "exported-namespace": ({ labels }: Sample) => wholeNamespace(labels["exported_namespace"]),
 } satisfies Partial<Record<SubjectStep, (sample: Sample) => SubjectFinding | undefined>>;
 
-/** Labels that name objects and nothing else, an owner before what it owns. */
+/** Labels that name objects and nothing else, an owner before its objects. */
 const objectLabels: Readonly<Record<string, string>> = {
   deployment: "Deployment",
   statefulset: "StatefulSet",
@@ -165,14 +168,14 @@ function isExporter({ match }: Reporter, name: string): boolean {
 /** What a ReplicaSet, a StatefulSet or a DaemonSet adds to the names of its Pods. */
 const podSuffix = /(-[a-z0-9]{5,10})?-([a-z0-9]{5}|\d+)$/;
 
-/** Whether the sample is about a node, by what else it says. */
+/** Whether other labels show that the sample is about a node. */
 function isAboutNode({ alertname = "", condition = "", key, effect }: Labels): boolean {
   return /node/i.test(alertname) || nodeConditions.test(condition) || Boolean(key && effect);
 }
 
 const nodeConditions = /^(Ready|(Memory|Disk|PID)Pressure|NetworkUnavailable|KernelDeadlock|ReadonlyFilesystem)$/;
 
-/** Whether `namespace` is the sample's: it gave way, or nothing else of the endpoint is there. */
+/** Whether `namespace` is the sample's: it gave way, or no other label of the endpoint is present. */
 function isSampleNamespace(sample: Sample): boolean {
   const { labels } = sample;
   if (!labels["instance"] && labels["pod"] && isScrapedPod(sample)) return false;
@@ -212,7 +215,7 @@ function object(spelling: string, name: string | undefined, namespace?: string):
   return targetOfObject(subject).kind === "target" ? { kind: "object", subject } : undefined;
 }
 
-/** Whether there is such a kind, and whether it has namespaces, is known to the gateway alone. */
+/** Only the gateway can look up whether the kind exists and has namespaces. */
 function customObject(reference: ObjectReference, namespace: string | undefined): SubjectFinding | undefined {
   if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(reference.name)) return undefined;
   const coarser = wholeNamespace(namespace);

@@ -3,7 +3,7 @@ import { generic } from "./generic.ts";
 
 const receivedAt = "2026-11-15T06:05:00.000Z";
 
-describe("a signal that anybody can write", () => {
+describe("a generic signal", () => {
   it("needs a name and a target", () => {
     expect(only({ name: "DiskFull", target: "node/worker-1" })).toEqual({
       status: "firing",
@@ -19,7 +19,7 @@ describe("a signal that anybody can write", () => {
     });
   });
 
-  it("may say everything else", () => {
+  it("may have all other fields", () => {
     const target = { kind: "Certificate", apiVersion: "cert-manager.io/v1", namespace: "web", name: "tls" };
     const said = { severity: "high", source: "watchman", series: "s1", labels: { a: "b" }, annotations: { c: "d" } };
     const times = { firingTime: "2026-11-15T08:00:00+02:00", endTime: "2026-11-15T06:01:00Z" };
@@ -39,7 +39,7 @@ describe("a signal that anybody can write", () => {
     expect(reading).toMatchObject({ readings: [{ signal: { name: "n1" } }, { signal: { name: "n2" } }] });
   });
 
-  it("is told everything that is wrong with it", () => {
+  it("has all of its problems reported", () => {
     const body = { nam: "x", target: "a/b/c/d", status: "on", labels: { a: 1 }, firingTime: "soon", severity: "" };
 
     const reading = generic.read([body, item(2)], receivedAt);

@@ -11,7 +11,7 @@ import { isObject, type Json, Problems, shown } from "../json.ts";
 import { referenceIn } from "../reference.ts";
 
 /**
- * Reads signals as anybody can write them: `{"name":"DiskFull","target":"node/worker-1"}`, alone, in a list, or in a list
+ * Reads signals in the generic format: `{"name":"DiskFull","target":"node/worker-1"}`, alone, in a list, or in a list
  * called `signals`.
  */
 export const generic: SignalReader = {
@@ -68,7 +68,7 @@ function readSignal(item: unknown, { prefix, receivedAt }: SignalContext): Signa
   const strangers = Object.keys(item).filter((field) => !fields.includes(field));
   const reading = readFields(item, { prefix, receivedAt, source: "generic", payload: item });
   if (strangers.length === 0) return reading;
-  // A field that is spelled wrong would otherwise be a setting that does nothing.
+  // A misspelled field would otherwise be ignored without notice.
   const unknown = strangers.map(
     (field) => `${prefix}${shown(field)} is not a field of a signal: there are ${fields.join(", ")}`,
   );
@@ -79,7 +79,7 @@ interface FieldsContext extends SignalContext {
   /** The source of a signal that names none. */
   readonly source: string;
   readonly payload: unknown;
-  /** What a signal without a target has instead; without this, a target is required. */
+  /** The subject of a signal without a target; undefined: a target is required. */
   readonly withoutTarget?: Pick<Signal, "noSubject" | "distinctBy">;
 }
 

@@ -11,7 +11,7 @@ const host = "gitlab.example.com";
 describe("the event of a merge request", () => {
   it.each([
     ["is opened", { action: "open" }],
-    ["is opened again", { action: "reopen" }],
+    ["is reopened", { action: "reopen" }],
     ["gets new commits", { action: "update", oldrev: "e59094b8de0f2f91abbe4760a52d9137260252d8" }],
   ])("is a review when it %s", (_what, attributes) => {
     expect(draftOf(mergeRequestEvent(attributes))).toEqual({
@@ -25,7 +25,7 @@ describe("the event of a merge request", () => {
     });
   });
 
-  it("is a review when it is no draft any more, or has lost the label that kept it from one", () => {
+  it("is a review when it is no longer a draft, or loses a label to skip", () => {
     const ready = {
       ...mergeRequestEvent({ action: "update" }),
       changes: { draft: { previous: true, current: false } },
@@ -38,7 +38,7 @@ describe("the event of a merge request", () => {
     expect(reasonOf(unlabelled)).toBe("NoNewCommits");
   });
 
-  it("is a review when it gets the label that it needs for one", () => {
+  it("is a review when it gets a required label", () => {
     const labels = { previous: [], current: [{ title: "Review-Me" }] };
     const event = { ...mergeRequestEvent({ action: "update", labels: labels.current }), changes: { labels } };
     const others = { previous: [{ title: "review-me" }], current: [{ title: "review-me" }, { title: "other" }] };
@@ -76,7 +76,7 @@ describe("the event of a merge request", () => {
     expect(reasonOf(mergeRequestEvent(attributes), options)).toBe(reason);
   });
 
-  it.each([[["GROUP/App"]], [["5"]], [["x/y", "group/app"]]])("counts in one of the projects %j", (projects) => {
+  it.each([[["GROUP/App"]], [["5"]], [["x/y", "group/app"]]])("is handled in one of the projects %j", (projects) => {
     expect(draftOf(mergeRequestEvent(), { projects }).type).toBe("Review");
   });
 
@@ -99,13 +99,13 @@ describe("the event of a comment", () => {
     });
   });
 
-  it("may name the agent instead", () => {
+  it("may mention the agent instead", () => {
     expect(draftOf(noteEvent({ note: "@bot status" }), { username: "bot" })).toMatchObject({
       note: { verb: "status" },
     });
   });
 
-  it("is cut to what a task takes, between characters", () => {
+  it("is cut to the maximum length, between characters", () => {
     const { note } = draftOf(noteEvent({ note: `/copilot ${"😀".repeat(50_000)}` })) as Extract<
       TaskDraft,
       { type: "Command" }
@@ -137,11 +137,11 @@ describe("the event of a comment", () => {
   it.each([
     [{ action: undefined }],
     [{ action: undefined, created_at: "2026-11-15T08:00:00.000+02:00", updated_at: "2026-11-15 06:00:00 UTC" }],
-  ])("is new to servers that do not say so: %j", (attributes) => {
+  ])("is new on servers that do not mark new comments: %j", (attributes) => {
     expect(draftOf(noteEvent(attributes)).type).toBe("Command");
   });
 
-  it("is ignored without a commit to work on", () => {
+  it("is ignored without a commit", () => {
     const event = noteEvent();
     const without = { ...event, merge_request: { ...event.merge_request, last_commit: null } };
 
@@ -150,7 +150,7 @@ describe("the event of a comment", () => {
   });
 });
 
-describe("whatever else is posted", () => {
+describe("any other payload", () => {
   it.each([null, 5, "text", [], {}, { object_kind: "push" }, { object_kind: 7 }])("is ignored: %j", (body) => {
     expect(gitlabWebhooks(optionsWith({})).read(body, receivedAt)).toMatchObject({
       object: "other",
@@ -158,7 +158,7 @@ describe("whatever else is posted", () => {
     });
   });
 
-  it("never throws, with any field missing or something else", () => {
+  it("never throws, with any field missing or of another type", () => {
     const odd = fc.constantFrom(undefined, null, 0, -1, 1.5, "", "x", [], {}, [null], true, Number.MAX_VALUE);
     const events = fc.constantFrom<object>(mergeRequestEvent(), noteEvent());
     fc.assert(
@@ -182,7 +182,7 @@ describe("a time of GitLab", () => {
     expect(new Date(timeIn(text) ?? 0).toISOString()).toBe(iso);
   });
 
-  it.each(["", "today", "2026-11-15", "2026-99-15 06:05:00 UTC", 5, null])("is none: %j", (text) => {
+  it.each(["", "today", "2026-11-15", "2026-99-15 06:05:00 UTC", 5, null])("is undefined for %j", (text) => {
     expect(timeIn(text)).toBeUndefined();
   });
 });

@@ -12,16 +12,16 @@ import { isObject, type Json, shown } from "../json.ts";
 import { labelsIn, mergeRequestIn, noteIn, part, projectIn, subjectIn, timeIn } from "./payload.ts";
 
 export interface GitLabWebhookOptions extends ReportRules {
-  /** Name of the server's host, for keys: the one that is polled, however it calls itself in what it posts. */
+  /** The host name of the server, for keys: that of the polled server, whatever name the webhook has. */
   readonly host: string;
   /** The projects to work for, by path or id; all unless given. */
   readonly projects?: readonly string[] | undefined;
 }
 
 /**
- * Reads the webhooks of GitLab: merge requests that are opened or get new commits are reviewed, comments that tell us to
- * do something are commands, and everything else is ignored, with a reason. GitLab switches a webhook off that answers
- * with errors, so nothing that is posted is one.
+ * Reads the webhooks of GitLab: merge requests that are opened or get new commits are reviewed, comments that address
+ * the agent are commands, and everything else is ignored, with a reason. GitLab disables a webhook that gets errors, so
+ * no payload is an error.
  */
 export function gitlabWebhooks(options: GitLabWebhookOptions): TaskReader {
   return {
@@ -63,23 +63,23 @@ function isAllowed({ id, path }: ReportOrigin["project"], projects: readonly str
 
 function readMergeRequest(body: Json, origin: ReportOrigin, options: GitLabWebhookOptions): ReportOutcome {
   const attributes = part(body, "object_attributes");
-  // Older servers have the labels beside the merge request alone.
+  // Older servers have the labels only beside the merge request.
   const { action, labels = body["labels"] } = attributes;
   if (action !== "open" && action !== "reopen" && action !== "update") {
     return ignored(
       "NotHandled",
-      `nothing is done about merge requests on ${typeof action === "string" ? shown(action) : "this"}`,
+      `merge requests are not handled on ${typeof action === "string" ? shown(action) : "this"}`,
     );
   }
   const mergeRequest = mergeRequestIn({ ...attributes, labels }, origin.project.id);
   if (!mergeRequest) return ignored("Unreadable", "iid, source_branch or target_branch is missing");
   if (action === "update" && !isWorthAReview(attributes, part(body, "changes"), options)) {
-    return ignored("NoNewCommits", "neither its commits changed nor what kept it from being reviewed");
+    return ignored("NoNewCommits", "neither its commits nor a condition that prevents a review changed");
   }
   return reviewOutcome(mergeRequest, origin, options);
 }
 
-/** New commits, or the end of what kept the last ones from a review. */
+/** New commits, or the end of a condition that prevented the last review. */
 function isWorthAReview(
   { oldrev }: Json,
   changes: Json,
@@ -98,7 +98,7 @@ function readNote(body: Json, origin: ReportOrigin, options: GitLabWebhookOption
   const attributes = part(body, "object_attributes");
   const { noteable_type } = attributes;
   if (noteable_type !== "MergeRequest") {
-    return ignored("NotHandled", "nothing is done about comments on anything but merge requests");
+    return ignored("NotHandled", "only comments on merge requests are handled");
   }
   const note = noteIn(body);
   const mergeRequest = mergeRequestIn(part(body, "merge_request"), origin.project.id);
@@ -107,7 +107,7 @@ function readNote(body: Json, origin: ReportOrigin, options: GitLabWebhookOption
   return commandOutcome(note, mergeRequest, origin, options);
 }
 
-/** Servers before 16.11 do not say whether a comment is new, but when it was changed. */
+/** Servers before 16.11 do not mark new comments, but report when a comment was changed. */
 function isEdit({ action, created_at, updated_at }: Json): boolean {
   if (typeof action === "string") return action !== "create";
   const [created, updated] = [timeIn(created_at), timeIn(updated_at)];

@@ -1,7 +1,7 @@
 import type { ReportedMergeRequest, ReportedNote, ReportSubject, TaskDraft } from "../../tasks/index.ts";
 import { isObject, type Json } from "../json.ts";
 
-/** What a webhook says, as far as it says it: anything may be missing, or be something else. */
+/** The payload of a webhook: any field may be missing or of another type. */
 export function part(value: unknown, name: string): Json {
   const found = isObject(value) ? value[name] : undefined;
   return isObject(found) ? found : {};
@@ -51,7 +51,7 @@ export function noteIn(body: Json): ReportedNote | undefined {
   };
 }
 
-/** What an event is about, for the record: as much as it says, whatever else is missing. */
+/** Returns the subject of an event for the ledger: all facts that the payload has. */
 export function subjectIn(body: Json, object: "merge_request" | "note", host: string): ReportSubject {
   const attributes = part(body, "object_attributes");
   const mergeRequest = object === "note" ? part(body, "merge_request") : attributes;

@@ -14,8 +14,8 @@ describe("the node of an Event", () => {
       { reportingComponent: "scheduler", reportingInstance: "scheduler-1" },
       {},
     ],
-    ["not what is no name of a node", { source: { host: "../etc" } }, {}],
-    ["nothing, if it says none", {}, {}],
+    ["not an invalid name", { source: { host: "../etc" } }, {}],
+    ["undefined without any", {}, {}],
   ])("is %s", (_what, given, labels) => {
     const involvedObject = { kind: "Pod", namespace: "payment", name: "api-1" };
     const event = { type: "Warning", reason: "Evicted", involvedObject, metadata: {}, ...given };

@@ -40,7 +40,7 @@ export function signalOfEvent(event: unknown, receivedAt: string): EventReading 
   if (!isObject(event)) return { kind: "problems", problems: ["the body is not an Event"] };
   const found = new Problems();
   const { type, involvedObject, metadata } = event;
-  if (type !== "Warning") found.add("type is not Warning: other Events report no trouble");
+  if (type !== "Warning") found.add("type is not Warning: other Events report no problem");
   const reason = found.text(event["reason"], "reason", 253);
   if (!isObject(involvedObject)) found.add("involvedObject is missing");
   const about = isObject(involvedObject) ? involvedObject : {};
@@ -70,8 +70,8 @@ export function signalOfEvent(event: unknown, receivedAt: string): EventReading 
 }
 
 /**
- * The node that an Event is from. Events of the old API carry it in `source.host`; with the new one a kubelet reports under the
- * name of its node, and any other component under a name of its own.
+ * Returns the node of an Event. Events of the old API have it in `source.host`; with the new API a kubelet reports
+ * under the name of its node, and any other component under a name of its own.
  */
 function nodeOf({
   source,

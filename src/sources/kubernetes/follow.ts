@@ -20,19 +20,19 @@ export interface FollowOptions {
   readonly client: KubeClient;
   /** Reasons of Events that are worth an incident; most warnings pass by themselves. */
   readonly reasons: readonly string[];
-  /** Takes a signal, or throws; then it is told again. */
+  /** Accepts a signal, or throws; then the signal is passed again. */
   readonly sink: (signal: Signal) => Promise<unknown>;
-  /** Remembers up to which Event everything was told, over restarts and changes of the leader. */
+  /** Stores the Event up to which all are processed, across restarts and changes of the leader. */
   readonly watermarks: WatermarkStore;
-  /** How far the watermark stays behind: Events carry the time of whoever saw them, and arrive a little later. */
+  /** How far the watermark stays behind: Events carry the time of their observer, and arrive a little later. */
   readonly overlapMs: number;
-  /** Of the lock under which this process follows. */
+  /** The fence of the lock under which this process watches. */
   readonly fence: bigint;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How often the watermark is moved. */
+  /** How often the watermark is stored. */
   readonly markEveryMs?: number;
 }
 
@@ -40,9 +40,10 @@ const events: ResourceType<WatchedEvent> = { apiVersion: "v1", kind: "Event", pl
 const nodes: ResourceType<WatchedNode> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
 /**
- * Tells `sink` of warnings and of what the conditions of nodes say, until `signal` aborts. Meant for one process at a
- * time. An Event is told once for each time it happens, and after a restart only if it is newer than the watermark; a
- * condition is told whenever it changes, and once at the start, because it may have changed while nobody looked.
+ * Passes warnings and the conditions of nodes to `sink` until `signal` aborts. Meant for one process at a time. An
+ * Event is passed once for each time it happens, and after a restart only if it is newer than the watermark; a
+ * condition is passed whenever it changes, and once at the start, because it may have changed while no process was
+ * watching.
  */
 export async function followKubernetes(options: FollowOptions): Promise<void> {
   const { client, clock, random, log, signal, markEveryMs = 10_000 } = options;
@@ -82,12 +83,15 @@ export async function followKubernetes(options: FollowOptions): Promise<void> {
   }
 }
 
-/** Which Events are signals, and which of them were told. */
+/** Selects the Events that are signals, and records which of them are processed. */
 class EventDesk {
   readonly #options: FollowOptions;
   readonly #cache: Informer<WatchedEvent>;
   readonly #from: string;
-  /** By uid, the time for which an Event was told. Holds what the server still has: an hour's worth, usually. */
+  /**
+   * By uid, the time for which an Event is processed. Holds the Events that the server still has: usually those of an
+   * hour.
+   */
   readonly #told = new Map<string, string>();
 
   constructor(options: FollowOptions, cache: Informer<WatchedEvent>, from: string) {
@@ -103,11 +107,11 @@ class EventDesk {
     const time = eventTime(event);
     const reading = signalOfEvent(event, time);
     if (reading.kind === "signal") await this.#options.sink(reading.signal);
-    else this.#options.log.warn("event cannot be read", { event: key, problems: reading.problems });
+    else this.#options.log.warn("event unreadable", { event: key, problems: reading.problems });
     this.#told.set(event.metadata.uid ?? "", time);
   }
 
-  /** All Events that are signals, and whether they were told. */
+  /** All Events that are signals, and whether they are processed. */
   items() {
     return this.#cache
       .list()
@@ -151,10 +155,10 @@ async function keepMark(
     await sleep(clock, markEveryMs, signal).catch(() => {});
     try {
       const outcome = await mark.advance(desk.items(), new Date(client.serverNowMs()));
-      // Somebody else follows by now.
+      // Another replica watches.
       if (outcome.kind === "stale") return;
     } catch (error) {
-      log.warn("watermark not moved", { error });
+      log.warn("watermark update failed", { error });
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { type Signal, signalTime } from "../../resources/index.ts";
 
-/** As much of a Node as is read. */
+/** The fields of a Node that are read. */
 export interface WatchedNode extends KubeObject {
   readonly status?: { readonly conditions?: readonly NodeCondition[] };
 }
@@ -25,7 +25,7 @@ const healthy: Readonly<Record<string, { readonly status: "True" | "False"; read
   NetworkUnavailable: { status: "False", name: "NodeNetworkUnavailable" },
 };
 
-/** What each condition of a node says: that there is trouble, or that there is none any more. */
+/** Returns a signal for each condition of a node: firing, or resolved. */
 export function signalsOfNode(node: WatchedNode, receivedAt: string): readonly Signal[] {
   return (node.status?.conditions ?? []).flatMap((condition) => {
     const expected = Object.hasOwn(healthy, condition.type) ? healthy[condition.type] : undefined;
@@ -50,7 +50,7 @@ function signalOf(
     firingAt: changedAt,
     payload: condition,
   };
-  // Unknown is trouble, too: a kubelet that says nothing.
+  // Unknown is a problem, too: the kubelet does not report.
   return condition.status === status
     ? { status: "resolved", ...common, endedAt: changedAt }
     : { status: "firing", ...common };

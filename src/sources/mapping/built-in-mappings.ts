@@ -1,6 +1,8 @@
 import type { WrittenMapping } from "./mapping.ts";
 
-/** PagerDuty's webhook, version 3. It names no object: a rule, or a mapping of the installation, gives a target. */
+/**
+ * PagerDuty's webhook, version 3. It names no object: a rule, or a mapping of the installation, supplies the target.
+ */
 const pagerduty: WrittenMapping = {
   items: "[body.event]",
   when: 'item.event_type in ["incident.triggered", "incident.reopened", "incident.unacknowledged", "incident.escalated", "incident.resolved"]',
@@ -8,7 +10,7 @@ const pagerduty: WrittenMapping = {
   status: 'item.event_type == "incident.resolved" ? "resolved" : "firing"',
   severity: ["item.data.priority.summary", "item.data.urgency"],
   series: "item.data.id",
-  // An incident that is reopened began before it was resolved; what counts is when it was reopened.
+  // A reopened incident began before it was resolved; the time of the reopening counts.
   firingTime: 'item.event_type == "incident.resolved" ? item.data.created_at : item.occurred_at',
   endTime: 'item.event_type == "incident.resolved" ? item.occurred_at : ""',
   labels: {

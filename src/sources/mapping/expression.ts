@@ -75,7 +75,7 @@ function toPairs(list: unknown, separator: string): Record<string, string> {
     if (typeof entry !== "string") continue;
     const at = entry.indexOf(separator);
     const key = (at < 0 ? entry : entry.slice(0, at)).trim();
-    // The first of several values counts, so that the result does not depend on what follows.
+    // The first of several values counts, so later entries do not change the result.
     if (key !== "" && !pairs.has(key)) pairs.set(key, at < 0 ? "" : entry.slice(at + separator.length).trim());
   }
   return Object.fromEntries(pairs);

@@ -6,7 +6,7 @@ import { limitTexts } from "../limit-texts.ts";
 import { type MappedItem, mapItem, toText } from "./map-item.ts";
 import type { MappedField, Mapping } from "./mapping.ts";
 
-/** Reads the payloads of `source` by a mapping. A payload decides nothing but values: no field of it is evaluated. */
+/** Reads the payloads of `source` by a mapping. A payload supplies only values: no field of it is evaluated. */
 export function mappedReader(source: string, mapping: Mapping): SignalReader {
   return {
     source,
@@ -72,7 +72,7 @@ const maxNameLength = 253;
 const maxSeverityLength = 50;
 const maxSeriesLength = 128;
 
-/** A signal whose mapping gives no target: a rule may still give it one. */
+/** A signal whose mapping yields no target: a rule may still supply one. */
 const withoutTarget: Pick<Signal, "noSubject" | "distinctBy"> = {
   noSubject: "the mapping of its sender gives no target",
   distinctBy: distinguishing,
@@ -80,7 +80,7 @@ const withoutTarget: Pick<Signal, "noSubject" | "distinctBy"> = {
 
 type Values = ReadonlyMap<MappedField, unknown>;
 
-/** The value as text; a value that has no text is passed on, so that the reader of fields reports it. */
+/** The value as text; any other value is passed on, so that the reader of fields reports it. */
 function text(field: MappedField, values: Values, limit: (text: string) => string) {
   if (!values.has(field)) return {};
   const value = toText(values.get(field));

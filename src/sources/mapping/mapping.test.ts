@@ -91,7 +91,7 @@ describe("a mapping", () => {
 
   it.each([
     ["no list", "body.a", { a: 1 }, "items: body.a: is not a list"],
-    ["nothing", "body.b", {}, "items: body.b: No such key: b"],
+    ["no value", "body.b", {}, "items: body.b: No such key: b"],
   ])("whose items give %s refuses the payload", (_what, items, body, problem) => {
     expect(open({ items, name: "item.x" }).read(body, receivedAt)).toEqual({ kind: "problems", problems: [problem] });
   });
@@ -132,12 +132,12 @@ describe("a mapping", () => {
   });
 });
 
-describe("a mapping that cannot be used is refused:", () => {
+describe("an invalid mapping is refused:", () => {
   it.each([
-    ["no object", "item.x", /is not an object/],
+    ["not an object", "item.x", /is not an object/],
     ["without a name", { target: "item.x" }, /^name is missing$/],
     ["an unknown field", { name: "item.x", tarjet: "item.y" }, /^tarjet is not a field of a mapping: there are items/],
-    ["no expression", { name: 7 }, /^name is not an expression/],
+    ["not an expression", { name: 7 }, /^name is not an expression/],
     ["a syntax error", { name: "item.(" }, /^name "item.\("/],
     ["an unknown variable", { name: "event.title" }, /Unknown variable: event/],
     ["a backtracking pattern", { name: "item.x.matches('(a+)+$') ? 'a' : 'b'" }, /uses matches\(\); use extract/],

@@ -19,7 +19,7 @@ export type MappedTexts =
 export interface Mapping {
   /** Gives the list of items; without it, the body is the list or the only item. */
   readonly items?: Expression;
-  /** An item for which this is not true is a problem: it is not what this mapping was written for. */
+  /** An item for which this is not true is a problem: the mapping was written for another format. */
   readonly require?: Expression;
   /** An item for which this is false is ignored. */
   readonly when?: Expression;

@@ -88,8 +88,8 @@ beforeEach(() => {
 afterEach(() => double.stop());
 
 // Every pod is three processes that have to start.
-describe("a coding agent in a Job", { timeout: 90_000 }, () => {
-  it("edits files that were fetched for it, and its change comes back checked", async () => {
+describe("a coder in a Job", { timeout: 90_000 }, () => {
+  it("edits files that were fetched for it, and its change is checked again", async () => {
     const outcome = await edit(
       'cat > asked && grep -q \'"instruction":"do"\' asked && rm asked; echo two >> src/a.txt; echo "a line more"',
     );
@@ -107,7 +107,7 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
     expect(outcome).toMatchObject({ kind: "reviewed", findings: [{ path: "src/a.txt", message: "wrong" }] });
   });
 
-  it("finds no token: not GitLab's, not the cluster's", async () => {
+  it("finds no token: neither GitLab's nor the cluster's", async () => {
     const outcome = await edit(
       // Where this test runs is nobody's secret, whatever its folder is called.
       "find /run/interlock /var/run/secrets 2>/dev/null; env | grep -v 'PATH=\\|PWD='; cat .git/config; grep -rl glpat /run/interlock; true",
@@ -121,12 +121,12 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
 
   it.each([
     ["edits .gitlab-ci.yml", "echo x: > .gitlab-ci.yml", "ProtectedPath"],
-    ["makes a patch of 20 MB", "head -c 20000000 /dev/urandom > large", "TooLarge"],
+    ["creates a patch of 20 MB", "head -c 20000000 /dev/urandom > large", "TooLarge"],
   ])("that %s has its change refused", async (_what, script, reason) => {
     expect(await edit(script)).toMatchObject({ kind: "edited", change: { kind: "refused", reason } });
   });
 
-  it("that ends badly has failed, is removed, and runs again when it is asked for again", async () => {
+  it("that exits with an error fails, is removed, and runs again on request", async () => {
     const wanted = order();
     const first = await coder("echo no key >&2; exit 3").run(wanted, new AbortController().signal);
     const second = await coder("echo fine").run(wanted, new AbortController().signal);
@@ -134,27 +134,27 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
     expect(first).toMatchObject({
       kind: "failed",
       reason: "ExitCode",
-      message: "The coding agent ended with code 3: no key",
+      message: "The coder exited with code 3: no key",
     });
     expect(second).toMatchObject({ kind: "edited", summary: "fine" });
     expect(pods).toBe(2);
   });
 
   it.each([
-    ["is not done in its time", "sleep 1007", 1_000, "Timeout", /not done within 1 s/],
-    ["is killed by somebody else", "kill -9 $$", 600_000, "Killed", /killed by a SIGKILL after \d+ s/],
-  ])("that %s says so", async (_what, script, timeoutMs, reason, message) => {
+    ["exceeds its time limit", "sleep 1007", 1_000, "Timeout", /did not finish within 1 s/],
+    ["is killed by another process", "kill -9 $$", 600_000, "Killed", /killed by a SIGKILL after \d+ s/],
+  ])("that %s reports the reason", async (_what, script, timeoutMs, reason, message) => {
     const outcome = await coder(script, { timeoutMs }).run(order(), new AbortController().signal);
 
     expect(outcome).toMatchObject({ kind: "failed", reason, message: expect.stringMatching(message), retry: true });
   });
 
-  it("that used too much memory says so", async () => {
+  it("that exceeds its memory limit reports the reason", async () => {
     changed = ({ initContainerStatuses = [], ...ending }) => ({
       ...ending,
       initContainerStatuses: initContainerStatuses.map(({ name, state }) => {
         const { terminated = { exitCode: 0 } } = state ?? {};
-        return { name, state: { terminated: { ...terminated, ...(name === "agent" && { reason: "OOMKilled" }) } } };
+        return { name, state: { terminated: { ...terminated, ...(name === "coder" && { reason: "OOMKilled" }) } } };
       }),
     });
 
@@ -162,21 +162,21 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
       kind: "failed",
       reason: "OOMKilled",
       message:
-        "The coding agent used more memory than agent.jobMemory, 1Gi, and was killed: give it more, or ask for less at once.",
+        "The coder used more memory than agent.jobMemory, 1Gi, and was killed: raise the limit, or ask for less at once.",
     });
   });
 
   it.each([
     ["its work tree", "."],
     ["its HOME", '"$HOME"'],
-  ])("that makes more files than agent.maxDiskFiles in %s has no result", async (_where, folder) => {
+  ])("that creates more files than agent.maxDiskFiles in %s has no result", async (_where, folder) => {
     const outcome = await edit(`cd ${folder} && touch $(seq 51)`);
 
     expect(outcome).toMatchObject({ kind: "failed", reason: "WorkTreeTooLarge", retry: false });
-    expect(outcome).toMatchObject({ message: "The coding agent made more than 50 files, see agent.maxDiskFiles." });
+    expect(outcome).toMatchObject({ message: "The coder created more than 50 files, see agent.maxDiskFiles." });
   });
 
-  it("that ended well is not run again: its result is read again", async () => {
+  it("that succeeded is not run again: its result is read again", async () => {
     const wanted = order();
     const first = await coder("date +%N > now; echo done").run(wanted, new AbortController().signal);
     const second = await coder("date +%N > now; echo done").run(wanted, new AbortController().signal);
@@ -185,7 +185,7 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
     expect(pods).toBe(1);
   });
 
-  it("is adopted by whoever asks for the same while it goes on", async () => {
+  it("is adopted by the next caller with the same request", async () => {
     const wanted = order();
     const signal = new AbortController().signal;
     const both = await Promise.all([coder("echo done").run(wanted, signal), coder("echo done").run(wanted, signal)]);
@@ -194,7 +194,7 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
     expect(pods).toBe(1);
   });
 
-  it("has stopped, and is gone, when an abort is told", async () => {
+  it("has stopped, and is deleted, when the abort returns", async () => {
     const stop = new AbortController();
     const running = coder("sleep 1006").run(order(), stop.signal);
     while (pods === 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -206,7 +206,7 @@ describe("a coding agent in a Job", { timeout: 90_000 }, () => {
     expect(readdirSync(join(root, "pods"))).toEqual([]);
   });
 
-  it("whose output is a link to something else has no result", async () => {
+  it("whose output is a link has no result", async () => {
     const outcome = await edit("rm /run/interlock/said/stdout; ln -s /etc/passwd /run/interlock/said/stdout");
 
     expect(outcome).toMatchObject({ kind: "failed" });

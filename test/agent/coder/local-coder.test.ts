@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
+describe.each(levels)("a local coder, with %s,", (_, isolation) => {
   it("gets the request on its standard input and as a file, and edits", async () => {
     const outcome = await edit(
       'cat > asked; cmp asked "$1" && rm asked && echo more >> README && echo "added a line"',
@@ -42,7 +42,7 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(patchText(outcome)).toContain("+more");
   });
 
-  it("starts in the work tree that it is told of, with a HOME and a TMPDIR that it can write to", async () => {
+  it("starts in the given work tree, with a HOME and a TMPDIR that it can write to", async () => {
     const outcome = await edit(
       '[ "$PWD" = "$1" ] && touch "$HOME/x" "$TMPDIR/y" && ls && env | cut -d= -f1 | sort | tr "\\n" " "',
       { isolation, environment: { MODEL_KEY: "1" } },
@@ -64,7 +64,7 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(left.filter((name) => name.includes("/trees/"))).toEqual([]);
   });
 
-  it("that hangs is ended when its time is up", async () => {
+  it("that hangs is killed at its time limit", async () => {
     // The same test runs with other isolations at the same time.
     const nap = `sleep ${1_000 + randomInt(1_000_000)}`;
 
@@ -74,7 +74,7 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(processesWith(nap)).toEqual([]);
   });
 
-  it("that ignores every signal it can is ended as soon as nobody wants its answer any more", async () => {
+  it("that ignores signals is killed when the signal aborts", async () => {
     const stop = new AbortController();
     const running = edit("trap '' TERM INT HUP; touch begun; while :; do sleep 1001; done", { isolation, stop });
     await until(() => processesWith("sleep 1001").length > 0);
@@ -84,7 +84,7 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(processesWith("sleep 1001")).toEqual([]);
   });
 
-  it("that leaves a child behind in another session loses it, and its answer counts", async () => {
+  it("whose child in another session survives it has the child killed, and its result counts", async () => {
     const outcome = await edit("(setsid sleep 1002 &) ; (setsid sleep 1002 >/dev/null 2>&1 </dev/null &); echo done", {
       isolation,
     });
@@ -93,26 +93,26 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(processesWith("sleep 1002")).toEqual([]);
   });
 
-  it("that leaves a child behind which closed all files loses it", async () => {
+  it("whose child closed all files has the child killed", async () => {
     const close = "exec 0<&- 1>&- 2>&- 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-";
     await edit(`setsid sh -c '${close}; sleep 1003 & exit' ; echo done`, { isolation });
 
     expect(processesWith("sleep 1003")).toEqual([]);
   });
 
-  it("that writes without end is ended", async () => {
+  it("that writes without end is killed", async () => {
     const outcome = await edit("yes", { isolation });
 
     expect(outcome).toMatchObject({ kind: "failed", reason: "OutputTooLarge", retry: false });
   });
 
-  it("that complains without end is ended", async () => {
+  it("that writes errors without end is killed", async () => {
     const outcome = await edit("yes >&2", { isolation });
 
     expect(outcome).toMatchObject({ kind: "failed", reason: "OutputTooLarge" });
   });
 
-  it("that fills the disk is ended, and explained", async () => {
+  it("that fills the disk is killed, with the reason", async () => {
     const outcome = await edit("i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > fill$i; sleep 0.02; done", {
       isolation,
     });
@@ -121,7 +121,7 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(outcome.kind === "failed" && outcome.message).toContain("5000000 bytes");
   });
 
-  it("cannot make one file larger than all may be", async () => {
+  it("cannot create a file above the limit of all files", async () => {
     const outcome = await edit("head -c 50000000 /dev/zero > large; stat -c %s large >&2; rm large; exit 3", {
       isolation,
     });
@@ -131,7 +131,7 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(outcome.kind === "failed" && outcome.message).toMatch(/\b5000000\b/);
   });
 
-  it("that makes files without end is ended", async () => {
+  it("that creates files without end is killed", async () => {
     const outcome = await edit("i=0; while [ $i -lt 5000 ]; do i=$((i+1)); : > file$i; done; sleep 1007", {
       isolation,
     });
@@ -140,18 +140,18 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
     expect(outcome.kind === "failed" && outcome.message).toContain("500 files");
   });
 
-  it("that ends badly has failed, with what it said and without our secrets", async () => {
+  it("that exits with an error fails, with its output and without our secrets", async () => {
     const outcome = await edit(`echo "cannot log in with ${token}" >&2; exit 3`, { isolation });
 
     expect(outcome).toEqual({
       kind: "failed",
       reason: "ExitCode",
-      message: "The coding agent ended with code 3: cannot log in with [redacted]",
+      message: "The coder exited with code 3: cannot log in with [redacted]",
       retry: true,
     });
   });
 
-  it("that is not installed has not been started, and is not tried again", async () => {
+  it("that is not installed is not started, and is not retried", async () => {
     const outcome = await edit("", { isolation, command: ["no-such-agent"] });
 
     expect(outcome).toMatchObject({ kind: "failed", reason: "NotStarted", retry: false });
@@ -161,12 +161,12 @@ describe.each(levels)("a local coding agent, with %s,", (_, isolation) => {
 
 // What we make of its work tree does not depend on how far apart it ran, but on whose the files are.
 describe.each(levels.filter(([, level]) => level === best || level === none))(
-  "the change of one, with %s,",
+  "the change of a coder, with %s,",
   (_, isolation) => {
     it.each([
       ["edits .gitlab-ci.yml", "echo x: > .gitlab-ci.yml", "ProtectedPath"],
-      ["puts a link out of the tree", "ln -s /etc/passwd users", "Symlink"],
-      ["makes a patch of 20 MB", "for i in 1 2 3 4 5; do head -c 4000000 /dev/urandom > $i; done", "TooLarge"],
+      ["adds a link out of the tree", "ln -s /etc/passwd users", "Symlink"],
+      ["creates a patch of 20 MB", "for i in 1 2 3 4 5; do head -c 4000000 /dev/urandom > $i; done", "TooLarge"],
       ["changes too many files", "for i in $(seq 250); do echo x > f$i; done", "TooManyFiles"],
     ])("that %s has its change refused", async (_what, script, reason) => {
       const outcome = await edit(script, { isolation, limits: { maxAddedBytes: 50_000_000 } });
@@ -174,7 +174,7 @@ describe.each(levels.filter(([, level]) => level === best || level === none))(
       expect(outcome).toMatchObject({ kind: "edited", change: { kind: "refused", reason } });
     });
 
-    it("that writes hooks, filters and settings into its .git has none of them run, and none pushed", async () => {
+    it("that writes hooks, filters and settings into its .git has none of them run or pushed", async () => {
       const hook = `#!/bin/sh\\ntouch ${"$"}{0%/*}/ran\\n`;
       const outcome = await edit(
         `mkdir -p .git/hooks own-hooks
@@ -203,7 +203,7 @@ describe.each(levels.filter(([, level]) => level === best || level === none))(
       expect(JSON.stringify(outcome)).not.toMatch(/remote|unused-token|origin/);
     });
 
-    it("whose change holds a secret of ours has it refused", async () => {
+    it("that contains a secret of ours is refused", async () => {
       const outcome = await edit(`echo ${token} > config`, { isolation });
 
       expect(outcome).toMatchObject({ kind: "edited", change: { kind: "refused", reason: "Secret" } });
@@ -211,7 +211,7 @@ describe.each(levels.filter(([, level]) => level === best || level === none))(
   },
 );
 
-describe.each(levels.slice(0, 2))("a local coding agent that looks for tokens, with %s,", (_, isolation) => {
+describe.each(levels.slice(0, 2))("a local coder that looks for tokens, with %s,", (_, isolation) => {
   it("sees no process but its own", async () => {
     const outcome = await edit('for p in /proc/[0-9]*; do tr "\\0" " " < "$p/cmdline"; echo; done', { isolation });
 
@@ -240,7 +240,7 @@ describe.each(levels.slice(0, 2))("a local coding agent that looks for tokens, w
     expect(JSON.stringify(outcome)).not.toMatch(/run-other|key-in-our|content-of|origin/);
   });
 
-  it("cannot bring back what is hidden from it", async () => {
+  it("cannot restore hidden files", async () => {
     writeFileSync(join(root, "data", "key"), "key-in-our-data-directory");
     const script = `umount ${root}/data; unshare -Urm sh -c 'umount ${root}/data; umount -l ${root}/data; cat ${root}/data/key'; cat ${root}/data/key; true`;
     const outcome = await edit(`${script} 2>&1`, { isolation });
@@ -248,7 +248,7 @@ describe.each(levels.slice(0, 2))("a local coding agent that looks for tokens, w
     expect(JSON.stringify(outcome)).not.toContain("key-in-our-data");
   });
 
-  it("has no privileges, and gets none by programs that give them", async () => {
+  it("has no privileges, and gains none by set-uid programs", async () => {
     const outcome = await edit("grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status", { isolation });
 
     const said = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
@@ -258,8 +258,8 @@ describe.each(levels.slice(0, 2))("a local coding agent that looks for tokens, w
   });
 });
 
-describe("a local coding agent", () => {
-  it("reaches no network where it must not", async () => {
+describe("a local coder", () => {
+  it("reaches no network without agent.network", async () => {
     const outcome = await edit("ls /sys/class/net; cat /proc/net/dev | cut -d: -f1 | tail -n +3 | tr -d ' '", {
       isolation: { ...best, network: false },
     });
@@ -268,7 +268,7 @@ describe("a local coding agent", () => {
     expect(outcome.kind === "edited" && outcome.summary.split("\n").at(-1)).toBe("lo");
   });
 
-  it("does not get a variable that holds a secret of ours: we do not start", async () => {
+  it("does not start with a variable that contains a secret of ours", async () => {
     const { options, workshop } = await coderOptions(root, { environment: { HARMLESS: `x${token}` } });
     await using _ = workshop;
     const opening = openLocalCoder(options);
@@ -276,7 +276,7 @@ describe("a local coding agent", () => {
     await expect(opening).rejects.toThrow("HARMLESS");
   });
 
-  it("ends with our process, however that ends", async () => {
+  it("ends with our process, for any reason", async () => {
     const ours = spawn(
       process.execPath,
       ["--import", "tsx", fileURLToPath(new URL("./coder-process.ts", import.meta.url)), root],
@@ -290,7 +290,7 @@ describe("a local coding agent", () => {
     await until(() => processesWith("sleep 1005").length === 0);
   });
 
-  it("that was left behind by a process of ours that died is ended when the next one starts", async () => {
+  it("whose process of ours died is killed when the next one starts", async () => {
     const folder = join(root, "scratch", "run-lost");
     mkdirSync(folder, { recursive: true });
     for (const name of ["owner", "lock"]) writeFileSync(join(folder, name), "");

@@ -25,15 +25,15 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-describe("the coding agent of the configuration", () => {
-  it("gets the variables that it may have, and no others", async () => {
+describe("the coder of the configuration", () => {
+  it("gets only the variables of its settings", async () => {
     const env = { MODEL_KEY: "key-of-the-model", OTHER: "no", GITLAB_TOKEN: "token-of-gitlab" };
     const outcome = await run(`sh -c 'echo "$MODEL_KEY,$OTHER,$GITLAB_TOKEN."'`, "  passEnvironment: MODEL_KEY", env);
 
     expect(outcome).toMatchObject({ kind: "edited", summary: "[redacted],,." });
   });
 
-  it("gets variables that are no secrets, and what it says of them is shown", async () => {
+  it("gets variables that are not secret, and its output of them is not redacted", async () => {
     const env = { MODEL_NAME: "model-of-the-year" };
     const outcome = await run(`sh -c 'echo "$MODEL_NAME"'`, "  publicEnvironment: MODEL_NAME", env);
 
@@ -41,13 +41,13 @@ describe("the coding agent of the configuration", () => {
   });
 
   it.each([
-    ["the value of a variable that it got", `sh -c 'echo "key = $MODEL_KEY" > config'`, "a secret of Interlock"],
+    ["the value of a passed variable", `sh -c 'echo "key = $MODEL_KEY" > config'`, "a secret of Interlock"],
     ["that value in base64", `sh -c 'printf %s "x$MODEL_KEY" | base64 > config'`, "a secret of Interlock"],
     ["that value reversed", `sh -c 'printf %s "$MODEL_KEY" | rev > config'`, "a secret of Interlock"],
     ["that value in a binary file", `sh -c 'printf "\\000%s" "$MODEL_KEY" > config'`, "a secret of Interlock"],
     ["that value in the name of a file", `sh -c 'echo > "$MODEL_KEY"'`, "a secret of Interlock"],
     ["a key of a known format", `sh -c 'echo glpat""-abcdefghij0123456789 > config'`, "a GitLab token"],
-  ])("has its change refused if that adds %s", async (_what, command, kind) => {
+  ])("has its change refused if it adds %s", async (_what, command, kind) => {
     const outcome = await run(command, "  passEnvironment: MODEL_KEY", { MODEL_KEY: "key-of-the-model" });
 
     expect(outcome).toMatchObject({ change: { kind: "refused", reason: "Secret" } });
@@ -56,7 +56,7 @@ describe("the coding agent of the configuration", () => {
     expect(message).not.toContain("key-of-the-model");
   });
 
-  it("may take a key out of a file", async () => {
+  it("may remove a key from a file", async () => {
     const parts = await makeRepository(join(root, "data"), { config: `a\nglpat${"-"}abcdefghij0123456789\nb\n` });
     const { coder, order, workshop } = await open("agent:\n  command: sed -i 2d config", {}, parts);
     await using _ = workshop;
@@ -66,19 +66,19 @@ describe("the coding agent of the configuration", () => {
     expect(outcome).toMatchObject({ kind: "edited", change: { kind: "patch" } });
   });
 
-  it("has no network unless it is given one", async () => {
+  it("has no network by default", async () => {
     const command = `sh -c 'tail -n +3 /proc/net/dev | cut -d: -f1 | xargs echo'`;
 
     expect(await run(command)).toMatchObject({ summary: "lo" });
-    expect(log.events.map(({ event }) => event)).toContain("coding agent has no network");
+    expect(log.events.map(({ event }) => event)).toContain("coder has no network");
     expect(await run(command, "  network: host")).toMatchObject({ summary: expect.not.stringMatching(/^lo$/) });
   });
 
-  it("that fails without a network is told why that may be", async () => {
+  it("that fails without a network gets a hint", async () => {
     expect(await run("false")).toMatchObject({ message: expect.stringContaining("agent.network is none") });
   });
 
-  it("has what it says shown without any secret of the configuration", async () => {
+  it("has its output redacted of all secrets of the configuration", async () => {
     writeFileSync(join(root, "file"), "token-in-a-file\n");
     const outcome = await run(
       "echo token-of-gitlab pass-word-of-redis token-in-a-file",
@@ -89,7 +89,7 @@ describe("the coding agent of the configuration", () => {
     expect(outcome).toMatchObject({ summary: "[redacted] [redacted] [redacted]" });
   });
 
-  it("has what it says shown without secrets that were replaced while it worked, and without the new ones", async () => {
+  it("has its output redacted of former and new secrets after a replacement", async () => {
     const [token, webhooks, senders] = [join(root, "token"), join(root, "webhooks"), join(root, "senders")];
     writeFileSync(token, "first-token\n");
     writeFileSync(webhooks, "first-webhook-secret\nsecond-webhook-secret\n");
@@ -119,23 +119,23 @@ describe("the coding agent of the configuration", () => {
     ["maxFiles: 2", "sh -c 'for i in 1 2 3; do echo $i > $i; done'", { change: { reason: "TooManyFiles" } }],
     ["protectedPaths: docs/", "sh -c 'mkdir docs; echo > docs/x'", { change: { reason: "ProtectedPath" } }],
     ["network: none", `sh -c 'tail -n +3 /proc/net/dev | cut -d: -f1 | xargs echo'`, { summary: "lo" }],
-  ])("keeps to agent.%s", async (setting, command, outcome) => {
+  ])("obeys agent.%s", async (setting, command, outcome) => {
     expect(await run(command, `  ${setting}`)).toMatchObject(outcome);
   });
 
-  it("is this user if we are root", async () => {
+  it("runs as this user if we are root", async () => {
     const outcome = await run("id -u", "  user: 4711:4711");
 
     expect(outcome).toMatchObject({ summary: String(process.getuid?.() === 0 ? 4711 : process.getuid?.()) });
   });
 
-  it("has its folders where it is told", async () => {
+  it("has its folders in agent.workDir", async () => {
     const outcome = await run(`sh -c 'echo "$HOME"'`, `  workDir: ${root}/work`);
 
     expect(outcome).toMatchObject({ summary: expect.stringContaining(`${root}/work/run-`) });
   });
 
-  it("has its folders in the data directory, of which it sees nothing else", async () => {
+  it("has its folders in the data directory, which is otherwise hidden", async () => {
     writeFileSync(join(root, "data", "secret"), "no");
     const outcome = await run(`sh -c 'cd .. && pwd && touch "$HOME/x" && ls ${root}/data'`);
 
@@ -157,13 +157,13 @@ describe("the coding agent of the configuration", () => {
           [string, () => void, string],
         ])
       : []),
-  ])("is not started with a work directory that is %s", async (_what, prepare, problem) => {
+  ])("does not start with a work directory that is %s", async (_what, prepare, problem) => {
     prepare();
 
     await expect(run("true", `  workDir: ${root}/work`)).rejects.toThrow(`agent.workDir ${root}/work ${problem}`);
   });
 
-  it("ends no unrelated process by way of a work directory that somebody prepared", async () => {
+  it("kills no unrelated process because of a prepared work directory", async () => {
     const unrelated = spawn("sleep", ["1000"], { stdio: ["pipe", "ignore", "ignore"] });
     const folder = join(root, "work", "run-prepared");
     mkdirSync(folder, { recursive: true });
@@ -182,7 +182,7 @@ describe("the coding agent of the configuration", () => {
     unrelated.kill("SIGKILL");
   });
 
-  it("is not started where it cannot be kept apart, if agent.isolation is required", async () => {
+  it("does not start without isolation if agent.isolation is required", async () => {
     const parts = await repository();
     await using _ = parts.workshop;
     // What it takes is not installed there.
@@ -190,10 +190,10 @@ describe("the coding agent of the configuration", () => {
 
     await expect(open("agent:\n  command: x\n  isolation: required", {}, parts)).rejects.toThrow("agent.isolation");
     await open(`agent:\n  command: x\n  isolation: best\n  workDir: ${root}/work`, {}, parts);
-    expect(log.events.map(({ event }) => event)).toContain("coding agent is not kept apart");
+    expect(log.events.map(({ event }) => event)).toContain("coder isolation incomplete");
   });
 
-  it("runs in Jobs that are made as the settings say", async () => {
+  it("runs in Jobs according to the settings", async () => {
     const { coder, order, client, workshop } = await open(
       `agent:
   command: solve {workTree}
@@ -225,7 +225,7 @@ describe("the coding agent of the configuration", () => {
     expect(await running).toMatchObject({ kind: "failed" });
 
     expect(job?.spec.template).toMatchObject({ metadata: { labels: { "kubernaut.ai/coder-network": "none" } } });
-    expect(log.events).toContainEqual(expect.objectContaining({ event: "coding agent is not kept apart" }));
+    expect(log.events).toContainEqual(expect.objectContaining({ event: "coder isolation incomplete" }));
     const pod = job?.spec.template.spec as PodSpec | undefined;
     const [fetch, agent] = pod?.initContainers ?? [];
     const { containers = [], volumes } = pod ?? {};
@@ -248,7 +248,7 @@ describe("the coding agent of the configuration", () => {
 
   it.each([
     ["in Jobs needs an image", "agent:\n  command: x\n  executor: job", "agent.jobImage"],
-    ["has to be named", "", "agent.command is not set"],
+    ["needs a command", "", "agent.command is not set"],
   ])("%s", async (_what, yaml, problem) => {
     const parts = await repository();
     await using _ = parts.workshop;

@@ -9,7 +9,7 @@ import { PollingWorld } from "./polling-world.ts";
 
 const [second, minute] = [1_000, 60_000];
 
-describe("a project that is polled", () => {
+describe("a polled project", () => {
   let world: PollingWorld;
   let gitlab: FakeGitLab;
 
@@ -19,7 +19,7 @@ describe("a project that is polled", () => {
   });
   afterEach(() => world.close());
 
-  it("begins now: what is older stays as it is", async () => {
+  it("starts now: older items are not reviewed", async () => {
     for (let i = 1; i <= 50; i++) gitlab.open(1, { iid: i }, gitlab.nowMs - i * second);
     await world.clock.advance(second);
 
@@ -29,7 +29,7 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toEqual([]);
   });
 
-  it("begins earlier if told so", async () => {
+  it("starts earlier if it is configured so", async () => {
     gitlab.open(1, { iid: 1 }, gitlab.nowMs - 61 * minute);
     gitlab.open(1, { iid: 2 }, gitlab.nowMs - 59 * minute);
 
@@ -52,7 +52,7 @@ describe("a project that is polled", () => {
     expect(world.ledger.events().filter(({ type }) => type === "task.received")).toHaveLength(2);
   });
 
-  it("has what is ignored recorded once, however often it is found", async () => {
+  it("has ignored items recorded once, however often they are found", async () => {
     world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);
 
@@ -95,7 +95,7 @@ describe("a project that is polled", () => {
     expect((await world.tasks()).filter(({ spec }) => spec.type === "Command")).toHaveLength(1);
   });
 
-  it("asks GitLab for its own name where nobody told it", async () => {
+  it("reads its own user name from GitLab without a setting", async () => {
     const item = gitlab.open(1, {}, gitlab.nowMs - 60 * minute);
     world.start({ gitlab: gitlab.port(), rules: { reviewDrafts: false, skipLabels: [] } });
     await world.clock.advance(minute);
@@ -106,7 +106,7 @@ describe("a project that is polled", () => {
     expect((await world.tasks()).map(({ spec }) => spec.type)).toContain("Command");
   });
 
-  it("has a comment seen that comes within 60 s of a change, and so leaves no sign", async () => {
+  it("finds a comment within 60 s of a change, which leaves no trace", async () => {
     const item = gitlab.open(1, { iid: 7 }, gitlab.nowMs - 60 * minute);
     world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);
@@ -121,7 +121,7 @@ describe("a project that is polled", () => {
     expect(commands).toHaveLength(12);
   });
 
-  it("has a push seen that comes within 60 s of a change, and so leaves no sign", async () => {
+  it("finds a push within 60 s of a change, which leaves no trace", async () => {
     world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);
     const item = gitlab.open(1, { iid: 7, headSha: "a".repeat(40) });
@@ -133,7 +133,7 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toContainEqual(`review:1:7:${"b".repeat(40)}`);
   });
 
-  it("has a comment seen that can be seen only late", async () => {
+  it("finds a comment that becomes visible late", async () => {
     const item = gitlab.open(1, { iid: 7 }, gitlab.nowMs - 60 * minute);
     world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);
@@ -146,7 +146,7 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toContainEqual(`note:1:7:${id}`);
   });
 
-  it("has a comment that is made during a poll found by the next poll", async () => {
+  it("finds a comment that is made during a poll in the next poll", async () => {
     const item = gitlab.open(1, { iid: 7 }, gitlab.nowMs - 60 * minute);
     const port = gitlab.port();
     let duringPoll: (() => void) | undefined;
@@ -195,7 +195,7 @@ describe("a project that is polled", () => {
     expect(keys.filter((key) => key.startsWith("review:1:1:"))).toEqual([]);
   });
 
-  it("is read to its end when more has happened than fits on a page, or in one list", async () => {
+  it("is read completely if there is more than a page, or a list", async () => {
     const port = gitlab.port();
     // A client that gives no more than 120 at once unless it is asked for more.
     const list: typeof port.mergeRequestsSince = (id, { from, limit = 120 }) =>
@@ -209,7 +209,7 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toHaveLength(450);
   });
 
-  it("goes on after a restart where it was, without another look at 50 open merge requests", async () => {
+  it("continues at its position after a restart, without reading 50 open merge requests again", async () => {
     const first = world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);
     for (let i = 1; i <= 50; i++) gitlab.open(1, { iid: i });
@@ -245,7 +245,7 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toEqual(expect.arrayContaining(ids.map((id) => `note:1:7:${id}`)));
   });
 
-  it("costs at most 2.2 requests a cycle with nothing new, for 50 projects with 20 merge requests each", async () => {
+  it("costs at most 2.2 requests per cycle with nothing new, for 50 projects with 20 merge requests each", async () => {
     const projects = Array.from({ length: 50 }, (_, i) => String(i + 1));
     for (const project of projects) for (let i = 0; i < 20; i++) gitlab.open(Number(project));
     world.start({ gitlab: gitlab.port(), projects });
@@ -263,7 +263,7 @@ describe("a project that is polled", () => {
     expect(perProject).toBeLessThanOrEqual(2.2);
   });
 
-  it("that fails waits longer each time, alone, and as long as the server says", async () => {
+  it("that fails waits longer each time, alone, and as long as the server asks", async () => {
     world.start({ gitlab: gitlab.port(), projects: ["1", "2"] });
     await world.clock.advance(minute);
     gitlab.fault = (call) => (call.endsWith(" 1") ? new RemoteError("unavailable", "down") : undefined);
@@ -273,7 +273,7 @@ describe("a project that is polled", () => {
 
     expect(of(2)).toBeGreaterThanOrEqual(60);
     expect(of(1)).toBeLessThan(12);
-    expect(world.log.events.map(({ event }) => event)).toContain("project not polled");
+    expect(world.log.events.map(({ event }) => event)).toContain("project poll failed");
 
     gitlab.fault = () => undefined;
     gitlab.open(1, { iid: 1 });
@@ -287,7 +287,7 @@ describe("a project that is polled", () => {
     expect(of(1)).toBe(1);
   });
 
-  it("that does not exist holds up no other", async () => {
+  it("that does not exist delays no other", async () => {
     world.start({ gitlab: gitlab.port(), projects: ["group/typo", "2"] });
     await world.clock.advance(minute);
     gitlab.open(2, { iid: 1 });
@@ -296,13 +296,13 @@ describe("a project that is polled", () => {
     expect(await world.keys()).toHaveLength(1);
     expect(world.log.events).toContainEqual(
       expect.objectContaining({
-        event: "project not polled",
+        event: "project poll failed",
         fields: expect.objectContaining({ project: "group/typo" }),
       }),
     );
   });
 
-  it("leaves alone what cannot become a task, after a few tries and with an error, and nothing waits for it", async () => {
+  it("abandons an item that cannot become a task, after a few attempts and with an error, and continues", async () => {
     const item = gitlab.open(1, { iid: 7 }, gitlab.nowMs - 60 * minute);
     world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);
@@ -321,7 +321,7 @@ describe("a project that is polled", () => {
     const errors = world.log.events.filter(({ level }) => level === "error");
     expect(errors).toEqual([
       expect.objectContaining({
-        event: "item given up",
+        event: "poll item abandoned",
         fields: expect.objectContaining({ item: "merge request group/p1!1", tries: 3 }),
       }),
     ]);
@@ -329,7 +329,7 @@ describe("a project that is polled", () => {
     expect(gitlab.requests).toEqual(["merge requests of 1", "merge requests of 1"]);
   });
 
-  it("goes on when the notes of one merge request cannot be read", async () => {
+  it("continues if the notes of one merge request cannot be read", async () => {
     const [bad, gone, good] = [7, 8, 9].map((iid) => gitlab.open(1, { iid }, gitlab.nowMs - 60 * minute));
     if (!bad || !gone || !good) throw new Error("they are there");
     gitlab.fault = (call) => {
@@ -347,7 +347,7 @@ describe("a project that is polled", () => {
     expect(world.log.events.filter(({ level }) => level === "error")).toHaveLength(1);
   });
 
-  it("tries again what the API server did not take because it was away, and counts nothing against it", async () => {
+  it("retries an item while the API server is unavailable, without counting", async () => {
     let isDown = true;
     const create = (async (...call: Parameters<KubeClient["create"]>) => {
       if (isDown) throw new KubeError("unavailable", "no answer");
@@ -380,7 +380,7 @@ describe("a project that is polled", () => {
     expect(other.requests.length).toBeGreaterThan(0);
   });
 
-  it("is left to the one with the larger fence when two believe to lead", async () => {
+  it("is left to the leader with the larger fence", async () => {
     const stale = world.start({ gitlab: gitlab.port() }, 1n);
     await world.clock.advance(10 * minute);
     world.start({ gitlab: gitlab.port() }, 2n);
@@ -390,13 +390,13 @@ describe("a project that is polled", () => {
 
     await stale.ended;
     expect(await world.keys()).toHaveLength(1);
-    expect(world.log.events.map(({ event }) => event)).toContain("gitlab is polled by another process");
+    expect(world.log.events.map(({ event }) => event)).toContain("gitlab polling superseded");
     const late = world.start({ gitlab: gitlab.port() }, 1n);
     await world.clock.advance(minute);
     await late.ended;
   });
 
-  it("has its tasks made by a webhook, a poll, or both: one of each", async () => {
+  it("has one task of each item, by a webhook, a poll, or both", async () => {
     world.start({ gitlab: gitlab.port() });
     await world.clock.advance(minute);
     const opened = gitlab.open(1, { iid: 1 });

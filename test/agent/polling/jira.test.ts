@@ -31,7 +31,7 @@ describe("a project of Jira", () => {
     await world.close();
   });
 
-  it("has an issue solved that asks for it, whenever it began to", async () => {
+  it("has an issue in the trigger status solved, however long it is there", async () => {
     jira.move("SHOP-1", "AI Ready");
     jira.move("SHOP-2", "To Do");
     const since = new Date(world.clock.wallMs()).toISOString();
@@ -54,7 +54,7 @@ describe("a project of Jira", () => {
     });
   });
 
-  it("has merge requests go to the branch that it names", async () => {
+  it("has merge requests to its configured branch", async () => {
     jira.move("SHOP-1", "AI Ready");
 
     start({ sources: [{ ...shop, targetBranch: "develop" }] });
@@ -63,7 +63,7 @@ describe("a project of Jira", () => {
     expect((await world.tasks())[0]?.spec).toMatchObject({ targetBranch: "develop" });
   });
 
-  it("has an issue solved again when it was moved back, and not before", async () => {
+  it("has an issue solved again after it was moved back, and not before", async () => {
     start();
     jira.move("SHOP-1", "AI Ready");
     await world.clock.advance(minute);
@@ -77,7 +77,7 @@ describe("a project of Jira", () => {
     expect(await world.tasks()).toHaveLength(2);
   });
 
-  it("may be searched with an index that is behind", async () => {
+  it("may have an outdated search index", async () => {
     jira.lagMs = 10 * minute;
     start();
     jira.move("SHOP-1", "AI Ready");
@@ -89,7 +89,7 @@ describe("a project of Jira", () => {
     expect(await world.tasks()).toEqual([]);
   });
 
-  it("costs one request a cycle with nothing new", async () => {
+  it("costs one request per cycle with nothing new", async () => {
     for (let i = 1; i <= 20; i++) jira.move(`SHOP-${i}`, "AI Ready");
     start();
     await world.clock.advance(minute);
@@ -102,7 +102,7 @@ describe("a project of Jira", () => {
     expect(gitlab.requests).toEqual([]);
   });
 
-  it("makes no second task after a restart", async () => {
+  it("creates no second task after a restart", async () => {
     jira.move("SHOP-1", "AI Ready");
     start();
     await world.clock.advance(minute);
@@ -130,7 +130,7 @@ describe("a project of Jira", () => {
     expect(await world.tasks()).toHaveLength(1);
   });
 
-  it("leaves alone an issue that cannot become a task, with an error, and nothing waits for it", async () => {
+  it("abandons an issue that cannot become a task, with an error, and continues", async () => {
     jira.move("SHOP-1", "AI Ready", { statusSince: "yesterday" });
     jira.move("SHOP-2", "AI Ready");
     jira.move("SHOP-3", "AI Ready");

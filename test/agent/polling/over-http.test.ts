@@ -42,7 +42,7 @@ describe("a poller over HTTP", () => {
     [0, 0],
     [10, 330],
     [-10, -480],
-  ])("sees each review and command once, with a server %i minutes ahead at an offset of %i", async (ahead, offset) => {
+  ])("finds each review and command once, with a server %i minutes ahead at an offset of %i", async (ahead, offset) => {
     server.time.advance(ahead * 60_000);
     server.time.offsetMinutes = offset;
     const project = await server.addProject({ path: "group/app", branches: { old: {}, topic: { "a.txt": "a\n" } } });
@@ -68,7 +68,7 @@ describe("a poller over HTTP", () => {
     expect(log.events.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("asks once a cycle when nothing is new, whatever was new before", async () => {
+  it("sends one request per cycle with nothing new", async () => {
     const project = await server.addProject({ path: "group/app", branches: { topic: { "a.txt": "a\n" } } });
     start([String(project.id)]);
     await polled(1);

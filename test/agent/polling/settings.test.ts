@@ -29,14 +29,14 @@ describe("the setting", () => {
     await world.close();
   });
 
-  it("gitlab.poll: nobody is asked without it", async () => {
+  it("gitlab.poll: nothing is polled without it", async () => {
     start({ GITLAB_POLL: "false" });
     await world.clock.advance(10 * minute);
 
     expect(gitlab.requests).toEqual([]);
   });
 
-  it("gitlab.projects: these are asked", async () => {
+  it("gitlab.projects: only these are polled", async () => {
     start({ GITLAB_PROJECTS: "3, 4" });
     await world.clock.advance(minute);
 
@@ -45,7 +45,7 @@ describe("the setting", () => {
     );
   });
 
-  it("gitlab.pollInterval: so often", async () => {
+  it("gitlab.pollInterval: the time between two polls", async () => {
     start({ GITLAB_POLL_INTERVAL: "2m" });
     await world.clock.advance(second);
     gitlab.requests.length = 0;
@@ -54,7 +54,7 @@ describe("the setting", () => {
     expect(gitlab.requests).toHaveLength(5);
   });
 
-  it("gitlab.pollFrom: here the first poll begins", async () => {
+  it("gitlab.pollFrom: the start of the first poll", async () => {
     gitlab.open(1, { iid: 1 }, gitlab.nowMs - 59 * minute);
     gitlab.open(1, { iid: 2 }, gitlab.nowMs - 61 * minute);
     start({ GITLAB_POLL_FROM: "1h" });
@@ -69,7 +69,7 @@ describe("the setting", () => {
     ["GITLAB_SKIP_LABELS", "Later", 0],
     ["GITLAB_REQUIRED_LABELS", "Later", 1],
     ["GITLAB_REQUIRED_LABELS", "Now", 0],
-  ])("%s=%s: so many are reviewed", async (name, value, reviews) => {
+  ])("%s=%s: the number of reviews", async (name, value, reviews) => {
     start({ [name]: value });
     await world.clock.advance(minute);
     gitlab.open(1, { draft: true });
@@ -79,7 +79,7 @@ describe("the setting", () => {
     expect(await world.keys()).toHaveLength(reviews);
   });
 
-  it("gitlab.username: whose name counts, without asking GitLab for it", async () => {
+  it("gitlab.username: the name that counts, without a request to GitLab", async () => {
     const item = gitlab.open(1, {}, gitlab.nowMs - 60 * minute);
     start({ AGENT_GITLAB_USERNAME: "helper" });
     await world.clock.advance(minute);
@@ -91,7 +91,7 @@ describe("the setting", () => {
     expect(gitlab.requests).not.toContain("self");
   });
 
-  it("watermarks.overlap: so far the watermark stays behind the server's clock", async () => {
+  it("watermarks.overlap: the distance of the watermark to the server's clock", async () => {
     start({}, "watermarks:\n  overlap: 7m\n");
     await world.clock.advance(60 * minute);
 
@@ -101,7 +101,7 @@ describe("the setting", () => {
     expect(behindMs).toBeLessThan(8 * minute);
   });
 
-  it("agent.namespace: tasks are there", async () => {
+  it("agent.namespace: the namespace of tasks", async () => {
     await world.client.create(
       { apiVersion: "v1", kind: "Namespace", plural: "namespaces", namespaced: false },
       { apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } },
@@ -114,7 +114,7 @@ describe("the setting", () => {
     expect((await world.tasks()).map(({ metadata }) => metadata.namespace)).toEqual(["elsewhere"]);
   });
 
-  it("jira.projects and jira.triggerStatus: which issues are solved where", async () => {
+  it("jira.projects and jira.triggerStatus: the issues and their projects", async () => {
     jira.move("SHOP-1", "Go");
     jira.move("OPS-1", "Ready for AI");
     jira.move("SHOP-2", "AI Ready");
@@ -130,7 +130,7 @@ describe("the setting", () => {
     ]);
   });
 
-  it("jira.pollInterval: so often", async () => {
+  it("jira.pollInterval: the time between two polls", async () => {
     start({ JIRA_PROJECT_MAP: "SHOP -> 5", JIRA_POLL_INTERVAL: "2m" });
     await world.clock.advance(second);
     jira.requests.length = 0;

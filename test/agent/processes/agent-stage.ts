@@ -8,11 +8,11 @@ import { openClient } from "../../../src/app/index.ts";
 import type { KubeClient } from "../../../src/kube/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
-import { type AgentScript, type AgentStep, codingAgent } from "../../doubles/coding-agent.ts";
 import type { Project, User } from "../../doubles/gitlab/model.ts";
 import { type GitLabDouble, startGitLab } from "../../doubles/gitlab/start-gitlab.ts";
 import type { JiraUser, Workflow } from "../../doubles/jira/model.ts";
 import { type JiraDouble, startJira } from "../../doubles/jira/start-jira.ts";
+import { type CoderScript, type CoderStep, scriptedCoder } from "../../doubles/scripted-coder.ts";
 import { until } from "../../executor/processes/until.ts";
 import { StageProcess } from "../../remediation/stage-process.ts";
 import { type ApiServer, startApiServer } from "../../services/api-server.ts";
@@ -85,7 +85,7 @@ export class AgentStage implements AsyncDisposable {
 
   static async open(options: AgentStageOptions): Promise<AgentStage> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-agents-"));
-    // The coding agent may be another user, and writes down what it does in here.
+    // The coder may be another user, and writes down what it does in here.
     chmodSync(directory, 0o777);
     const program = options.mutations
       ? await bundle(interlockEntry, join(directory, "interlock.mjs"), options.mutations)
@@ -131,8 +131,8 @@ export class AgentStage implements AsyncDisposable {
   }
 
   /** A command line for `AGENT_COMMAND`. */
-  async command(script: AgentScript | readonly AgentStep[]): Promise<string> {
-    return JSON.stringify(await codingAgent(this.directory, script));
+  async command(script: CoderScript | readonly CoderStep[]): Promise<string> {
+    return JSON.stringify(await scriptedCoder(this.directory, script));
   }
 
   async tasks(namespace = defaultNamespace): Promise<readonly CodingTask[]> {
@@ -170,7 +170,7 @@ export class AgentStage implements AsyncDisposable {
     return (await run("git", ["--git-dir", repository.directory, ...args])).stdout;
   }
 
-  /** What the coding agent wrote down, a line of JSON for each time. */
+  /** What the coder wrote down, a line of JSON for each time. */
   witnessed(file: string): readonly Readonly<Record<string, unknown>>[] {
     const all = readdirSync(this.directory).includes(file) ? readFileSync(join(this.directory, file), "utf8") : "";
     return all
@@ -179,7 +179,7 @@ export class AgentStage implements AsyncDisposable {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Makes a file that the coding agent waits for. */
+  /** Makes a file that the coder waits for. */
   openGate(file: string): void {
     writeFileSync(join(this.directory, file), "");
   }

@@ -27,7 +27,7 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that dies at a write, 
   afterAll(() => stage[Symbol.asyncDispose]());
 
   it.each(plans[backend].map((plan) => ({ ...plan, what: plan.story.name, when: plan.whens[0] })))(
-    "leaves nothing undone and does nothing twice: $what, $when a write ($side)",
+    "omits nothing and repeats nothing: $what, $when a write ($side)",
     { timeout: 300_000 },
     async (plan) => {
       const { problems, writes } = await playAgentCrashPoints(stage, plan);

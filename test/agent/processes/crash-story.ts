@@ -1,13 +1,13 @@
 import { type LedgerEvent, readLedger } from "../../../src/ledger/index.ts";
 import type { CodingTask } from "../../../src/resources/index.ts";
-import type { AgentStep } from "../../doubles/coding-agent.ts";
 import type { Project } from "../../doubles/gitlab/model.ts";
+import type { CoderStep } from "../../doubles/scripted-coder.ts";
 import { type AgentStage, agentWorkflow } from "./agent-stage.ts";
 
 /** Something that a team wants from the agent, in a project of its own. */
 export interface CrashStory {
   readonly name: "review" | "command" | "issue";
-  readonly steps: readonly AgentStep[];
+  readonly steps: readonly CoderStep[];
   /** Lets it be wanted. Resolves to what an agent has to know to find out. */
   arrange(stage: AgentStage, project: Project): Promise<Readonly<Record<string, string>>>;
   /** What there has to be in the end, in words; and how often. */

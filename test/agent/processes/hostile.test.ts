@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readLedger } from "../../../src/ledger/index.ts";
 import type { CodingTask } from "../../../src/resources/index.ts";
-import type { AgentStep } from "../../doubles/coding-agent.ts";
 import type { Project } from "../../doubles/gitlab/model.ts";
+import type { CoderStep } from "../../doubles/scripted-coder.ts";
 import { AgentStage, agentWorkflow, secrets } from "./agent-stage.ts";
 
 const everySecret = Object.values(secrets);
@@ -13,7 +13,7 @@ const childMs = 987_654;
 
 interface Trick {
   readonly name: string;
-  readonly steps: (folder: string) => readonly AgentStep[];
+  readonly steps: (folder: string) => readonly CoderStep[];
   /** How the task ends. */
   readonly end: string;
   /** What people read. */
@@ -26,21 +26,21 @@ const tricks: readonly Trick[] = [
     name: "edits the pipeline",
     steps: () => [{ do: "write", path: ".gitlab-ci.yml", text: "steal: {script: env}\n" }],
     end: "Failed PatchProtectedPath",
-    reply: /^❌ This could not be done: .*\.gitlab-ci\.yml/,
+    reply: /^❌ Failed: .*\.gitlab-ci\.yml/,
     isPushed: false,
   },
   {
     name: "links out of the tree",
     steps: () => [{ do: "symlink", path: "users", to: "/etc/passwd" }],
     end: "Failed PatchSymlink",
-    reply: /^❌ This could not be done: .*users/,
+    reply: /^❌ Failed: .*users/,
     isPushed: false,
   },
   {
     name: "writes 20 MB",
     steps: () => [{ do: "write-random", path: "large.txt", bytes: 20_000_000 }],
     end: "Failed PatchTooLarge",
-    reply: /^❌ This could not be done: .*large/,
+    reply: /^❌ Failed: .*large/,
     isPushed: false,
   },
   {
@@ -64,7 +64,7 @@ const tricks: readonly Trick[] = [
     name: "writes a token into a file",
     steps: () => [{ do: "write", path: "config.txt", text: `token=${secrets.jira}\n` }],
     end: "Failed PatchSecret",
-    reply: /^❌ This could not be done: the change to config.txt contains a secret of Interlock/,
+    reply: /^❌ Failed: the change to config.txt contains a secret of Interlock/,
     isPushed: false,
   },
   {
@@ -74,14 +74,14 @@ const tricks: readonly Trick[] = [
       { do: "exit", code: 3 },
     ],
     end: "Failed ExitCode",
-    reply: /^❌ This could not be done: .*cannot log in with \[redacted\]/,
+    reply: /^❌ Failed: .*cannot log in with \[redacted\]/,
     isPushed: false,
   },
   {
     name: "hangs",
     steps: () => [{ do: "hang", ignoresSignals: true }],
     end: "Failed Timeout",
-    reply: /^❌ This could not be done: .*[^.]\.\n/,
+    reply: /^❌ Failed: .*[^.]\.\n/,
     isPushed: false,
   },
   {
@@ -96,7 +96,7 @@ const tricks: readonly Trick[] = [
   },
 ];
 
-describe("a hostile coding agent", () => {
+describe("a hostile coder", () => {
   let stage: AgentStage;
   let project: Project;
   let tasks: readonly CodingTask[];
@@ -134,20 +134,17 @@ describe("a hostile coding agent", () => {
 
   afterAll(() => stage[Symbol.asyncDispose]());
 
-  it.each(tricks)(
-    "that $name is contained, and people read what became of it",
-    async ({ name, end, reply, isPushed }) => {
-      const task = tasks.find(({ spec }) => spec.type === "Command" && spec.note.instruction.includes(name));
-      const { status } = task ?? {};
-      const reason = status?.phase === "Failed" ? ` ${status.failure.reason}` : "";
-      expect(`${status?.phase}${reason}`).toBe(end);
-      const iid = task?.spec.type === "Command" ? task.spec.mergeRequest.iid : 0;
-      const replies = stage.notes(project).filter((note) => note.iid === iid);
-      expect(replies.map(({ body }) => body)).toEqual([expect.stringMatching(reply)]);
-      const subjects = await stage.git(project, "log", "--format=%an", `main..${branchOf(name)}`);
-      expect(subjects.split("\n").filter((author) => author === "Interlock")).toHaveLength(isPushed ? 1 : 0);
-    },
-  );
+  it.each(tricks)("that $name is contained, and the reply reports it", async ({ name, end, reply, isPushed }) => {
+    const task = tasks.find(({ spec }) => spec.type === "Command" && spec.note.instruction.includes(name));
+    const { status } = task ?? {};
+    const reason = status?.phase === "Failed" ? ` ${status.failure.reason}` : "";
+    expect(`${status?.phase}${reason}`).toBe(end);
+    const iid = task?.spec.type === "Command" ? task.spec.mergeRequest.iid : 0;
+    const replies = stage.notes(project).filter((note) => note.iid === iid);
+    expect(replies.map(({ body }) => body)).toEqual([expect.stringMatching(reply)]);
+    const subjects = await stage.git(project, "log", "--format=%an", `main..${branchOf(name)}`);
+    expect(subjects.split("\n").filter((author) => author === "Interlock")).toHaveLength(isPushed ? 1 : 0);
+  });
 
   it("leaves no process behind", () => {
     expect(everyCommandLine().filter((line) => line.includes(`${childMs}`))).toEqual([]);
@@ -155,7 +152,7 @@ describe("a hostile coding agent", () => {
     expect(stage.witnessed("pids")).toHaveLength(1);
   });
 
-  it("gets no token into anything that is kept, shown or logged", async () => {
+  it("gets no token into any stored, shown or logged text", async () => {
     const events = [];
     for await (const event of readLedger(stage.ledgerDirectory)) events.push(event);
     const kept = {

@@ -25,7 +25,7 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that is paused between
   afterAll(() => stage[Symbol.asyncDispose]());
 
   it.each(places)(
-    "%s, finds that another did its work, and adds nothing",
+    "%s, finds the work of another replica, and adds nothing",
     { timeout: 120_000 },
     async (what, when, path) => {
       const apart = what.replaceAll(" ", "-");

@@ -3,14 +3,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { until } from "../../executor/processes/until.ts";
 import { AgentStage, agentWorkflow, type Backend, secrets } from "./agent-stage.ts";
 
-describe.each<Backend>(["kubernetes", "redis"])("three agents that are processes, with state in %s,", (backend) => {
+describe.each<Backend>(["kubernetes", "redis"])("three agent processes, with state in %s,", (backend) => {
   let stage: AgentStage;
 
   afterEach(async () => {
     await stage?.[Symbol.asyncDispose]();
   });
 
-  it("review once what a hundred webhooks at three gateways and a poller tell of", { timeout: 120_000 }, async () => {
+  it("review once for a hundred webhooks at three gateways and a poller", { timeout: 120_000 }, async () => {
     stage = await AgentStage.open({ backend });
     const project = await stage.addProject("group/app");
     const finding = { path: "app.ts", line: 2, side: "new", severity: "error", message: "not a word" };
@@ -61,7 +61,7 @@ describe.each<Backend>(["kubernetes", "redis"])("three agents that are processes
     expect(stage.notes(project).map(({ body }) => body.slice(0, 9))).toEqual(["✅ Changes", "✅ Changes"]);
   });
 
-  it("solve two issues in one repository at the same time", { timeout: 120_000 }, async () => {
+  it("solve two issues in one repository in parallel", { timeout: 120_000 }, async () => {
     stage = await AgentStage.open({ backend });
     const project = await stage.addProject("group/app");
     const [witness, gate] = [join(stage.directory, "witness"), join(stage.directory, "gate")];
@@ -86,7 +86,7 @@ describe.each<Backend>(["kubernetes", "redis"])("three agents that are processes
     expect(stage.jira.whatHappened().issues.map(({ status }) => status)).toEqual(["In Review", "In Review"]);
   });
 
-  it("review nothing again after all was killed and restarted, with 50 open merge requests", {
+  it("review nothing again after all were killed and restarted, with 50 open merge requests", {
     timeout: 240_000,
   }, async () => {
     stage = await AgentStage.open({ backend });

@@ -6,40 +6,40 @@ import { places } from "./places.ts";
 export interface CoderJobSettings {
   readonly namespace: string;
   readonly command: readonly string[];
-  /** Of the agent. Needs /bin/sh. */
+  /** The image of the coder. Needs /bin/sh. */
   readonly image: string;
-  /** Our own. */
+  /** The image of Interlock. */
   readonly ownImage: string;
-  /** With the variables that the agent gets, such as the key of its model. */
+  /** The Secret with the coder's variables, such as the key of its model. */
   readonly secret: string | undefined;
-  /** With `token`, that of GitLab. */
+  /** The Secret with GitLab's token in `token`. */
   readonly tokenSecret: string;
-  /** May create ConfigMaps, and no more. */
+  /** May create ConfigMaps, and nothing else. */
   readonly serviceAccount: string;
   readonly gitlabUrl: string;
   readonly timeoutMs: number;
   readonly maxDiskBytes: number;
-  /** What `agent.network` says. Only a NetworkPolicy can enforce it, by the label of the pods. */
+  /** The value of `agent.network`. Only a NetworkPolicy can enforce it, by the label of the pods. */
   readonly network: "none" | "host";
   readonly resources: { readonly cpu: string; readonly memory: string };
 }
 
-/** Fetching and collecting take as long as they take, too. */
+/** Added for the containers that fetch and collect. */
 const graceSeconds = 300;
 const keepSeconds = 3_600;
 
-/** The exit code of the agent is a result: only what is ours fails the pod. */
+/** The exit code of the coder is a result: only our own containers fail the pod. */
 const script = `mkdir -p "$HOME" && cd "$1" || exit 125
 shift
 "$@" < ${places.request}/request.json > ${places.said}/stdout 2> ${places.said}/stderr
 printf '%s' "$?" > ${places.said}/code`;
 
-/** On each pod of a coding agent, with `none` or `host`: what a NetworkPolicy selects. */
+/** The label of each coder pod, with `none` or `host`, for a NetworkPolicy to select. */
 export const coderNetworkLabel = "kubernaut.ai/coder-network";
 
 const user = 65_532;
 
-/** A Job that waits to be started: fetch with GitLab's token, the agent with none, and collect with its own account. */
+/** A suspended Job: `fetch` has GitLab's token, the coder has none, and `collect` has its service account. */
 export function coderJob(name: string, taskUid: string, settings: CoderJobSettings): KubeObject {
   const seconds = Math.ceil(settings.timeoutMs / 1_000);
   const labels = { [managedBy.label]: managedBy.value };
@@ -52,7 +52,7 @@ export function coderJob(name: string, taskUid: string, settings: CoderJobSettin
       ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user },
       seccompProfile: { type: "RuntimeDefault" },
     },
-    initContainers: [fetchContainer(settings), agentContainer(settings)],
+    initContainers: [fetchContainer(settings), coderContainer(settings)],
     containers: [collectContainer(name, settings)],
     volumes: volumesOf(name, settings),
   };
@@ -94,13 +94,13 @@ function fetchContainer({ ownImage, gitlabUrl }: CoderJobSettings) {
   };
 }
 
-function agentContainer({ image, command, secret, timeoutMs, resources }: CoderJobSettings) {
+function coderContainer({ image, command, secret, timeoutMs, resources }: CoderJobSettings) {
   const argv = fillCommand(command, { workTree: places.tree, requestFile: `${places.request}/request.json` });
   const seconds = String(Math.ceil(timeoutMs / 1_000));
   return {
-    name: "agent",
+    name: "coder",
     image,
-    command: ["/bin/sh", "-c", script, "agent", places.tree, "timeout", "-s", "KILL", seconds, ...argv],
+    command: ["/bin/sh", "-c", script, "coder", places.tree, "timeout", "-s", "KILL", seconds, ...argv],
     env: [
       { name: "HOME", value: "/tmp/home" },
       { name: "TMPDIR", value: "/tmp" },

@@ -11,21 +11,21 @@ import { places } from "./places.ts";
 
 type Around = Omit<PreparedTreeOptions, "directory">;
 
-/** What the container `fetch` does. */
+/** The work of the container `fetch`. */
 export async function fetchInPod(server: GitServer, around: Around): Promise<void> {
   await prepareTree(await podOrder(), server, { ...around, directory: places.work });
-  await writeFile(filesBefore, String((await diskUse(agentFolders())).files));
+  await writeFile(filesBefore, String((await diskUse(coderFolders())).files));
 }
 
-/** How many files the agent found, where it cannot change that. */
+/** The number of files before the coder started, where the coder cannot change it. */
 const filesBefore = join(places.work, "files-before");
 
 /** HOME is in the folder for temporary files. */
-function agentFolders(): readonly string[] {
+function coderFolders(): readonly string[] {
   return [places.tree, tmpdir()];
 }
 
-/** What the container `collect` does. A result that is there already stays: it was ours. */
+/** The work of the container `collect`. An existing result stays: it is from this container. */
 export async function collectInPod(job: PodJob, client: KubeClient, around: Around): Promise<void> {
   const { name, uid, namespace } = job;
   const result = writeResult(await podResult(await podOrder(), around));
@@ -49,7 +49,7 @@ async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
   const { edits, maxOutputBytes, maxAddedFiles, patch } = order;
   const [code, stdout, stderr] = await Promise.all([said("code"), said("stdout"), said("stderr")]);
   const outputTooLarge = stdout.size + stderr.size > maxOutputBytes;
-  const added = (await diskUse(agentFolders())).files - Number(await readFile(filesBefore, "utf8"));
+  const added = (await diskUse(coderFolders())).files - Number(await readFile(filesBefore, "utf8"));
   const tooManyFiles = added > maxAddedFiles;
   const reading =
     edits && !tooManyFiles ? await patchOfPrepared(patch, { ...around, directory: places.work }) : undefined;
@@ -61,17 +61,17 @@ async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
   };
 }
 
-/** The answer is at the end. */
+/** The result is at the end of the output. */
 const keptBytes = 200_000;
 
-/** Not through a link, and not from a pipe: the agent may have put anything there. */
+/** Opened without following links and without waiting for a pipe: the coder may have created anything there. */
 async function said(name: string): Promise<{ size: number; end: string }> {
   await using file = await open(
     join(places.said, name),
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
   );
   const found = await file.stat();
-  if (!found.isFile()) throw new Error(`the coding agent left something else in place of its ${name}`);
+  if (!found.isFile()) throw new Error(`the coder replaced its ${name} by something that is not a file`);
   const start = Math.max(0, found.size - keptBytes);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(found.size - start), 0, found.size - start, start);
   return { size: found.size, end: buffer.toString("utf8", 0, bytesRead) };

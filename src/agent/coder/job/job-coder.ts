@@ -21,8 +21,8 @@ export interface JobCoderOptions {
 }
 
 /**
- * Runs the coding agent in a Job. Its name follows from the task, the commit and the request: whoever asks again finds
- * the Job that is going on, or its result while that is kept. A failed one is removed, and so is made anew.
+ * Runs the coder in a Job. The name of the Job is derived from the task, the commit and the request: a repeated run
+ * finds the running Job, or its result while that is kept. A failed Job is deleted, so the next run creates a new one.
  */
 export function jobCoder(options: JobCoderOptions): Coder {
   return { run: (order, signal) => new JobRun(order, options).run(signal) };
@@ -48,7 +48,7 @@ class JobRun {
       "order.json": JSON.stringify(this.#podOrder()),
     };
     if (Buffer.byteLength(told["request.json"]) > largestMessage) {
-      return failed("NotStarted", `The request is larger than what a Job can be given, ${largestMessage} bytes.`);
+      return failed("NotStarted", `The request is larger than a Job accepts, ${largestMessage} bytes.`);
     }
     try {
       const outcome = await this.#outcome(await this.#ended(told, signal), signal);
@@ -66,7 +66,7 @@ class JobRun {
     return { repository, sha, ref, edits: request.kind === "edit", maxOutputBytes, maxAddedFiles, patch };
   }
 
-  /** The Job when it has ended: made, told, started and waited for, each only if that is still to be done. */
+  /** Creates, supplies, starts and awaits the Job, and skips the steps that are done. Returns the finished Job. */
   async #ended(told: Record<string, string>, signal: AbortSignal): Promise<KubeObject> {
     const { client, settings } = this.#options;
     for (;;) {
@@ -88,7 +88,7 @@ class JobRun {
     }
   }
 
-  /** Before it starts, and owned by it: what is left of another Job of that name gives way. */
+  /** Stores the input before the Job starts, owned by the Job. The input of a former Job of that name is replaced. */
   async #tell({ metadata: { uid = "" } }: KubeObject, data: Record<string, string>, signal: AbortSignal) {
     const { client } = this.#options;
     const { apiVersion, kind } = configMaps;
@@ -110,24 +110,20 @@ class JobRun {
     const found = await client.get(configMaps, place, { signal });
     const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid);
     const result = found && isOurs ? readResult(found, patch.maxBytes) : undefined;
-    if (!result)
-      return failed("BadAnswer", `The Job ${this.#ref.name} ended well, but left no result that can be read.`);
-    if (result.outputTooLarge) return failed("OutputTooLarge", "The coding agent wrote more than agent.maxOutput.");
+    if (!result) return failed("BadAnswer", `The Job ${this.#ref.name} succeeded, but left no readable result.`);
+    if (result.outputTooLarge) return failed("OutputTooLarge", "The coder wrote more than agent.maxOutput.");
     if (result.tooManyFiles)
-      return failed(
-        "WorkTreeTooLarge",
-        `The coding agent made more than ${maxAddedFiles} files, see agent.maxDiskFiles.`,
-      );
+      return failed("WorkTreeTooLarge", `The coder created more than ${maxAddedFiles} files, see agent.maxDiskFiles.`);
     if (result.code === 137)
-      return await this.#ending("The coding agent", whyKilled(await this.#pod(job, signal), this.#limits));
+      return await this.#ending("The coder", whyKilled(await this.#pod(job, signal), this.#limits));
     if (result.code === 126 || result.code === 127)
       return failed("NotStarted", await this.#said(result, "could not be started"));
-    if (result.code !== 0) return failed("ExitCode", await this.#said(result, `ended with code ${result.code}`));
+    if (result.code !== 0) return failed("ExitCode", await this.#said(result, `exited with code ${result.code}`));
     const change = async () => this.#checked(result.change);
     return await conclude(this.#order.request.kind, result.stdout, { secrets: await secrets(), change });
   }
 
-  /** What comes from the pod is checked again: the agent ran beside what made it. */
+  /** The result of the pod is checked again: the coder ran beside the container that created it. */
   #checked(change: PodResult["change"]): PatchReading {
     if (change.kind !== "patch") return change;
     return checkPatch({ base: this.#order.sha, bytes: change.bytes }, this.#options.patch);
@@ -135,20 +131,20 @@ class JobRun {
 
   async #said({ stderr, stdout }: PodResult, what: string): Promise<string> {
     const said = cleanEnd(stderr.trim() || stdout.trim(), 500, await this.#options.secrets());
-    return `The coding agent ${what}${said ? `: ${said}` : " and said nothing"}`;
+    return `The coder ${what}${said ? `: ${said}` : " and wrote nothing"}`;
   }
 
   async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
     const failure = await this.#engine.failureOf(job, signal);
     const end = whyFailed(await this.#pod(job, signal), failure, this.#limits);
-    return await this.#ending(end.reason === "OOMKilled" ? "The coding agent" : `The Job ${this.#ref.name}`, end);
+    return await this.#ending(end.reason === "OOMKilled" ? "The coder" : `The Job ${this.#ref.name}`, end);
   }
 
   async #ending(who: string, { reason, message }: PodEnd): Promise<CoderOutcome> {
     return failed(reason, `${who} ${cleanText(message, 500, await this.#options.secrets())}.`);
   }
 
-  /** There is one, as long as nobody removes it. */
+  /** The Job has one pod, unless another client deletes it. */
   async #pod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
     return (await podsOfJob(this.#options.client, job, signal))?.[0];
   }
@@ -158,7 +154,7 @@ class JobRun {
     return { timeoutMs, memory: resources.memory };
   }
 
-  /** Returns when the Job is gone, with its pods. */
+  /** Returns when the Job and its pods are deleted. */
   async #remove(signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
     for (;;) {
@@ -171,7 +167,7 @@ class JobRun {
     }
   }
 
-  /** After an abort: nothing of it runs any more when this returns. */
+  /** Called after an abort: nothing of the Job is running when this returns. */
   async #stop(): Promise<void> {
     const { client, clock } = this.#options;
     const { signal } = new AbortController();
@@ -185,10 +181,10 @@ class JobRun {
       if (kind !== "failed") await client.patch(this.#engine.runs, this.#ref, this.#engine.cancel(job));
       await sleep(clock, 200);
     }
-    throw new Error(`the Job ${this.#ref.namespace}/${this.#ref.name} does not stop; look after it`);
+    throw new Error(`the Job ${this.#ref.namespace}/${this.#ref.name} does not stop; delete it`);
   }
 
-  /** When the Job is different, or may be: streams end and fall behind. */
+  /** Waits until the Job may have changed: a watch can end and fall behind. */
   async #change({ metadata: { resourceVersion = "" } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
     const over = new AbortController();

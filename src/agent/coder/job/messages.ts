@@ -4,7 +4,7 @@ import { type Wire, z } from "../../../schema/index.ts";
 import type { TreeOrder } from "../../git/prepared-tree.ts";
 import { type PatchLimits, patchRefusals } from "../../git/workshop.ts";
 
-/** What goes into the pod and comes out of it, as ConfigMaps. */
+/** The input and the result of the pod. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
@@ -17,10 +17,10 @@ export const configMaps: ResourceType<ConfigMap> = {
   namespaced: true,
 };
 
-/** What the server takes in one object, less what is around it. */
+/** The maximum size of an object on the API server, less its metadata. */
 export const largestMessage = 900_000;
 
-/** What the containers of ours are told. */
+/** The input of our own containers. */
 export interface PodOrder extends TreeOrder {
   readonly edits: boolean;
   readonly maxOutputBytes: number;
@@ -50,7 +50,7 @@ export type PodResult = Omit<StoredResult, "change"> & {
     | { readonly kind: "patch"; readonly bytes: Uint8Array };
 };
 
-/** The result as it is stored. One that does not fit goes without its change, and says so. */
+/** The result as it is stored. If the patch is too large, the change is refused instead. */
 export function writeResult(result: PodResult): Pick<ConfigMap, "data" | "binaryData"> {
   const { change, ...said } = result;
   if (change.kind !== "patch") return { data: { result: JSON.stringify({ ...said, change }) } };
@@ -58,7 +58,7 @@ export function writeResult(result: PodResult): Pick<ConfigMap, "data" | "binary
   const text = JSON.stringify({ ...said, change: { kind: "patch" } });
   if (patch.length + Buffer.byteLength(text) <= largestMessage)
     return { data: { result: text }, binaryData: { patch } };
-  const message = `the change is larger than what can be handed over, ${largestMessage} bytes compressed; ask for less at a time`;
+  const message = `the compressed change is larger than ${largestMessage} bytes: ask for less at once`;
   return writeResult({ ...said, change: { kind: "refused", reason: "TooLarge", message } });
 }
 
@@ -68,7 +68,7 @@ export function readResult({ data, binaryData }: ConfigMap, maxBytes: number): P
     const { change, ...said } = resultSchema.parse(JSON.parse(data?.["result"] ?? ""));
     if (change.kind !== "patch") return { ...said, change };
     const packed = Buffer.from(binaryData?.["patch"] ?? "", "base64");
-    // One byte more than is allowed is enough to have it refused.
+    // One byte above the limit is enough for the patch to be refused.
     return { ...said, change: { kind: "patch", bytes: gunzipSync(packed, { maxOutputLength: maxBytes + 1 }) } };
   } catch {
     return undefined;

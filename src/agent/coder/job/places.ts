@@ -1,17 +1,17 @@
-/** Where things are in the pod of a coding agent. */
+/** The folders in the pod of a coder. */
 export const places = {
-  /** What fetches and collects keep: repository and index. The agent does not have it. */
+  /** Repository and index, for `fetch` and `collect`; not mounted for the coder. */
   work: "/run/interlock/work",
-  /** The files. */
+  /** The work tree. */
   tree: "/run/interlock/work/place/files",
-  /** What fetch and collect are told. */
+  /** The input of `fetch` and `collect`. */
   order: "/run/interlock/order",
-  /** What the agent is asked. */
+  /** The request to the coder. */
   request: "/run/interlock/request",
-  /** What the agent said: `stdout`, `stderr`, `code`. */
+  /** The output of the coder: `stdout`, `stderr`, `code`. */
   said: "/run/interlock/said",
-  /** GitLab's token, for fetch alone. */
+  /** GitLab's token, for `fetch` alone. */
   token: "/run/interlock/token",
-  /** Where clients look for the account of their pod: collect alone. */
+  /** The service account of the pod, for `collect` alone. */
   account: "/var/run/secrets/kubernetes.io/serviceaccount",
 } as const;

@@ -5,67 +5,67 @@ import { whyFailed, whyKilled } from "./pod-end.ts";
 const limits = { timeoutMs: 89_500, memory: "3Gi" };
 const fetched = ended("fetch", 0);
 
-describe("a coding agent that got a SIGKILL", () => {
+describe("a coder that gets a SIGKILL", () => {
   it.each<[string, string, RegExp, Pod | undefined]>([
     [
       "OOMKilled",
       "its node says so",
       /more memory than agent\.jobMemory, 3Gi/,
-      pod([ended("agent", 0, "OOMKilled", 7)]),
+      pod([ended("coder", 0, "OOMKilled", 7)]),
     ],
-    ["OOMKilled", "even when its time was up", /3Gi/, pod([fetched, ended("agent", 0, "OOMKilled", 90)])],
+    ["OOMKilled", "even when its time was up", /3Gi/, pod([fetched, ended("coder", 0, "OOMKilled", 90)])],
     [
       "Timeout",
       "it ran that long",
       /within 89\.5 s, see agent\.timeout/,
-      pod([fetched, ended("agent", 0, "Completed", 90)]),
+      pod([fetched, ended("coder", 0, "Completed", 90)]),
     ],
-    ["Killed", "it ran shorter", /SIGKILL after 89 s/, pod([fetched, ended("agent", 0, "Completed", 89)])],
-    ["Killed", "its pod is gone", /cannot tell any more.*agent\.jobMemory, 3Gi.*agent\.timeout, 89\.5 s/, undefined],
-    ["Killed", "its node lost sight of it", /cannot tell any more/, pod([fetched, { name: "agent", state: {} }])],
-  ])("has ended as %s if %s", (reason, _why, message, snapshot) => {
+    ["Killed", "it ran shorter", /SIGKILL after 89 s/, pod([fetched, ended("coder", 0, "Completed", 89)])],
+    ["Killed", "its pod is gone", /no longer shows.*agent\.jobMemory, 3Gi.*agent\.timeout, 89\.5 s/, undefined],
+    ["Killed", "its node lost sight of it", /no longer shows/, pod([fetched, { name: "coder", state: {} }])],
+  ])("ends as %s if %s", (reason, _why, message, snapshot) => {
     expect(whyKilled(snapshot, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });
 });
 
-describe("a Job of a coding agent that failed", () => {
+describe("a failed Job of a coder", () => {
   const put = { reason: "Evicted", message: "The node was low on resource: memory." };
   const late = { reason: "DeadlineExceeded" };
-  const pulling = { name: "agent", state: { waiting: { reason: "ImagePullBackOff" } } };
-  const working = { name: "agent", state: { running: {} } };
+  const pulling = { name: "coder", state: { waiting: { reason: "ImagePullBackOff" } } };
+  const working = { name: "coder", state: { running: {} } };
 
   it.each<[string, string, RegExp, RunFailure["reason"], Pod | undefined]>([
     [
       ...(["OOMKilled", "for the memory of the whole container", /3Gi/, "TaskRunFailed"] as const),
-      pod([fetched, ended("agent", 137, "OOMKilled")]),
+      pod([fetched, ended("coder", 137, "OOMKilled")]),
     ],
     [
-      ...(["Killed", "with its node", /put off its node: The node was low/, "Evicted"] as const),
-      pod([fetched, ended("agent", 137)], put),
+      ...(["Killed", "with its node", /evicted from its node: The node was low/, "Evicted"] as const),
+      pod([fetched, ended("coder", 137)], put),
     ],
     [
-      ...(["Killed", "by somebody else", /container agent ended with code 137/, "TaskRunFailed"] as const),
-      pod([fetched, ended("agent", 137)]),
+      ...(["Killed", "by somebody else", /container coder exited with code 137/, "TaskRunFailed"] as const),
+      pod([fetched, ended("coder", 137)]),
     ],
     [
-      ...(["Timeout", "by its deadline, at work", /89\.5 s.*while agent was at work/, "Timeout"] as const),
-      pod([fetched, ended("agent", 137)], late),
+      ...(["Timeout", "by its deadline, at work", /89\.5 s.*while coder was running/, "Timeout"] as const),
+      pod([fetched, ended("coder", 137)], late),
     ],
     [
-      ...(["Timeout", "by its deadline, as seen before the end", /while agent was at work/, "Timeout"] as const),
+      ...(["Timeout", "by its deadline, as seen before the end", /while coder was running/, "Timeout"] as const),
       pod([fetched, working], late),
     ],
     [
-      ...(["Timeout", "for an image", /while agent waited \(ImagePullBackOff\)/, "Timeout"] as const),
+      ...(["Timeout", "for an image", /while coder waited \(ImagePullBackOff\)/, "Timeout"] as const),
       pod([fetched, pulling], late),
     ],
-    ["Timeout", "by its deadline, its pod gone", /was ended by its deadline/, "Timeout", undefined],
+    ["Timeout", "by its deadline, its pod gone", /was stopped by its deadline/, "Timeout", undefined],
     [
-      ...(["ExitCode", "when it fetched", /container fetch ended with code 1 \(Error\)/, "TaskRunFailed"] as const),
-      pod([ended("fetch", 1), { name: "agent", state: { waiting: { reason: "PodInitializing" } } }]),
+      ...(["ExitCode", "when it fetched", /container fetch exited with code 1 \(Error\)/, "TaskRunFailed"] as const),
+      pod([ended("fetch", 1), { name: "coder", state: { waiting: { reason: "PodInitializing" } } }]),
     ],
     ["ExitCode", "for who knows what", /failed: as the engine tells it/, "Unknown", undefined],
-  ])("has ended as %s %s", (reason, _why, message, known, snapshot) => {
+  ])("ends as %s %s", (reason, _why, message, known, snapshot) => {
     const failure = { reason: known, message: "as the engine tells it", anythingStarted: true };
 
     expect(whyFailed(snapshot, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });

@@ -16,16 +16,16 @@ export interface LocalCoderOptions {
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
   /** Program and arguments, in which `{workTree}` and `{requestFile}` are filled in. */
   readonly command: readonly string[];
-  /** What the agent gets of our environment. */
+  /** The variables that are passed to the coder. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: CoderLimits;
-  /** What must not be shown or pushed, longest first. */
+  /** Texts that must not be shown or pushed, longest first. */
   readonly secrets: () => Promise<readonly string[]>;
-  /** Those of Interlock itself, which the agent must not get. */
+  /** Interlock's own secrets, which the coder must not get. */
   readonly ownSecrets: () => Promise<readonly string[]>;
-  /** For folders of runs. It must be ours alone; it may be in one of `hidden` only where there are namespaces. */
+  /** The folder for runs. It must belong to us alone; it may be in one of `hidden` only with namespaces. */
   readonly directory: string;
-  /** Files and folders that the agent must not see, where it has mounts of its own. */
+  /** Files and folders that are hidden from the coder, if it has its own mounts. */
   readonly hidden: readonly string[];
   readonly isolation: Isolation;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface LocalCoderOptions {
 export interface CoderLimits {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
-  /** How much the agent may add to what is there: work tree, HOME and TMPDIR together. */
+  /** How much the coder may add to its folders: work tree, HOME and TMPDIR together. */
   readonly maxAddedBytes: number;
   readonly maxAddedFiles: number;
   readonly patch: PatchLimits;
@@ -44,8 +44,8 @@ export interface CoderLimits {
 const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /**
- * Runs the coding agent as processes of this machine, in a session, a HOME and a TMPDIR of its own, and apart from us
- * as far as the isolation goes. What is left of runs that died with their process is ended first.
+ * Runs the coder as processes of this machine, with its own session, HOME and TMPDIR, isolated as far as the machine
+ * allows. Processes that an earlier Interlock process left behind are killed first.
  */
 export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder> {
   await refuseSecretValues(options);
@@ -58,12 +58,12 @@ export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder>
   return { run: (order, signal) => runOrder(order, { options, signal }) };
 }
 
-/** The names were checked with the settings; what a variable holds can only be seen here. */
+/** The names are checked with the settings; the values are only available here. */
 async function refuseSecretValues({ environment, ownSecrets }: LocalCoderOptions) {
   const known = await ownSecrets();
   for (const [name, value] of Object.entries(environment)) {
     if (known.some((secret) => value.includes(secret))) {
-      throw new Error(`${name} holds a secret of Interlock's own: take it out of agent.passEnvironment`);
+      throw new Error(`${name} contains a secret of Interlock: remove it from agent.passEnvironment`);
     }
   }
 }
@@ -84,7 +84,7 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
 
   const end = await runIn(scratch, tree, request, setting);
   const secrets = await options.secrets();
-  if (end.how === "ended") return failed(end.why, `The coding agent was ended: ${end.message}.`);
+  if (end.how === "ended") return failed(end.why, `The coder was stopped: ${end.message}.`);
   if (end.how === "not-started") return failed("NotStarted", notStarted(end.message, options.command, secrets));
   if (end.code !== 0) return failed("ExitCode", exited(end, secrets, options.isolation));
   return await conclude(order.request.kind, end.stdout, {
@@ -129,7 +129,7 @@ async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting:
     },
     signal,
   );
-  // The last check may have been before its last writes.
+  // The coder may have written after the last check.
   const message = end.how === "exited" ? await checkSize() : undefined;
   return message === undefined ? end : { how: "ended", why: "WorkTreeTooLarge", message };
 }
@@ -141,13 +141,13 @@ function runMark(folder: string): string {
 
 function findExcess(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFiles }: CoderLimits): string | undefined {
   if (now.bytes - before.bytes > maxAddedBytes) return `it wrote more than ${maxAddedBytes} bytes to disk`;
-  if (now.files - before.files > maxAddedFiles) return `it made more than ${maxAddedFiles} files`;
+  if (now.files - before.files > maxAddedFiles) return `it created more than ${maxAddedFiles} files`;
   return undefined;
 }
 
 function notStarted(message: string, command: readonly string[], secrets: readonly string[]): string {
   const said = cleanText(message, 500, secrets);
-  return `The coding agent could not be started (${command[0]}): ${said || "no reason given"}. See agent.command.`;
+  return `The coder could not be started (${command[0]}): ${said || "no reason given"}. See agent.command.`;
 }
 
 function exited(
@@ -157,5 +157,5 @@ function exited(
 ): string {
   const said = cleanEnd(stderr.trim() || stdout.trim(), 500, secrets);
   const hint = network ? "" : " (It has no network: agent.network is none.)";
-  return `The coding agent ended with code ${code}${said ? `: ${said}` : " and said nothing"}${hint}`;
+  return `The coder exited with code ${code}${said ? `: ${said}` : " and wrote nothing"}${hint}`;
 }

@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("the folder of a run", () => {
-  it("is there until the run is over, though other processes start and clear what was left behind", async () => {
+  it("exists until the run is over, although other processes start and clear abandoned folders", async () => {
     for (let round = 0; round < 20; round++) {
       let isMade = false;
       const making = makeScratch(directory, "{}", undefined).finally(() => {
@@ -26,7 +26,7 @@ describe("the folder of a run", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("is cleared once its process is gone", async () => {
+  it("is cleared after its process has died", async () => {
     await using scratch = await makeScratch(directory, "{}", undefined);
     const left = join(directory, "run-left");
     mkdirSync(left);

@@ -8,14 +8,14 @@ import type { UserId } from "../../../process/index.ts";
 
 const run = promisify(execFile);
 
-/** A folder for one run. While it is there and we are alive, `owner` in it is locked; see `clearAbandoned`. */
+/** A folder for one run. While this process lives, it holds a lock on `owner` in it; see `clearAbandoned`. */
 export interface Scratch extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** A new folder with a lock for the agent's processes, the request, and what is the agent's own. */
+/** Creates a folder with a lock for the coder's processes, the request, and the coder's own folders. */
 export async function makeScratch(directory: string, request: string, user: UserId | undefined): Promise<Scratch> {
-  // Its folders can be entered by whoever knows their names, and not be listed.
+  // Its folders can be entered by name, but not listed.
   await mkdir(directory, { recursive: true, mode: 0o711 });
   const { folder, owner } = await newFolder(directory);
   await writeFile(join(folder, "lock"), "", { mode: 0o600 });
@@ -33,7 +33,7 @@ export async function makeScratch(directory: string, request: string, user: User
   };
 }
 
-/** Another process that is just starting may take it for one that was left behind; then there is another one. */
+/** Another process that is starting may take the new folder for an abandoned one; then another is created. */
 async function newFolder(directory: string): Promise<{ readonly folder: string; readonly owner: FileHandle }> {
   for (;;) {
     const folder = await mkdtemp(join(directory, "run-"));
@@ -44,12 +44,12 @@ async function newFolder(directory: string): Promise<{ readonly folder: string; 
   }
 }
 
-/** Clears folders of runs whose process is gone. Nobody else does, or uses one, meanwhile. */
+/** Clears the folders of dead processes. Their lock is held meanwhile, so no other process uses or clears them. */
 export async function clearAbandoned(directory: string, clear: (folder: string) => Promise<void>): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     if (!name.startsWith("run-")) continue;
     const folder = join(directory, name);
-    // What is in it decides which processes are ended.
+    // The contents of the folder select the processes that are killed.
     await assertOwned(folder);
     await using owner = await lockIfThere(join(folder, "owner"));
     if (owner) await clear(folder);
@@ -57,19 +57,19 @@ export async function clearAbandoned(directory: string, clear: (folder: string) 
 }
 
 export async function removeScratch(folder: string): Promise<void> {
-  // The agent may have left folders that not even we may enter, unless we are root.
+  // The coder may have left folders without permissions, which only root could enter.
   await run("chmod", ["-R", "u+rwX", "--", folder]).catch(() => {});
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Moves a folder to another name until it is disposed of. Both have to be on one volume. */
+/** Renames a folder until disposal. Both paths have to be on one volume. */
 export async function lend(from: string, to: string): Promise<AsyncDisposable> {
   await rmdir(to);
   await rename(from, to);
   return { [Symbol.asyncDispose]: () => rename(to, from) };
 }
 
-/** Gives the agent's user everything in the folder, links themselves and not what they point to. */
+/** Gives the coder's user everything in the folder: links themselves, not their targets. */
 export async function giveTo({ uid, gid }: UserId, folder: string): Promise<void> {
   await run("chown", ["-hR", `${uid}:${gid}`, "--", folder]);
 }

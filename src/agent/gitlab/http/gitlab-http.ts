@@ -11,10 +11,10 @@ import { mergeRequestsSince } from "./merge-requests-since.ts";
 import { readPages } from "./pages.ts";
 
 export interface GitLabHttpOptions {
-  /** Of the server, as people type it. */
+  /** The URL of the server, as operators write it. */
   readonly url: string;
   readonly token: AccessToken;
-  /** The longest that one request may take. */
+  /** The maximum time of one request. */
   readonly timeLimitMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -29,7 +29,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     credentials,
   });
 
-  // Whose a token is does not change.
+  // The user of a token never changes.
   let us: { readonly token: string; readonly user: GitLabUser } | undefined;
 
   function credentials(token: string) {
@@ -38,7 +38,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   async function read<S extends z.ZodType>(what: string, schema: S, ask: Ask): Promise<z.output<S>> {
     return parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
   }
-  /** The open merge request that the branch already has. */
+  /** Returns the open merge request of the branch. */
   async function existing(projectId: number, { sourceBranch, targetBranch }: MergeRequestDraft, signal?: AbortSignal) {
     const query = { state: "opened", scope: "all", source_branch: sourceBranch, order_by: "created_at", sort: "asc" };
     const path = `projects/${projectId}/merge_requests`;
@@ -76,7 +76,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     },
     mergeRequestsSince: (projectId, since, signal) => mergeRequestsSince(rest, projectId, { ...since, signal }),
     async notesSince(place, from, signal) {
-      // GitLab cannot filter by time: newest first, until they are old enough.
+      // GitLab cannot filter notes by time: they are read newest first, until they are old enough.
       const query = { order_by: "created_at", sort: "desc" };
       const list = { path: `${pathOf(place)}/notes`, what: "notes", item: noteSchema, query, signal };
       const isNew = (note: { readonly createdAt: string }) => Date.parse(note.createdAt) >= Date.parse(from);
@@ -139,7 +139,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
       try {
         await rest(ask);
       } catch (error) {
-        // Not found, says GitLab, when it finds one that is there already.
+        // GitLab responds with 404 to an award that exists.
         if (!(isRemoteError(error) && /already been taken/i.test(error.message))) throw error;
       }
     },

@@ -5,7 +5,7 @@ import { mergeRequestsSince } from "./merge-requests-since.ts";
 const from = "2026-01-01T00:00:00Z";
 
 describe("merge requests on several pages", () => {
-  it("are none skipped when one changes between two pages", async () => {
+  it("are complete if one changes between two pages", async () => {
     const server = serverOf(250);
     server.afterPage = (page) => {
       if (page <= 2) server.touch(1);
@@ -18,7 +18,7 @@ describe("merge requests on several pages", () => {
     expect(more).toBe(false);
   });
 
-  it("are all read when more than a page changed at one moment", async () => {
+  it("are complete if more than a page changed at one moment", async () => {
     const server = serverOf(250, () => 5_000);
 
     const { items } = await mergeRequestsSince(server.rest, 7, { from });
@@ -26,7 +26,7 @@ describe("merge requests on several pages", () => {
     expect(items).toHaveLength(250);
   });
 
-  it("are asked for no more than the limit takes", async () => {
+  it("are read up to the limit", async () => {
     const server = serverOf(250);
 
     const { items, more } = await mergeRequestsSince(server.rest, 7, { from, limit: 150 });
@@ -42,7 +42,7 @@ describe("merge requests on several pages", () => {
     expect(serverDate.toISOString()).toBe("2026-11-15T08:49:01.000Z");
   });
 
-  it("without a Date are refused: no other clock will do", async () => {
+  it("without a Date are refused, because no other clock may be used", async () => {
     const silent: Rest = async () => ({ body: [], headers: new Headers() });
 
     await expect(mergeRequestsSince(silent, 7, { from })).rejects.toMatchObject({ kind: "refused" });

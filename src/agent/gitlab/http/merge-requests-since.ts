@@ -5,8 +5,9 @@ import { mergeRequestSchema } from "./decode.ts";
 import { pageSize, readPage } from "./pages.ts";
 
 /**
- * Merge requests in the order of their last change. One that changes while we read moves to the end, and what follows
- * it moves up: a page by its number would skip some. So each page is asked for by the time at which the last one ended.
+ * Lists merge requests in the order of their last change. One that changes during the listing moves to the end, and
+ * later ones move up, so a page number would skip some. Each page is therefore requested by the time at which the last
+ * one ended.
  */
 export async function mergeRequestsSince(
   rest: Rest,
@@ -37,7 +38,7 @@ export async function mergeRequestsSince(
     }
     more = read.more;
     const last = [...found.values()].at(-1)?.updatedAt ?? after;
-    // Many can change at one moment: within it there are only page numbers.
+    // Many can change at one moment: within it only page numbers are left.
     page = Date.parse(last) > Date.parse(after) ? 1 : page + 1;
     after = page === 1 ? last : after;
   }
@@ -51,6 +52,6 @@ export async function mergeRequestsSince(
 
 function dateOf(headers: Headers): Date {
   const at = Date.parse(headers.get("date") ?? "");
-  if (Number.isNaN(at)) throw new RemoteError("refused", "GitLab's answer has no Date header; does a proxy remove it?");
+  if (Number.isNaN(at)) throw new RemoteError("refused", "GitLab's response has no Date header; check the proxy");
   return new Date(at);
 }

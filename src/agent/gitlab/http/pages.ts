@@ -6,7 +6,7 @@ export interface GitLabPage<T> {
   readonly items: readonly T[];
   /** There are further ones. */
   readonly more: boolean;
-  /** How many there are on all pages, if GitLab counted them. */
+  /** The number of items on all pages, if GitLab counted them. */
   readonly total: number | undefined;
   readonly headers: Headers;
 }
@@ -40,8 +40,8 @@ export async function readPage<S extends z.ZodType>(
 }
 
 /**
- * The list, page by page until `enough`. Pages are counted from the start, so that something deleted meanwhile moves
- * what follows onto a page that was read already: then it is read again from the start.
+ * Reads the list page by page until `enough`. Pages are counted from the start, so a deletion moves later items onto a
+ * page that was already read: then the list is read again from the start.
  */
 export async function readPages<S extends z.ZodType>(
   rest: Rest,

@@ -93,8 +93,8 @@ describe("a description of Jira as Markdown", () => {
       [node("mediaSingle", [{ type: "media", attrs: { id: "42", alt: "plan.png" } }])],
       "[attachment: plan.png]",
     ],
-    ["what is not known, by its text", [node("novelty", [node("deeper", [text("kept")])])], "kept"],
-    ["words as they are", [paragraph(text("a_b *c* <d> #1 [x]"))], "a_b *c* <d> #1 [x]"],
+    ["unknown nodes, by their text", [node("novelty", [node("deeper", [text("kept")])])], "kept"],
+    ["text without escapes", [paragraph(text("a_b *c* <d> #1 [x]"))], "a_b *c* <d> #1 [x]"],
   ])("keeps %s", (_, content, markdown) => {
     expect(adfToMarkdown({ version: 1, type: "doc", content })).toBe(markdown);
   });
@@ -111,11 +111,11 @@ describe("a description of Jira as Markdown", () => {
     expect(adfToMarkdown(document)).toBe("");
   });
 
-  it("is itself where it is plain text, as old issues have it", () => {
+  it("is unchanged if it is plain text, as in old issues", () => {
     expect(adfToMarkdown("just words")).toBe("just words");
   });
 
-  it("never fails, and has every word that is not too deep", () => {
+  it("never fails, and has every word up to the maximum depth", () => {
     const types =
       "paragraph heading bulletList orderedList listItem table tableRow tableCell panel blockquote expand codeBlock new".split(
         " ",
@@ -147,7 +147,7 @@ describe("a description of Jira as Markdown", () => {
   });
 
   it.each(["paragraph", "bulletList", "listItem", "panel", "table", "heading"])(
-    "survives a %s within itself without end",
+    "ends for a %s that contains itself",
     (type) => {
       let deep: unknown = text("bottom");
       for (let i = 0; i < 20_000; i++) deep = node(type, [deep]);
@@ -202,14 +202,14 @@ describe("a comment for Jira", () => {
     expect(markdownToAdf(markdown)).toEqual({ version: 1, type: "doc", content });
   });
 
-  it("is cut where Jira would not take it, and says so", () => {
+  it("is cut to the maximum length, with a note", () => {
     const document = markdownToAdf(`\`\`\`\n${"x".repeat(40_000)}\n\`\`\``);
 
     expect(plainTextOf(document).length).toBeLessThanOrEqual(32_767);
     expect(plainTextOf(document)).toMatch(/too long for a comment\)$/);
   });
 
-  it("has no empty texts, whatever was written, and keeps every word", () => {
+  it("has no empty texts, whatever its input, and keeps every word", () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.string(), fc.constantFrom("```", "- a", "1. b", "**c**", "# d", "")), { maxLength: 20 }),

@@ -1,8 +1,8 @@
 import { attributeOf, childrenOf, inlineTextOf, isRecord, maxDepth, plainTextOf, typeOf } from "./adf.ts";
 
 /**
- * Jira's document format as Markdown, for people and agents to read. Words stay as they were written: nothing is
- * escaped. Takes anything and never throws; what it does not know it reads for its text.
+ * Converts Jira's document format to Markdown, for people and the coder. Text stays as it was written: nothing is
+ * escaped. Accepts any input and never throws; unknown nodes are read for their text.
  */
 export function adfToMarkdown(document: unknown): string {
   if (typeof document === "string") return document;
@@ -83,7 +83,7 @@ function list(items: readonly unknown[], depth: number, bullet: (i: number) => s
 const items = ["listItem", "taskItem", "decisionItem"];
 
 function listItem(item: unknown, depth: number, bullet: string): string {
-  // A list directly within a list belongs to the item before it.
+  // A list directly within a list belongs to the preceding item.
   const isList = /List$/.test(typeOf(item));
   const state = attributeOf(item, "state");
   const box = typeOf(item) === "taskItem" ? `[${state === "DONE" ? "x" : " "}] ` : "";
@@ -94,7 +94,7 @@ function listItem(item: unknown, depth: number, bullet: string): string {
 }
 
 function code(text: string, language: string): string {
-  // Longer than any fence within.
+  // Longer than any fence in the text.
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language.replace(/[\s`]/g, "")}\n${text}\n${fence}`;
@@ -117,7 +117,7 @@ function table(rows: readonly unknown[], depth: number): string {
   return [all[0], `|${" --- |".repeat(width)}`, ...all.slice(1)].join("\n");
 }
 
-/** What is in the node; the node itself where another sort of node was expected. */
+/** Returns the children; the node itself if it is of an unexpected kind. */
 function within(node: unknown, expected: readonly string[]): readonly unknown[] {
   return expected.includes(typeOf(node)) ? childrenOf(node) : [node];
 }
@@ -134,7 +134,7 @@ function inlines(nodes: readonly unknown[], depth: number): string {
 
 function marked(text: string, node: unknown): string {
   const marks = isRecord(node) && Array.isArray(node["marks"]) ? node["marks"] : [];
-  // Marks belong right next to the words, not to the blanks around them.
+  // Marks belong next to the words, not to the blanks around them.
   const words = text.trim();
   if (words === "") return text;
   const start = text.length - text.trimStart().length;

@@ -1,4 +1,4 @@
-/** A node of Jira's document format, as far as it can be relied on: it comes from outside. */
+/** A node of Jira's document format. It comes from outside, so no field is reliable. */
 export interface AdfNode {
   readonly type: string;
   readonly text?: string;
@@ -12,10 +12,10 @@ export interface AdfMark {
   readonly attrs?: Readonly<Record<string, unknown>>;
 }
 
-/** No document of a person is nested as deep; what is deeper is left out. */
+/** The maximum depth; deeper nodes are omitted. No document of a person is nested as deep. */
 export const maxDepth = 60;
 
-/** The children of whatever this is. */
+/** Returns the children of any value. */
 export function childrenOf(node: unknown): readonly unknown[] {
   const content = isRecord(node) ? node["content"] : undefined;
   return Array.isArray(content) ? content : [];
@@ -31,7 +31,7 @@ export function attributeOf(node: unknown, name: string): string | number | unde
   return typeof value === "string" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
 }
 
-/** What a node that stands within a line shows, without its marks; undefined: it is not of those. */
+/** Returns the text of an inline node, without its marks; undefined for other nodes. */
 export function inlineTextOf(node: unknown): string | undefined {
   switch (typeOf(node)) {
     case "text":
@@ -58,7 +58,7 @@ export function inlineTextOf(node: unknown): string | undefined {
   }
 }
 
-/** The words of a document: a line per block, marks left out. */
+/** Returns the text of a document: a line per block, without marks. */
 export function plainTextOf(document: unknown): string {
   const lines: string[] = [""];
   walk(document, 0);

@@ -4,7 +4,7 @@ import { flag, instant, parseResponse, textOrEmpty } from "../../rest/response.t
 import type { Rest } from "../../rest/rest-client.ts";
 import type { FoundIssue } from "../jira.ts";
 
-/** Issues by project and status. Pages are named by tokens, and none says how many there are. */
+/** Finds issues by project and status. Pages are identified by tokens, and there is no total. */
 export async function findIssues(
   rest: Rest,
   { project, status }: { project: string; status: string },
@@ -20,7 +20,7 @@ export async function findIssues(
     for (const { key, fields } of page.issues) found.set(key, { key, updatedAt: fields.updated });
     token = page.nextPageToken;
     if (token === "" || page.isLast) return [...found.values()];
-    if (tokens.has(token)) throw new RemoteError("refused", "Jira's search leads in a circle");
+    if (tokens.has(token)) throw new RemoteError("refused", "Jira's search repeats a page");
     tokens.add(token);
   }
 }

@@ -13,11 +13,11 @@ import { readAll } from "./pages.ts";
 import { pathOf, readIssue } from "./read-issue.ts";
 
 export interface JiraHttpOptions {
-  /** Of the site, as people type it. */
+  /** The URL of the site, as operators write it. */
   readonly url: string;
   readonly email: string;
   readonly token: AccessToken;
-  /** The longest that one request may take. */
+  /** The maximum time of one request. */
   readonly timeLimitMs: number;
   readonly clock: Clock;
   readonly random: Random;

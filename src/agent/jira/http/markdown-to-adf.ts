@@ -6,11 +6,13 @@ export interface AdfDocument {
   readonly content: readonly AdfNode[];
 }
 
-/** Jira takes no longer comments. Whether it counts characters or the whole document, this fits. */
+/** Jira rejects longer comments. This length fits whether Jira counts characters or the whole document. */
 const maxSize = 32_767;
 const cutNote = "\n\n… (the rest was too long for a comment)";
 
-/** Markdown of a comment as Jira's document format: paragraphs, lists, fenced code, links, bold and code. */
+/**
+ * Converts the Markdown of a comment to Jira's document format: paragraphs, lists, fenced code, links, bold and code.
+ */
 export function markdownToAdf(markdown: string): AdfDocument {
   const text = markdown.replaceAll("\r\n", "\n");
   let document = documentOf(text);
@@ -32,7 +34,7 @@ function documentOf(text: string): AdfDocument {
 }
 
 function cut(text: string, length: number): string {
-  // Not through the middle of a character, nor inside of code.
+  // The cut is neither in the middle of a character nor inside of code.
   const kept = text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
   const isInCode = (kept.match(/^\s*```/gm)?.length ?? 0) % 2 === 1;
   return `${kept}${isInCode ? "\n```" : ""}${cutNote}`;
@@ -51,7 +53,7 @@ function blocksOf(text: string): AdfNode[] {
   return piecesOf(text.split("\n")).map(nodeOf);
 }
 
-/** Lines that belong together. */
+/** Groups the lines that belong together. */
 function piecesOf(lines: readonly string[]): Piece[] {
   const pieces: Piece[] = [];
   let open: Piece | undefined;
@@ -67,7 +69,7 @@ function piecesOf(lines: readonly string[]): Piece[] {
       continue;
     }
     if (kind === "code" || kind === "heading" || open?.kind !== kind) {
-      // A line without a bullet goes on with the item before it.
+      // A line without a bullet continues the preceding item.
       if (kind === "text" && open && open.kind !== "heading" && /^\s/.test(line)) {
         open.lines.push(`${open.lines.pop() ?? ""} ${line.trim()}`);
         continue;
@@ -139,7 +141,7 @@ function inlinesOf(text: string): AdfNode[] {
   return [...nodes, ...textNodes(text.slice(at))];
 }
 
-/** Jira takes no text without characters. */
+/** Jira rejects empty text nodes. */
 function textNodes(text: string, mark?: AdfMark): AdfNode[] {
   return text === "" ? [] : [{ type: "text", text, ...(mark && { marks: [mark] }) }];
 }

@@ -7,11 +7,11 @@ import { pathOf } from "./read-issue.ts";
 
 interface Move {
   readonly key: string;
-  /** Where it should stand. */
+  /** The target status. */
   readonly status: string;
 }
 
-/** Moves an issue by whatever transition leads there. */
+/** Moves an issue by any transition that leads to the status. */
 export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | undefined): Promise<MoveOutcome> {
   const path = pathOf(move.key);
   const from = await statusOf(rest, path, signal);

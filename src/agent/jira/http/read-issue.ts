@@ -5,7 +5,7 @@ import type { JiraIssue } from "../jira.ts";
 import { adfToMarkdown } from "./adf-to-markdown.ts";
 import { readAll } from "./pages.ts";
 
-/** An issue, and since when it stands where it stands. */
+/** Reads an issue, and the time at which it entered its status. */
 export async function readIssue(
   rest: Rest,
   { key, siteUrl }: { key: string; siteUrl: string },

@@ -7,7 +7,7 @@ import { MisuseError } from "../../parsing/misuse.ts";
 /** The longest that one run of git may take. */
 const timeLimitMs = 240_000;
 
-/** `interlock coder fetch|collect`: what our own containers in the pod of a coding agent do. */
+/** `interlock coder fetch|collect`: what our own containers in the pod of a coder do. */
 export const coder: Command<CommandContext> = {
   name: "coder",
   about: "Fetch the files and collect the result of a coder, within its Job",

@@ -20,7 +20,7 @@ disruption budgets as JSON. The custom resource definitions are in deploy/crds; 
   --namespace NS          of the stages, incidents and Leases; default ${places.locks}
   --watermarks-in NS      of watermarks; default ${places.watermarks}
   --runs-in NS            of runs and target records; default ${places.runs}
-  --agent                 with the coding agent, which needs the Secret interlock-agent (docs/agent.md)
+  --agent                 with the agent, which needs the Secret interlock-agent (docs/agent.md)
   --agents-in NS          of the Jobs in which it runs; default ${places.agents}
   --gateway-tls SECRET    have the gateway serve TLS with this Secret of the type kubernetes.io/tls`,
   example: "interlock manifests --image registry.example/interlock:0.1.0 | kubectl apply -f -",

@@ -102,7 +102,7 @@ export const notify: Command<CommandContext> = {
 /** `interlock agent` */
 export const agent: Command<CommandContext> = {
   name: "agent",
-  about: "Start only the coding agent, which reviews merge requests and works on comments and issues",
+  about: "Start only the agent, which reviews merge requests and works on comments and issues",
   usage: `interlock agent [OPTIONS]
 
 Works on coding tasks on the API server that --kubeconfig names, with the GitLab, Jira and command that the configuration

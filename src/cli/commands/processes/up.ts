@@ -89,7 +89,7 @@ function forgetful(loaded: LoadedConfig): string {
     .join("");
 }
 
-/** Whom the coding agent works for, and how it hears of what there is to do. */
+/** Whom the agent works for, and how it hears of what there is to do. */
 function agentLines(config: Config, gatewayUrl: string): string {
   const { gitlab, jira } = config;
   if (!hasAgent(config)) return "";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 /** What the scripted agent does: the steps of the first case that fits its request. Without one it answers and changes nothing. */
-export interface AgentScript {
+export interface CoderScript {
   readonly cases: readonly AgentCase[];
 }
 
@@ -11,11 +11,11 @@ export interface AgentCase {
   readonly kind?: "review" | "edit";
   /** A pattern for the request as JSON. */
   readonly matches?: string;
-  readonly steps: readonly AgentStep[];
+  readonly steps: readonly CoderStep[];
 }
 
 /** Paths are within the work tree, except those of witnesses, counters and pids. */
-export type AgentStep =
+export type CoderStep =
   | { readonly do: "write" | "append"; readonly path: string; readonly text: string }
   | { readonly do: "replace"; readonly path: string; readonly from: string; readonly to: string }
   | { readonly do: "rename"; readonly from: string; readonly to: string }
@@ -48,27 +48,27 @@ export type AgentStep =
   /** Exactly this, instead of an answer. */
   | { readonly do: "say" | "complain"; readonly text: string }
   | { readonly do: "flood"; readonly bytes: number; readonly to?: "stdout" | "stderr" }
-  | { readonly do: "answer"; readonly value: AgentAnswer }
+  | { readonly do: "answer"; readonly value: CoderAnswer }
   | { readonly do: "exit"; readonly code: number }
   | { readonly do: "kill"; readonly signal: string }
   | {
       readonly do: "times";
       readonly counter: string;
       readonly first: number;
-      readonly steps: readonly AgentStep[];
-      readonly otherwise: readonly AgentStep[];
+      readonly steps: readonly CoderStep[];
+      readonly otherwise: readonly CoderStep[];
     };
 
-export interface AgentAnswer {
+export interface CoderAnswer {
   readonly summary?: string;
   readonly commitMessage?: string;
   readonly findings?: readonly object[];
 }
 
 /** A command that runs the scripted agent; its script is written to the folder, which must not be its work tree. */
-export async function codingAgent(folder: string, script: AgentScript | readonly AgentStep[]): Promise<string[]> {
+export async function scriptedCoder(folder: string, script: CoderScript | readonly CoderStep[]): Promise<string[]> {
   const file = join(folder, `agent-${randomUUID()}.json`);
   await writeFile(file, JSON.stringify("cases" in script ? script : { cases: [{ steps: script }] }));
   // Not beside this file: benches run it from where it was compiled to. Tests and benches start at the root.
-  return [process.execPath, resolve("test/doubles/coding-agent.mjs"), file];
+  return [process.execPath, resolve("test/doubles/scripted-coder.mjs"), file];
 }

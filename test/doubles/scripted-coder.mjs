@@ -15,8 +15,8 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// A coding agent that does what a script says, good or bad. Its request comes on standard input; the script is the file
-// named by its argument, or the JSON in CODING_AGENT_SCRIPT. `coding-agent.ts` says what a script looks like.
+// A coder that does what a script says, good or bad. Its request comes on standard input; the script is the file
+// named by its argument, or the JSON in CODER_SCRIPT. `scripted-coder.ts` says what a script looks like.
 
 const request = JSON.parse(readFileSync(0, "utf8"));
 const answer = request.kind === "review" ? { summary: "Looked at it.", findings: [] } : { summary: "Done." };
@@ -29,7 +29,7 @@ async function main() {
 
 function readScript() {
   const [, , file] = process.argv;
-  return JSON.parse(file ? readFileSync(file, "utf8") : (process.env.CODING_AGENT_SCRIPT ?? '{"cases":[]}'));
+  return JSON.parse(file ? readFileSync(file, "utf8") : (process.env.CODER_SCRIPT ?? '{"cases":[]}'));
 }
 
 /** Of the first case that fits the request. */

@@ -3,13 +3,13 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AgentScript, type AgentStep, codingAgent } from "./coding-agent.ts";
+import { type CoderScript, type CoderStep, scriptedCoder } from "./scripted-coder.ts";
 
 let folder: string;
 let tree: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "coding-agent-"));
+  folder = mkdtempSync(join(tmpdir(), "coder-"));
   tree = join(folder, "tree");
   mkdirSync(tree);
   writeFileSync(join(tree, "a.txt"), "one\n");
@@ -47,13 +47,13 @@ describe("the scripted agent", () => {
   it("finds what its environment, its folder and the list of processes give away", async () => {
     mkdirSync(join(tree, ".git"));
     writeFileSync(join(tree, ".git/config"), "url = https://oauth2:glpat-config@example.com/\n");
-    const look: AgentStep[] = [{ do: "look-for-secrets", pattern: "glpat-\\w+|agent-[\\w-]+\\.json" }];
+    const look: CoderStep[] = [{ do: "look-for-secrets", pattern: "glpat-\\w+|agent-[\\w-]+\\.json" }];
     const { answer } = await run(look, { kind: "edit" }, { TOKEN: "glpat-own" });
     expect(answer.summary).toMatch(/glpat-own.* glpat-config.* agent-.*\.json/);
   });
 
   it("finds what its parent's environment gives away", async () => {
-    const command = await codingAgent(folder, [{ do: "look-for-secrets", pattern: "glpat-\\w+" }]);
+    const command = await scriptedCoder(folder, [{ do: "look-for-secrets", pattern: "glpat-\\w+" }]);
     const parent = ["-c", '"$@"; exit $?', "sh", "env", "-u", "TOKEN", ...command];
     const env = { PATH: process.env["PATH"], TOKEN: "glpat-parent" };
     const out = execFileSync("sh", parent, { cwd: tree, env, input: '{"kind":"edit"}' });
@@ -74,7 +74,7 @@ describe("the scripted agent", () => {
 
   it("fails at first and not later", async () => {
     const counter = join(folder, "counter");
-    const script: AgentStep[] = [
+    const script: CoderStep[] = [
       {
         do: "times",
         counter,
@@ -100,7 +100,7 @@ describe("the scripted agent", () => {
         },
         { kind: "review", steps: [{ do: "answer", value: { findings: [{ path: "a.txt", line: 1 }] } }] },
       ],
-    } satisfies AgentScript;
+    } satisfies CoderScript;
     const request = { kind: "edit", issue: { key: "SHOP-7" } };
     expect((await run(script, request)).answer.summary).toBe("seven");
     expect((await run(script, { kind: "review" })).answer.findings).toEqual([{ path: "a.txt", line: 1 }]);
@@ -142,11 +142,11 @@ interface Ran {
 }
 
 async function run(
-  script: AgentScript | readonly AgentStep[],
+  script: CoderScript | readonly CoderStep[],
   request: object = { kind: "edit" },
   env: Record<string, string> = {},
 ): Promise<Ran> {
-  const [command = "", ...args] = await codingAgent(folder, script);
+  const [command = "", ...args] = await scriptedCoder(folder, script);
   const child = spawn(command, args, { cwd: tree, env: { PATH: process.env["PATH"], ...env } });
   child.stdin.end(JSON.stringify(request));
   let [out, err] = ["", ""];
