@@ -1,0 +1,6 @@
+import { foundationMutants } from "./foundations.ts";
+import type { Mutant } from "./mutant.ts";
+import { policyMutants } from "./policy.ts";
+import { stageMutants } from "./stages.ts";
+
+export const allMutants: readonly Mutant[] = [...policyMutants, ...stageMutants, ...foundationMutants];

@@ -1,0 +1,134 @@
+import { mutantsOf } from "./mutant.ts";
+
+export const stageMutants = [
+  ...mutantsOf({ file: "src/executor/decide.ts", suite: "src/executor/decide.test.ts" }, [
+    ["starts a run without the target", "if (!holdsTarget) return admitOrSkip(snapshot, plan);", ""],
+    ["runs without the approval", "if (unapproved) return", "if (unapproved && !plan) return"],
+    ["admits a deleted execution", "if (execution.metadata.deletionTimestamp) return settle(snapshot);", ""],
+    ["ignores a cancellation before the run", "if (cancel) return cancelledBefore(snapshot, cancel);", ""],
+    ["takes another execution's run for its own", 'if (run.owner.kind !== "us") return makeRoom(snapshot, run);', ""],
+    ["deletes a running run", 'state.kind !== "running" && owner.kind', "owner.kind"],
+    [
+      "follows a run of the same name",
+      "snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined",
+      "snapshot.run",
+    ],
+    ["completes a failure whose pods still run", "run.failure?.unfinished\n", "!run.failure\n"],
+    [
+      "starts a run that is to be cancelled",
+      "return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);",
+      "return start(snapshot, run);",
+    ],
+    ["cancels a run again and again", "if (cancel && !run.cancelledBecause)", "if (cancel)"],
+    ["keeps a run whose target is lost", 'return "TargetLost";', "return undefined;"],
+    ["never times out", 'snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined', "undefined"],
+  ]),
+  ...mutantsOf({ file: "src/executor/retention.ts", suite: "src/executor/retention.test.ts" }, [
+    ["removes the record of a held target", "if (status?.holder || ends", "if (ends"],
+    ["removes executions that an incident owns", "if (metadata.ownerReferences?.length) return undefined;", ""],
+    ["removes an execution that its cooldown needs", "history ? Math.max(untilMs,", "!history ? Math.max(untilMs,"],
+  ]),
+  ...mutantsOf({ file: "src/orchestrator/decide.ts", suite: "src/orchestrator/decide.test.ts" }, [
+    ["acts on a deleted incident", "if (metadata.deletionTimestamp) return nothing;", ""],
+    ["ignores a cancellation", "if (cancel) return cancelIncident(snapshot, cancel);", ""],
+    ["keeps the old diagnosis", "if (again) return again;", ""],
+    ["diagnoses again while an execution runs", " || unfinished.length > 0) return undefined;", ") return undefined;"],
+    ["accepts a late approval", 'status.decision === "Approved" && !isLate', 'status.decision === "Approved"'],
+    ["expires an approval one moment late", "nowMs >= requiredByMs ?", "nowMs > requiredByMs ?"],
+    ["waits for the approval of a resolved incident", "if (resolvedAt !== undefined) {", "if (!approval) {"],
+    [
+      "takes a cancelled execution for a failure",
+      "if (status.failureDetails.cancellation) {",
+      "if (!status.failureDetails) {",
+    ],
+    ["gives up one moment late", "if (nowMs < deadlineMs)", "if (nowMs <= deadlineMs)"],
+    ["ignores the timeout of the workflow", 'parseDuration(workflow?.spec.timeout ?? "") ?? 0', "0"],
+    ["forgets the newest incident of a fingerprint", "if (isNewest && incident.status)", "if (!incident.status)"],
+    [
+      "ignores the cooldown when it forgets",
+      "settings.ineffective.withinMs, cooldownMs)",
+      "settings.ineffective.withinMs)",
+    ],
+  ]),
+  ...mutantsOf({ file: "src/orchestrator/route.ts", suite: "src/orchestrator/route.test.ts" }, [
+    [
+      "routes a cancelled incident",
+      "metadata.deletionTimestamp || cancelRequestOn(incident) ||",
+      "metadata.deletionTimestamp ||",
+    ],
+    [
+      "starts beside an execution that does the same",
+      "join(incident, view) ?? ask(incident, view)",
+      "ask(incident, view)",
+    ],
+    ["follows an execution with other parameters", " && textOf(spec.parameters ?? {}) === textOf(parameters)", ""],
+    ["follows a later execution", "?? same[0]", "?? same.at(-1)"],
+    [
+      "starts without the approval",
+      "if (!entry?.spec.approval?.required) return undefined;",
+      "if (entry) return undefined;",
+    ],
+    ["asks again after an approval", 'if (known?.status?.decision === "Approved") return undefined;', ""],
+  ]),
+  ...mutantsOf({ file: "src/gateway/decide.ts", suite: "src/gateway/decide.test.ts" }, [
+    ["opens an incident for each report", 'if (isOpen(newest)) return { do: "count", incident: newest };', ""],
+    ["numbers incidents from one", " ?? 0) + 1 };", " ?? 0) * 0 + 1 };"],
+    ["opens an incident for a series that has ended", "signal.firingAt <= resolvedAt", "signal.firingAt > resolvedAt"],
+    ["loses counts of another writer", "{ ...earlier, [counted.writer]: own }", "{ [counted.writer]: own }"],
+    ["counts backwards", "Math.max(earlier[counted.writer] ?? 0, counted.count)", "counted.count"],
+    ["resolves an incident that still fires", "...(fires ? {} : {", "...({"],
+    [
+      "keeps more series than it may",
+      "Object.keys(series).length < maxSeries",
+      "Object.keys(series).length <= maxSeries",
+    ],
+    [
+      "keeps the first of two beginnings",
+      "one !== undefined && one < other ? one : other",
+      "one !== undefined && one > other ? one : other",
+    ],
+  ]),
+  ...mutantsOf({ file: "src/notify/decide.ts", suite: "src/notify/decide.test.ts" }, [
+    [
+      "retries before it is time",
+      "Date.parse(status.nextAttemptTime) > nowMs",
+      "Date.parse(status.nextAttemptTime) < nowMs",
+    ],
+    ["delivers again to a channel that has it", "!isDelivered(name, attempts) &&", ""],
+    ["retries what a channel refuses", 'status === "refused"', 'status === "success"'],
+    [
+      "tries once too often",
+      "triesOn(name, attempts) < settings.maxAttempts",
+      "triesOn(name, attempts) <= settings.maxAttempts",
+    ],
+    ["digests in every notice", "oldest.metadata.uid !== notice.metadata.uid", "!oldest.metadata"],
+    [
+      "calls a partial delivery complete",
+      'delivered.length > 0 ? "PartiallySent" : "Failed"',
+      'delivered.length > 0 ? "Sent" : "Failed"',
+    ],
+    [
+      "removes a notice too early",
+      'leftMs > 0 ? { do: "wait", ms: leftMs } : { do: "remove" }',
+      'leftMs < 0 ? { do: "wait", ms: leftMs } : { do: "remove" }',
+    ],
+  ]),
+  ...mutantsOf({ file: "src/notify/route.ts", suite: "src/notify/route.test.ts" }, [
+    ["ignores the severity", "fits(spec.severity, route.severity) &&", ""],
+    ["ignores the target", 'fits(spec.context?.targetResource ?? "", route.target)', "true"],
+    ["matches patterns at the beginning only", "|| !value.endsWith(last) ", ""],
+  ]),
+  ...mutantsOf({ file: "src/agent/decide.ts", suite: "src/agent/decide.test.ts" }, [
+    ["works during a pause", 'if (paused) return { do: "pause"', 'if (paused && !task) return { do: "pause"'],
+    ["overtakes a task on the same branch", "inOrder(other, task) < 0", "inOrder(other, task) > 0"],
+    ["waits behind a closed task", "!isClosed(other) && ", ""],
+    ["works on a cancelled task that has not begun", 'begunAt(task) ? { do: "work" } :', 'task ? { do: "work" } :'],
+    ["forgets issues like other tasks", 'spec.type === "Issue" ? issuesKept : 1', "1"],
+    ["acknowledges again and again", "!status?.steps?.some(", "status?.steps?.some("],
+  ]),
+  ...mutantsOf({ file: "src/agent/access.ts", suite: "src/agent/access.test.ts" }, [
+    ["serves forks although it must not", 'if (isFork && forks === "never")', "if (isFork && !forks)"],
+    ["serves forks without a request", 'forks === "onRequest" && !isRequested', "!forks"],
+    ["refuses the lowest role that may", "if (level >= minAccessLevel)", "if (level > minAccessLevel)"],
+  ]),
+];
