@@ -70,6 +70,13 @@ describe("a coding task", () => {
     expect(decision(task(making), [], [pause()]).do).toBe(expected);
   });
 
+  it("that solves an issue is remembered longer, because the issue may be read again", () => {
+    const { spec, ...rest } = task({ phase: "Completed", endedAgoMs: day });
+    const issue = { ...rest, spec: { ...spec, type: "Issue" } } as CodingTask;
+
+    expect(decision(issue)).toEqual({ do: "look-again", inMs: 29 * day });
+  });
+
   it("names the pause that it waits for, and keeps its steps and attempts", () => {
     const waiting = task({ phase: "Waiting", attempts: 1, nextAttemptInMs: 30_000 });
 

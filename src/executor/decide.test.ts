@@ -21,6 +21,12 @@ const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600
 
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const minute = 60_000;
+const runningStatus: WorkflowExecutionStatus = {
+  phase: "Running",
+  startTime: iso(now - minute),
+  pipelineRunRef: { name: "wfe-1", namespace: "runs", uid: "run-1", kind: "PipelineRun" },
+  pipelineRunStatus: { status: "Unknown" },
+};
 
 describe("a new execution", () => {
   it("is marked first, so that it is found and kept whatever happens next", () => {
@@ -108,12 +114,7 @@ describe("a pending execution", () => {
 });
 
 describe("a running execution", () => {
-  const running = execution({
-    phase: "Running",
-    startTime: iso(now - minute),
-    pipelineRunRef: { name: "wfe-1", namespace: "runs", uid: "run-1", kind: "PipelineRun" },
-    pipelineRunStatus: { status: "Unknown" },
-  });
+  const running = execution(runningStatus);
 
   it.each<[string, Partial<Snapshot>, readonly string[]]>([
     ["starts its run", { run: run({ kind: "suspended" }) }, ["record", "start-run", "announce"]],
@@ -339,3 +340,45 @@ function target(): ObjectTarget {
 function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+describe("an execution that an operator cancels", () => {
+  const annotations = { "kubernaut.ai/cancel-requested": "not now", "kubernaut.ai/cancel-requested-by": "kim" };
+  const cancelled = (status: WorkflowExecutionStatus) => {
+    const { metadata, ...rest } = execution(status);
+    return { ...rest, metadata: { ...metadata, annotations } };
+  };
+
+  it("before its run is created never runs", () => {
+    const { actions } = decide(snapshot({ execution: cancelled({ phase: "Pending" }), record: heldBy("me") }));
+
+    expect(actions.map(({ do: action }) => action)).not.toContain("create-run");
+    expect(steps({ actions })).toContain("set-status Failed");
+  });
+
+  it("before its run is started has the run cancelled instead", () => {
+    const next = decide(
+      snapshot({ execution: cancelled(runningStatus), record: heldBy("me"), run: run({ kind: "suspended" }) }),
+    );
+
+    expect(steps(next)).toEqual(["record", "record", "cancel-run"]);
+  });
+});
+
+describe("an execution whose target another one holds by now", () => {
+  it("does not start its run", () => {
+    const next = decide(
+      snapshot({ execution: execution(runningStatus), record: heldBy("other"), run: run({ kind: "suspended" }) }),
+    );
+
+    expect(steps(next)).toEqual(["record", "cancel-run"]);
+  });
+});
+
+describe("an execution of a workflow that requires an approval", () => {
+  it("fails without one", () => {
+    const entry = { metadata: { name: "cleanup", uid: "entry" }, spec: { approval: { required: true } } };
+    const next = decide(snapshot({ plan: { ...plan(), entry: entry as ValidPlan["entry"] } }));
+
+    expect(steps(next)).toEqual(["set-status Failed", "announce"]);
+  });
+});

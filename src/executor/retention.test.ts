@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy } from "../policy/index.ts";
-import type { ExecutionEnd, RemediationTargetStatus, WorkflowHistory } from "../resources/index.ts";
-import { recordKeptUntilMs } from "./retention.ts";
+import type { ExecutionEnd, RemediationTargetStatus, WorkflowExecution, WorkflowHistory } from "../resources/index.ts";
+import { executionKeptUntilMs, recordKeptUntilMs, retentionEndMs } from "./retention.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 const minute = 60_000;
 const created = Date.parse("2026-03-01T12:00:00.000Z");
@@ -76,3 +77,26 @@ function ack(atMs: number) {
 function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+describe("an execution", () => {
+  const completed = {
+    metadata: { name: "wfe-a", namespace: "ns", uid: "u" },
+    spec: { workflowRef: { workflowId: "cleanup", containerImage: "x" }, targetResource: "node/worker-1" },
+    status: { phase: "Completed", completionTime: iso(created) },
+  } as unknown as WorkflowExecution;
+
+  it("is kept by the incident that owns it", () => {
+    const ownerReferences = [{ apiVersion: "v1", kind: "RemediationRequest", name: "rr-1", uid: "rr" }];
+    const owned = { ...completed, metadata: { ...completed.metadata, ownerReferences } };
+
+    expect(retentionEndMs(owned, settings)).toBeUndefined();
+    expect(retentionEndMs(completed, settings)).toBe(created + settings.retentionMs);
+  });
+
+  it("is kept as long as its cooldown needs it", () => {
+    const plan = { kind: "valid", cooldownMs: 900 * minute };
+    const world = { execution: completed, plan, record: undefined, settings } as unknown as Snapshot;
+
+    expect(executionKeptUntilMs(world, end())).toBe(created + 900 * minute);
+  });
+});

@@ -479,3 +479,56 @@ function noMatch() {
 function at(minutes: number): string {
   return new Date(now + minutes * minute).toISOString();
 }
+
+describe("an incident that an operator cancels", () => {
+  it("is closed", () => {
+    const { metadata, ...rest } = incident();
+    const annotations = { "kubernaut.ai/cancel-requested": "not now", "kubernaut.ai/cancel-requested-by": "kim" };
+    const { actions } = decide(snapshot({ incident: { ...rest, metadata: { ...metadata, annotations } } }));
+
+    expect(actions).toContainEqual(
+      expect.objectContaining({ do: "set-status", status: expect.objectContaining({ outcome: "Cancelled" }) }),
+    );
+  });
+
+  it("through its execution is closed, and no failure is reported", () => {
+    const cancellation = { by: "kim", reason: "not now" };
+    const failureDetails = { reason: "Cancelled", message: "", wasExecutionFailure: false, cancellation };
+    const { actions } = decide(
+      snapshot({
+        incident: incident("Executing", { diagnosis: diagnosis(), executionRefs: [{ name: "rr-1-1", uid: "run" }] }),
+        execution: execution({ phase: "Failed", completionTime: at(0), failureDetails }),
+      }),
+    );
+
+    expect(actions).toContainEqual(
+      expect.objectContaining({ do: "set-status", status: expect.objectContaining({ outcome: "Cancelled" }) }),
+    );
+  });
+});
+
+describe("the time that an incident", () => {
+  const hour = 60 * minute;
+
+  it("waits for its execution is at least the timeout of the workflow", () => {
+    const workflow = { spec: { workflowId: "cleanup", timeout: "10h" } } as NonNullable<Snapshot["workflow"]>;
+    const { requeueAfterMs } = decide(
+      snapshot({
+        incident: incident("Executing", { diagnosis: diagnosis(), executionRefs: [{ name: "rr-1-1", uid: "run" }] }),
+        execution: execution({ phase: "Running" }),
+        unfinished: [execution({ phase: "Running" })],
+        workflow,
+      }),
+    );
+
+    expect(requeueAfterMs).toBeGreaterThan(9 * hour);
+  });
+
+  it("is kept is at least the cooldown of the workflow", () => {
+    const workflow = { spec: { workflowId: "cleanup", cooldown: "9000h" } } as NonNullable<Snapshot["workflow"]>;
+    const recorded = { type: "Recorded", status: "True", reason: "x", message: "", lastTransitionTime: at(0) };
+    const closed = incident("Completed", { outcome: "Remediated", completedAt: at(0), conditions: [recorded] });
+
+    expect(decide(snapshot({ incident: closed, workflow })).requeueAfterMs).toBe(9_000 * hour);
+  });
+});

@@ -91,6 +91,13 @@ describe("in its target's turn, an incident", () => {
       "Executing follows b",
     ],
     [
+      "follows the oldest of several that do the same",
+      waiting(),
+      { executions: [execution("b", "Pending"), { ...execution("a", "Pending"), ...older("a") }] },
+      "Executing follows a",
+    ],
+    ["that is cancelled gets nothing", cancelled(waiting()), {}, "nothing"],
+    [
       "does not follow one with other parameters",
       waiting(),
       { executions: [execution("a", "Running", { keep: "9" })] },
@@ -276,6 +283,15 @@ function settings(): TargetView["settings"] {
     retentionMs: 24 * 60 * minute,
     engine: "local",
   };
+}
+
+function older(uid: string): Pick<WorkflowExecution, "metadata"> {
+  return { metadata: { ...execution(uid, "Pending").metadata, creationTimestamp: at(-2) } };
+}
+
+function cancelled(incident: RemediationRequest): RemediationRequest {
+  const annotations = { "kubernaut.ai/cancel-requested": "not now", "kubernaut.ai/cancel-requested-by": "kim" };
+  return { ...incident, metadata: { ...incident.metadata, annotations } };
 }
 
 function waiting(status: object = {}, phase = "Analyzing"): RemediationRequest {

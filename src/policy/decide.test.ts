@@ -23,6 +23,18 @@ describe("the decision table", () => {
     ["it failed once before acting, just now", {}, { record: ended(...failures(1)) }, "RecentlyRemediated backoff"],
     ["it succeeded a minute ago", {}, { record: ended(success(1)) }, "RecentlyRemediated cooldown"],
     [
+      "the execution that succeeded a minute ago was deleted",
+      {},
+      { record: ended({ ...success(1), cooldownEnded: true }) },
+      "allow",
+    ],
+    [
+      "an incident of its cause is open",
+      { incident: { sinceMs: now, causes: [{ incident: "rr-1", rule: "disk", within: "node/worker-node-1" }] } },
+      {},
+      "CauseOpen",
+    ],
+    [
       "the fix succeeded three times and the incident came back",
       { incident: { sinceMs: now } },
       { record: ended(success(10), success(20), success(30)) },
@@ -56,6 +68,14 @@ describe("the decision table", () => {
       [7, "passes"],
       [8, "passes"],
     ]);
+  });
+});
+
+describe("the evidence of a block", () => {
+  it("names the rest of a wait in whole seconds, rounded up", () => {
+    const decision = decide(request(), situation({ record: ended(success(1)), nowMs: now + 1 }));
+
+    expect(decision.message).toContain("; 4m of its cooldown left; clears at 2026-03-01T12:04:00.000Z");
   });
 });
 

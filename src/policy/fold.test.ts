@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Acknowledgement, ExecutionEnd, Ineffectiveness, RemediationTargetStatus } from "../resources/index.ts";
 import { keptEnds } from "../resources/index.ts";
-import { foldAck, foldEnd, foldIneffective, historyOf, isFolded, withHolder } from "./fold.ts";
+import { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isFolded, withHolder } from "./fold.ts";
 import { defaultPolicy } from "./settings.ts";
 
 const { backoff } = defaultPolicy;
@@ -45,7 +45,36 @@ describe("facts about a target", () => {
     const history = historyOf(folded([blocking, ...later].map(fact)), "cleanup");
 
     expect(history?.recentEnds).toHaveLength(keptEnds);
+    expect(history?.recentEnds[0]?.executionUid).toBe("s49");
     expect(history?.lastExecutionFailure?.executionUid).toBe("blocking");
+  });
+});
+
+describe("the holder of a target", () => {
+  const holder = {
+    ...{ executionUid: "a", executionName: "wfe-a", executionNamespace: "ns" },
+    ...{ workflowId: "cleanup", engine: "tekton" as const, since: at(0) },
+  };
+
+  it("is removed by its own execution only", () => {
+    const status = withHolder({}, holder);
+
+    expect(freeHolder(status, "b")).toEqual(status);
+    expect(freeHolder(status, "a")).toEqual({});
+  });
+});
+
+describe("the later of two ends", () => {
+  it("is found by time, however the times are written", () => {
+    const early = { ...success("early", 0), completedAt: "2026-03-01T12:00:00Z" };
+    const late = { ...success("late", 0), completedAt: "2026-03-01T12:00:00.500Z" };
+
+    for (const ends of [
+      [early, late],
+      [late, early],
+    ]) {
+      expect(historyOf(folded(ends.map(fact)), "cleanup")?.lastSuccess?.executionUid).toBe("late");
+    }
   });
 });
 

@@ -21,11 +21,6 @@ export const foundationMutants = [
       ],
       ["forgets the waiters behind", "waiters.slice(place + 1)", "[]"],
       ["lets the time of a lease go back", "Number.isNaN(last) || wallMs > last ? wallMs : last + 1", "wallMs"],
-      [
-        "removes a lease that is held",
-        'holderOf(unchanged.lease) === "" ? unchanged.since : expiry(unchanged)',
-        "unchanged.since",
-      ],
     ],
   ),
   ...mutantsOf(
@@ -42,6 +37,20 @@ export const foundationMutants = [
         "return isClaimed(lease);",
       ],
       ["never forgets a settled claim", 'if (!(leftMs > 0)) return { do: "take" };', ""],
+    ],
+  ),
+  ...mutantsOf(
+    {
+      file: "src/coordination/kubernetes/lease-rules.ts",
+      suite: "src/coordination/kubernetes/lease-sweep.test.ts",
+    },
+    [
+      ["removes a lease before it is idle", "Math.max(freeAt, unchanged.since + idleMs)", "freeAt"],
+      [
+        "removes a lease that is held",
+        'holderOf(unchanged.lease) === "" ? unchanged.since : expiry(unchanged)',
+        "unchanged.since",
+      ],
     ],
   ),
   ...mutantsOf({ file: "src/time/backoff.ts", suite: "src/time/backoff.test.ts" }, [
@@ -95,7 +104,6 @@ export const foundationMutants = [
       "if (!known)",
     ],
     ["accepts a namespace for a kind without one", "if (!known.namespaced && namespace !== undefined)", "if (!known)"],
-    ["accepts a cluster called git", 'isDnsLabel(text) && text !== "git"', "isDnsLabel(text)"],
     ["accepts names that are too long", "if (name.length > 253) return false;", ""],
   ]),
   ...mutantsOf({ file: "src/sources/alertmanager/subject.ts", suite: "src/sources/alertmanager/subject.test.ts" }, [

@@ -5,6 +5,8 @@ export const policyMutants = [
     ["reports the last check that blocks", "checks.find(", "checks.findLast("],
     ["runs although observe mode is on", "if (settings.observe)", "if (!settings)"],
     ["runs a workflow that is only observed", "if (workflow?.observe)", "if (!workflow)"],
+  ]),
+  ...mutantsOf({ file: "src/policy/decide.ts", suite: "src/policy/observe.test.ts" }, [
     ["observes only exact targets", "observed === target || isInside", "observed === target"],
   ]),
   ...mutantsOf({ file: "src/policy/checks.ts", suite: "src/policy/decide.test.ts" }, [

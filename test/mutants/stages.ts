@@ -13,7 +13,7 @@ export const stageMutants = [
       "snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined",
       "snapshot.run",
     ],
-    ["completes a failure whose pods still run", "run.failure?.unfinished\n", "!run.failure\n"],
+    ["completes a failure whose pods still run", "run.failure?.unfinished ? requeueAfter(1_000) : ", ""],
     [
       "starts a run that is to be cancelled",
       "return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);",

@@ -29,6 +29,7 @@ describe("a JSON patch", () => {
     [{ op: "add", path: "/a/01", value: 1 }],
     [{ op: "add", path: "b", value: 1 }],
     [{ op: "add", path: "/__proto__/x", value: 1 }],
+    [{ op: "add", path: "/__proto__", value: {} }],
     [{ op: "copy", path: "/b" }],
     [{ op: "frob", path: "/a" }],
     ["nothing"],

@@ -71,6 +71,24 @@ describe("a work queue", () => {
     expect(delays).toEqual([100, 200, 400, 500, 0, 100]);
   });
 
+  it("starts the backoff over when work asked to be repeated", async () => {
+    const { queue, clock } = setUp();
+    const delays: (number | undefined)[] = [];
+    queue.add("a");
+    for (const outcome of [
+      { kind: "failed" },
+      { kind: "failed" },
+      { kind: "again", inMs: 0 },
+      { kind: "failed" },
+    ] as const) {
+      while (queue.depth === 0) await clock.advance(resolutionMs);
+      queue.take();
+      delays.push(queue.finish("a", outcome));
+    }
+
+    expect(delays).toEqual([100, 200, undefined, 100]);
+  });
+
   it("does not make a key wait for its backoff that was added for another reason", () => {
     const { queue } = setUp();
     queue.add("a");

@@ -109,3 +109,14 @@ describe("a configured network", () => {
     expect(["::ffff:10.1.2.3", "64:ff9b::10.1.2.3", "::ffff:10.2.0.1"].map(some.allows)).toEqual([true, true, false]);
   });
 });
+
+describe("a host name", () => {
+  it("is refused if any of its addresses is denied", async () => {
+    const found = ["1.1.1.1", "10.0.0.1"].map((address) => ({ address, family: 4 }));
+    const { lookup } = addresses([], (_hostname, done) => done(null, found));
+
+    const error = await new Promise((resolve) => lookup("example.com", { all: true }, resolve));
+
+    expect(error).toMatchObject({ name: "AddressRefused" });
+  });
+});

@@ -51,6 +51,10 @@ describe("a target in any spelling", () => {
     ["deployment/api", "has no namespace, and a deployment lives in one: write namespace/deployment/name"],
     ["default/node/w1", "has a namespace, and a node lives in none: write node/name"],
     [
+      `node/${"a".repeat(254)}`,
+      "has no valid name for a node: at most 253 of a-z, 0-9, - and ., every part beginning and ending with a letter or digit",
+    ],
+    [
       "web/rollout/shop",
       'has the kind "rollout", which is not built in: write other kinds with their group, as in certificate.cert-manager.io',
     ],
