@@ -5,7 +5,7 @@ import { faultsOfAll, faultsOfServers } from "./faults.ts";
 const faults = [...faultsOfAll, ...faultsOfServers, "lock deleted by a third party", "idle lease removed"];
 
 describe("locks as Kubernetes Leases", () => {
-  holdsInSimulation({ protocol: "kubernetes-locks", from: 1, seeds: 10_000 }, faults);
+  holdsInSimulation({ protocol: "kubernetes-locks", from: 1, seeds: 3_000 }, faults);
   mutantsAreCaught("kubernetes-locks");
 });
 

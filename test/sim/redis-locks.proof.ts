@@ -14,7 +14,7 @@ const faults = [
 ];
 
 describe("locks in Redis", () => {
-  holdsInSimulation({ protocol: "redis-locks", from: 1, seeds: 10_000 }, faults);
+  holdsInSimulation({ protocol: "redis-locks", from: 1, seeds: 4_000 }, faults);
   mutantsAreCaught("redis-locks");
 });
 
@@ -24,6 +24,6 @@ describe("the order of locks in Redis", () => {
 });
 
 describe("locks in one process", () => {
-  holdsInSimulation({ protocol: "memory-locks", from: 1, seeds: 10_000 }, ["pause", "work hangs", "caller gives up"]);
+  holdsInSimulation({ protocol: "memory-locks", from: 1, seeds: 4_000 }, ["pause", "work hangs", "caller gives up"]);
   mutantsAreCaught("memory-locks");
 });
