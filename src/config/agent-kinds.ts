@@ -1,51 +1,35 @@
+import { z } from "../schema/index.ts";
 import { formatDuration, parseDuration } from "../time/index.ts";
-import { type Kind, type ParsedSetting, wrong } from "./kinds.ts";
+import { type Kind, listKind, notation, settingKind } from "./kinds.ts";
 
-/** Things that somebody else named, with commas between them. */
+/** Names that another system defines, with commas between them. */
 export function names(what: string): Kind<readonly string[]> {
-  const expects = `${what}, with commas between them`;
-  return {
-    expects,
+  return listKind({
+    expects: `${what}, with commas between them`,
     limits: "With commas between several.",
-    read(text) {
-      const parts = text.split(",").map((part) => part.trim());
-      return parts.includes("") ? wrong(text, `is not ${expects}`, expects) : { kind: "value", value: parts };
-    },
-    print: (value) => value.join(", "),
-  };
+    item: z.string().min(1),
+  });
 }
+
+const gitlabProject = z.string().regex(/^([1-9]\d*|[\w.+-]+(\/[\w.+-]+)+)$/);
 
 /** Projects on GitLab by their ids or paths, with commas between them. Case does not count in a path. */
 export function gitlabProjects(): Kind<readonly string[]> {
-  const expects = "projects such as group/app, group/team/tool or 4711, with commas between them";
-  return {
-    expects,
+  return listKind({
+    expects: "projects such as group/app, group/team/tool or 4711, with commas between them",
     limits: "Such as `group/app, 4711`.",
-    read(text) {
-      const parts = text.split(",").map((part) => part.trim());
-      return parts.every(isProject) ? { kind: "value", value: parts } : wrong(text, `is not ${expects}`, expects);
-    },
-    print: (value) => value.join(", "),
-  };
+    item: gitlabProject,
+  });
 }
 
-function isProject(text: string): boolean {
-  return /^([1-9]\d*|[\w.+-]+(\/[\w.+-]+)+)$/.test(text);
-}
-
-/** Where something begins that was never read before: now, or so many milliseconds before. */
+/** Where polling begins for a project that was never polled: now, or so many milliseconds before. */
 export function beginning(): Kind<"now" | number> {
-  const expects = "now, or a duration such as 1h for what was an hour ago";
-  return {
-    expects,
+  return settingKind({
+    expects: "now, or a duration such as 1h for what was an hour ago",
     limits: "`now`, or a duration.",
-    read(text) {
-      if (text === "now") return { kind: "value", value: "now" };
-      const ms = parseDuration(text);
-      return ms === undefined ? wrong(text, `is not ${expects}`, expects) : { kind: "value", value: ms };
-    },
+    schema: z.union([z.literal("now"), notation(parseDuration)]),
     print: (value) => (value === "now" ? value : formatDuration(value)),
-  };
+  });
 }
 
 /** Where the issues of a Jira project are solved. */
@@ -66,39 +50,29 @@ const statusNames = { trigger: "triggerStatus", inProgress: "inProgressStatus", 
 
 /** Jira projects and their repositories, with semicolons between them. */
 export function jiraProjects(): Kind<readonly JiraProject[]> {
-  const expects =
-    "projects such as SHOP -> group/shop@main; OPS -> 4711, trigger=Ready, inProgress=Doing, inReview=Review, each key once";
-  return {
-    expects,
+  return settingKind({
+    expects:
+      "projects such as SHOP -> group/shop@main; OPS -> 4711, trigger=Ready, inProgress=Doing, inReview=Review, each key once",
     limits:
       '`KEY -> PROJECT@BRANCH`, with semicolons between several. The project is a path or an id on GitLab; without a branch, its default branch is meant. Statuses of that project alone follow with commas: `, trigger=…, inProgress=…, inReview=…`. JSON as in `{"mappings": {"KEY": {"gitlab_project_id": 1, "target_branch": "main"}}}` is taken, too.',
-    read(text) {
-      const projects = text.startsWith("{") ? projectsInJson(text) : text.split(";").filter(isWritten).map(projectIn);
-      const value = projects.filter((project) => project !== undefined);
-      const keys = new Set(value.map(({ project }) => project));
-      const areRight = value.length > 0 && value.length === projects.length && keys.size === value.length;
-      return areRight ? { kind: "value", value } : notProjects(text, expects);
-    },
+    schema: notation(projectsIn),
     print: (value) => value.map(printProject).join("; "),
-  };
+  });
 }
 
-/** A clone URL in the JSON form may hold a token, so nothing of that is repeated. */
-function notProjects(text: string, expects: string): ParsedSetting<never> {
-  return text.startsWith("{")
-    ? { kind: "wrong", wrong: "is not a mapping of projects", instead: expects }
-    : wrong(text, `is not ${expects}`, expects);
-}
-
-function isWritten(text: string): boolean {
-  return text.trim() !== "";
+function projectsIn(text: string): readonly JiraProject[] | undefined {
+  const lines = text.startsWith("{") ? linesInJson(text) : text.split(";").filter((part) => part.trim() !== "");
+  const projects = lines.map(projectIn);
+  const value = projects.filter((project) => project !== undefined);
+  const keys = new Set(value.map(({ project }) => project));
+  return value.length > 0 && keys.size === projects.length ? value : undefined;
 }
 
 function projectIn(text: string): JiraProject | undefined {
   const [place = "", ...options] = text.split(",").map((part) => part.trim());
   const [, project, repository = "", targetBranch] =
     /^([A-Z][A-Z0-9_]+)\s*->\s*([^\s@]+)(?:@([^\s@]+))?$/.exec(place) ?? [];
-  if (!project || !isProject(repository)) return undefined;
+  if (!project || !gitlabProject.safeParse(repository).success) return undefined;
   const statuses: Record<string, string> = {};
   for (const option of options) {
     const [, name = "", status = ""] = /^(\w+)\s*=\s*(.+)$/.exec(option) ?? [];
@@ -108,13 +82,19 @@ function projectIn(text: string): JiraProject | undefined {
   return { project, repository, ...(targetBranch && { targetBranch }), ...statuses };
 }
 
-/** What other agents call `JIRA_PROJECT_MAP`. Whatever else is in an entry, such as its clone URL, GitLab says itself. */
-function projectsInJson(text: string): readonly (JiraProject | undefined)[] {
+const projectMap = z.object({
+  mappings: z.record(
+    z.string(),
+    z.object({ gitlab_project_id: z.union([z.string(), z.number()]), target_branch: z.string().nullish() }),
+  ),
+});
+
+/** The format of `JIRA_PROJECT_MAP` in other agents. Other fields, such as the clone URL, are read from GitLab instead. */
+function linesInJson(text: string): readonly string[] {
   try {
-    const { mappings } = JSON.parse(text) as { readonly mappings: object };
-    return Object.entries(mappings).map(([project, entry]) => {
-      const { gitlab_project_id: id, target_branch: branch } = entry as Record<string, unknown>;
-      return projectIn(`${project} -> ${id}${branch === undefined ? "" : `@${branch}`}`);
+    return Object.entries(projectMap.parse(JSON.parse(text)).mappings).map(([project, entry]) => {
+      const { gitlab_project_id: id, target_branch: branch } = entry;
+      return `${project} -> ${id}${branch ? `@${branch}` : ""}`;
     });
   } catch {
     return [];

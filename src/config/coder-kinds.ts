@@ -1,26 +1,23 @@
-import { type Kind, wrong } from "./kinds.ts";
+import { z } from "../schema/index.ts";
+import { type Kind, listKind, notation, settingKind, wrong } from "./kinds.ts";
 
 /** A program and its arguments: a list in JSON, or words as a shell would split them. No shell ever sees it. */
 export function commandLine(): Kind<readonly string[]> {
-  const expects = 'a command such as claude -p --output-format json, or ["claude", "-p"]';
-  return {
-    expects,
+  return settingKind({
+    expects: 'a command such as claude -p --output-format json, or ["claude", "-p"]',
     limits:
       "A JSON list, or words with quotes where a word has spaces. Not run by a shell: variables, pipes and redirections mean nothing.",
-    read(text) {
-      const value = text.startsWith("[") ? wordsInJson(text) : wordsIn(text);
-      const isCommand = value?.[0] && !value.some((word) => word.includes("\0"));
-      return isCommand ? { kind: "value", value } : wrong(text, "is not a command", expects);
-    },
+    wrong: "is not a command",
+    schema: notation((text) => (text.startsWith("[") ? jsonIn(text) : wordsIn(text))).pipe(
+      z.array(z.string().refine((word) => !word.includes("\0"))).refine(([program]) => Boolean(program)),
+    ),
     print: (value) => JSON.stringify(value),
-  };
+  });
 }
 
-function wordsInJson(text: string): readonly string[] | undefined {
+function jsonIn(text: string): unknown {
   try {
-    const value = JSON.parse(text) as unknown;
-    const areWords = Array.isArray(value) && value.every((word) => typeof word === "string");
-    return areWords ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -65,39 +62,35 @@ function bytesIn(text: string): number | undefined {
 
 /** A user and group by their numbers. */
 export function userId(): Kind<{ readonly uid: number; readonly gid: number }> {
-  const expects = "a user id, or a user and a group id such as 1000:1000, but not root's";
-  return {
-    expects,
-    read(text) {
+  return settingKind({
+    expects: "a user id, or a user and a group id such as 1000:1000, but not root's",
+    schema: notation((text) => {
       const [, uid = "0", gid = uid] = /^(\d{1,9})(?::(\d{1,9}))?$/.exec(text) ?? [];
-      if (Number(uid) === 0 || Number(gid) === 0) return wrong(text, `is not ${expects}`, expects);
-      return { kind: "value", value: { uid: Number(uid), gid: Number(gid) } };
-    },
+      return Number(uid) === 0 || Number(gid) === 0 ? undefined : { uid: Number(uid), gid: Number(gid) };
+    }),
     print: ({ uid, gid }) => `${uid}:${gid}`,
-  };
+  });
 }
 
-/** What begins so is ours, or opens what is ours. */
+/** The beginnings of variables that hold or reach secrets of ours. */
 const ours =
   /^(GITLAB|JIRA|REDIS|POSTGRES|PG|DATABASE|LEDGER|KUBE|AZURE|IDENTITY|GATEWAY|NOTIFY|INTERLOCK)|^(HOME|TMPDIR)$/i;
 
-/** Variables that somebody else may see. */
+/** Variables that the coder may see. */
 export function harmlessVariables(): Kind<readonly string[]> {
-  const expects = "names of variables such as ANTHROPIC_API_KEY, with commas between them";
-  return {
-    expects,
+  const kind = listKind({
+    expects: "names of variables such as ANTHROPIC_API_KEY, with commas between them",
     limits: "With commas between several. Never those of GitLab, Jira, Redis, PostgreSQL, Kubernetes or Azure.",
+    item: z.string().regex(/^[A-Za-z_]\w*$/),
+  });
+  return {
+    ...kind,
     read(text) {
-      const names = text.split(",").map((name) => name.trim());
-      if (!names.every((name) => /^[A-Za-z_]\w*$/.test(name))) return wrong(text, `is not ${expects}`, expects);
-      const forbidden = names.find((name) => ours.test(name));
-      if (forbidden === undefined) return { kind: "value", value: [...new Set(names)] };
-      return {
-        kind: "wrong",
-        wrong: `names ${forbidden}, which the coder must not see`,
-        instead: "other names",
-      };
+      const reading = kind.read(text);
+      const forbidden = reading.kind === "value" ? reading.value.find((name) => ours.test(name)) : undefined;
+      if (forbidden === undefined) return reading;
+      const problem = `names ${forbidden}, which the coder must not see`;
+      return { kind: "wrong", wrong: problem, instead: "other names" };
     },
-    print: (value) => value.join(", "),
   };
 }

@@ -1,24 +1,26 @@
-import type { Kind, ParsedSetting } from "./kinds.ts";
+import { mustBe, type Problem, parse, type Wire, z } from "../schema/index.ts";
+import type { Kind } from "./kinds.ts";
 
 /** A kind of object that has no custom resource definition, such as one of an aggregated API. */
-export interface DeclaredKind {
-  readonly group: string;
-  readonly version?: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly scope: "Namespaced" | "Cluster";
-}
+export type DeclaredKind = Wire<typeof declaredKind>;
 
-const fields: Readonly<Record<keyof DeclaredKind, { readonly pattern: RegExp; readonly example: string }>> = {
-  group: {
-    pattern: /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/,
-    example: "route.openshift.io",
+const declaredKind = z.strictObject(
+  {
+    group: text(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/, "route.openshift.io"),
+    version: text(/^v\d+((alpha|beta)\d+)?$/, "v1").optional(),
+    kind: text(/^[A-Z][A-Za-z0-9]{0,62}$/, "Route"),
+    plural: text(/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/, "routes"),
+    scope: z.enum(["Namespaced", "Cluster"]),
   },
-  version: { pattern: /^v\d+((alpha|beta)\d+)?$/, example: "v1" },
-  kind: { pattern: /^[A-Z][A-Za-z0-9]{0,62}$/, example: "Route" },
-  plural: { pattern: /^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/, example: "routes" },
-  scope: { pattern: /^(Namespaced|Cluster)$/, example: "Namespaced or Cluster" },
-};
+  { error: ({ code }) => (code === "invalid_type" ? "is not a structure" : undefined) },
+);
+
+const schema = z.array(declaredKind, { error: "is not a list" }).superRefine(checkNames);
+
+function text(pattern: RegExp, example: string) {
+  const rule = mustBe(`a name such as ${example}`);
+  return z.string(rule).regex(pattern, rule);
+}
 
 /** Kinds that the configuration declares, as a list in the file. */
 export function declaredKinds(): Kind<readonly DeclaredKind[]> {
@@ -30,52 +32,36 @@ export function declaredKinds(): Kind<readonly DeclaredKind[]> {
     limits:
       "A list in the file: `- { group: route.openshift.io, version: v1, kind: Route, plural: routes, scope: Namespaced }`. `scope` is `Namespaced` or `Cluster`; `version` may be left out.",
     read(text) {
-      const entries = JSON.parse(text) as unknown;
-      const problem = Array.isArray(entries) ? (firstProblem(entries) ?? duplicate(entries)) : "is not a list";
-      return problem === undefined
-        ? { kind: "value", value: entries as readonly DeclaredKind[] }
-        : wrongEntry(problem, expects);
+      const parsed = parse(schema, JSON.parse(text));
+      if (parsed.kind === "valid") return { kind: "value", value: parsed.value };
+      // A misspelt field is also missing under its right name.
+      const first = parsed.problems.find(({ isUnknownField }) => isUnknownField) ?? parsed.problems[0];
+      return { kind: "wrong", wrong: first ? describeProblem(first) : "", instead: expects };
     },
     print: (value) => value.map(({ kind, group }) => `${kind}.${group}`).join(", ") || "none",
   };
 }
 
-/** What was written is repeated only as far as it can be a name: anything else may be a secret in the wrong place. */
-function wrongEntry(problem: string, expects: string): ParsedSetting<never> {
-  return { kind: "wrong", wrong: problem, instead: expects };
-}
-
-function firstProblem(entries: readonly unknown[]): string | undefined {
-  for (const [place, entry] of entries.entries()) {
-    const problem = entryProblem(entry);
-    if (problem !== undefined) return `has entry ${place + 1}, which ${problem}`;
-  }
-  return undefined;
-}
-
-function entryProblem(entry: unknown): string | undefined {
-  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return "is not a structure";
-  const unknown = Object.keys(entry).some((field) => !Object.hasOwn(fields, field));
-  if (unknown) return `has a field other than ${Object.keys(fields).join(", ")}`;
-  for (const [field, { pattern, example }] of Object.entries(fields)) {
-    const value = (entry as Record<string, unknown>)[field];
-    if (value === undefined && field === "version") continue;
-    if (value === undefined) return `has no ${field}`;
-    if (typeof value !== "string" || !pattern.test(value)) return `has no valid ${field}, as in ${example}`;
-  }
-  return undefined;
+/** The name of an unknown field is not repeated: it may be a secret in the wrong place. */
+function describeProblem({ keys: [index, field], wrong, isUnknownField }: Problem): string {
+  if (index === undefined) return wrong;
+  const entry = `has entry ${Number(index) + 1}`;
+  if (isUnknownField) return `${entry}, which has a field other than ${Object.keys(declaredKind.shape).join(", ")}`;
+  return field === undefined ? `${entry}, which ${wrong}` : `${entry}, whose ${field} ${wrong}`;
 }
 
 /** Two kinds of one group must not share a name: a target could mean either. */
-function duplicate(entries: readonly DeclaredKind[]): string | undefined {
+function checkNames(
+  entries: readonly Pick<DeclaredKind, "group" | "kind" | "plural">[],
+  context: z.RefinementCtx,
+): void {
   const taken = new Map<string, number>();
-  for (const [place, { group, kind, plural }] of entries.entries()) {
+  for (const [index, { group, kind, plural }] of entries.entries()) {
     for (const name of new Set([kind.toLowerCase(), plural])) {
       const spelling = `${name}.${group}`;
       const other = taken.get(spelling);
-      if (other !== undefined) return `has ${spelling} in entry ${other + 1} and in entry ${place + 1}`;
-      taken.set(spelling, place);
+      if (other !== undefined) context.addIssue(`has ${spelling} in entry ${other + 1} and in entry ${index + 1}`);
+      taken.set(spelling, index);
     }
   }
-  return undefined;
 }

@@ -1,4 +1,4 @@
-import { nearest } from "../schema/index.ts";
+import { nearest, z } from "../schema/index.ts";
 import { formatDuration, parseDuration } from "../time/index.ts";
 import { Secret } from "./secret.ts";
 
@@ -18,24 +18,67 @@ export interface Kind<T> {
   print(value: T): string;
 }
 
-/** `wrong` follows the name of the setting; `doubt` is accepted, but somebody should know. */
+/** `wrong` follows the name of the setting; a value with a `doubt` is accepted with a warning. */
 export type ParsedSetting<T> =
   | { readonly kind: "value"; readonly value: T; readonly doubt?: string }
   | { readonly kind: "wrong"; readonly wrong: string; readonly instead: string };
 
+interface KindDraft<T> extends Omit<Kind<T>, "read" | "print"> {
+  /** Checks and converts the text. */
+  readonly schema: z.ZodType<T>;
+  /** The problem of a text that does not fit; `is not` and `expects` unless given. */
+  readonly wrong?: string;
+  /** A better suggestion than `expects` for a text that does not fit. */
+  readonly suggest?: (text: string) => string | undefined;
+  readonly print?: (value: T) => string;
+}
+
+/** A kind whose text a schema checks and converts. */
+export function settingKind<T>({ schema, suggest, print = String, ...draft }: KindDraft<T>): Kind<T> {
+  const { expects, wrong: problem = `is not ${expects}`, ...kind } = draft;
+  return {
+    ...kind,
+    expects,
+    print,
+    read(text) {
+      const parsed = schema.safeParse(text);
+      if (parsed.success) return { kind: "value", value: parsed.data };
+      const instead = suggest?.(text) ?? expects;
+      return kind.secret ? { kind: "wrong", wrong: problem, instead } : wrong(text, problem, instead);
+    },
+  };
+}
+
+/** Values with commas between them, each once. */
+export function listKind<T>({
+  item,
+  ...kind
+}: Omit<KindDraft<T>, "schema" | "print"> & { item: z.ZodType<T, string> }) {
+  const schema = z
+    .string()
+    .transform((text) => text.split(",").map((part) => part.trim()))
+    .pipe(z.array(item))
+    .transform((values): readonly T[] => [...new Set(values)]);
+  return settingKind({ ...kind, schema, print: (values) => values.join(", ") });
+}
+
+/** A text in a notation of its own; `convert` returns undefined for any other text. */
+export function notation<T>(convert: (text: string) => T | undefined): z.ZodType<T> {
+  return z.string().transform((text, context) => {
+    const value = convert(text);
+    if (value === undefined) context.addIssue("does not fit");
+    return value as T;
+  });
+}
+
 /** One word out of a short list. */
 export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
-  const expects = `one of ${words.join(", ")}`;
-  return {
-    expects,
+  return settingKind({
+    expects: `one of ${words.join(", ")}`,
     limits: `One of ${words.map((word) => `\`${word}\``).join(", ")}.`,
-    read(text) {
-      const value = words.find((word) => word === text);
-      if (value !== undefined) return { kind: "value", value };
-      return wrong(text, `is not ${expects}`, nearest(text, words) ?? expects);
-    },
-    print: (value) => value,
-  };
+    schema: z.enum(words) as unknown as z.ZodType<T>,
+    suggest: (text) => nearest(text, words),
+  });
 }
 
 /** Where locks, claims and watermarks can live. */
@@ -76,41 +119,39 @@ export function duration({ atLeast, usual }: DurationLimits = {}): Kind<number> 
 
 /** Lengths of time by name, in milliseconds once read. */
 export function durations(): Kind<ReadonlyMap<string, number>> {
-  const expects = "names with durations, such as alertmanager=5h, generic=15m";
-  return {
-    expects,
+  return settingKind({
+    expects: "names with durations, such as alertmanager=5h, generic=15m",
     limits: "`NAME=DURATION`, with commas between them.",
-    read(text) {
+    schema: notation((text) => {
       const value = new Map<string, number>();
       for (const part of text.split(",")) {
         const [, name = "", length = ""] = /^\s*([\w.-]+)\s*=\s*(\w+)\s*$/.exec(part) ?? [];
         const ms = parseDuration(length);
-        if (ms === undefined) return wrong(text, `is not ${expects}`, expects);
+        if (ms === undefined) return undefined;
         value.set(name, ms);
       }
-      return { kind: "value", value };
-    },
+      return value;
+    }),
     print: (value) => [...value].map(([name, ms]) => `${name}=${formatDuration(ms)}`).join(", "),
-  };
+  });
 }
 
 /** Reasons by target, in canonical form, or by namespace as in `payment/*`. */
 export function reasons(): Kind<ReadonlyMap<string, string>> {
-  const expects = "targets with reasons, such as node/worker-1=hardware test; payment/*=launch week";
-  return {
-    expects,
+  return settingKind({
+    expects: "targets with reasons, such as node/worker-1=hardware test; payment/*=launch week",
     limits: "`TARGET=REASON`, with semicolons between them; `payment/*` is every target in the namespace payment.",
-    read(text) {
+    schema: notation((text) => {
       const value = new Map<string, string>();
       for (const part of text.split(";").filter((part) => part.trim() !== "")) {
         const [, target = "", reason = ""] = /^\s*([^\s=]+)\s*=\s*(\S.*?)\s*$/.exec(part) ?? [];
-        if (target === "" || reason === "") return wrong(text, `is not ${expects}`, expects);
+        if (target === "" || reason === "") return undefined;
         value.set(target, reason);
       }
-      return { kind: "value", value };
-    },
+      return value;
+    }),
     print: (value) => [...value].map(([target, reason]) => `${target}=${reason}`).join("; "),
-  };
+  });
 }
 
 function toMs(text: string): number {
@@ -121,71 +162,62 @@ function toMs(text: string): number {
 
 /** Words out of a short list, with commas between them. */
 export function someOf<const T extends string>(...words: readonly T[]): Kind<readonly T[]> {
-  const expects = `one or more of ${words.join(", ")}, with commas between them`;
-  return {
-    expects,
+  const isKnown = (word: string) => (words as readonly string[]).includes(word);
+  return listKind({
+    expects: `one or more of ${words.join(", ")}, with commas between them`,
     limits: `One or more of ${words.map((word) => `\`${word}\``).join(", ")}, with commas between them.`,
-    read(text) {
-      const parts = text.split(",").map((part) => part.trim());
-      const stranger = parts.find((part) => !words.includes(part as T));
-      if (stranger === undefined) return { kind: "value", value: [...new Set(parts as T[])] };
-      return wrong(text, `is not ${expects}`, nearest(stranger, words) ?? expects);
-    },
-    print: (value) => value.join(", "),
-  };
+    item: z.enum(words) as unknown as z.ZodType<T, string>,
+    suggest: (text) =>
+      nearest(
+        text
+          .split(",")
+          .map((part) => part.trim())
+          .find((part) => !isKnown(part)) ?? "",
+        words,
+      ),
+  });
 }
 
 /** Words of letters and digits, with commas between them. */
 export function words(): Kind<readonly string[]> {
-  const expects = "words of letters and digits, with commas between them";
-  return {
-    expects,
-    read(text) {
-      const parts = text.split(",").map((part) => part.trim());
-      const areWords = parts.every((part) => /^[A-Za-z][A-Za-z0-9]*$/.test(part));
-      return areWords ? { kind: "value", value: [...new Set(parts)] } : wrong(text, `is not ${expects}`, expects);
-    },
-    print: (value) => value.join(", "),
-  };
+  return listKind({
+    expects: "words of letters and digits, with commas between them",
+    item: z.string().regex(/^[A-Za-z][A-Za-z0-9]*$/),
+  });
 }
 
 /** Yes or no, as YAML writes it. */
 export function yesOrNo(): Kind<boolean> {
-  const { expects, limits = "", read } = oneOf("true", "false");
-  return {
+  const { expects, limits = "" } = oneOf("true", "false");
+  return settingKind({
     expects,
     limits,
-    read(text) {
-      const reading = read(text);
-      return reading.kind === "value" ? { ...reading, value: reading.value === "true" } : reading;
-    },
-    print: String,
-  };
+    schema: z.enum(["true", "false"]).transform((word) => word === "true"),
+    suggest: (text) => nearest(text, ["true", "false"]),
+  });
 }
 
 /** Structures by name, as `sources.<name>.map` writes them; their content is checked by its reader. */
 export function structures(expects: string): Kind<ReadonlyMap<string, unknown>> {
-  return {
+  return settingKind({
     expects,
     limits: "In the file only; a structure instead of a single value.",
-    read: (text) => ({ kind: "value", value: new Map(Object.entries(JSON.parse(text) as object)) }),
+    schema: notation((text) => new Map<string, unknown>(Object.entries(JSON.parse(text) as object))),
     print: (value) => (value.size === 0 ? "none" : [...value.keys()].join(", ")),
-  };
+  });
 }
 
 /** A part of a whole: 0 is nothing, 1 is all of it. */
 export function share(): Kind<number> {
-  const expects = "a number from 0 to 1, such as 0.1";
-  return {
-    expects,
+  return settingKind({
+    expects: "a number from 0 to 1, such as 0.1",
     limits: "From 0 to 1.",
-    read(text) {
-      const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : -1;
-      if (value >= 0 && value <= 1) return { kind: "value", value };
-      return wrong(text, `is not ${expects}`, expects);
-    },
-    print: String,
-  };
+    schema: z
+      .string()
+      .regex(/^\d+(\.\d+)?$/)
+      .transform(Number)
+      .pipe(z.number().max(1)),
+  });
 }
 
 /** A folder on this machine. */
@@ -198,157 +230,119 @@ export function file(): Kind<string> {
   return { ...text("the path of a file"), isPath: true };
 }
 
-/** Whatever somebody else calls it. */
+/** A text whose format another program defines. */
 export function text(expects: string): Kind<string> {
-  return {
-    expects,
-    read(text) {
-      if (!text.includes("\0")) return { kind: "value", value: text };
-      return wrong(text, `is not ${expects}`, expects);
-    },
-    print: (value) => value,
-  };
+  return settingKind({ expects, schema: z.string().refine((text) => !text.includes("\0")) });
 }
 
 /** A whole number, one or more. */
 export function count({ atMost = Number.MAX_SAFE_INTEGER }: { atMost?: number } = {}): Kind<number> {
   const expects = `a whole number, 1 ${atMost === Number.MAX_SAFE_INTEGER ? "or more" : `to ${atMost}`}`;
-  return {
+  return settingKind({
     expects,
     ...(atMost === Number.MAX_SAFE_INTEGER ? {} : { limits: `From 1 to ${atMost}.` }),
-    read(text) {
-      const value = /^\d+$/.test(text) ? Number(text) : 0;
-      if (value >= 1 && value <= atMost) return { kind: "value", value };
-      return wrong(text, `is not ${expects}`, `${expects}, in digits alone`);
-    },
-    print: String,
-  };
+    schema: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(atMost)),
+    suggest: () => `${expects}, in digits alone`,
+  });
 }
 
 /** The name of a Kubernetes namespace. */
 export function namespace(): Kind<string> {
-  const expects = "a namespace: at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit";
-  return {
-    expects,
-    read(text) {
-      if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return { kind: "value", value: text };
-      return wrong(text, "is not the name of a namespace", expects);
-    },
-    print: (value) => value,
-  };
+  return settingKind({
+    expects: "a namespace: at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit",
+    wrong: "is not the name of a namespace",
+    schema: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
+  });
 }
 
 /** Where a server listens. */
 export function address(): Kind<{ readonly host: string; readonly port: number }> {
-  const expects = "an address and a port, such as 127.0.0.1:8080 or [::1]:8080";
-  return {
-    expects,
-    read(text) {
+  return settingKind({
+    expects: "an address and a port, such as 127.0.0.1:8080 or [::1]:8080",
+    schema: notation((text) => {
       const [, host = "", digits = ""] = /^(\[[0-9a-fA-F:]+\]|[\w.-]+):(\d{1,5})$/.exec(text) ?? [];
-      if (host === "" || Number(digits) > 65_535) return wrong(text, `is not ${expects}`, expects);
-      return { kind: "value", value: { host: host.replace(/^\[|\]$/g, ""), port: Number(digits) } };
-    },
+      if (host === "" || Number(digits) > 65_535) return undefined;
+      return { host: host.replace(/^\[|\]$/g, ""), port: Number(digits) };
+    }),
     print: ({ host, port }) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`),
-  };
+  });
 }
 
-/** What fingerprints are made of. */
+/** The parts of a signal that make up its fingerprint. */
 export function fingerprintFields(): Kind<readonly string[]> {
-  const expects = "one or more of source, name, severity, target and labels.NAME, with commas between them";
-  return {
-    expects,
+  return listKind({
+    expects: "one or more of source, name, severity, target and labels.NAME, with commas between them",
     limits: "One or more of `source`, `name`, `severity`, `target` and `labels.NAME`, with commas between them.",
-    read(text) {
-      const fields = text.split(",").map((field) => field.trim());
-      const areKnown = fields.every((field) => /^(source|name|severity|target|labels\.[A-Za-z_][\w./-]*)$/.test(field));
-      return areKnown ? { kind: "value", value: [...new Set(fields)] } : wrong(text, `is not ${expects}`, expects);
-    },
-    print: (value) => value.join(", "),
-  };
+    item: z.string().regex(/^(source|name|severity|target|labels\.[A-Za-z_][\w./-]*)$/),
+  });
 }
 
-/** Bearer tokens, which are never repeated. */
+/** A text of which nothing is ever printed. */
+export function secretKind(
+  kind: Omit<KindDraft<Secret>, "schema" | "secret">,
+  isValid = (_: string) => true,
+): Kind<Secret> {
+  const schema = z
+    .string()
+    .refine(isValid)
+    .transform((text) => new Secret(text));
+  return settingKind({ ...kind, secret: true, schema });
+}
+
+/** Bearer tokens. */
 export function senderTokens(): Kind<Secret> {
-  const expects =
-    '"NAME TOKEN", or "NAME TOKEN SOURCE,SOURCE", with a semicolon between several; tokens have 16 characters or more';
-  return {
-    expects,
-    limits: "`NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`, with semicolons between several. Never printed.",
-    secret: true,
-    read(text) {
-      const areSenders = text.split(";").every((line) => /^\s*[\w.-]{1,63}\s+\S{16,}(\s+[\w,-]+)?\s*$/.test(line));
-      if (areSenders) return { kind: "value", value: new Secret(text) };
-      return { kind: "wrong", wrong: "is not a list of senders (it is not repeated here)", instead: expects };
+  return secretKind(
+    {
+      expects:
+        '"NAME TOKEN", or "NAME TOKEN SOURCE,SOURCE", with a semicolon between several; tokens have 16 characters or more',
+      limits: "`NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`, with semicolons between several. Never printed.",
+      wrong: "is not a list of senders (it is not repeated here)",
     },
-    print: String,
-  };
+    (text) => text.split(";").every((line) => /^\s*[\w.-]{1,63}\s+\S{16,}(\s+[\w,-]+)?\s*$/.test(line)),
+  );
 }
 
 /** A password or the like. */
 export function secret(expects: string): Kind<Secret> {
-  return {
-    expects,
-    limits: "Never printed.",
-    secret: true,
-    read: (text) => ({ kind: "value", value: new Secret(text) }),
-    print: String,
-  };
+  return secretKind({ expects, limits: "Never printed." });
 }
 
-/** The address of something that is asked over HTTP. */
+/** The address of a server that is called over HTTP. It is printed, so no credentials may be in it. */
 export function httpUrl(): Kind<string> {
-  const expects = "a URL such as https://host/path, without a user or password";
-  return {
-    expects,
-    read(text) {
+  return settingKind({
+    expects: "a URL such as https://host/path, without a user or password",
+    schema: z.string().refine((text) => {
       const { protocol = "", username, password } = URL.canParse(text) ? new URL(text) : {};
-      // It is printed, so nothing secret may be in it.
-      const isUrl = ["http:", "https:"].includes(protocol) && !username && !password;
-      return isUrl ? { kind: "value", value: text } : wrong(text, `is not ${expects}`, expects);
-    },
-    print: (value) => value,
-  };
+      return ["http:", "https:"].includes(protocol) && !username && !password;
+    }),
+  });
 }
 
-/** Where Redis is, credentials included, which is why nothing of the text is ever repeated. */
+/** Where Redis is, credentials included. */
 export function redisUrl(): Kind<Secret> {
-  const expects =
-    "redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379, with user:password@ before the hosts and rediss for TLS if need be, and # / ? @ in the password percent-encoded";
-  return {
-    expects,
-    limits:
-      "`redis://host:6379`, `redis+sentinel://host:26379,host:26379/name` or `redis+cluster://host:6379,host:6379`; `rediss` for TLS, `user:password@` before the hosts. Never printed.",
-    secret: true,
-    read(text) {
-      if (isRedisUrl(text)) return { kind: "value", value: new Secret(text) };
-      return {
-        kind: "wrong",
-        wrong: "is not a Redis URL (it is not repeated here, as it may hold a password)",
-        instead: expects,
-      };
+  return secretKind(
+    {
+      expects:
+        "redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379, with user:password@ before the hosts and rediss for TLS if need be, and # / ? @ in the password percent-encoded",
+      limits:
+        "`redis://host:6379`, `redis+sentinel://host:26379,host:26379/name` or `redis+cluster://host:6379,host:6379`; `rediss` for TLS, `user:password@` before the hosts. Never printed.",
+      wrong: "is not a Redis URL (it is not repeated here, as it may hold a password)",
     },
-    print: String,
-  };
+    isRedisUrl,
+  );
 }
 
 /** Where PostgreSQL is, credentials included. */
 export function postgresUrl(): Kind<Secret> {
-  const expects =
-    "postgres://user:password@host:5432/database, with ?sslmode=verify-full for TLS and # / ? @ in the password percent-encoded";
-  return {
-    expects,
-    limits: "A `postgres://` or `postgresql://` URL. Never printed.",
-    secret: true,
-    read(text) {
-      if (isServerUrl(text, ["postgres:", "postgresql:"])) return { kind: "value", value: new Secret(text) };
-      return {
-        kind: "wrong",
-        wrong: "is not a PostgreSQL URL (it is not repeated here, as it may hold a password)",
-        instead: expects,
-      };
+  return secretKind(
+    {
+      expects:
+        "postgres://user:password@host:5432/database, with ?sslmode=verify-full for TLS and # / ? @ in the password percent-encoded",
+      limits: "A `postgres://` or `postgresql://` URL. Never printed.",
+      wrong: "is not a PostgreSQL URL (it is not repeated here, as it may hold a password)",
     },
-    print: String,
-  };
+    (text) => isServerUrl(text, ["postgres:", "postgresql:"]),
+  );
 }
 
 function isRedisUrl(text: string): boolean {
@@ -368,7 +362,7 @@ function isServerUrl(text: string, protocols: readonly string[]): boolean {
   return protocols.includes(protocol) && hostname !== "" && !cutShort;
 }
 
-/** Repeats `text` only if it cannot be a URL or anything else with a password in it, put in the wrong place. */
+/** Repeats `text` only if it cannot be a URL or another text with a password in it, put in the wrong place. */
 export function wrong(text: string, what: string, instead: string): ParsedSetting<never> {
   const harmless = /^[\w .,+-]{1,40}$/.test(text);
   return { kind: "wrong", wrong: harmless ? `is "${text}", which ${what}` : what, instead };

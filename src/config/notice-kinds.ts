@@ -1,35 +1,27 @@
 import { isIP } from "node:net";
-import { type Kind, wrong } from "./kinds.ts";
-import { Secret } from "./secret.ts";
+import { z } from "../schema/index.ts";
+import { type Kind, listKind, notation, secretKind, settingKind } from "./kinds.ts";
+import type { Secret } from "./secret.ts";
 
-/** Where something is posted to. Such an address is often a secret by itself. */
+/** The address that notices are posted to. Such an address is often a secret by itself. */
 export function secretUrl(): Kind<Secret> {
-  const expects = "a URL that begins with https:// or http://";
-  return {
-    expects,
-    limits: "An `https://` or `http://` URL. Never printed.",
-    secret: true,
-    read(text) {
-      const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/\s/.test(text);
-      if (isHttp) return { kind: "value", value: new Secret(text) };
-      return { kind: "wrong", wrong: "is no such URL (it is not repeated here)", instead: expects };
+  return secretKind(
+    {
+      expects: "a URL that begins with https:// or http://",
+      limits: "An `https://` or `http://` URL. Never printed.",
+      wrong: "is no such URL (it is not repeated here)",
     },
-    print: String,
-  };
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/\s/.test(text),
+  );
 }
 
 /** Networks, with commas between them. */
 export function networks(): Kind<readonly string[]> {
-  const expects = "networks such as 10.1.0.0/16 or fd00::/8, with commas between them";
-  return {
-    expects,
+  return listKind({
+    expects: "networks such as 10.1.0.0/16 or fd00::/8, with commas between them",
     limits: "Such as `10.1.0.0/16, fd00::/8`.",
-    read(text) {
-      const parts = text.split(",").map((part) => part.trim());
-      return parts.every(isNetwork) ? { kind: "value", value: parts } : wrong(text, `is not ${expects}`, expects);
-    },
-    print: (value) => value.join(", "),
-  };
+    item: z.string().refine(isNetwork),
+  });
 }
 
 function isNetwork(text: string): boolean {
@@ -38,7 +30,7 @@ function isNetwork(text: string): boolean {
   return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
 }
 
-/** Who is told of what. */
+/** The notices that go to some channels: those that meet all conditions. */
 export interface NoticeRoute {
   readonly eventType?: readonly string[];
   readonly severity?: readonly string[];
@@ -52,23 +44,21 @@ const channelNames = ["all", "console", "file", "webhook", "slack"];
 
 /** Routes of notices, with semicolons between them. */
 export function noticeRoutes(): Kind<readonly NoticeRoute[]> {
-  const expects =
-    "routes such as severity=critical target=prod/* -> slack, webhook; any -> file, with eventType, severity, namespace and target as conditions";
-  return {
-    expects,
+  return settingKind({
+    expects:
+      "routes such as severity=critical target=prod/* -> slack, webhook; any -> file, with eventType, severity, namespace and target as conditions",
     limits:
       "`CONDITIONS -> CHANNELS`, with semicolons between several; all that fit count. Conditions are `any`, or one or more of `eventType`, `severity`, `namespace`, `target`, such as `severity=warning|critical target=prod/*`. Channels are `all`, `console`, `file`, `webhook`, `slack`.",
-    read(text) {
+    schema: notation((text) => {
       const routes = text
         .split(";")
-        .filter((part) => part.trim())
+        .filter((part) => part.trim() !== "")
         .map(routeIn);
       const value = routes.filter((route) => route !== undefined);
-      const areRight = value.length > 0 && value.length === routes.length;
-      return areRight ? { kind: "value", value } : wrong(text, `is not ${expects}`, expects);
-    },
+      return value.length > 0 && value.length === routes.length ? value : undefined;
+    }),
     print: (value) => value.map(printRoute).join("; "),
-  };
+  });
 }
 
 function routeIn(text: string): NoticeRoute | undefined {
