@@ -1,11 +1,11 @@
 import { diagnose, distinctLabels } from "../policy/index.ts";
-import type { Kinds, ObjectReference, RemediationRequestSpec, Signal } from "../resources/index.ts";
+import type { Kinds, ObjectReference, RemediationRequestSpec, Signal, Target } from "../resources/index.ts";
 import { openRules, type RulesOptions } from "./rules.ts";
 
 /** What rules say about the identity of signals. */
 export interface RuleTargets {
   /** The target that the first matching rule gives. Undefined if none applies. */
-  targetOf(signal: Signal): string | undefined;
+  targetOf(signal: Signal): Target | undefined;
   /** The labels by which the rules tell signals about `owner` apart. */
   labelsOf(signal: Signal, owner: ObjectReference): readonly string[];
   close(): void;
@@ -26,10 +26,10 @@ async function noObject(): Promise<never> {
   throw new TypeError("a signal without a subject has no facts");
 }
 
-function ruleTarget(signal: Signal, rules: Parameters<typeof diagnose>[1], kinds: Kinds): string | undefined {
+function ruleTarget(signal: Signal, rules: Parameters<typeof diagnose>[1], kinds: Kinds): Target | undefined {
   // As rules see it: one that asks for the subject, or acts on it, does not apply.
   const analysis = diagnose(asSpec(signal, { kind: "", name: "" }), rules, kinds);
-  return analysis.kind === "diagnosed" ? analysis.diagnosis.target : undefined;
+  return analysis.kind === "diagnosed" ? analysis.target : undefined;
 }
 
 function asSpec(signal: Signal, { kind, name, namespace, apiVersion }: ObjectReference): RemediationRequestSpec {

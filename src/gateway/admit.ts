@@ -8,6 +8,7 @@ import {
   type RemediationRequest,
   remediationRequests,
   type Signal,
+  type Target,
   targetOfObject,
 } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -41,7 +42,7 @@ export interface IntakeOptions {
   readonly owners: Owners;
   readonly nodes: Nodes;
   /** The target that a rule gives a signal without a subject, as `namespace/kind/name` or `kind/name`. */
-  readonly ruleTarget: (signal: Signal) => string | undefined;
+  readonly ruleTarget: (signal: Signal) => Target | undefined;
   /** The labels by which a rule distinguishes signals about `owner`. */
   readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly scopeOf: ScopeOf;

@@ -7,6 +7,7 @@ import {
   type ObjectReference,
   remediationRequests,
   type Signal,
+  type Target,
 } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
@@ -42,7 +43,7 @@ export interface GatewayOptions {
   readonly writer: string;
   readonly settings: GatewaySettings;
   /** The target that a rule gives a signal without a subject, as `namespace/kind/name` or `kind/name`. */
-  readonly ruleTarget?: (signal: Signal) => string | undefined;
+  readonly ruleTarget?: (signal: Signal) => Target | undefined;
   /** The labels by which a rule distinguishes signals about `owner`: each combination of values is an incident. */
   readonly ruleLabels?: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly clock: Clock;

@@ -7,9 +7,9 @@ import {
   type ObjectReference,
   type ObjectTarget,
   parseRecordedTarget,
-  parseTarget,
   type RemediationRequest,
   type Signal,
+  type Target,
   type TargetReading,
   targetOfObject,
 } from "../resources/index.ts";
@@ -33,7 +33,7 @@ export interface IdentitiesOptions {
   readonly owners: Owners;
   readonly nodes: Nodes;
   readonly incidents: Pick<Incidents, "newest" | "get" | "hasFormer" | "isFormer" | "distinctLabels">;
-  readonly ruleTarget: (signal: Signal) => string | undefined;
+  readonly ruleTarget: (signal: Signal) => Target | undefined;
   readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly fingerprintOf: ReturnType<typeof fingerprinter>;
 }
@@ -112,12 +112,8 @@ export class Identities {
     const { current: kinds } = this.#options.kinds;
     if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);
     if (signal.subject) return this.#object(referencesIn(signal), signal);
-    const written = this.#options.ruleTarget(signal);
-    const reading = written === undefined ? undefined : parseTarget(written, kinds);
-    if (reading?.kind === "target" && reading.target.type === "object") {
-      const { target } = reading;
-      return { kind: "object", target, reference: referenceTo(target, kinds) };
-    }
+    const target = this.#options.ruleTarget(signal);
+    if (target?.type === "object") return { kind: "object", target, reference: referenceTo(target, kinds) };
     return { kind: "none", because: signal.noSubject ?? "no Node has the name or the address that it gives" };
   }
 

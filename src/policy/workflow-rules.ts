@@ -3,6 +3,7 @@ import {
   type CatalogLookup,
   catalogDifference,
   type Diagnosis,
+  parseTarget,
   type RemediationWorkflow,
   type WorkflowRef,
 } from "../resources/index.ts";
@@ -24,7 +25,7 @@ export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): Work
  * diagnosis that can never be carried out is blocked at once: no execution is created that would fail.
  */
 export function diagnosedWorkflow(
-  diagnosis: Pick<Diagnosis, "target" | "parameters">,
+  { target, parameters }: Pick<Diagnosis, "target" | "parameters">,
   found: CatalogLookup,
   installation: Installation,
 ): WorkflowRules | undefined {
@@ -34,7 +35,11 @@ export function diagnosedWorkflow(
     case "unusable":
       return { problems: [found.problem] };
     case "entry": {
-      const problems = diagnosisProblems(diagnosis, found.entry, installation);
+      const read = parseTarget(target, installation.kinds);
+      const problems =
+        read.kind === "problem"
+          ? [`target ${target} ${read.problem}`]
+          : diagnosisProblems({ target: read.target, parameters }, found.entry, installation);
       return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
     }
   }

@@ -6,7 +6,7 @@ import { openSignalRoutes } from "../../src/app/signal-routes.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import type { SignalRoute } from "../../src/gateway/index.ts";
 import { LedgerError, type LedgerEvent, memoryLedger } from "../../src/ledger/index.ts";
-import type { Signal } from "../../src/resources/index.ts";
+import { parseTarget, type Signal } from "../../src/resources/index.ts";
 import { settings } from "./gateway-world.ts";
 import { type ServedGateway, servedGateway, token } from "./served-gateway.ts";
 
@@ -15,6 +15,8 @@ const payload = (sender: string, status: "firing" | "resolved") =>
   JSON.parse(readFileSync(join(examples, sender, `${status}.json`), "utf8"));
 
 const api = "payment/deployment/payment-api";
+const apiReading = parseTarget(api);
+const apiTarget = apiReading.kind === "target" ? apiReading.target : undefined;
 
 /** Every sender of docs/senders.md: what its example payload becomes. */
 const senders: Readonly<Record<string, Expected>> = {
@@ -76,7 +78,7 @@ describe("the payload of", () => {
       served = await servedGateway({
         routes: await routesFor(sender),
         // PagerDuty names no object: a rule does.
-        ruleTarget: () => api,
+        ruleTarget: () => apiTarget,
       });
       const { path } = routeOf(await routesFor(sender), sender);
 
@@ -164,7 +166,7 @@ describe("a webhook of PagerDuty", () => {
 
   const serve = async (secrets: readonly string[]) => {
     const routes = await openSignalRoutes({ sources: noSources }, async () => secrets);
-    served = await servedGateway({ routes, ruleTarget: () => api });
+    served = await servedGateway({ routes, ruleTarget: () => apiTarget });
   };
   const post = async (headers: Record<string, string>, text: string | undefined = body) => {
     const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: text };

@@ -4,6 +4,7 @@ import { KubeError, type KubeObject } from "../../src/kube/index.ts";
 import {
   fixedKinds,
   kindsWith,
+  parseTarget,
   type RemediationRequest,
   remediationRequests,
   type Signal,
@@ -131,8 +132,10 @@ describe("an alert that names no object", () => {
 
   it("gets the target that a rule gives it", async () => {
     const world = await GatewayWorld.open();
-    const ruleTarget = (signal: Signal) =>
-      signal.name === "KubeSchedulerDown" ? `kube-system/deployment/${signal.labels["job"]}` : undefined;
+    const ruleTarget = ({ name, labels }: Signal) => {
+      const read = name === "KubeSchedulerDown" && parseTarget(`kube-system/deployment/${labels["job"]}`);
+      return read && read.kind === "target" ? read.target : undefined;
+    };
     const gateway = await world.gateway({ ruleTarget });
 
     expect((await gateway.admit(read(targetDown))).kind).toBe("created");

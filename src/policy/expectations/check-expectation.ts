@@ -1,13 +1,13 @@
 import {
   type Diagnosis,
   type Kinds,
-  parseTarget,
   type RemediationWorkflow,
   remediationRequests,
+  type Target,
 } from "../../resources/index.ts";
 import { decide, type PolicyDecision } from "../decide.ts";
 import { openCauses } from "../rules/deferral.ts";
-import { diagnose } from "../rules/diagnose.ts";
+import { diagnose, type RuleAnalysis } from "../rules/diagnose.ts";
 import type { Rule } from "../rules/rule.ts";
 import { diagnosisProblems } from "../rules/rule-problems.ts";
 import type { PolicySettings } from "../settings.ts";
@@ -22,7 +22,7 @@ export interface CheckOptions {
   readonly settings: PolicySettings;
 }
 
-/** Something that came out otherwise. */
+/** A field whose value is not the expected one. */
 export interface Difference {
   readonly what: string;
   readonly expected: string;
@@ -35,7 +35,7 @@ export interface Checked {
   readonly differences: readonly Difference[];
 }
 
-/** Asks the rules and the policy, and compares what they say with what is expected. */
+/** Compares the decision of the rules and the policy with the expected one. */
 export function checkExpectation(expectation: Expectation, options: CheckOptions): Checked {
   const { incident, given, expected, facts } = expectation;
   const analysis = diagnose(incident, options.rules, options.kinds, facts);
@@ -44,30 +44,33 @@ export function checkExpectation(expectation: Expectation, options: CheckOptions
     const differences = expected.match ? [{ what: "rule", expected: expected.rule ?? "one that matches", found }] : [];
     return { rule: undefined, differences };
   }
-  const { diagnosis, rule } = analysis;
+  const { diagnosis, target, rule } = analysis;
   if (!expected.match) {
     const found = `rule ${rule}: ${diagnosis.workflowId} on ${diagnosis.target}`;
     return { rule, differences: [{ what: "rule", expected: "no match", found }] };
   }
-  const decision = decisionOn(diagnosis, { incident, given, expected }, options);
+  const decision = decisionOn(analysis, { incident, given }, options);
   return {
     rule,
-    differences: [...compare(expected, { rule, diagnosis, decision }), ...misfits(diagnosis, options)],
+    differences: [...compare(expected, { rule, diagnosis, decision }), ...misfits(diagnosis, target, options)],
   };
 }
 
-type Asked = Pick<Expectation, "incident" | "given" | "expected">;
+type Diagnosed = Extract<RuleAnalysis, { kind: "diagnosed" }>;
 
-function decisionOn(diagnosis: Diagnosis, { incident, given }: Asked, options: CheckOptions): PolicyDecision {
-  const { target, workflowId } = diagnosis;
-  const read = parseTarget(target, options.kinds);
-  const namespace = read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined;
+function decisionOn(
+  { diagnosis, target }: Diagnosed,
+  { incident, given }: Pick<Expectation, "incident" | "given">,
+  options: CheckOptions,
+): PolicyDecision {
+  const { workflowId } = diagnosis;
+  const namespace = target.type === "object" ? target.namespace : undefined;
   const entry = options.workflow(workflowId);
   const sinceMs = given.nowMs ?? Date.parse(incident.receivedTime);
   const { apiVersion, kind } = remediationRequests;
   const asking = { apiVersion, kind, metadata: {}, spec: incident, status: { phase: "Analyzing" as const, diagnosis } };
   const causes = openCauses(asking, given.incidents);
-  const request = { target, workflowId, incident: { sinceMs, causes }, ...(namespace && { namespace }) };
+  const request = { target: target.text, workflowId, incident: { sinceMs, causes }, ...(namespace && { namespace }) };
   return decide(request, {
     record: given.record,
     workflow: entry && workflowRules(entry),
@@ -105,12 +108,13 @@ function compare(
 }
 
 /** A rule that can never be carried out is a mistake in any case, whatever is expected. */
-function misfits(diagnosis: Diagnosis, { workflow, ...installation }: CheckOptions): Difference[] {
-  const { workflowId } = diagnosis;
+function misfits(diagnosis: Diagnosis, target: Target, { workflow, ...installation }: CheckOptions): Difference[] {
+  const { workflowId, parameters } = diagnosis;
   const entry = workflow(workflowId);
   const what = `workflow ${workflowId}`;
   if (!entry) return [{ what, expected: "is in the catalog", found: "is not" }];
-  return diagnosisProblems(diagnosis, entry, installation).map((found) => ({ what, expected: "can be run so", found }));
+  const problems = diagnosisProblems({ target, parameters }, entry, installation);
+  return problems.map((found) => ({ what, expected: "can be run so", found }));
 }
 
 function sorted(parameters: object): string {

@@ -4,6 +4,7 @@ import {
   type ParameterValue,
   parseTarget,
   type RemediationRequestSpec,
+  type Target,
   targetOfObject,
 } from "../../resources/index.ts";
 import { type Deferral, deferralOf } from "./deferral.ts";
@@ -12,7 +13,7 @@ import { fill } from "./fill.ts";
 import { match } from "./match.ts";
 import type { Rule } from "./rule.ts";
 
-/** What the rules say about an incident. `tried` tells of each rule why it did not apply. */
+/** The diagnosis of an incident, or, in `tried`, why each rule did not apply. */
 export type Analysis =
   | { readonly kind: "diagnosed"; readonly diagnosis: Diagnosis; readonly rule: string }
   | {
@@ -24,8 +25,13 @@ export type Analysis =
       readonly dependsOnFacts?: true;
     };
 
+/** An analysis by rules, with the target whose text the diagnosis has. */
+export type RuleAnalysis =
+  | (Extract<Analysis, { kind: "diagnosed" }> & { readonly target: Target })
+  | Extract<Analysis, { kind: "no-match" }>;
+
 /**
- * Finds what to do about an incident: the first rule that matches and whose target can be told. A rule that matches but
+ * Finds what to do about an incident: the first rule that matches and has a target. A rule that matches but
  * lacks something (a label that is not there) does not apply; guessing a target would act on the wrong thing. If it is not
  * known whether a rule applies, because an object cannot be read, none does: a later rule may be just the one that this
  * rule is an exception from.
@@ -35,12 +41,14 @@ export function diagnose(
   rules: readonly Rule[],
   kinds: Kinds,
   facts: Facts = factsNotRead,
-): Analysis {
+): RuleAnalysis {
   const tried: string[] = [];
   const dependsOnFacts = facts === factsNotRead ? {} : ({ dependsOnFacts: true } as const);
   for (const rule of rules) {
     const outcome = apply(rule, incident, kinds, facts);
-    if (outcome.kind === "applies") return { kind: "diagnosed", diagnosis: outcome.diagnosis, rule: rule.name };
+    if (outcome.kind === "applies") {
+      return { kind: "diagnosed", diagnosis: outcome.diagnosis, target: outcome.target, rule: rule.name };
+    }
     const because = outcome.kind === "unreadable" ? outcome.problem : outcome.because;
     tried.push(`${rule.name} (${because})`);
     if (outcome.kind === "unreadable") return { kind: "no-match", tried, unreadable: true, ...dependsOnFacts };
@@ -54,14 +62,14 @@ export async function diagnoseWithFacts(
   rules: readonly Rule[],
   kinds: Kinds,
   readFacts: () => Promise<Facts>,
-): Promise<Analysis> {
+): Promise<RuleAnalysis> {
   const analysis = diagnose(incident, rules, kinds);
   const needsFacts = analysis.kind === "no-match" && analysis.unreadable;
   return needsFacts ? diagnose(incident, rules, kinds, await readFacts()) : analysis;
 }
 
 type Applied =
-  | { readonly kind: "applies"; readonly diagnosis: Diagnosis }
+  | { readonly kind: "applies"; readonly diagnosis: Diagnosis; readonly target: Target }
   | { readonly kind: "differs"; readonly because: string }
   | Unreadable;
 
@@ -72,8 +80,9 @@ function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts
   if (exception?.kind === "unreadable") return exception;
   if (exception?.kind === "matches") return differs("its exception under unless applies");
 
-  const target = targetOf(rule, incident, kinds, facts);
-  if (target.kind !== "text") return target;
+  const found = findTarget(rule, incident, kinds, facts);
+  if (found.kind !== "target") return found;
+  const { target } = found;
   const parameters: Record<string, ParameterValue> = {};
   for (const [name, value] of Object.entries(rule.parameters ?? {})) {
     const filled = typeof value === "string" ? fill(value, incident, facts) : { kind: "text" as const, text: value };
@@ -85,6 +94,7 @@ function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts
   if (deferral && "kind" in deferral) return deferral;
   return {
     kind: "applies",
+    target,
     diagnosis: {
       target: target.text,
       workflowId: rule.workflow,
@@ -95,18 +105,18 @@ function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts
   };
 }
 
-type FoundTarget = { readonly kind: "text"; readonly text: string } | Exclude<Applied, { kind: "applies" }>;
+type FoundTarget = { readonly kind: "target"; readonly target: Target } | Exclude<Applied, { kind: "applies" }>;
 
-function targetOf({ target }: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): FoundTarget {
+function findTarget({ target }: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): FoundTarget {
   if (target === undefined) {
     const read = targetOfObject(incident.targetResource, kinds);
-    return read.kind === "target" ? { kind: "text", text: read.target.text } : differs(`the subject ${read.problem}`);
+    return read.kind === "target" ? read : differs(`the subject ${read.problem}`);
   }
   const filled = fill(target, incident, facts);
   if (filled.kind === "unreadable") return filled;
   if (filled.kind === "missing") return differs(`its target needs ${filled.what}, which is not there`);
   const read = parseTarget(filled.text, kinds);
-  return read.kind === "target" ? { kind: "text", text: read.target.text } : differs(`its target ${read.problem}`);
+  return read.kind === "target" ? read : differs(`its target ${read.problem}`);
 }
 
 function differs(because: string): { readonly kind: "differs"; readonly because: string } {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { builtInKinds, type RemediationWorkflowSpec } from "../../resources/index.ts";
+import { builtInKinds, parseTarget, type RemediationWorkflowSpec } from "../../resources/index.ts";
 import type { Rule } from "./rule.ts";
 import { diagnosisProblems, ruleProblems } from "./rule-problems.ts";
 
@@ -82,7 +82,11 @@ describe("the static problems of a diagnosis", () => {
     ],
     ["git:host/1@main", {}, ["target git:host/1@main is a repository: workflows run on objects"]],
   ])("of %s on %j are %j", (target, spec, problems) => {
-    expect(diagnosisProblems({ target }, { spec: workflowSpec(spec) }, installation)).toEqual(problems);
+    const read = parseTarget(target);
+    if (read.kind === "problem") throw new Error(read.problem);
+    const diagnosis = { target: read.target, parameters: undefined };
+
+    expect(diagnosisProblems(diagnosis, { spec: workflowSpec(spec) }, installation)).toEqual(problems);
   });
 });
 

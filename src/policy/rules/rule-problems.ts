@@ -6,6 +6,7 @@ import {
   parseTarget,
   type RemediationWorkflow,
   type RemediationWorkflowSpec,
+  type Target,
   type TargetKind,
   targetKindProblem,
 } from "../../resources/index.ts";
@@ -24,7 +25,7 @@ export interface Installation {
  * that is not set up. Sentences without their full stop.
  */
 export function diagnosisProblems(
-  { target, parameters }: Pick<Diagnosis, "target" | "parameters">,
+  { target, parameters }: { readonly target: Target; readonly parameters: Diagnosis["parameters"] | undefined },
   { spec }: Pick<RemediationWorkflow, "spec">,
   { kinds, settings }: Installation,
 ): readonly string[] {
@@ -59,11 +60,9 @@ export function ruleProblems(rule: Rule, { workflow, kinds, settings }: RuleCont
   ];
 }
 
-function targetProblems(target: string, spec: RemediationWorkflowSpec, kinds: Kinds): readonly string[] {
-  const reading = parseTarget(target, kinds);
-  if (reading.kind === "problem") return [`target ${target} ${reading.problem}`];
-  if (reading.target.type === "repository") return [`target ${target} is a repository: workflows run on objects`];
-  const problem = targetKindProblem(spec, reading.target, kinds);
+function targetProblems(target: Target, spec: RemediationWorkflowSpec, kinds: Kinds): readonly string[] {
+  if (target.type === "repository") return [`target ${target.text} is a repository: workflows run on objects`];
+  const problem = targetKindProblem(spec, target, kinds);
   return problem === undefined ? [] : [problem];
 }
 

@@ -21,6 +21,7 @@ describe("the analysis by rules", () => {
   it("acts on the cause that a rule names, not on what the signal is about", () => {
     expect(diagnose(incident(), rules(), builtInKinds)).toEqual({
       kind: "diagnosed",
+      target: { type: "object", text: "node/worker-1", kind: "node", group: "", name: "worker-1" },
       rule: "node-disk-pressure",
       diagnosis: {
         target: "node/worker-1",
