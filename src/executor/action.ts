@@ -1,8 +1,13 @@
 import { decision } from "../kube/index.ts";
 import type { LedgerEvent } from "../ledger/index.ts";
 import type { Blocked } from "../policy/index.ts";
-import type { NotificationRequest, RemediationTargetStatus, WorkflowExecutionStatus } from "../resources/index.ts";
-import type { Announcement } from "./announcement.ts";
+import type {
+  FailureDetails,
+  NotificationRequest,
+  RemediationTargetStatus,
+  SkipReason,
+  WorkflowExecutionStatus,
+} from "../resources/index.ts";
 import type { CancelReason, ObservedRun } from "./snapshot.ts";
 
 /** One write, harmless to repeat and conditional on what was seen. Whoever loses a race looks again and decides anew. */
@@ -32,3 +37,18 @@ export type Action =
   | { readonly do: "announce"; readonly what: Announcement };
 
 export const act = decision<Action>;
+
+/** Something that people should be able to see: in the log, as a Kubernetes Event, in a notice, in a metric. */
+export type Announcement =
+  | { readonly kind: "pending" }
+  | { readonly kind: "admitted" }
+  | { readonly kind: "skipped"; readonly reason: SkipReason; readonly message: string }
+  | { readonly kind: "run-created"; readonly runName: string }
+  | { readonly kind: "started" }
+  | { readonly kind: "completed"; readonly durationMs: number }
+  | { readonly kind: "failed"; readonly details: FailureDetails; readonly durationMs: number | undefined }
+  | { readonly kind: "freed" }
+  | { readonly kind: "run-removed"; readonly runName: string }
+  | { readonly kind: "acknowledged"; readonly by: string; readonly reason: string }
+  | { readonly kind: "blocked-by-run"; readonly why: string }
+  | { readonly kind: "cleanup-failed"; readonly why: string };

@@ -34,15 +34,15 @@ import {
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { announcer } from "./announce.ts";
+import type { PlanDefaults } from "./admission/plan.ts";
 import { decide } from "./decide.ts";
-import { eventRecorder } from "./kube-events.ts";
-import { executorMetrics } from "./metrics.ts";
 import { type AcknowledgersKnownSince, type Caches, observe } from "./observe.ts";
 import { type Deps, perform } from "./perform.ts";
-import type { PlanDefaults } from "./plan.ts";
+import { announcer } from "./reports/announce.ts";
+import { eventRecorder } from "./reports/kube-events.ts";
+import { executorMetrics } from "./reports/metrics.ts";
 import type { ExecutorSettings } from "./snapshot.ts";
-import { reconcileTarget } from "./targets.ts";
+import { reconcileTarget } from "./targets/targets.ts";
 
 export interface ExecutorOptions {
   readonly client: KubeClient;

@@ -12,9 +12,9 @@ import {
   type WorkflowHistory,
 } from "../resources/index.ts";
 import type { Action } from "./action.ts";
+import type { ValidPlan } from "./admission/plan.ts";
 import { decide } from "./decide.ts";
 import { marksOf } from "./marks.ts";
-import type { ValidPlan } from "./plan.ts";
 import type { ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
 
 const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };

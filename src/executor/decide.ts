@@ -1,14 +1,13 @@
 import { type Decision, requeueAfter } from "../kube/index.ts";
 import { cancelRequestOn } from "../resources/index.ts";
 import { type Action, act } from "./action.ts";
-import { admitOrSkip } from "./admission.ts";
-import { approvalProblem, requiresApproval } from "./approval.ts";
-import { cancellationOf } from "./cancellation.ts";
-import { cancelledBefore, completed, failed, failedBefore, failureOfRun } from "./endings.ts";
-import * as events from "./ledger-events.ts";
+import { admitOrSkip } from "./admission/admission.ts";
+import { approvalProblem, requiresApproval } from "./admission/approval.ts";
+import type { ValidPlan } from "./admission/plan.ts";
+import { cancellationOf, cancelledBefore, completed, failed, failedBefore, failureOfRun } from "./endings/endings.ts";
+import { settle } from "./endings/settle.ts";
 import { isMarked } from "./marks.ts";
-import type { ValidPlan } from "./plan.ts";
-import { settle } from "./settle.ts";
+import * as events from "./reports/ledger-events.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
 import { mirrored, pending, running } from "./statuses.ts";
 

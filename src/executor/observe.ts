@@ -21,10 +21,10 @@ import {
   targetHash,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import { approvalNameOf, requiresApproval } from "./approval.ts";
-import { type CatalogCaches, findEntry, isBeforeRun } from "./find-entry.ts";
-import { type Plan, type PlanDefaults, planOf, planTarget, type TargetPlan } from "./plan.ts";
-import { retentionEndMs } from "./retention.ts";
+import { approvalNameOf, requiresApproval } from "./admission/approval.ts";
+import { type CatalogCaches, findEntry, isBeforeRun } from "./admission/find-entry.ts";
+import { type Plan, type PlanDefaults, planOf, planTarget, type TargetPlan } from "./admission/plan.ts";
+import { retentionEndMs } from "./endings/retention.ts";
 import type { CancelReason, ExecutorSettings, ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
 
 /** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */

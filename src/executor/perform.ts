@@ -24,14 +24,14 @@ import {
   workflowExecutions,
 } from "../resources/index.ts";
 import type { Action } from "./action.ts";
-import type { Announce } from "./announce.ts";
-import { isUnchanged } from "./find-entry.ts";
-import * as events from "./ledger-events.ts";
+import { isUnchanged } from "./admission/find-entry.ts";
+import type { ValidPlan } from "./admission/plan.ts";
 import { marksOf } from "./marks.ts";
 import { type Caches, engineOf } from "./observe.ts";
-import type { ValidPlan } from "./plan.ts";
-import { rebuildRecord } from "./rebuild-record.ts";
+import type { Announce } from "./reports/announce.ts";
+import * as events from "./reports/ledger-events.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
+import { rebuildRecord } from "./targets/rebuild-record.ts";
 
 /** What the executor acts with. */
 export interface Deps {

@@ -8,7 +8,7 @@ import type {
   WorkflowExecution,
   Workload,
 } from "../resources/index.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan } from "./admission/plan.ts";
 
 /** Everything the next step of an execution depends on, as it was found. */
 export interface Snapshot {

@@ -1,7 +1,7 @@
 import type { RunProgress } from "../engines/index.ts";
 import { iso } from "../kube/index.ts";
 import type { RunRef, RunStatus, UsedApproval, WorkflowExecutionStatus } from "../resources/index.ts";
-import { usedApproval } from "./approval.ts";
+import { usedApproval } from "./admission/approval.ts";
 import type { ObservedRun, Snapshot } from "./snapshot.ts";
 
 type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;

@@ -9,16 +9,16 @@ import {
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Action, act } from "./action.ts";
-import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./cancel.ts";
-import { close, failed, skipped, startOver, succeeded, verify } from "./ending.ts";
-import { isOutnumbered, lateExecution } from "./late.ts";
-import * as events from "./ledger-events.ts";
-import { approvalExpired, incidentBlocked, incidentClosed } from "./notices.ts";
+import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./endings/cancel.ts";
+import { close, failed, skipped, startOver, succeeded, verify } from "./endings/ending.ts";
+import { isOutnumbered, lateExecution } from "./endings/late.ts";
+import { isTombstone, tombstoneStatus } from "./endings/tombstone.ts";
+import { staleAtMs, withdraw } from "./endings/withdraw.ts";
 import { isKnown } from "./own-executions.ts";
+import * as events from "./reports/ledger-events.ts";
+import { approvalExpired, incidentBlocked, incidentClosed } from "./reports/notices.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
-import { isTombstone, tombstoneStatus } from "./tombstone.ts";
-import { staleAtMs, withdraw } from "./withdraw.ts";
 
 /**
  * The next step of an incident.

@@ -1,3 +1,3 @@
-export type { Analyzer } from "./analyzer.ts";
 export { type Orchestrator, type OrchestratorOptions, startOrchestrator } from "./controller.ts";
+export type { Analyzer } from "./incidents/analyzer.ts";
 export type { OrchestratorSettings } from "./settings.ts";

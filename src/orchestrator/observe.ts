@@ -16,17 +16,16 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
-import { analyzeSeries } from "./analyze-series.ts";
-import type { Analyzer } from "./analyzer.ts";
-import { knownSeriesVersion } from "./cached-incident.ts";
-import { openCancelRequest } from "./cancel.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
-import type { NewestIncidents } from "./newest-incidents.ts";
-import type { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
+import { openCancelRequest } from "./endings/cancel.ts";
+import { type Analyzer, analyzeSeries } from "./incidents/analyzer.ts";
+import { knownSeriesVersion } from "./incidents/cached-incident.ts";
+import type { NewestIncidents } from "./incidents/newest-incidents.ts";
+import type { OutdatedDiagnoses } from "./incidents/outdated-diagnoses.ts";
 import { isOwnedBy } from "./own-executions.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
-import type { TargetView } from "./target-view.ts";
+import type { TargetView } from "./targets/target-view.ts";
 
 /** Where the orchestrator looks. What informers say may be a moment old: every write is conditional on it. */
 export interface Caches {

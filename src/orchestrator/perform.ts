@@ -16,11 +16,11 @@ import {
   workflowExecutions,
 } from "../resources/index.ts";
 import type { Action } from "./action.ts";
-import type { Announce } from "./announce.ts";
-import { acknowledgementOn } from "./notices.ts";
+import { expireApproval } from "./approvals/requested-approvals.ts";
 import type { Caches } from "./observe.ts";
 import { isOwnedBy } from "./own-executions.ts";
-import { expireApproval } from "./requested-approvals.ts";
+import type { Announce } from "./reports/announce.ts";
+import { acknowledgementOn } from "./reports/notices.ts";
 
 /** What the orchestrator acts with. */
 export interface Deps {

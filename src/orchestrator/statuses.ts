@@ -8,7 +8,7 @@ import type {
   RemediationRequestStatus,
   WorkflowExecution,
 } from "../resources/index.ts";
-import type { IncidentOutcome } from "./announcement.ts";
+import type { IncidentOutcome } from "./action.ts";
 
 type IncidentStatus = RemediationRequestStatus;
 type Kept = Pick<

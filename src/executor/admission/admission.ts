@@ -1,0 +1,130 @@
+import { type Decision, iso } from "../../kube/index.ts";
+import { type Allowed, type Blocked, decide as decidePolicy, remaining, withHolder } from "../../policy/index.ts";
+import type { RecordHolder, SkipDetails, TargetHolder } from "../../resources/index.ts";
+import type { Action } from "../action.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { usedApproval } from "./approval.ts";
+import type { ValidPlan } from "./plan.ts";
+
+/** Asks the policy. The admitting write is conditional on the very record that was asked about: it is the lock. */
+export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision<Action> {
+  const { execution, record, nowMs, settings, pauses } = snapshot;
+  const { uid = "" } = execution.metadata;
+  const { workflowId } = execution.spec.workflowRef;
+  const { target } = plan;
+
+  const decision = decidePolicy(
+    { target: target.text, workflowId, executionUid: uid, ...(target.namespace && { namespace: target.namespace }) },
+    {
+      record: record?.status,
+      workflow: { cooldownMs: plan.cooldownMs, observe: plan.observe, outsideCatalog: plan.entry === undefined },
+      pauses,
+      settings,
+      nowMs,
+    },
+  );
+  if (decision.verdict === "block") return skip(snapshot, plan, decision);
+  if (decision.observeOnly) return skip(snapshot, plan, observing(decision));
+  return {
+    actions: [
+      { do: "write-record", status: withHolder(record?.status, holderOf(snapshot, plan)) },
+      { do: "announce", what: { kind: "admitted" } },
+    ],
+  };
+}
+
+function holderOf({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): RecordHolder {
+  const { metadata, spec } = execution;
+  const catalogEntryUid = plan.entry?.metadata.uid;
+  return {
+    executionUid: metadata.uid ?? "",
+    executionName: metadata.name ?? "",
+    executionNamespace: metadata.namespace ?? "",
+    workflowId: spec.workflowRef.workflowId,
+    engine: plan.engine,
+    since: iso(nowMs),
+    ...(catalogEntryUid === undefined ? {} : { catalogEntryUid }),
+    ...(approval ? { approval: usedApproval(approval) } : {}),
+  };
+}
+
+function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision<Action> {
+  const skipDetails = skipDetailsOf(snapshot, plan, decision);
+  return {
+    actions: [
+      { do: "set-status", status: { phase: "Skipped", skipDetails }, decision },
+      { do: "announce", what: { kind: "skipped", reason: skipDetails.reason, message: skipDetails.message } },
+    ],
+  };
+}
+
+/** To observe is not a check of the policy: every check passes. */
+function observing({ message, checks }: Allowed): Blocked {
+  return {
+    verdict: "block",
+    reason: "ObserveOnly",
+    message,
+    nextStep: "let it act: take it out of execution.observe, execution.observeTargets or the workflow's observe",
+    requiresManualReview: false,
+    checks,
+  };
+}
+
+/** What the record said, in the words of the execution's status. */
+function skipDetailsOf(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): SkipDetails {
+  const { reason, holder, earlier, clearsAtMs } = decision;
+  const target = plan.target.text;
+  const details = {
+    message: `${decision.message}. Next: ${decision.nextStep}`,
+    skippedAt: skippedAt(snapshot, holder),
+  };
+  const recent = earlier && {
+    recentRemediation: {
+      name: earlier.executionName,
+      namespace: earlier.executionNamespace,
+      uid: earlier.executionUid,
+      workflowId: snapshot.execution.spec.workflowRef.workflowId,
+      targetResource: target,
+      completedAt: earlier.completedAt,
+      outcome: earlier.outcome,
+      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: remaining(clearsAtMs - snapshot.nowMs) }),
+    },
+  };
+  switch (reason) {
+    case "ResourceBusy":
+      return { reason, ...details, conflictingWorkflow: conflictOf(holder as TargetHolder, target) };
+    case "RecentlyRemediated": {
+      const cooldownRemaining = remaining((clearsAtMs ?? snapshot.nowMs) - snapshot.nowMs);
+      return { reason, ...details, cause: decision.cause ?? "cooldown", cooldownRemaining, ...recent };
+    }
+    case "PreviousExecutionFailed":
+    case "ExhaustedRetries":
+      return { reason, ...details, ...recent };
+    case "Paused":
+    case "ObserveOnly":
+      return { reason, ...details };
+    case "NoMatchingRule":
+    case "Ineffective":
+    case "CauseOpen":
+      throw new TypeError(`${reason} concerns incidents: an execution is not asked about it`);
+  }
+}
+
+function conflictOf(holder: TargetHolder, targetResource: string) {
+  return {
+    name: holder.executionName,
+    namespace: holder.executionNamespace,
+    uid: holder.executionUid,
+    workflowId: holder.workflowId,
+    targetResource,
+    startedAt: holder.since,
+  };
+}
+
+/**
+ * A moment at which the holder held the target, by whoever's clock: we looked at our watch before we read the record,
+ * so the holder was there then, or came between the two.
+ */
+function skippedAt({ nowMs }: Snapshot, holder: TargetHolder | undefined): string {
+  return iso(Math.max(nowMs, holder ? Date.parse(holder.since) : nowMs));
+}

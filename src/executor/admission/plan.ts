@@ -1,0 +1,128 @@
+import {
+  type CatalogLookup,
+  catalogDifference,
+  checkParameters,
+  type Engine as EngineName,
+  type Kinds,
+  type ObjectTarget,
+  type ParameterValue,
+  parseTarget,
+  type RemediationWorkflow,
+  targetKindProblem,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import { parseDuration } from "../../time/index.ts";
+
+/** What an execution means, once its spec has been read against the catalog and the configuration. */
+export type Plan = ValidPlan | InvalidPlan;
+
+export interface ValidPlan {
+  readonly kind: "valid";
+  readonly target: ObjectTarget;
+  /** The catalog entry that says what is run; undefined for a workflow outside the catalog, where that is allowed. */
+  readonly entry: RemediationWorkflow | undefined;
+  readonly engine: EngineName;
+  readonly containerImage: string;
+  readonly version: string | undefined;
+  readonly pipeline: string;
+  readonly serviceAccountName: string | undefined;
+  /** Complete: defaults are filled in. */
+  readonly parameters: Readonly<Record<string, ParameterValue>>;
+  readonly timeoutMs: number;
+  readonly cooldownMs: number;
+  readonly observe: boolean;
+}
+
+/** Nothing can be run. With a target the failure still belongs into its record. */
+export interface InvalidPlan {
+  readonly kind: "invalid";
+  readonly target: ObjectTarget | undefined;
+  readonly problem: string;
+  /** It would have a target if the kind of that were known. */
+  readonly unknownKind?: true;
+}
+
+/** What the configuration says where the catalog says nothing. */
+export interface PlanDefaults {
+  /** The engines that are set up here. */
+  readonly engines: ReadonlySet<EngineName>;
+  readonly engine: EngineName;
+  readonly serviceAccountName: string | undefined;
+  readonly timeoutMs: number;
+  readonly cooldownMs: number;
+  /** Whether a workflow that is not in the catalog may run as the execution describes it. */
+  readonly allowOutsideCatalog: boolean;
+}
+
+/** The target of an execution, or why it has none. */
+export type TargetPlan = { readonly kind: "target"; readonly target: ObjectTarget } | InvalidPlan;
+
+/** Reads what an execution acts on. */
+export function planTarget({ spec }: WorkflowExecution, kinds: Kinds): TargetPlan {
+  const read = parseTarget(spec.targetResource, kinds);
+  if (read.kind === "problem") {
+    const plan = invalid(undefined, `targetResource "${spec.targetResource}" ${read.problem}`);
+    return read.unknownKind ? { ...plan, unknownKind: true } : plan;
+  }
+  if (read.target.type === "object") return { kind: "target", target: read.target };
+  return invalid(
+    undefined,
+    `targetResource "${spec.targetResource}" is a repository: workflows run on Kubernetes objects`,
+  );
+}
+
+interface PlanContext {
+  readonly target: ObjectTarget;
+  readonly found: CatalogLookup;
+  readonly kinds: Kinds;
+  readonly defaults: PlanDefaults;
+}
+
+/** Reads the spec of an execution. What is run, by what and as whom is the catalog's word, never the execution's. */
+export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defaults }: PlanContext): Plan {
+  const { workflowId } = spec.workflowRef;
+  if (found.kind === "unusable") return invalid(target, found.problem);
+  if (found.kind === "unknown" && !defaults.allowOutsideCatalog) {
+    return invalid(target, `workflow ${workflowId} is not in the catalog: add it as a RemediationWorkflow`);
+  }
+  const entry = found.kind === "entry" ? found.entry : undefined;
+  const difference = entry && catalogDifference(spec.workflowRef, entry, defaults);
+  if (difference !== undefined) return invalid(target, difference);
+  const workflow = entry?.spec ?? spec.workflowRef;
+  const refusal = entry && targetKindProblem(entry.spec, target, kinds);
+  if (refusal !== undefined) return invalid(target, refusal);
+  const engine = workflow.engine ?? defaults.engine;
+  if (!defaults.engines.has(engine)) {
+    return invalid(target, `engine ${engine} is not set up here: there is ${[...defaults.engines].join(", ")}`);
+  }
+  const parameters = parametersOf(spec.parameters ?? {}, entry);
+  if (parameters.kind === "invalid") return invalid(target, parameters.problems.join("; "));
+
+  return {
+    kind: "valid",
+    target,
+    entry,
+    engine,
+    containerImage: workflow.containerImage,
+    version: workflow.version,
+    pipeline: entry?.spec.pipeline ?? "workflow",
+    serviceAccountName: workflow.serviceAccountName ?? defaults.serviceAccountName,
+    parameters: parameters.parameters,
+    timeoutMs: durationOr(entry?.spec.timeout, defaults.timeoutMs),
+    cooldownMs: durationOr(entry?.spec.cooldown, defaults.cooldownMs),
+    observe: entry?.spec.observe ?? false,
+  };
+}
+
+/** Without a catalog entry nothing says what the workflow takes. */
+function parametersOf(given: Readonly<Record<string, ParameterValue>>, entry: RemediationWorkflow | undefined) {
+  return entry ? checkParameters(entry.spec.parameters, given) : { kind: "valid" as const, parameters: given };
+}
+
+function invalid(target: ObjectTarget | undefined, problem: string): InvalidPlan {
+  return { kind: "invalid", target, problem };
+}
+
+function durationOr(text: string | undefined, otherwiseMs: number): number {
+  return (text === undefined ? undefined : parseDuration(text)) ?? otherwiseMs;
+}

@@ -1,0 +1,72 @@
+import { foldEnd, historyOf, neededUntilMs } from "../../policy/index.ts";
+import type { ExecutionEnd, RemediationTarget, WorkflowExecution } from "../../resources/index.ts";
+import type { ExecutorSettings, Snapshot } from "../snapshot.ts";
+
+/**
+ * When the retention of an execution is over; undefined if it has not ended. Also if it has an owner, for example an incident:
+ * then it is deleted with that.
+ */
+export function retentionEndMs(
+  { metadata, status }: WorkflowExecution,
+  { retentionMs }: Pick<ExecutorSettings, "retentionMs">,
+): number | undefined {
+  if (metadata.ownerReferences?.length) return undefined;
+  switch (status?.phase) {
+    case "Completed":
+    case "Failed":
+      return Date.parse(status.completionTime) + retentionMs;
+    case "Skipped":
+      return Date.parse(status.skipDetails.skippedAt) + retentionMs;
+    case "Pending":
+    case "Running":
+    case undefined:
+      return undefined;
+  }
+}
+
+/**
+ * Until when an execution without an owner is kept. Not before the record can do without it: deleting it ends its
+ * cooldown, a record that was lost is made again from executions, and an acknowledgement is given on one.
+ */
+export function executionKeptUntilMs(
+  { execution, plan, record, settings }: Snapshot,
+  end: ExecutionEnd | undefined,
+): number | undefined {
+  const untilMs = retentionEndMs(execution, settings);
+  if (untilMs === undefined || !end) return untilMs;
+  const { workflowId } = execution.spec.workflowRef;
+  const known = historyOf(record?.status, workflowId);
+  const history = known ?? historyOf(foldEnd(undefined, { workflowId, end, backoff: settings.backoff }), workflowId);
+  const cooldownMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
+  return history ? Math.max(untilMs, neededUntilMs(history, { cooldownMs, settings })) : untilMs;
+}
+
+/**
+ * Until when the record of a target is kept after the last change of its history. Infinite while the target is held
+ * or a person has to acknowledge something, and if an approval was used: without the record it would be good for another run.
+ */
+export function recordKeptUntilMs(
+  { metadata, status }: RemediationTarget,
+  {
+    settings,
+    cooldownMs,
+  }: { readonly settings: ExecutorSettings; readonly cooldownMs: (workflowId: string) => number },
+): number {
+  const histories = status?.workflows ?? [];
+  const ends = histories.flatMap(({ recentEnds, lastSuccess, lastFailure, lastExecutionFailure }) =>
+    [...recentEnds, lastSuccess, lastFailure, lastExecutionFailure].filter((end) => end !== undefined),
+  );
+  if (status?.holder || ends.some(({ approvalUid }) => approvalUid !== undefined)) return Number.POSITIVE_INFINITY;
+  const changes = [
+    metadata.creationTimestamp ?? "",
+    ...ends.map(({ completedAt }) => completedAt),
+    ...histories.flatMap(({ ack }) => (ack ? [ack.at] : [])),
+  ];
+  return Math.max(
+    ...changes.map((at) => Date.parse(at) + settings.targetRetentionMs),
+    ...histories.map((history) => neededUntilMs(history, { cooldownMs: cooldownMs(history.workflowId), settings })),
+  );
+}
+
+/** How often something that is kept for an unknown time is looked at again: not every change that ends this is an event. */
+export const recheckMs = 24 * 3_600_000;

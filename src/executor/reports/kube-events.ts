@@ -1,0 +1,79 @@
+import { iso, type KubeClient, type KubeEvent, kubeEvents, nameHash } from "../../kube/index.ts";
+import { workflowExecutions } from "../../resources/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Announcement } from "../action.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+/** Writes Kubernetes Events beside the work: people like to see them, and nothing depends on them. */
+export interface EventRecorder {
+  record(event: KubeEvent): void;
+  /** Waits for those under way. */
+  drain(): Promise<void>;
+}
+
+export function eventRecorder(client: KubeClient, log: Logger): EventRecorder {
+  const writing = new Set<Promise<void>>();
+  return {
+    record(event) {
+      const done = client.create(kubeEvents, event).then(
+        () => {},
+        (error) => log.warn("kubernetes event not written", { reason: event.reason, message: String(error) }),
+      );
+      writing.add(done);
+      void done.finally(() => writing.delete(done));
+    },
+    async drain() {
+      await Promise.all(writing);
+    },
+  };
+}
+
+/** The Event for an announcement, if people look for one. Its name follows from what happened, so it is written once. */
+export function eventOf(what: Announcement, { execution, nowMs }: Snapshot): KubeEvent | undefined {
+  const said = sentenceOf(what);
+  if (!said) return undefined;
+  const { name = "", namespace = "", uid = "" } = execution.metadata;
+  const { apiVersion, kind } = workflowExecutions;
+  const at = iso(nowMs);
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${name.slice(0, 180)}.${nameHash(`${uid}/${said.reason}`).slice(0, 16)}`, namespace },
+    involvedObject: { apiVersion, kind, name, namespace, uid },
+    type: said.type,
+    reason: said.reason,
+    message: said.message,
+    source: { component: "interlock-executor" },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+}
+
+function sentenceOf(what: Announcement): Pick<KubeEvent, "type" | "reason" | "message"> | undefined {
+  switch (what.kind) {
+    case "run-created":
+      return { type: "Normal", reason: "RunCreated", message: `run ${what.runName} was created` };
+    case "completed":
+      return { type: "Normal", reason: "WorkflowCompleted", message: "the workflow succeeded" };
+    case "failed":
+      return {
+        type: "Warning",
+        reason: "WorkflowFailed",
+        message: what.details.naturalLanguageSummary.slice(0, 1_000),
+      };
+    case "skipped":
+      return { type: "Normal", reason: "WorkflowSkipped", message: what.message.slice(0, 1_000) };
+    case "freed":
+      return { type: "Normal", reason: "TargetFreed", message: "the target can be acted on again" };
+    case "cleanup-failed":
+      return { type: "Warning", reason: "CleanupFailed", message: what.why.slice(0, 1_000) };
+    case "pending":
+    case "admitted":
+    case "started":
+    case "run-removed":
+    case "acknowledged":
+    case "blocked-by-run":
+      return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import { iso } from "../../kube/index.ts";
+import type { Fact, LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
+import { toldCheck } from "../../policy/index.ts";
+import type {
+  Acknowledgement,
+  Cancellation,
+  RecordHolder,
+  SkipDetails,
+  WorkflowExecutionStatus,
+  Workload,
+} from "../../resources/index.ts";
+import type { CancelReason, ObservedRun, Snapshot } from "../snapshot.ts";
+
+type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
+
+export function admitted(snapshot: Snapshot): LedgerEvent {
+  const holder = snapshot.record?.status?.holder;
+  return event(snapshot, "execution.admitted", holder?.since ?? iso(snapshot.nowMs), {
+    ...(holder ? admissionFacts(holder) : { engine: "" }),
+    record_version: snapshot.record?.metadata.resourceVersion ?? "",
+  });
+}
+
+/** On what grounds an execution was admitted. */
+export function admissionFacts({ engine, approval }: RecordHolder): Readonly<Record<string, Fact>> {
+  return { engine, ...(approval ? { approval: approval.name, approved_by: approval.decidedBy } : {}) };
+}
+
+export function started(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
+  return event(snapshot, "execution.started", iso(snapshot.nowMs), runFacts(run));
+}
+
+export function cancelled(snapshot: Snapshot, run: ObservedRun, because: CancelReason): LedgerEvent {
+  return event(snapshot, "run.cancelled", iso(snapshot.nowMs), { ...runFacts(run), because });
+}
+
+/** An operator asked to stop it. */
+export function cancelRequested(snapshot: Snapshot, { by, verified, reason, blocks }: Cancellation): LedgerEvent {
+  return event(snapshot, "execution.cancelled", iso(snapshot.nowMs), { by, verified, reason, blocks });
+}
+
+/** How it ended, as its status says. */
+export function ended(snapshot: Snapshot): LedgerEvent | undefined {
+  const { status } = snapshot.execution;
+  switch (status?.phase) {
+    case "Completed":
+      return event(snapshot, "execution.completed", status.completionTime, {
+        duration: status.duration,
+        ...workloadFacts(status.workload),
+      });
+    case "Failed":
+      return failed(snapshot, status);
+    case "Skipped":
+      return skipped(snapshot, status.skipDetails);
+    case "Pending":
+    case "Running":
+    case undefined:
+      return undefined;
+  }
+}
+
+function failed(snapshot: Snapshot, { completionTime, failureDetails, workload }: PhaseStatus<"Failed">): LedgerEvent {
+  const { reason, message, wasExecutionFailure, requiresManualReview, cancellation } = failureDetails;
+  return event(snapshot, "execution.failed", completionTime, {
+    failure_reason: reason,
+    message,
+    was_execution_failure: wasExecutionFailure,
+    requires_manual_review: requiresManualReview,
+    ...(cancellation ? { cancelled_by: cancellation.by, cancelled_by_verified: cancellation.verified } : {}),
+    ...workloadFacts(workload),
+  });
+}
+
+function skipped(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
+  const { decision } = snapshot;
+  return event(snapshot, "execution.skipped", details.skippedAt, {
+    skip_reason: details.reason,
+    message: details.message,
+    ...("cause" in details ? { cause: details.cause } : {}),
+    ...("conflictingWorkflow" in details ? { conflicting_workflow: details.conflictingWorkflow } : {}),
+    ...("recentRemediation" in details && details.recentRemediation
+      ? { recent_remediation: details.recentRemediation }
+      : {}),
+    ...(decision ? { checks: decision.checks.map(toldCheck) } : {}),
+  });
+}
+
+/** Told after the write that frees the target: by then it is free for certain. */
+export function freed(snapshot: Snapshot, atMs: number): LedgerEvent {
+  return event(snapshot, "target.freed", iso(atMs), {});
+}
+
+export function deleted(snapshot: Snapshot): LedgerEvent {
+  return event(snapshot, "execution.deleted", iso(snapshot.nowMs), { phase: snapshot.execution.status?.phase ?? "" });
+}
+
+export function acknowledged(snapshot: Snapshot, { by, reason, verified, at }: Acknowledgement): LedgerEvent {
+  return event(snapshot, "failure.acknowledged", at, { by, reason, verified });
+}
+
+export function runCreated(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
+  return event(snapshot, "run.created", iso(snapshot.nowMs), runFacts(run));
+}
+
+function event(
+  { execution, plan }: Snapshot,
+  type: LedgerEventType,
+  at: string,
+  facts: Readonly<Record<string, Fact>>,
+): LedgerEvent {
+  const { metadata, spec } = execution;
+  return {
+    // What happens to an execution happens to it once.
+    id: `${metadata.uid}/${type}`,
+    type,
+    at,
+    facts: {
+      execution_id: metadata.uid ?? "",
+      execution: `${metadata.namespace}/${metadata.name}`,
+      workflow_id: spec.workflowRef.workflowId,
+      target_resource: plan.target?.text ?? spec.targetResource,
+      ...(spec.remediationRequestRef ? { remediation_id: spec.remediationRequestRef.name } : {}),
+      ...facts,
+    },
+  };
+}
+
+function runFacts({ object, uid, workload }: ObservedRun): Readonly<Record<string, Fact>> {
+  const { name = "" } = object.metadata;
+  return { run: name, run_id: uid, run_kind: object.kind ?? "", ...workloadFacts(workload) };
+}
+
+/** What ran, by what and as whom. */
+function workloadFacts(workload: Workload | undefined): Readonly<Record<string, Fact>> {
+  if (!workload) return {};
+  const { engine, image, imageDigests, serviceAccountName } = workload;
+  return {
+    engine,
+    image,
+    ...(imageDigests ? { image_digests: imageDigests } : {}),
+    service_account: serviceAccountName ?? "default",
+  };
+}

@@ -1,0 +1,265 @@
+import { type Engine, runOwner } from "../../engines/index.ts";
+import { deleteExactly, iso, type KubeObject, lostEventMs, refOf, writeStatus } from "../../kube/index.ts";
+import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
+import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered, workflowRules } from "../../policy/index.ts";
+import {
+  annotationKeys,
+  type ExecutionEnd,
+  ineffectiveExecutions,
+  labelKeys,
+  parseRecordedTarget,
+  type RecordHolder,
+  type RemediationTarget,
+  remediationTargets,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import { acknowledgementOf } from "../endings/endings.ts";
+import { recheckMs, recordKeptUntilMs } from "../endings/retention.ts";
+import type { Caches } from "../observe.ts";
+import type { Deps } from "../perform.ts";
+import { admissionFacts } from "../reports/ledger-events.ts";
+import { runsOn } from "./rebuild-record.ts";
+
+/**
+ * Looks after what has lost its execution, which would otherwise do so itself: a run that nobody watches is stopped and
+ * removed, and a target whose holder is gone is freed once its run has ended.
+ */
+export async function reconcileTarget(
+  name: string,
+  deps: TargetDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { caches } = deps;
+  const record = caches.records.get({ namespace: caches.namespace, name });
+  const named = [...new Set(caches.runs.values())].flatMap((informer) => informer.byIndex("target", name));
+  if (record) await reportLost(record, deps);
+  if (record && (await acknowledge(record, deps, signal))) return lostEventMs;
+  if (record && (await foldMarks(record, deps, signal))) return lostEventMs;
+  if (!mayHaveOrphans(record, named, caches)) return record && retainRecord(record, caches, signal);
+
+  const uids = await livingExecutions(name, caches, signal);
+  // Somebody may have deleted the record: the runs know their target, too.
+  const target = record?.spec.targetResource ?? named.map((run) => runOwner(run).target).find(Boolean);
+  const found = target === undefined ? [] : await foundRuns(target, caches, signal);
+  const orphans = found.filter(({ executionUid }) => !uids.has(executionUid));
+  for (const orphan of orphans) await stopOrRemove(orphan, caches, signal);
+  if (orphans.length > 0) return lookAgainMs;
+  const holder = record?.status?.holder;
+  if (!holder || uids.has(holder.executionUid)) return undefined;
+  return (await free(record, holder, deps, signal)) ? undefined : lostEventMs;
+}
+
+/**
+ * Deletes the record of a target on which nothing has happened for long. Exactly the record that was seen: an execution that
+ * takes the target meanwhile changes it. The next execution makes another.
+ */
+async function retainRecord(
+  record: RemediationTarget,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { client, settings, entries } = caches;
+  const cooldownMs = (workflowId: string) => {
+    const own = entries.byIndex("workflowId", workflowId).map((entry) => workflowRules(entry).cooldownMs ?? 0);
+    return Math.max(settings.cooldownMs, ...own);
+  };
+  const nowMs = client.serverNowMs();
+  const untilMs = recordKeptUntilMs(record, { settings, cooldownMs });
+  if (nowMs < untilMs) return Math.min(untilMs - nowMs, recheckMs);
+  const { targetResource } = record.spec;
+  const executions = await livingExecutions(record.metadata.name ?? "", caches, signal);
+  if (executions.size > 0 || (await foundRuns(targetResource, caches, signal)).length > 0) return recheckMs;
+  if (await deleteExactly(client, remediationTargets, record, { signal })) caches.ownWrites.noteGone(record);
+  return undefined;
+}
+
+export interface TargetDeps extends Deps {
+  /** Uids of the lost executions that this process has recorded in the ledger. */
+  readonly reportedLost: Set<string>;
+}
+
+/** True if a person's word was found on the record, for an execution that is gone and cannot carry it itself. */
+async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, signal: AbortSignal): Promise<boolean> {
+  const uid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
+  const found = uid === undefined ? undefined : findEnd(record, uid);
+  if (!found || isCovered(found.history.ack, found.end)) return false;
+  const nowMs = caches.client.serverNowMs();
+  const knownSinceMs = await caches.acknowledgersKnownSince?.(signal);
+  const ack = acknowledgementOf(record, found.end, { nowMs, knownSinceMs });
+  if (!ack) return false;
+
+  const { workflowId } = found.history;
+  const { at, by, reason, verified } = ack;
+  await ledger.append(
+    event(record, { ...found.end, type: "failure.acknowledged", at, workflowId }, { by, reason, verified }),
+  );
+  const status = foldAck(record.status, { workflowId, ack, backoff: caches.settings.backoff });
+  await writeStatus(caches.client, remediationTargets, { ...record, status }, signal);
+  return true;
+}
+
+/** True if workflows are marked as ineffective there, by an orchestrator, and the status did not show that yet. */
+async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: AbortSignal): Promise<boolean> {
+  const { client, settings } = caches;
+  const foundAt = iso(client.serverNowMs());
+  let { status } = record;
+  for (const uid of ineffectiveExecutions(record)) {
+    const found = findEnd(record, uid);
+    if (found?.end.outcome !== "Success" || isCovered(found.history.ack, found.end)) continue;
+    const { workflowId, ineffective: known } = found.history;
+    if (known && Date.parse(known.latestSuccess.completedAt) >= Date.parse(found.end.completedAt)) continue;
+    const ineffective = { latestSuccess: found.end, foundAt };
+    status = foldIneffective(status, { workflowId, ineffective, backoff: settings.backoff });
+  }
+  if (!status || status === record.status) return false;
+  await writeStatus(client, remediationTargets, { ...record, status }, signal);
+  return true;
+}
+
+function findEnd({ status }: RemediationTarget, uid: string) {
+  for (const history of status?.workflows ?? []) {
+    const { lastExecutionFailure, lastFailure, lastSuccess, ineffective, recentEnds } = history;
+    const ends = [lastExecutionFailure, lastFailure, lastSuccess, ineffective?.latestSuccess, ...recentEnds];
+    const end = ends.find((end) => end?.executionUid === uid);
+    if (end) return { history, end };
+  }
+  return undefined;
+}
+
+const lookAgainMs = 1_000;
+
+/** By what the caches know: that costs nothing, and they hear of everything sooner or later. */
+function mayHaveOrphans(record: RemediationTarget | undefined, runs: readonly KubeObject[], caches: Caches): boolean {
+  return (
+    isGone(record?.status?.holder?.executionUid, caches) ||
+    runs.some((run) => isGone(runOwner(run).executionUid, caches))
+  );
+}
+
+function isGone(uid: string | undefined, { executions }: Caches): boolean {
+  return uid !== undefined && executions.byIndex("uid", uid).length === 0;
+}
+
+async function livingExecutions(hash: string, { client }: Caches, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
+  const { items } = await client.list(workflowExecutions, selector, { signal });
+  return new Set(items.map(({ metadata }) => metadata.uid ?? ""));
+}
+
+interface FoundRun {
+  readonly engine: Engine;
+  readonly run: KubeObject;
+  readonly executionUid: string;
+}
+
+/** The runs on this target that were made by executions, each with an engine that can stop it. */
+async function foundRuns(targetText: string, caches: Caches, signal: AbortSignal): Promise<readonly FoundRun[]> {
+  const read = parseRecordedTarget(targetText);
+  if (read.kind === "problem") return [];
+  const runs = await runsOn(read.target, caches, signal);
+  return runs.flatMap((run) => {
+    const { executionUid, target } = runOwner(run);
+    const engine = [...caches.engines.values()].find(({ runs }) => runs.kind === run.kind);
+    return engine && executionUid && target === read.target.text ? [{ engine, run, executionUid }] : [];
+  });
+}
+
+async function stopOrRemove({ engine, run }: FoundRun, { client }: Caches, signal: AbortSignal): Promise<void> {
+  const isRunning = engine.stateOf(run).kind === "running";
+  if (isRunning) await client.patch(engine.runs, refOf(run), engine.cancel(run), { signal });
+  else await deleteExactly(client, engine.runs, run, { propagation: "Foreground", signal });
+}
+
+/**
+ * What a holder that is gone did, nobody knows: it counts as a failure while acting, until a person has looked. Unless its
+ * end is known: then somebody who was paused since admitted it a second time, and it only gives the target back.
+ */
+async function free(
+  record: RemediationTarget,
+  holder: RecordHolder,
+  deps: TargetDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { client, settings } = deps.caches;
+  const hasEnded = findEnd(record, holder.executionUid) !== undefined;
+  // It may have been admitted by somebody who died before telling.
+  if (!hasEnded) await deps.ledger.append(admittedEvent(record, holder));
+  const end = unknownEnd(holder, client.serverNowMs());
+  const status = hasEnded
+    ? freeHolder(record.status, holder.executionUid)
+    : foldEnd(record.status, { workflowId: holder.workflowId, end, backoff: settings.backoff });
+  const freed = await writeStatus(client, remediationTargets, { ...record, status }, signal);
+  if (!freed) return false;
+  await reportLost(freed, deps);
+  return true;
+}
+
+/** From the record, so that it is told even if whoever freed the target died right after that. */
+async function reportLost(record: RemediationTarget, { caches, ledger, reportedLost }: TargetDeps): Promise<void> {
+  for (const { workflowId, recentEnds } of record.status?.workflows ?? []) {
+    for (const end of recentEnds) {
+      const { executionUid, reason } = end;
+      if (reason !== "Unknown" || reportedLost.has(executionUid) || !isGone(executionUid, caches)) continue;
+      await ledger.append(freedEvent(record, workflowId, end));
+      reportedLost.add(executionUid);
+    }
+  }
+}
+
+function unknownEnd(holder: RecordHolder, nowMs: number): ExecutionEnd {
+  const { executionUid, executionName, executionNamespace, approval } = holder;
+  return {
+    executionUid,
+    executionName,
+    executionNamespace,
+    outcome: "Failed",
+    completedAt: iso(nowMs),
+    reason: "Unknown",
+    wasExecutionFailure: true,
+    ...(approval ? { approvalUid: approval.uid } : {}),
+  };
+}
+
+function admittedEvent(record: RemediationTarget, holder: RecordHolder): LedgerEvent {
+  const { since, ...who } = holder;
+  const facts = { ...admissionFacts(holder), record_version: record.metadata.resourceVersion ?? "" };
+  return event(record, { type: "execution.admitted", at: since, ...who }, facts);
+}
+
+function freedEvent(record: RemediationTarget, workflowId: string, end: ExecutionEnd): LedgerEvent {
+  return event(
+    record,
+    { type: "target.freed", at: end.completedAt, workflowId, ...end },
+    {
+      because: "the execution was removed without telling how it ended",
+    },
+  );
+}
+
+interface Happened {
+  readonly type: LedgerEventType;
+  readonly at: string;
+  readonly executionUid: string;
+  readonly executionName: string;
+  readonly executionNamespace: string;
+  readonly workflowId: string;
+}
+
+function event(
+  { spec }: RemediationTarget,
+  { type, at, executionUid, executionName, executionNamespace, workflowId }: Happened,
+  facts: LedgerEvent["facts"],
+): LedgerEvent {
+  return {
+    id: `${executionUid}/${type}`,
+    type,
+    at,
+    facts: {
+      execution_id: executionUid,
+      execution: `${executionNamespace}/${executionName}`,
+      workflow_id: workflowId,
+      target_resource: spec.targetResource,
+      ...facts,
+    },
+  };
+}

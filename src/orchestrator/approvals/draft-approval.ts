@@ -1,0 +1,65 @@
+import { iso, nameHash } from "../../kube/index.ts";
+import {
+  incidentSeverity,
+  managedBy,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type RemediationWorkflow,
+  remediationApprovalRequests,
+} from "../../resources/index.ts";
+import { parseDuration } from "../../time/index.ts";
+import type { OrchestratorSettings } from "../settings.ts";
+import { diagnosisOf } from "../statuses.ts";
+import { ownedBy } from "../targets/draft-execution.ts";
+
+/** The name of the question about the `n`-th run. Another diagnosis, or another version, is another question. */
+export function approvalName(incident: RemediationRequest, n: number, version: string | undefined): string {
+  const { target, workflowId, parameters = {} } = diagnosisOf(incident);
+  const what = JSON.stringify([target, workflowId, version, Object.entries(parameters).sort()]);
+  return `${incident.metadata.name}-${n}-${nameHash(what).slice(0, 8)}`;
+}
+
+export interface ApprovalDraft {
+  readonly name: string;
+  readonly entry: RemediationWorkflow;
+  readonly nowMs: number;
+  readonly settings: OrchestratorSettings;
+}
+
+/** The question to a person. */
+export function draftApproval(
+  incident: RemediationRequest,
+  { name, entry, nowMs, settings }: ApprovalDraft,
+): RemediationApprovalRequest {
+  const { metadata, spec } = incident;
+  const { target, parameters, rule } = diagnosisOf(incident);
+  const { workflowId, version, approval } = entry.spec;
+  const waitMs = parseDuration(approval?.expiresAfter ?? "") ?? settings.approvalExpiresAfterMs;
+  return {
+    apiVersion: remediationApprovalRequests.apiVersion,
+    kind: remediationApprovalRequests.kind,
+    metadata: {
+      name,
+      namespace: metadata.namespace ?? "",
+      labels: { [managedBy.label]: managedBy.value },
+      ownerReferences: [ownedBy(incident)],
+    },
+    spec: {
+      remediationRequestRef: {
+        name: metadata.name ?? "",
+        namespace: metadata.namespace ?? "",
+        uid: metadata.uid ?? "",
+      },
+      targetResource: target,
+      recommendedWorkflow: {
+        workflowId,
+        version,
+        ...(parameters === undefined ? {} : { parameters }),
+        ...(rule === undefined ? {} : { rationale: `rule ${rule} names it` }),
+      },
+      whyApprovalRequired: `workflow ${workflowId} asks for a person's agreement before each run`,
+      investigationSummary: `${spec.signalName} (${incidentSeverity(incident)}), reported ${incident.status?.deduplication?.occurrenceCount ?? 1} times since ${spec.firingTime}`,
+      requiredBy: iso(nowMs + waitMs),
+    },
+  };
+}

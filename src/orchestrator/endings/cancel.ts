@@ -1,0 +1,45 @@
+import { type Decision, requeueAfter } from "../../kube/index.ts";
+import {
+  type CancelRequest,
+  cancelRequestOn,
+  describeCancellation,
+  type RemediationRequest,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import { type Action, act } from "../action.ts";
+import * as events from "../reports/ledger-events.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Closing } from "../statuses.ts";
+import { close } from "./ending.ts";
+
+/** An operator cancelled an open incident: its executions are stopped first, then it is closed. */
+export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Decision<Action> {
+  const { incident, unfinished, approval, nowMs } = snapshot;
+  const cancelled = cancelExecutions(unfinished, request);
+  if (cancelled) return cancelled;
+  const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
+  const { actions } = close(incident, cancelledClosing(request), nowMs);
+  return act({ do: "record", event: events.cancelled(incident, request, snapshot) }, ...expire, ...actions);
+}
+
+/** Passes the request on to executions that may still act. Undefined if there is none. */
+export function cancelExecutions(
+  unfinished: readonly WorkflowExecution[],
+  request: CancelRequest,
+): Decision<Action> | undefined {
+  const [next] = unfinished.filter((execution) => !execution.metadata.deletionTimestamp && !cancelRequestOn(execution));
+  if (next) return act({ do: "cancel-execution", execution: next, request });
+  // The end of an execution is an event. This is for one that was lost.
+  return unfinished.length > 0 ? requeueAfter(5_000) : undefined;
+}
+
+export function cancelledClosing(request: Pick<CancelRequest, "by" | "reason" | "blocks">): Closing {
+  const message = describeCancellation(request);
+  return { phase: "Withdrawn", outcome: "Cancelled", message, review: request.blocks };
+}
+
+/** The request of an operator to cancel an incident that is open. */
+export function openCancelRequest(incident: RemediationRequest): CancelRequest | undefined {
+  const { status } = incident;
+  return status && "completedAt" in status ? undefined : cancelRequestOn(incident);
+}

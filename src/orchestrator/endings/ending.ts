@@ -1,0 +1,160 @@
+import { type Decision, iso, requeueAfter } from "../../kube/index.ts";
+import {
+  type FailureDetails,
+  type IncidentBlock,
+  isUnfinished,
+  type RemediationRequest,
+  type SkipDetails,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import { parseDuration } from "../../time/index.ts";
+import { type Action, act } from "../action.ts";
+import * as events from "../reports/ledger-events.ts";
+import { needsPerson } from "../reports/notices.ts";
+import { type OrchestratorSettings, staleAfterOf } from "../settings.ts";
+import { again, blocked, type Closing, closed, executedAtMs, recurred, verifying } from "../statuses.ts";
+
+interface At {
+  readonly nowMs: number;
+  readonly settings: OrchestratorSettings;
+}
+
+/** Closes an incident. What became of it is told afterwards, from what is durable. */
+export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision<Action> {
+  const { outcome, message } = closing;
+  return act(
+    { do: "set-status", status: closed(incident, closing, nowMs) },
+    { do: "announce", what: { kind: "closed", outcome, message } },
+  );
+}
+
+/** Everything is decided again. */
+export function startOver(incident: RemediationRequest, because: string): Decision<Action> {
+  return act(
+    { do: "set-status", status: again(incident, because) },
+    { do: "announce", what: { kind: "again", because } },
+  );
+}
+
+/** The execution that an incident waits for was successful, its own or one that it follows. */
+export function succeeded(
+  incident: RemediationRequest,
+  execution: WorkflowExecution,
+  completedAt: string,
+  nowMs: number,
+): Decision<Action> {
+  const resolved = resolution(incident, Date.parse(completedAt));
+  if (resolved) return close(incident, resolved, nowMs);
+  return act(
+    { do: "set-status", status: verifying(incident, execution, completedAt) },
+    { do: "announce", what: { kind: "verifying" } },
+  );
+}
+
+/** Watches whether the problem comes back. */
+export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision<Action> {
+  const { graceMs, windowMs } = settings.verification;
+  const completedMs = executedAtMs(incident) ?? nowMs;
+  const resolved = resolution(incident, completedMs);
+  if (resolved) return close(incident, resolved, nowMs);
+
+  if (lastSeenMs(incident) > completedMs + graceMs) {
+    const because = `it was reported again at ${incident.status?.deduplication?.lastSeenAt}, after the run had ended`;
+    return act(
+      { do: "record", event: events.recurred(incident, completedMs) },
+      { do: "set-status", status: recurred(incident, because, lastSeenMs(incident)) },
+      { do: "announce", what: { kind: "recurred" } },
+    );
+  }
+  const endMs = completedMs + windowMs;
+  if (nowMs < endMs) return requeueAfter(endMs - nowMs);
+  return close(incident, silence(incident, settings), nowMs);
+}
+
+/** What the end of the problem means that its sender reported. */
+function resolution({ status }: RemediationRequest, completedMs: number): Closing | undefined {
+  if (status?.resolvedAt === undefined) return undefined;
+  const during = Date.parse(status.resolvedAt) <= completedMs;
+  return {
+    phase: "Completed",
+    outcome: during ? "ResolvedDuringRun" : "Remediated",
+    message: `its sender said at ${status.resolvedAt} that it is over${during ? ", while the run went on" : ""}`,
+  };
+}
+
+/** Silence proves something only if the sender would have spoken by now. */
+function silence(incident: RemediationRequest, settings: OrchestratorSettings): Closing {
+  const repeats = staleAfterOf(incident, settings) <= settings.verification.windowMs;
+  const phase = "Completed";
+  if (repeats) return { phase, outcome: "Remediated", message: "it was not reported again after the run" };
+  const message = `it was not reported again after the run, but ${incident.spec.signalSource} repeats itself too rarely to be sure`;
+  return { phase, outcome: "Inconclusive", message };
+}
+
+/** Its own execution failed. Before it had acted trying again is safe; afterwards a person has to look. */
+export function failed(
+  incident: RemediationRequest,
+  execution: WorkflowExecution,
+  { reason, wasExecutionFailure, naturalLanguageSummary }: FailureDetails,
+  nowMs: number,
+): Decision<Action> {
+  const { name } = execution.metadata;
+  if (!wasExecutionFailure) return startOver(incident, `execution ${name} failed with ${reason} before it had acted`);
+  return close(
+    incident,
+    { phase: "Failed", outcome: "ExecutionFailed", message: naturalLanguageSummary, review: true },
+    nowMs,
+  );
+}
+
+/** The executor said no, and has recorded why: the incident waits for the same reason. */
+export function skipped(
+  incident: RemediationRequest,
+  execution: WorkflowExecution,
+  details: SkipDetails,
+  nowMs: number,
+): Decision<Action> {
+  const block = blockOf(execution, details);
+  const review = details.reason === "PreviousExecutionFailed" || details.reason === "ExhaustedRetries";
+  const earlier = "recentRemediation" in details ? details.recentRemediation : undefined;
+  const notice = review ? needsPerson(incident, { ...details, earlierUid: earlier?.uid }) : undefined;
+  return act(
+    ...(notice ? [{ do: "notify", notice } as const] : []),
+    { do: "set-status", status: blocked(incident, block, { review, nowMs }) },
+    { do: "announce", what: { kind: "decided", verdict: "block", reason: block.reason, message: block.message } },
+  );
+}
+
+function blockOf({ metadata, spec }: WorkflowExecution, details: SkipDetails): IncidentBlock {
+  const base = {
+    reason: details.reason,
+    message: details.message,
+    decision: `${metadata.uid}/execution.skipped`,
+  };
+  if (details.reason === "ResourceBusy") {
+    const { name, namespace, uid, workflowId, startedAt } = details.conflictingWorkflow;
+    const engine = spec.workflowRef.engine ?? "local";
+    const holder = {
+      executionUid: uid,
+      executionName: name,
+      executionNamespace: namespace,
+      workflowId,
+      engine,
+      since: startedAt,
+    };
+    return { ...base, holder };
+  }
+  if (details.reason !== "RecentlyRemediated") return base;
+  const remainingMs = parseDuration(details.cooldownRemaining) ?? 0;
+  const until = iso(Date.parse(details.skippedAt) + remainingMs);
+  return { ...base, cause: details.cause, until };
+}
+
+/** Whether an execution can still be the answer to an incident. */
+export function mayStillAct(execution: WorkflowExecution): boolean {
+  return isUnfinished(execution) && execution.metadata.deletionTimestamp === undefined;
+}
+
+export function lastSeenMs({ spec, status }: RemediationRequest): number {
+  return Date.parse(status?.deduplication?.lastSeenAt ?? spec.receivedTime);
+}

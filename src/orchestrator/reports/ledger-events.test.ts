@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import type { Blocked } from "../../policy/index.ts";
+import type { RemediationRequest, WorkflowExecution } from "../../resources/index.ts";
+import { decided } from "./ledger-events.ts";
+
+it("tells apart what replicas decide differently about one version of an incident, and nothing else", () => {
+  const incident = { metadata: { uid: "u", name: "rr", resourceVersion: "7" }, spec: {} } as RemediationRequest;
+  const execution = { metadata: { name: "rr-1", namespace: "n" } } as WorkflowExecution;
+  const blockedBy = (reason: string) => ({ verdict: "block", reason, checks: [] }) as unknown as Blocked;
+
+  const ids = [
+    decided(incident, { verdict: "run", execution, nowMs: 1 }),
+    decided(incident, { verdict: "run", execution, nowMs: 2 }),
+    decided(incident, { verdict: "follow", execution, nowMs: 1 }),
+    decided(incident, { verdict: "block", decision: blockedBy("Paused"), nowMs: 1 }),
+    decided(incident, { verdict: "block", decision: blockedBy("ResourceBusy"), nowMs: 1 }),
+  ].map(({ id }) => id);
+
+  expect(ids[0]).toBe(ids[1]);
+  expect(new Set(ids).size).toBe(4);
+});

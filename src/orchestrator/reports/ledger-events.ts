@@ -1,0 +1,205 @@
+import { iso } from "../../kube/index.ts";
+import type { Fact, LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
+import { isVerifiedName, type NameGuarantee, type PolicyDecision, toldCheck } from "../../policy/index.ts";
+import {
+  type CancelRequest,
+  type Diagnosis,
+  type RemediationApprovalRequest,
+  type RemediationApprovalRequestStatus,
+  type RemediationRequest,
+  type RemediationWorkflow,
+  redactParameters,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import type { Verdict } from "../action.ts";
+
+export function diagnosed(
+  incident: RemediationRequest,
+  diagnosis: Diagnosis,
+  { workflow, nowMs }: { readonly workflow: RemediationWorkflow | undefined; readonly nowMs: number },
+): LedgerEvent {
+  const { target, workflowId, rule, parameters } = diagnosis;
+  return event(incident, "incident.diagnosed", iso(nowMs), {
+    part: versionOf(incident),
+    facts: {
+      target_resource: target,
+      workflow_id: workflowId,
+      ...(rule === undefined ? {} : { rule }),
+      ...(parameters === undefined ? {} : { parameters: redactParameters(parameters, workflow) }),
+    },
+  });
+}
+
+export interface Decided {
+  readonly verdict: Verdict;
+  readonly decision?: PolicyDecision;
+  readonly execution?: WorkflowExecution;
+  readonly message?: string;
+  readonly nowMs: number;
+}
+
+/**
+ * What was decided, with every check. Replicas that see the targets differently may decide otherwise about one version of
+ * the incident, and only one of them can write that into it; whatever they do is on record all the same.
+ */
+export function decided(
+  incident: RemediationRequest,
+  { verdict, decision, execution, message, nowMs }: Decided,
+): LedgerEvent {
+  const blocked = decision?.verdict === "block" ? decision : undefined;
+  const what = blocked?.reason ?? execution?.metadata.name;
+  return event(incident, "incident.decided", iso(nowMs), {
+    part: [versionOf(incident), verdict, ...(what === undefined ? [] : [what])].join("/"),
+    facts: {
+      verdict,
+      message: message ?? decision?.message ?? "",
+      ...(blocked ? { reason: blocked.reason, next_step: blocked.nextStep } : {}),
+      ...(blocked?.cause === undefined ? {} : { cause: blocked.cause }),
+      ...(blocked?.clearsAtMs === undefined ? {} : { clears_at: iso(blocked.clearsAtMs) }),
+      ...(execution ? { execution: `${execution.metadata.namespace}/${execution.metadata.name}` } : {}),
+      ...(decision ? { checks: decision.checks.map(toldCheck) } : {}),
+    },
+  });
+}
+
+export function recurred(incident: RemediationRequest, completedMs: number): LedgerEvent {
+  const at = incident.status?.deduplication?.lastSeenAt ?? incident.spec.receivedTime;
+  return event(incident, "incident.recurred", at, {
+    part: iso(completedMs),
+    facts: { run_ended_at: iso(completedMs) },
+  });
+}
+
+export function requested(
+  incident: RemediationRequest,
+  { metadata, spec }: RemediationApprovalRequest,
+  nowMs: number,
+): LedgerEvent {
+  const { name = "" } = metadata;
+  return event(incident, "approval.requested", iso(nowMs), {
+    part: name,
+    facts: { approval: name, required_by: spec.requiredBy },
+  });
+}
+
+export function answered(
+  incident: RemediationRequest,
+  approval: RemediationApprovalRequest,
+  status: RemediationApprovalRequestStatus,
+  knownSinceMs: NameGuarantee | undefined,
+): LedgerEvent {
+  return event(incident, "approval.answered", status.decidedAt, {
+    part: approval.metadata.name ?? "",
+    facts: answerFacts(approval, status, knownSinceMs),
+  });
+}
+
+/** The answer to an approval without an incident. */
+export function answeredByHand(
+  approval: RemediationApprovalRequest,
+  status: RemediationApprovalRequestStatus,
+  knownSinceMs: NameGuarantee | undefined,
+): LedgerEvent {
+  const { targetResource, recommendedWorkflow } = approval.spec;
+  return {
+    id: `${approval.metadata.uid}/approval.answered`,
+    type: "approval.answered",
+    at: iso(Date.parse(status.decidedAt)),
+    facts: {
+      target_resource: targetResource,
+      workflow_id: recommendedWorkflow.workflowId,
+      ...answerFacts(approval, status, knownSinceMs),
+    },
+  };
+}
+
+function answerFacts(
+  { metadata }: RemediationApprovalRequest,
+  status: RemediationApprovalRequestStatus,
+  knownSinceMs: NameGuarantee | undefined,
+): Readonly<Record<string, Fact>> {
+  const { name = "", creationTimestamp = "" } = metadata;
+  const { decision } = status;
+  if (status.decision === "Expired") return { approval: name, decision };
+  const signableSinceMs = Date.parse(creationTimestamp);
+  return {
+    approval: name,
+    decision,
+    by: status.decidedBy,
+    reason: status.decisionMessage,
+    verified: isVerifiedName(status.decidedBy, { knownSinceMs, signableSinceMs }),
+  };
+}
+
+/** An operator cancelled it. */
+export function cancelled(
+  incident: RemediationRequest,
+  { by, reason, blocks }: CancelRequest,
+  {
+    cancellersKnownSinceMs,
+    nowMs,
+  }: { readonly cancellersKnownSinceMs?: NameGuarantee | undefined; readonly nowMs: number },
+): LedgerEvent {
+  // The annotation may be there from the beginning.
+  const signableSinceMs = Date.parse(incident.metadata.creationTimestamp ?? "");
+  const verified = isVerifiedName(by, { knownSinceMs: cancellersKnownSinceMs, signableSinceMs });
+  return event(incident, "incident.cancelled", iso(nowMs), { facts: { by, verified, reason, blocks } });
+}
+
+/** How it ended, as its status says. */
+export function closed(incident: RemediationRequest): LedgerEvent {
+  const { status } = incident;
+  if (!status || !("outcome" in status)) throw new TypeError("only the end of an incident that is closed can be told");
+  const {
+    phase,
+    outcome,
+    completedAt,
+    message = "",
+    executionRefs = [],
+    follows,
+    requiresManualReview = false,
+  } = status;
+  return event(incident, "incident.closed", completedAt, {
+    facts: {
+      phase,
+      outcome,
+      message,
+      requires_manual_review: requiresManualReview,
+      executions: executionRefs.map(({ namespace, name }) => `${namespace}/${name}`),
+      ...(follows ? { followed: `${follows.namespace}/${follows.name}` } : {}),
+      occurrences: status.deduplication?.occurrenceCount ?? 1,
+    },
+  });
+}
+
+export function deleted(incident: RemediationRequest, nowMs: number): LedgerEvent {
+  return event(incident, "incident.deleted", iso(nowMs), { facts: {} });
+}
+
+interface Told {
+  /** Tells events of one type apart. Without it what happens to an incident happens once. */
+  readonly part?: string;
+  readonly facts: Readonly<Record<string, Fact>>;
+}
+
+function event(incident: RemediationRequest, type: LedgerEventType, at: string, { part, facts }: Told): LedgerEvent {
+  const { metadata, spec, status } = incident;
+  const { target, workflowId } = status?.diagnosis ?? {};
+  return {
+    id: [metadata.uid, type, ...(part === undefined ? [] : [part])].join("/"),
+    type,
+    at,
+    facts: {
+      remediation_id: metadata.name ?? "",
+      fingerprint: spec.signalFingerprint,
+      signal_name: spec.signalName,
+      ...(target === undefined ? {} : { target_resource: target }),
+      ...(workflowId === undefined ? {} : { workflow_id: workflowId }),
+      ...facts,
+    },
+  };
+}
+
+function versionOf({ metadata }: RemediationRequest): string {
+  return metadata.resourceVersion ?? "";
+}

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import type { RemediationRequest } from "../../resources/index.ts";
+import { promMetrics } from "../../telemetry/index.ts";
+import { orchestratorMetrics } from "./metrics.ts";
+
+it("shows how many incidents wait now, by the check that said no", async () => {
+  const metrics = promMetrics();
+  const incidents = [
+    incident("Blocked", "PreviousExecutionFailed"),
+    incident("Blocked", "PreviousExecutionFailed"),
+    incident("Blocked", "ResourceBusy"),
+    // What stood in its way before it ran says nothing about now.
+    incident("Executing", "Ineffective"),
+  ];
+  orchestratorMetrics(metrics, { list: () => incidents });
+
+  const text = await metrics.text();
+
+  expect(text).toContain('ro_blocked_incidents{reason="PreviousExecutionFailed"} 2');
+  expect(text).toContain('ro_blocked_incidents{reason="ResourceBusy"} 1');
+  expect(text).toContain('ro_blocked_incidents{reason="Ineffective"} 0');
+});
+
+function incident(phase: string, reason: string): RemediationRequest {
+  return { metadata: { name: "rr" }, status: { phase, block: { reason } } } as RemediationRequest;
+}

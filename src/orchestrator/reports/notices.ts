@@ -1,0 +1,187 @@
+import { iso, nameHash } from "../../kube/index.ts";
+import type { Blocked } from "../../policy/index.ts";
+import {
+  annotationKeys,
+  type BlockReason,
+  type NotificationRequest,
+  notificationRequests,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import { diagnosisOf } from "../statuses.ts";
+import { ownedBy } from "../targets/draft-execution.ts";
+
+// How a run ended is told by the executor, once for each. Here is only what it cannot know.
+
+interface Needed {
+  readonly reason: BlockReason;
+  readonly message: string;
+  readonly nextStep?: string;
+  readonly earlierUid: string | undefined;
+}
+
+/** A person has to look. Told once for what is to be looked at, however many incidents wait for it. */
+export function needsPerson(
+  incident: RemediationRequest,
+  { reason, message, nextStep, earlierUid }: Needed,
+): NotificationRequest {
+  const { target, workflowId } = diagnosisOf(incident);
+  return notice(incident, `${target}/${workflowId}/${reason}/${earlierUid}`, {
+    eventType: "ManualReviewRequired",
+    severity: "critical",
+    message: `Nothing is done about ${incident.spec.signalName} on ${target}: ${message}`,
+    context: {
+      workflowId,
+      targetResource: target,
+      skipReason: reason,
+      ...(nextStep === undefined ? {} : { nextStep }),
+    },
+  });
+}
+
+/**
+ * An incident waits, and no person has to act. Created once for the cause of the wait, however many incidents wait for the
+ * same: without a rule, the cause is the name of the signal. The notifier collects these notices in digests.
+ */
+export function incidentBlocked(incident: RemediationRequest, decision: Blocked): NotificationRequest {
+  const { reason, message, nextStep, clearsAtMs, holder, earlier } = decision;
+  const { target, workflowId } = incident.status?.diagnosis ?? {};
+  const cause = holder?.executionUid ?? earlier?.executionUid ?? message;
+  const isAboutRules = reason === "NoMatchingRule" || target === undefined;
+  const about = isAboutRules
+    ? `${incident.spec.signalSource}/${incident.spec.signalName}/blocked/${reason}`
+    : `${target}/${workflowId}/${reason}/${cause}`;
+  return notice(incident, about, {
+    eventType: "IncidentBlocked",
+    severity: "info",
+    message: `${incident.spec.signalName}${target ? ` on ${target}` : ""} waits: ${message}`,
+    context: {
+      ...(workflowId === undefined ? {} : { workflowId }),
+      ...(target === undefined ? {} : { targetResource: target }),
+      skipReason: reason,
+      ...(holder === undefined ? {} : { conflictingWorkflow: holder.executionName }),
+      ...(clearsAtMs === undefined ? {} : { until: iso(clearsAtMs) }),
+      nextStep,
+    },
+  });
+}
+
+/** An approval was not given in time, and the incident is closed without a run. */
+export function approvalExpired(
+  incident: RemediationRequest,
+  { metadata, spec }: RemediationApprovalRequest,
+): NotificationRequest {
+  const { target, workflowId } = diagnosisOf(incident);
+  return notice(incident, `${incident.metadata.uid}/${metadata.name}/expired`, {
+    eventType: "ApprovalExpired",
+    severity: "warning",
+    message: `${workflowId} did not act on ${target} because of ${incident.spec.signalName}: it was not approved before ${spec.requiredBy}`,
+    context: {
+      workflowId,
+      targetResource: target,
+      nextStep: `interlock run ${workflowId} --target ${target}, if it is still wanted; a new signal asks again`,
+    },
+  });
+}
+
+/** The same for an approval that a person requested with `interlock run`. */
+export function requestExpired({ metadata, spec }: RemediationApprovalRequest): NotificationRequest {
+  const { apiVersion, kind } = notificationRequests;
+  const { targetResource, recommendedWorkflow, requiredBy } = spec;
+  const { workflowId } = recommendedWorkflow;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: `notif-${nameHash(`${metadata.uid}/expired`)}`, namespace: metadata.namespace ?? "" },
+    spec: {
+      eventType: "ApprovalExpired",
+      severity: "warning",
+      message: `${workflowId} did not act on ${targetResource}: the request ${metadata.name} was not approved before ${requiredBy}`,
+      context: {
+        workflowId,
+        targetResource,
+        nextStep: `interlock run ${workflowId} --target ${targetResource}, if it is still wanted`,
+      },
+    },
+  };
+}
+
+/** An incident is closed. Created only if the settings ask for it. */
+export function incidentClosed(incident: RemediationRequest): NotificationRequest | undefined {
+  const { status } = incident;
+  if (!status || !("outcome" in status)) return undefined;
+  const { diagnosis, outcome, message } = status;
+  return notice(incident, `${incident.metadata.uid}/closed`, {
+    eventType: "IncidentClosed",
+    severity: "info",
+    message: `Incident ${incident.spec.signalName} is closed as ${outcome}${message ? `: ${message}` : ""}`,
+    ...(diagnosis ? { context: { workflowId: diagnosis.workflowId, targetResource: diagnosis.target } } : {}),
+  });
+}
+
+/** A person is asked. */
+export function approvalRequired(
+  incident: RemediationRequest,
+  approval: RemediationApprovalRequest,
+): NotificationRequest {
+  const { target, workflowId } = diagnosisOf(incident);
+  const { name = "" } = approval.metadata;
+  return notice(incident, `${incident.metadata.uid}/${name}`, {
+    eventType: "ApprovalRequired",
+    severity: "warning",
+    message: `May ${workflowId} act on ${target}, because of ${incident.spec.signalName}? No answer by ${approval.spec.requiredBy} is a no`,
+    context: {
+      workflowId,
+      targetResource: target,
+      until: approval.spec.requiredBy,
+      nextStep: `interlock approve ${name} --reason "…", or interlock reject ${name} --reason "…"`,
+    },
+  });
+}
+
+/** Everybody who shared the success of one execution, in one notice. */
+export function sharedSuccess(
+  execution: WorkflowExecution,
+  followers: readonly RemediationRequest[],
+): NotificationRequest {
+  const { name = "", namespace = "", uid = "", ownerReferences } = execution.metadata;
+  const entries = followers.map(({ metadata, spec }) => ({ name: metadata.name ?? "", message: spec.signalName }));
+  const { workflowRef, targetResource, remediationRequestRef } = execution.spec;
+  const { workflowId } = workflowRef;
+  const { apiVersion, kind } = notificationRequests;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name: `notif-${nameHash(`${uid}/followers`)}`,
+      namespace,
+      ...(ownerReferences ? { ownerReferences } : {}),
+    },
+    spec: {
+      eventType: "WorkflowCompleted",
+      severity: "info",
+      message: `${entries.length} more ${entries.length === 1 ? "incident" : "incidents"} shared the success of ${name}`,
+      context: { workflowId, targetResource, execution: name, entries },
+      ...(remediationRequestRef ? { remediationRequestRef } : {}),
+    },
+  };
+}
+
+/** A person's word, given on the incident, that trying again is safe. */
+export function acknowledgementOn({ metadata }: RemediationRequest): { reason: string; by: string } | undefined {
+  const { annotations = {} } = metadata;
+  const reason = annotations[annotationKeys.acknowledge]?.trim();
+  return reason ? { reason, by: annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown" } : undefined;
+}
+
+function notice(incident: RemediationRequest, about: string, spec: NotificationRequest["spec"]): NotificationRequest {
+  const { apiVersion, kind } = notificationRequests;
+  const { name = "", namespace = "", uid = "" } = incident.metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: `notif-${nameHash(about)}`, namespace, ownerReferences: [ownedBy(incident)] },
+    spec: { ...spec, remediationRequestRef: { name, namespace, uid } },
+  };
+}

@@ -1,0 +1,80 @@
+import { type Decision, iso, nothing, requeueAt } from "../../kube/index.ts";
+import type { Blocked } from "../../policy/index.ts";
+import { ineffectiveExecutions, type RemediationRequest } from "../../resources/index.ts";
+import { type Action, act } from "../action.ts";
+import * as events from "../reports/ledger-events.ts";
+import { acknowledgementOn, incidentBlocked, needsPerson } from "../reports/notices.ts";
+import { blocked } from "../statuses.ts";
+import type { TargetView } from "./target-view.ts";
+
+/** It has to wait. That is said once: in the ledger, in the status, and to a person if one is needed. */
+export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision<Action> {
+  const { nowMs, record } = view;
+  const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
+  const ack = review ? acknowledgementOn(incident) : undefined;
+  if (ack && record && earlier) {
+    return act(
+      { do: "acknowledge", record, executionUid: earlier.executionUid },
+      { do: "announce", what: { kind: "acknowledged", by: ack.by } },
+    );
+  }
+  // Before the incident shows it: from then on it lasts until it is acknowledged, whatever becomes of the incident.
+  const ineffectiveUid = unmarkedIneffective(decision, view);
+  if (ineffectiveUid !== undefined && record) {
+    return act({ do: "mark-ineffective", record, executionUid: ineffectiveUid });
+  }
+  if (isStillBlocked(incident, decision)) return clearsAtMs === undefined ? nothing : requeueAt(clearsAtMs, nowMs);
+
+  const event = events.decided(incident, { verdict: "block", decision, nowMs });
+  const next = {
+    reason,
+    ...(cause === undefined ? {} : { cause }),
+    message: `${message}. Next: ${nextStep}`,
+    ...(clearsAtMs === undefined ? {} : { until: iso(clearsAtMs) }),
+    ...(holder === undefined ? {} : { holder }),
+    decision: event.id,
+  };
+  const notice = review
+    ? needsPerson(incident, { reason, message: next.message, nextStep, earlierUid: earlier?.executionUid })
+    : incidentBlocked(incident, decision);
+  return act(
+    { do: "record", event },
+    { do: "notify", notice },
+    { do: "set-status", status: blocked(incident, next, { review, nowMs }) },
+    { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
+  );
+}
+
+/** The latest success of a fix that does not last, if the record does not show that yet; also when another check blocks first. */
+function unmarkedIneffective({ checks }: Blocked, { record }: TargetView): string | undefined {
+  for (const check of checks) {
+    if (check.answer !== "blocks" || check.reason !== "Ineffective" || !check.earlier) continue;
+    const { executionUid } = check.earlier;
+    const isFolded = record?.status?.workflows?.some(
+      ({ ineffective }) => ineffective?.latestSuccess.executionUid === executionUid,
+    );
+    return isFolded || ineffectiveExecutions(record).includes(executionUid) ? undefined : executionUid;
+  }
+  return undefined;
+}
+
+/** For the same reason, until the same time. How long that is from now on changes with every look, and is no news. */
+function isStillBlocked({ status }: RemediationRequest, decision: Blocked): boolean {
+  if (status?.phase !== "Blocked") return false;
+  const { reason, cause, until, holder, message } = status.block;
+  const untilMs = until === undefined ? undefined : Date.parse(until);
+  return (
+    reason === decision.reason &&
+    cause === decision.cause &&
+    sameTime(untilMs, decision.clearsAtMs) &&
+    holder?.executionUid === decision.holder?.executionUid &&
+    message.endsWith(decision.nextStep) &&
+    // Which problem stands in the way can change while the reason does not; no time is part of that message.
+    (reason !== "NoMatchingRule" || message.startsWith(decision.message))
+  );
+}
+
+/** What the executor says of a skip is rounded up to seconds. */
+function sameTime(one: number | undefined, other: number | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && Math.abs(one - other) < 1_000);
+}

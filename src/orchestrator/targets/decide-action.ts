@@ -1,0 +1,80 @@
+import { byAge, iso } from "../../kube/index.ts";
+import { askingIncident, askPolicy, type PolicyDecision } from "../../policy/index.ts";
+import {
+  annotationKeys,
+  type ExecutionEnd,
+  isRecorded,
+  isUnfinished,
+  type RemediationRequest,
+  type RemediationTargetStatus,
+  type TargetHolder,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import type { OrchestratorSettings } from "../settings.ts";
+import { diagnosisOf } from "../statuses.ts";
+import type { TargetView } from "./target-view.ts";
+
+/** The policy's decision on whether an incident may have its target acted on now. */
+export function decideAction(incident: RemediationRequest, view: TargetView): PolicyDecision {
+  const { catalog, kinds, pauses, settings, nowMs, namespace, causesOf } = view;
+  const diagnosis = diagnosisOf(incident);
+  const { target, workflowId } = diagnosis;
+  const asking = askingIncident(incident, causesOf(incident));
+  const record = asHeld(asking.wasIneffective ? withLatestSuccess(view, workflowId) : view);
+  const entry = catalog.lookUp(workflowId);
+  const question = { target, workflowId, namespace, incident: asking, entry, usage: { diagnosis } };
+  return askPolicy(question, { record, kinds, pauses, settings, nowMs }).decision;
+}
+
+/**
+ * An incident stays Ineffective when the record is deleted. Only executors make records, so until then the execution to
+ * acknowledge is read from the executions.
+ */
+function withLatestSuccess(
+  view: TargetView,
+  workflowId: string,
+): Pick<TargetView, "executions" | "settings"> & Recorded {
+  if (view.record?.status) return view;
+  const ends = view.executions.filter(({ spec }) => spec.workflowRef.workflowId === workflowId).flatMap(successFor);
+  const recentEnds = ends.sort((a, b) => Date.parse(b.completedAt) - Date.parse(a.completedAt)).slice(0, 1);
+  return { ...view, record: { status: { workflows: [{ workflowId, consecutiveFailures: 0, recentEnds }] } } };
+}
+
+/** Its success for an incident that is not acknowledged. */
+function successFor({ metadata, status }: WorkflowExecution): readonly ExecutionEnd[] {
+  const { annotations = {}, uid = "", name = "", namespace = "" } = metadata;
+  const signalFingerprint = annotations[annotationKeys.signalFingerprint];
+  if (status?.phase !== "Completed" || !signalFingerprint || annotations[annotationKeys.acknowledge]) return [];
+  const names = { executionUid: uid, executionName: name, executionNamespace: namespace };
+  return [{ ...names, outcome: "Success", completedAt: status.completionTime, signalFingerprint }];
+}
+
+interface Recorded {
+  readonly record: { readonly status?: RemediationTargetStatus } | undefined;
+}
+
+/** An execution that was not admitted yet, or whose end is not in the record yet, holds the target as far as we care. */
+function asHeld({
+  record,
+  executions,
+  settings,
+}: Pick<TargetView, "executions" | "settings"> & Recorded): RemediationTargetStatus | undefined {
+  if (record?.status?.holder) return record.status;
+  const [first] = executions.filter(isPendingOrUnsettled).sort(byAge);
+  return first ? { ...record?.status, holder: holderOf(first, settings) } : record?.status;
+}
+
+function isPendingOrUnsettled(execution: WorkflowExecution): boolean {
+  return isUnfinished(execution) || (execution.status?.phase !== "Skipped" && !isRecorded(execution));
+}
+
+function holderOf({ metadata, spec }: WorkflowExecution, { engine }: OrchestratorSettings): TargetHolder {
+  return {
+    executionUid: metadata.uid ?? "",
+    executionName: metadata.name ?? "",
+    executionNamespace: metadata.namespace ?? "",
+    workflowId: spec.workflowRef.workflowId,
+    engine: spec.workflowRef.engine ?? engine,
+    since: iso(metadata.creationTimestamp ?? 0),
+  };
+}

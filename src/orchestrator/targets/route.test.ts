@@ -1,0 +1,462 @@
+import { describe, expect, it } from "vitest";
+import type { Decision } from "../../kube/index.ts";
+import { defaultPolicy, type Pause } from "../../policy/index.ts";
+import {
+  annotationKeys,
+  builtInKinds,
+  lookUpEntry,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  type RemediationRequestStatus,
+  type RemediationTarget,
+  type RemediationWorkflow,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import type { Action } from "../action.ts";
+import { approvalNameFor, route } from "./route.ts";
+import type { TargetView } from "./target-view.ts";
+
+const now = Date.parse("2026-03-01T12:00:00.000Z");
+const minute = 60_000;
+
+describe("in its target's turn, an incident", () => {
+  it.each<[string, RemediationRequest, Partial<TargetView>, string]>([
+    ["that nothing stands in the way of gets an execution", waiting(), {}, "create rr-1-1"],
+    [
+      "whose workflow is not in the catalog waits",
+      waiting(),
+      { catalog: catalog(undefined) },
+      "Blocked NoMatchingRule",
+    ],
+    [
+      "whose workflow refuses the kind of its target is blocked at once",
+      waiting(),
+      { catalog: catalog(entry({ targetKinds: ["deployment"] })) },
+      "Blocked NoMatchingRule",
+    ],
+    [
+      "whose workflow lacks a parameter is blocked at once",
+      waiting(),
+      { catalog: catalog(entry({ parameters: { properties: { path: { type: "string" } }, required: ["path"] } })) },
+      "Blocked NoMatchingRule",
+    ],
+    [
+      "whose workflow has an unreadable pipeline is blocked at once",
+      waiting(),
+      {
+        catalog: catalog({ ...entry(), status: { catalogStatus: "Invalid", problems: ["pipeline.yaml:3: no steps"] } }),
+      },
+      "Blocked NoMatchingRule",
+    ],
+    ["that was resolved is withdrawn", waiting({ resolvedAt: at(-1) }), {}, "Withdrawn ResolvedBeforeStart"],
+    ["that is stale is withdrawn", waiting({ deduplication: seenLast(-15) }), {}, "Withdrawn Stale"],
+    [
+      "takes over an execution that was made for it",
+      waiting({ resolvedAt: at(-1) }),
+      { executions: [execution("own", "Running", {}, "rr-uid")] },
+      "Executing",
+    ],
+    [
+      "is not fooled by one of an earlier incident of its name",
+      waiting(),
+      { executions: [execution("own", "Completed", {}, "other-uid")] },
+      "create rr-1-1",
+    ],
+
+    [
+      "does not take over one that it has gone on without",
+      wentOn(2),
+      { executions: [numbered(1, "Skipped"), numbered(2, "Failed")] },
+      "create rr-1-3",
+    ],
+    [
+      "waits until one that it has gone on without is removed",
+      wentOn(2),
+      { executions: [numbered(2, "Pending")] },
+      "nothing",
+    ],
+    [
+      "follows one that it has gone on without, and that runs",
+      wentOn(2),
+      { executions: [numbered(1, "Running")] },
+      "Executing follows back-1",
+    ],
+    ["takes over the next one that was made for it", wentOn(2), { executions: [numbered(3, "Pending")] }, "Executing"],
+
+    ["follows one that does the same", waiting(), { executions: [execution("a", undefined)] }, "Executing follows a"],
+    [
+      "follows the holder before one that waits",
+      waiting(),
+      { record: held("b"), executions: [execution("a", "Pending"), execution("b", "Running")] },
+      "Executing follows b",
+    ],
+    [
+      "follows the oldest of several that do the same",
+      waiting(),
+      { executions: [execution("b", "Pending"), { ...execution("a", "Pending"), ...older("a") }] },
+      "Executing follows a",
+    ],
+    ["that is cancelled gets nothing", cancelled(waiting()), {}, "nothing"],
+    [
+      "does not follow one with other parameters",
+      waiting(),
+      { executions: [execution("a", "Running", { keep: "9" })] },
+      "Blocked ResourceBusy",
+    ],
+    [
+      "does not follow one with another workflow",
+      waiting(),
+      { executions: [other(execution("a", "Pending"))] },
+      "Blocked ResourceBusy",
+    ],
+    [
+      "does not follow one that is being deleted",
+      waiting(),
+      { executions: [going(execution("a", "Running"))] },
+      "Blocked ResourceBusy",
+    ],
+    ["does not follow one that has ended", waiting(), { executions: [execution("a", "Completed")] }, "create rr-1-1"],
+    [
+      "waits until the end of one is in the record",
+      waiting(),
+      { executions: [unrecorded(execution("a", "Completed"))] },
+      "Blocked ResourceBusy",
+    ],
+
+    ["that follows waits for the end", following("a"), { executions: [execution("a", "Running")] }, "nothing"],
+    ["that follows shares a success", following("a"), { executions: [execution("a", "Completed")] }, "Verifying"],
+    ["that follows does not share a failure", following("a"), { executions: [execution("a", "Failed")] }, "Analyzing"],
+    ["that follows does not share a skip", following("a"), { executions: [execution("a", "Skipped")] }, "Analyzing"],
+    ["that follows what is gone is decided again", following("a"), {}, "Analyzing"],
+
+    [
+      "waits while an incident of its cause is open",
+      waiting(),
+      { causesOf: () => [{ incident: "rr-cause-1", rule: "node-down", within: "node/worker-1" }] },
+      "Blocked CauseOpen",
+    ],
+    ["waits while automation is paused", waiting(), { pauses: [pause()] }, "Blocked Paused"],
+    [
+      "waits on while nothing has changed",
+      blocked("Paused", 'interlock resume freeze --reason "…"'),
+      { pauses: [pause()] },
+      "look again in 14m",
+    ],
+    [
+      "is told when it waits for somebody else",
+      blocked("Paused", 'interlock resume older --reason "…"'),
+      { pauses: [pause()] },
+      "Blocked Paused",
+    ],
+    ["goes on when what it waited for is over", blocked("Paused", "x"), {}, "create rr-1-1"],
+    [
+      "is only observed in observe mode",
+      waiting(),
+      { settings: { ...settings(), observe: true } },
+      "Completed Observed",
+    ],
+
+    ["whose workflow wants an answer asks", waiting(), { catalog: asks() }, "AwaitingApproval"],
+    [
+      "that a person agreed to gets an execution",
+      waiting(),
+      { catalog: asks(), approvals: said("Approved") },
+      "create rr-1-1",
+    ],
+    [
+      "that a person did not agree to does not",
+      waiting(),
+      { catalog: asks(), approvals: said("Rejected") },
+      "AwaitingApproval",
+    ],
+    [
+      "follows without asking",
+      waiting(),
+      { catalog: asks(), executions: [execution("a", "Running")] },
+      "Executing follows a",
+    ],
+
+    ["that was skipped once is tried again at once", skipped(1), { executions: skips(1) }, "create rr-1-2"],
+    ["that was skipped twice takes a breath", skipped(2), { executions: skips(2) }, "look again in 0m"],
+    ["that was found invalid once is tried again at once", skipped(1), { executions: fails(1) }, "create rr-1-2"],
+    ["that was found invalid twice takes a breath", skipped(2), { executions: fails(2) }, "look again in 0m"],
+    [
+      "whose runs failed is not slowed by that: the record counts them",
+      skipped(2),
+      { executions: fails(2, { reason: "TaskRunFailed" }) },
+      "create rr-1-3",
+    ],
+    [
+      "is decided even if a failed execution has no details",
+      skipped(2),
+      { executions: fails(2, null) },
+      "create rr-1-3",
+    ],
+    ["hands on that a person has looked", acknowledged(), { record: failedBefore() }, "acknowledge"],
+    ["waits for a person", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
+  ])("%s", (_what, incident, world, expected) => {
+    expect(words(route(incident, view(world)))).toBe(expected);
+  });
+
+  it("is looked at again when it becomes stale, or when its block ends, whichever comes first", () => {
+    const until = (minutes: number) => ({ pauses: [pause(minutes)] });
+
+    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 3), view(until(3))).requeueAfterMs).toBe(
+      3 * minute,
+    );
+    expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 30), view(until(30))).requeueAfterMs).toBe(
+      14 * minute,
+    );
+  });
+
+  it("that has to wait gets one notice for what it waits for, shared by all incidents that wait for the same", () => {
+    const notices = [waiting(), { ...waiting(), metadata: { ...waiting().metadata, name: "rr-2", uid: "rr-2" } }].map(
+      (incident) =>
+        route(incident, view({ pauses: [pause()] })).actions.find((action) => action.do === "notify")?.notice,
+    );
+
+    const [one, other] = notices;
+    expect(one?.spec).toMatchObject({
+      eventType: "IncidentBlocked",
+      severity: "info",
+      context: { skipReason: "Paused" },
+    });
+    expect(other?.metadata.name).toBe(one?.metadata.name);
+  });
+
+  it("that needs a person gets a notice for that alone", () => {
+    const { actions } = route(waiting(), view({ record: failedBefore() }));
+
+    const types = actions.flatMap((action) => (action.do === "notify" ? [action.notice.spec.eventType] : []));
+    expect(types).toEqual(["ManualReviewRequired"]);
+  });
+
+  it("has its decision recorded with every check, under the id that its block names", () => {
+    const { actions } = route(waiting(), view({ pauses: [pause()] }));
+
+    const event = actions.flatMap((action) => (action.do === "record" ? [action.event] : []))[0];
+    const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
+    expect(status && "block" in status && status.block.decision).toBe(event?.id);
+    expect(event?.facts["checks"]).toHaveLength(9);
+  });
+});
+
+/** What a turn comes to, in a few words. */
+function words({ actions, requeueAfterMs }: Decision<Action>): string {
+  for (const action of actions) {
+    if (action.do === "create-execution") return `create ${action.execution.metadata.name}`;
+    if (action.do === "acknowledge") return "acknowledge";
+    if (action.do !== "set-status") continue;
+    const { status } = action;
+    const why = "block" in status ? status.block.reason : "outcome" in status ? status.outcome : "";
+    const follows = status.follows && status.phase === "Executing" ? `follows ${status.follows.uid}` : "";
+    return [status.phase, why, follows, status.requiresManualReview ? "review" : ""].filter(Boolean).join(" ");
+  }
+  return requeueAfterMs === undefined ? "nothing" : `look again in ${Math.floor(requeueAfterMs / minute)}m`;
+}
+
+function view(world: Partial<TargetView>): TargetView {
+  return {
+    nowMs: now,
+    namespace: undefined,
+    record: undefined,
+    executions: [],
+    pauses: [],
+    catalog: catalog(entry()),
+    kinds: builtInKinds,
+    causesOf: () => [],
+    approvals: new Map(),
+    settings: settings(),
+    ...world,
+  };
+}
+
+function settings(): TargetView["settings"] {
+  return {
+    ...defaultPolicy,
+    staleAfterMs: 15 * minute,
+    staleAfterBySource: new Map(),
+    executionTimeoutMs: 60 * minute,
+    approvalExpiresAfterMs: 60 * minute,
+    verification: { graceMs: 2 * minute, windowMs: 15 * minute },
+    notifyClosed: false,
+    retentionMs: 24 * 60 * minute,
+    engine: "local",
+  };
+}
+
+function older(uid: string): Pick<WorkflowExecution, "metadata"> {
+  return { metadata: { ...execution(uid, "Pending").metadata, creationTimestamp: at(-2) } };
+}
+
+function cancelled(incident: RemediationRequest): RemediationRequest {
+  const annotations = { "kubernaut.ai/cancel-requested": "not now", "kubernaut.ai/cancel-requested-by": "kim" };
+  return { ...incident, metadata: { ...incident.metadata, annotations } };
+}
+
+function waiting(status: object = {}, phase = "Analyzing"): RemediationRequest {
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "RemediationRequest",
+    metadata: { name: "rr-1", namespace: "default", uid: "rr-uid", resourceVersion: "7", creationTimestamp: at(-1) },
+    spec: {
+      signalFingerprint: "disk",
+      signalName: "DiskFull",
+      severity: "critical",
+      targetResource: { kind: "Node", name: "worker-1" },
+      firingTime: at(-1),
+      receivedTime: at(-1),
+    },
+    status: {
+      phase,
+      diagnosis: { target: "node/worker-1", workflowId: "cleanup" },
+      ...status,
+    } as RemediationRequestStatus,
+  };
+}
+
+function following(uid: string): RemediationRequest {
+  return waiting({ follows: { name: uid, namespace: "default", uid } }, "Executing");
+}
+
+function blocked(reason: string, nextStep: string, untilMinutes?: number): RemediationRequest {
+  const until = untilMinutes === undefined ? {} : { until: at(untilMinutes) };
+  return waiting({ block: { reason, message: `no. Next: wait, or end it: ${nextStep}`, ...until } }, "Blocked");
+}
+
+function acknowledged(): RemediationRequest {
+  const incident = waiting();
+  return { ...incident, metadata: { ...incident.metadata, annotations: { [annotationKeys.acknowledge]: "looked" } } };
+}
+
+/** It had executions already, which are gone. */
+function wentOn(times: number): RemediationRequest {
+  const refs = Array.from({ length: times }, (_, i) => ({ name: `rr-1-${i + 1}`, namespace: "default", uid: `${i}` }));
+  return waiting({ executionRefs: refs });
+}
+
+/** One of ours whose uid the incident does not know. */
+function numbered(n: number, phase: string): WorkflowExecution {
+  const made = execution(`back-${n}`, phase, {}, "rr-uid");
+  return { ...made, metadata: { ...made.metadata, name: `rr-1-${n}` } };
+}
+
+function skipped(times: number): RemediationRequest {
+  const refs = skips(times).map(({ metadata: { name = "", uid = "" } }) => ({ name, namespace: "default", uid }));
+  return waiting({ executionRefs: refs });
+}
+
+function skips(times: number): readonly WorkflowExecution[] {
+  return Array.from({ length: times }, (_, i) => execution(`s${i}`, "Skipped", {}, "rr-uid"));
+}
+
+function fails(times: number, details: object | null = { reason: "ValidationError" }): readonly WorkflowExecution[] {
+  return skips(times).map((one) => {
+    const { status } = execution(one.metadata.uid ?? "", "Failed", {}, "rr-uid");
+    return { ...one, status: { ...status, ...(details && { failureDetails: details }) } as typeof status & object };
+  });
+}
+
+function execution(uid: string, phase: string | undefined, parameters = {}, owner = "other-uid"): WorkflowExecution {
+  const ended = phase === "Completed" || phase === "Failed";
+  const recorded = { type: "Recorded", status: "True", reason: "x", message: "", lastTransitionTime: at(0) };
+  const status = {
+    phase,
+    ...(ended ? { completionTime: at(0), conditions: [recorded] } : {}),
+    ...(phase === "Skipped" ? { skipDetails: { reason: "Paused", message: "", skippedAt: at(0) } } : {}),
+  };
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "WorkflowExecution",
+    metadata: {
+      name: `rr-1-${uid}`,
+      namespace: "default",
+      uid,
+      creationTimestamp: at(-1),
+      ownerReferences: [{ apiVersion: "v1", kind: "RemediationRequest", name: "rr-1", uid: owner, controller: true }],
+    },
+    spec: { workflowRef: { workflowId: "cleanup", containerImage: "x" }, targetResource: "node/worker-1", parameters },
+    ...(phase ? { status: status as NonNullable<WorkflowExecution["status"]> } : {}),
+  };
+}
+
+function other(one: WorkflowExecution): WorkflowExecution {
+  return { ...one, spec: { ...one.spec, workflowRef: { workflowId: "reboot", containerImage: "x" } } };
+}
+
+function going(one: WorkflowExecution): WorkflowExecution {
+  return { ...one, metadata: { ...one.metadata, deletionTimestamp: at(0) } };
+}
+
+function unrecorded(one: WorkflowExecution): WorkflowExecution {
+  return { ...one, status: { ...one.status, conditions: [] } as NonNullable<WorkflowExecution["status"]> };
+}
+
+function record(status: RemediationTarget["status"]): RemediationTarget {
+  const metadata = { name: "hash", namespace: "default" };
+  const spec = { targetResource: "node/worker-1" };
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "RemediationTarget",
+    metadata,
+    spec,
+    ...(status ? { status } : {}),
+  };
+}
+
+function held(uid: string): RemediationTarget {
+  const names = { executionName: uid, executionNamespace: "default", workflowId: "cleanup" };
+  return record({ holder: { executionUid: uid, ...names, engine: "local", since: at(-1) } });
+}
+
+function failedBefore(): RemediationTarget {
+  const end = {
+    executionUid: "old",
+    executionName: "old",
+    executionNamespace: "default",
+    outcome: "Failed" as const,
+    completedAt: at(-9),
+    wasExecutionFailure: true,
+  };
+  const history = { workflowId: "cleanup", consecutiveFailures: 0, lastExecutionFailure: end, recentEnds: [end] };
+  return record({ workflows: [history] });
+}
+
+function pause(untilMinutes?: number): Pause {
+  const until = untilMinutes === undefined ? {} : { until: at(untilMinutes) };
+  return { name: "freeze", spec: { scope: "All", reason: "maintenance", requestedBy: "kim", ...until } };
+}
+
+function entry(spec: Partial<RemediationWorkflow["spec"]> = {}): RemediationWorkflow {
+  return {
+    apiVersion: "kubernaut.ai/v1alpha1",
+    kind: "RemediationWorkflow",
+    metadata: { name: "cleanup-1", namespace: "default" },
+    spec: { workflowId: "cleanup", version: "1", description: "d", containerImage: "x", pipeline: "workflow", ...spec },
+  };
+}
+
+function catalog(only: RemediationWorkflow | undefined): TargetView["catalog"] {
+  return {
+    find: () => only,
+    lookUp: () => (only ? lookUpEntry([only], { workflowId: "cleanup" }, builtInKinds) : { kind: "unknown" }),
+  };
+}
+
+function asks(): TargetView["catalog"] {
+  return catalog(entry({ approval: { required: true } }));
+}
+
+function said(decision: "Approved" | "Rejected"): TargetView["approvals"] {
+  const name = approvalNameFor(waiting(), view({}));
+  const approval = { metadata: { name }, spec: { requiredBy: at(9) }, status: { decision, decidedAt: at(0) } };
+  return new Map([[name, approval as unknown as RemediationApprovalRequest]]);
+}
+
+function seenLast(minutes: number) {
+  return { firstSeenAt: at(-60), lastSeenAt: at(minutes), occurrenceCount: 2 };
+}
+
+function at(minutes: number): string {
+  return new Date(now + minutes * minute).toISOString();
+}

@@ -1,0 +1,219 @@
+import { byAge, type Decision, nothing, requeueAfter, requeueAt } from "../../kube/index.ts";
+import { historyOf, type PolicyDecision } from "../../policy/index.ts";
+import {
+  cancelRequestOn,
+  type Diagnosis,
+  type ParameterValue,
+  type RemediationRequest,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import { backoffMs, parseDuration } from "../../time/index.ts";
+import { type Action, act } from "../action.ts";
+import { approvalName, draftApproval } from "../approvals/draft-approval.ts";
+import { close, mayStillAct, startOver, succeeded } from "../endings/ending.ts";
+import { isOutnumbered, lateExecution } from "../endings/late.ts";
+import { staleAtMs, withdraw } from "../endings/withdraw.ts";
+import { isKnown, ownExecutions } from "../own-executions.ts";
+import * as events from "../reports/ledger-events.ts";
+import { approvalRequired } from "../reports/notices.ts";
+import { awaitingApproval, diagnosisOf, executing, following } from "../statuses.ts";
+import { block } from "./block.ts";
+import { decideAction } from "./decide-action.ts";
+import { draftExecution } from "./draft-execution.ts";
+import type { TargetView } from "./target-view.ts";
+
+/** Whether an incident is dealt with in its target's turn: it knows its target and waits, or follows an execution. */
+export function hasTurn(incident: RemediationRequest): boolean {
+  const { metadata, status } = incident;
+  if (metadata.deletionTimestamp || cancelRequestOn(incident) || !status?.diagnosis) return false;
+  return (
+    status.phase === "Analyzing" ||
+    status.phase === "Blocked" ||
+    (status.phase === "Executing" && status.follows !== undefined)
+  );
+}
+
+/** The next step of an incident in its target's turn. Nothing here is exclusive: who may act is decided at admission. */
+export function route(incident: RemediationRequest, view: TargetView): Decision<Action> {
+  if (!hasTurn(incident)) return nothing;
+  const { follows } = incident.status ?? {};
+  if (follows) return followOn(incident, follows, view);
+
+  const { nowMs, settings } = view;
+  const own = ownExecutions(incident, view.executions);
+  // It is being removed: see `decide`.
+  if (lateExecution(incident, own)) return nothing;
+  // Made by us, or by somebody who died before writing it down.
+  const unknown = own.find((execution) => !isKnown(incident, execution) && !isOutnumbered(incident, execution));
+  if (unknown) return act({ do: "set-status", status: executing(incident, unknown) });
+
+  const answeredMs = answerMs(incident, view);
+  const withdrawal = withdraw({ incident, nowMs, settings }, answeredMs);
+  if (withdrawal) return withdrawal;
+  const next = join(incident, view) ?? ask(incident, view);
+  const staleMs = Math.max(1, staleAtMs({ incident, settings }, answeredMs) - nowMs);
+  return next.actions.length > 0 ? next : requeueAfter(Math.min(next.requeueAfterMs ?? staleMs, staleMs));
+}
+
+/** It shares a success; whatever else became of the execution, everything is decided again. */
+function followOn(
+  incident: RemediationRequest,
+  { name, uid }: { name: string; uid: string },
+  { executions, nowMs }: TargetView,
+): Decision<Action> {
+  const execution = executions.find(({ metadata }) => metadata.uid === uid);
+  if (!execution) return startOver(incident, `execution ${name}, which it followed, is gone`);
+  const { status } = execution;
+  switch (status?.phase) {
+    case undefined:
+    case "Pending":
+    case "Running":
+      return nothing;
+    case "Completed":
+      return succeeded(incident, execution, status.completionTime, nowMs);
+    case "Failed":
+    case "Skipped":
+      return startOver(
+        incident,
+        `execution ${name}, which it followed, was ${status.phase === "Failed" ? "a failure" : "skipped"}`,
+      );
+  }
+}
+
+/** Somebody is doing just that: nothing more has to be started. */
+function join(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
+  const diagnosis = diagnosisOf(incident);
+  const holderUid = view.record?.status?.holder?.executionUid;
+  const same = view.executions
+    .filter((execution) => mayStillAct(execution) && isSame(execution, diagnosis))
+    .sort(byAge);
+  const execution = same.find(({ metadata }) => metadata.uid === holderUid) ?? same[0];
+  if (!execution) return undefined;
+  const message = `execution ${execution.metadata.name} does just that`;
+  const event = events.decided(incident, { verdict: "follow", execution, message, nowMs: view.nowMs });
+  return act(
+    { do: "record", event },
+    { do: "set-status", status: following(incident, execution) },
+    { do: "announce", what: { kind: "decided", verdict: "follow", message } },
+  );
+}
+
+/** May it act now? */
+function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
+  const { nowMs } = view;
+  const decision = decideAction(incident, view);
+  if (decision.verdict === "block") return block(incident, decision, view);
+  if (decision.observeOnly) {
+    const { message } = decision;
+    const event = events.decided(incident, { verdict: "observe", decision, message, nowMs });
+    const { actions } = close(incident, { phase: "Completed", outcome: "Observed", message }, nowMs);
+    return act({ do: "record", event }, ...actions);
+  }
+  const notBeforeMs = patienceMs(incident, view);
+  if (nowMs < notBeforeMs) return requeueAt(notBeforeMs, nowMs);
+  return approve(incident, decision, view) ?? start(incident, decision, view);
+}
+
+/**
+ * The policy allows what executors refused a moment ago, again and again: they are configured otherwise, look at
+ * something else, or find the execution invalid. Once is a race, and tried at once; more often it is tried ever more rarely. A time
+ * that the executor named is waited for in any case.
+ */
+function patienceMs(incident: RemediationRequest, view: TargetView): number {
+  const own = ownExecutions(incident, view.executions).sort(byAge).reverse();
+  const acted = own.findIndex((execution) => refusedAt(execution) === undefined);
+  const refused = acted < 0 ? own : own.slice(0, acted);
+  const latest = refused[0];
+  const latestAt = latest && refusedAt(latest);
+  if (!latest || latestAt === undefined) return 0;
+  const untilMs = refusedUntilMs(latest, view);
+  if (refused.length < 2) return untilMs;
+  const backoffOverMs = backoffMs(refused.length - 1, { baseMs: 1_000, maxMs: 300_000, jitter: 0 }, 0);
+  return Math.max(untilMs, Date.parse(latestAt) + backoffOverMs);
+}
+
+/** Until when an executor refused it, as far as the record still shows what it refused it for; 0 if no time is known. */
+function refusedUntilMs({ spec, status }: WorkflowExecution, { record }: TargetView): number {
+  if (status?.phase !== "Skipped" || status.skipDetails.reason !== "RecentlyRemediated") return 0;
+  const { cause, cooldownRemaining, skippedAt, recentRemediation } = status.skipDetails;
+  const history = historyOf(record?.status, spec.workflowRef.workflowId);
+  const success = history?.lastSuccess;
+  // A cooldown ends when its execution is deleted, the wait after failures when a person acknowledges them.
+  const isOver =
+    cause === "cooldown"
+      ? success !== undefined && (success.cooldownEnded || success.executionUid !== recentRemediation?.uid)
+      : history !== undefined && history.nextAllowed === undefined;
+  return isOver ? 0 : Date.parse(skippedAt) + (parseDuration(cooldownRemaining) ?? 0);
+}
+
+/** When an executor refused to admit it; undefined if none did. */
+function refusedAt({ status }: WorkflowExecution): string | undefined {
+  if (status?.phase === "Skipped") return status.skipDetails.skippedAt;
+  // A status that another program wrote may lack the details.
+  const isInvalid = status?.phase === "Failed" && status.failureDetails?.reason === "ValidationError";
+  return isInvalid ? status.completionTime : undefined;
+}
+
+/** Asks a person first, if the workflow says so and nobody has agreed yet. */
+function approve(
+  incident: RemediationRequest,
+  decision: PolicyDecision,
+  view: TargetView,
+): Decision<Action> | undefined {
+  const { nowMs, settings, catalog } = view;
+  const entry = catalog.find(diagnosisOf(incident).workflowId);
+  if (!entry?.spec.approval?.required) return undefined;
+  const name = approvalNameFor(incident, view);
+  const known = view.approvals.get(name);
+  if (known?.status?.decision === "Approved") return undefined;
+  const approval = known ?? draftApproval(incident, { name, entry, nowMs, settings });
+  const message = `every check passes; ${entry.spec.workflowId} wants a person to agree`;
+  const event = events.decided(incident, { verdict: "ask", decision, message, nowMs });
+  return act(
+    { do: "record", event },
+    { do: "create-approval", approval },
+    { do: "record", event: events.requested(incident, approval, nowMs) },
+    { do: "notify", notice: approvalRequired(incident, approval) },
+    { do: "set-status", status: awaitingApproval(incident, name) },
+    { do: "announce", what: { kind: "decided", verdict: "ask", message } },
+  );
+}
+
+/** The next look finds the execution, and writes down that it is the incident's. */
+function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
+  const { nowMs, catalog } = view;
+  const entry = catalog.find(diagnosisOf(incident).workflowId);
+  if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");
+  // The executor admits a workflow that requires an approval only with one, and reads it itself.
+  const approval = entry.spec.approval?.required ? approvalNameFor(incident, view) : undefined;
+  const execution = draftExecution(incident, entry, approval);
+  const { message } = decision;
+  const event = events.decided(incident, { verdict: "run", decision, execution, message, nowMs });
+  return act(
+    { do: "record", event },
+    { do: "create-execution", execution },
+    { do: "announce", what: { kind: "decided", verdict: "run", message } },
+  );
+}
+
+/** One question for each run: an execution that was skipped has not used up the answer. */
+export function approvalNameFor(incident: RemediationRequest, view: TargetView): string {
+  const own = ownExecutions(incident, view.executions);
+  const skipped = own.filter(({ status }) => status?.phase === "Skipped").length;
+  const known = incident.status?.executionRefs?.length ?? 0;
+  const version = view.catalog.find(diagnosisOf(incident).workflowId)?.spec.version;
+  return approvalName(incident, known - skipped + 1, version);
+}
+
+/** When a person agreed to it; 0 if nobody was asked. */
+function answerMs(incident: RemediationRequest, view: TargetView): number {
+  return Date.parse(view.approvals.get(approvalNameFor(incident, view))?.status?.decidedAt ?? "") || 0;
+}
+
+function isSame({ spec }: WorkflowExecution, { workflowId, parameters = {} }: Diagnosis): boolean {
+  return spec.workflowRef.workflowId === workflowId && textOf(spec.parameters ?? {}) === textOf(parameters);
+}
+
+function textOf(parameters: Readonly<Record<string, ParameterValue>>): string {
+  return JSON.stringify(Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,0 +1,157 @@
+import { CoordinationError, keyOf, type Lease, type Locks } from "../../coordination/index.ts";
+import { byAge, lostEventMs, reconcile, refOf, soonest } from "../../kube/index.ts";
+import {
+  notificationRequests,
+  type RemediationRequest,
+  remediationApprovalRequests,
+  remediationRequests,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
+import { type Caches, glanceAt, lookAt } from "../observe.ts";
+import { type Deps, type IncidentChanges, perform } from "../perform.ts";
+import { sharedSuccess } from "../reports/notices.ts";
+import { diagnosisOf } from "../statuses.ts";
+import { approvalNameFor, hasTurn, route } from "./route.ts";
+import type { TargetView } from "./target-view.ts";
+
+export interface TargetDeps extends Deps {
+  readonly locks: Locks;
+}
+
+/**
+ * The turn of one target: everybody who waits for it is decided about, oldest first. The lock keeps replicas from deciding
+ * about the same target at once, which would make executions that are skipped; what is admitted does not depend on it.
+ * Returns in how many milliseconds to look again, if nothing happens before.
+ */
+export async function reconcileTarget(
+  hash: string,
+  deps: TargetDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { incidents, ownWrites } = deps.caches;
+  const inMs = await decideWaiting(hash, deps, signal);
+  // The newer version of a skipped incident arrives as an event, which wakes no key if it only reports a stall.
+  const isSkipped = incidents.byIndex("target", hash).some((incident) => ownWrites.isOutdated(incident));
+  return isSkipped ? soonest(inMs, lostEventMs) : inMs;
+}
+
+async function decideWaiting(hash: string, deps: TargetDeps, signal: AbortSignal): Promise<number | undefined> {
+  const { caches, locks } = deps;
+  const waiting = waitingFor(hash, caches);
+  const [first] = waiting;
+  if (!first) return undefined;
+  const { target } = diagnosisOf(first);
+  const glance = glanceAt(hash, waiting, caches);
+  const turns = waiting.map((incident) => route(incident, glance));
+  // Nothing to do as far as the caches know; what they do not know yet is an event.
+  if (turns.every(({ actions }) => actions.length === 0))
+    return soonest(...turns.map(({ requeueAfterMs }) => requeueAfterMs));
+
+  await using lease = await acquireShortly(target, locks, signal);
+  // Awaited here, so that the lock is held until all is decided.
+  return await takeTurns(hash, target, deps, lease, signal);
+}
+
+/** The longest wait for a target's lock. Its holder may have died, and no outcome depends on the lock. */
+const maxLockWaitMs = 2_000;
+
+/** The lock of a target; undefined if it is not granted in time. */
+async function acquireShortly(target: string, locks: Locks, signal: AbortSignal): Promise<Lease | undefined> {
+  try {
+    const options = { purpose: `decide about ${target}`, signal, waitMs: maxLockWaitMs };
+    return await locks.acquire(keyOf(target), options);
+  } catch (error) {
+    if (error instanceof CoordinationError && error.code === "timeout") return undefined;
+    throw error;
+  }
+}
+
+async function takeTurns(hash: string, target: string, deps: TargetDeps, lease: Lease | undefined, outer: AbortSignal) {
+  const { caches } = deps;
+  const signal = lease ? AbortSignal.any([outer, lease.signal]) : outer;
+  let view = await lookAt(hash, target, caches, signal);
+  await tellOfFollowers(view, waitingFor(hash, caches), deps, signal);
+  const looks: (number | undefined)[] = [];
+  const failures: unknown[] = [];
+  for (const incident of waitingFor(hash, caches)) {
+    lease?.assertHeld();
+    try {
+      const took = await takeTurn(incident, view, deps, signal);
+      view = { ...view, executions: [...view.executions, ...took.created] };
+      looks.push(took.requeueAfterMs);
+    } catch (error) {
+      // One incident that cannot be decided about does not hold up the others.
+      if (signal.aborted) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return soonest(...looks);
+}
+
+interface Took {
+  readonly created: readonly WorkflowExecution[];
+  readonly requeueAfterMs: number | undefined;
+}
+
+async function takeTurn(cached: RemediationRequest, view: TargetView, deps: Deps, signal: AbortSignal): Promise<Took> {
+  const { caches } = deps;
+  const around = await withApproval(cached, view, caches, signal);
+  const { actions, requeueAfterMs } = route(cached, around);
+  if (actions.length === 0) return { created: [], requeueAfterMs };
+
+  const incident = await caches.client.get(remediationRequests, refOf(cached), { signal });
+  if (!incident || incident.metadata.uid !== cached.metadata.uid) return { created: [], requeueAfterMs: undefined };
+  caches.ownWrites.note(incident);
+  let turn: Required<IncidentChanges> = { incident, created: [] };
+  const inMs = await reconcile(turn, {
+    decide: ({ incident, created }) => route(incident, { ...around, executions: [...around.executions, ...created] }),
+    perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+    async observeAgain(after = turn, before) {
+      turn = after;
+      const isChanged = after.incident !== before.incident || after.created !== before.created;
+      return isChanged ? after : undefined;
+    },
+  });
+  return { created: turn.created, requeueAfterMs: inMs };
+}
+
+/** What people answered is read from the server: nothing is started on the word of a cache. */
+async function withApproval(
+  incident: RemediationRequest,
+  view: TargetView,
+  { client, catalog }: Caches,
+  signal: AbortSignal,
+): Promise<TargetView> {
+  if (!hasTurn(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
+  const name = approvalNameFor(incident, view);
+  const ref = { namespace: incident.metadata.namespace ?? "", name };
+  const approval = await client.get(remediationApprovalRequests, ref, { signal });
+  return { ...view, approvals: approval ? new Map([[name, approval]]) : new Map() };
+}
+
+/** One notice for all who share a success, before they go their own ways: nobody can join them any more. */
+async function tellOfFollowers(
+  { executions }: TargetView,
+  waiting: readonly RemediationRequest[],
+  { caches }: Deps,
+  signal: AbortSignal,
+): Promise<void> {
+  const followed = new Set(waiting.map(({ status }) => status?.follows?.uid));
+  for (const execution of executions) {
+    const { uid } = execution.metadata;
+    if (execution.status?.phase !== "Completed" || !followed.has(uid)) continue;
+    const { items } = await caches.client.list(remediationRequests, {}, { signal });
+    const followers = items.filter(({ status }) => status?.follows?.uid === uid).sort(byAge);
+    // All were cut loose meanwhile.
+    if (followers.length === 0) continue;
+    await caches.client.create(notificationRequests, sharedSuccess(execution, followers), { signal });
+  }
+}
+
+function waitingFor(hash: string, { incidents, ownWrites }: Caches): readonly RemediationRequest[] {
+  return incidents
+    .byIndex("target", hash)
+    .filter((incident) => !ownWrites.isOutdated(incident))
+    .sort(byAge);
+}
