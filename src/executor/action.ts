@@ -10,35 +10,35 @@ import type {
 } from "../resources/index.ts";
 import type { CancelReason, ObservedRun } from "./snapshot.ts";
 
-/** One write, harmless to repeat and conditional on what was seen. Whoever loses a race looks again and decides anew. */
+/** One write that is safe to repeat and conditional on the snapshot. After a lost race the decision is repeated. */
 export type Action =
-  /** Sets the labels by which the execution is found, and the finalizer that keeps it until its run is gone. */
+  /** Sets the labels by which the execution is found, and the finalizer that keeps it until its run is deleted. */
   | { readonly do: "mark" }
   | { readonly do: "unmark" }
   | { readonly do: "set-status"; readonly status: WorkflowExecutionStatus; readonly decision?: Blocked }
-  /** Copies the run's own words, if this is how the run is now: an old view of it would undo what others wrote. */
+  /** Copies the state of the run if it is current: an outdated one would undo the write of another replica. */
   | { readonly do: "mirror-run"; readonly run: ObservedRun; readonly status: WorkflowExecutionStatus }
-  /** Makes the target's record from what the executions and runs of the target say. */
+  /** Builds the target's record from its executions and runs. */
   | { readonly do: "create-record" }
   | { readonly do: "write-record"; readonly status: RemediationTargetStatus }
   | { readonly do: "create-run" }
-  /** Execution and record are read once more before. */
+  /** Starts the run after execution and record were read once more. */
   | { readonly do: "start-run"; readonly run: ObservedRun }
   | { readonly do: "cancel-run"; readonly run: ObservedRun; readonly because: CancelReason }
   | { readonly do: "delete-run"; readonly run: ObservedRun }
-  /** Exactly as it was seen: its finalizer keeps it until its end is recorded. */
+  /** Deletes exactly the observed version: its finalizer keeps it until its end is recorded. */
   | { readonly do: "delete-execution" }
-  /** Puts an event into the ledger; nothing after it happens if that fails. */
+  /** Appends an event to the ledger. If that fails, the following actions are not performed. */
   | { readonly do: "record"; readonly event: LedgerEvent }
-  /** The target is free by now: the moment of telling is never before that. */
+  /** Records that the target is free, with a time that is not before the write that freed it. */
   | { readonly do: "record-freed" }
   | { readonly do: "notify"; readonly notice: NotificationRequest }
-  /** Tells people and metrics. Never stands in the way. */
+  /** Updates log, Events and metrics. Never fails. */
   | { readonly do: "announce"; readonly what: Announcement };
 
 export const act = decision<Action>;
 
-/** Something that people should be able to see: in the log, as a Kubernetes Event, in a notice, in a metric. */
+/** An event that is visible in the log, in metrics, and as a Kubernetes Event. */
 export type Announcement =
   | { readonly kind: "pending" }
   | { readonly kind: "admitted" }

@@ -49,25 +49,25 @@ export interface ExecutorOptions {
   readonly engines: readonly Engine[];
   readonly ledger: Ledger;
   readonly kinds: KindsCache;
-  /** Where runs and target records live. */
+  /** The namespace of runs and target records. */
   readonly namespace: string;
-  /** Where the catalog is. */
+  /** The namespace of the catalog. */
   readonly catalogNamespace: string;
   readonly defaults: Omit<PlanDefaults, "engines">;
   readonly settings: ExecutorSettings;
-  /** Since when nobody can acknowledge in another's name. Without it no name counts as verified. */
+  /** Since when no user can acknowledge in another user's name. Without it no name counts as verified. */
   readonly acknowledgersKnownSince?: AcknowledgersKnownSince;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Executions worked on at a time. */
+  /** The maximum number of executions that are reconciled at a time. */
   readonly concurrency?: number;
 }
 
 export type Executor = RunningControllers;
 
-/** Drives executions and looks after target records, from now on until `stop`. Any number of replicas may do so. */
+/** Drives executions and maintains target records until `stop`. Any number of replicas may run. */
 export function startExecutor(options: ExecutorOptions): Executor {
   const { client, log, ledger, namespace, concurrency = 64 } = options;
   const group = controllerGroup({ ...options, problem: (problem) => log.warn("executor problem", problem) });
@@ -180,7 +180,7 @@ async function reconcileExecution(
   });
 }
 
-/** Everything as the API server has it, after a cache was found to be outdated. */
+/** Observes everything as the API server has it, after a cache was found to be outdated. */
 async function observeFresh(cached: WorkflowExecution, caches: Caches, signal: AbortSignal) {
   const current = await caches.client.get(workflowExecutions, refOf(cached), { signal });
   if (current) caches.ownWrites.note(current);

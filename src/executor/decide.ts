@@ -12,7 +12,7 @@ import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
 import { mirrored, pending, running } from "./statuses.ts";
 
 /**
- * The next step of an execution.
+ * Decides the next step of an execution.
  *
  *     (new) → Pending → Running → Completed | Failed
  *                ├──→ Skipped        another check of the policy said no
@@ -38,7 +38,7 @@ export function decide(snapshot: Snapshot): Decision<Action> {
 
 function decideNew(snapshot: Snapshot): Decision<Action> {
   if (snapshot.execution.metadata.deletionTimestamp) return settle(snapshot);
-  // Found by its target's hash and kept by its finalizer, before anything is done for it.
+  // The label by which it is found and the finalizer that keeps it are set before anything else.
   if (snapshot.plan.target && !isMarked(snapshot.execution, snapshot.plan.target)) return act({ do: "mark" });
   return act({ do: "set-status", status: pending() }, { do: "announce", what: { kind: "pending" } });
 }
@@ -51,7 +51,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
   if (cancel) return cancelledBefore(snapshot, cancel);
   if (plan.kind === "invalid") {
     if (!holdsTarget) return failedBefore(snapshot, { reason: "ValidationError", message: plan.problem });
-    // It was valid when it was admitted: the catalog changed under it.
+    // The execution was valid when it was admitted. The catalog has changed since.
     const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message: plan.problem });
     return act({ do: "record", event: events.admitted(snapshot) }, ...actions);
   }
@@ -60,7 +60,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
   if (!record?.status) return act({ do: "create-record" });
   if (!holdsTarget) return admitOrSkip(snapshot, plan);
   if (refusal) return failedBefore(snapshot, refusal);
-  // A record that was made again does not know by which entry, nor by which approval, it was admitted.
+  // A record that was rebuilt has neither the entry nor the approval by which the execution was admitted.
   if (!run && record.status.holder?.catalogEntryUid !== plan.entry?.metadata.uid) {
     const message = "the target's record was lost before the run was created: it is not known what admitted it";
     const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message });
@@ -75,21 +75,21 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
   );
 }
 
-/** Why it may not be admitted for want of an approval. */
+/** Returns why the execution is not admitted without an approval. */
 function approvalGap({ execution, approval, record }: Snapshot, plan: ValidPlan): string | undefined {
   if (!requiresApproval(plan)) return undefined;
   return approvalProblem({ execution, plan, approval, record: record?.status });
 }
 
-/** The name of our run is taken. */
+/** Decides how to free the name of the run, which is taken. */
 function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   const { owner, state } = run;
   if (owner.kind === "foreign") {
     return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: owner.why });
   }
-  // A run that was created late, after its execution had lost the target, never started and never will.
+  // A run that was created after its execution had lost the target is never started.
   const mayGo = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
-  // Its end is an event that wakes us.
+  // Its deletion is an event.
   if (run.object.metadata.deletionTimestamp) return requeueAfter(5_000);
   if (mayGo) return act({ do: "delete-run", run });
 
@@ -106,7 +106,7 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
     case "succeeded":
       return completed(snapshot, run, run.state);
     case "failed":
-      // Over, but with something of it still at work: the target is not free before that has gone, too.
+      // A part of the run is still active: the target is not free before that has ended, too.
       return run.failure?.unfinished ? requeueAfter(1_000) : failed(snapshot, failureOfRun(snapshot, run));
     case "suspended":
       return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
@@ -124,7 +124,7 @@ function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   );
 }
 
-/** Whatever it did before it vanished, it had begun. */
+/** A run that was deleted had been started. */
 const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as const;
 
 function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): Decision<Action> {
@@ -137,7 +137,7 @@ function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRu
       { do: "cancel-run", run, because: cancel },
     );
   }
-  // The end of a cancelled run is an event, too; only a run that never ends has to be asked for.
+  // The end of a cancelled run is an event, too; only a run that does not end has to be checked.
   if (cancel) return { actions: mirror(status, run), requeueAfterMs: 10_000 };
   return { actions: mirror(status, run), requeueAfterMs: Math.max(1, deadlineMs(snapshot, status) - snapshot.nowMs) };
 }
@@ -156,7 +156,7 @@ function cancelReason(snapshot: Snapshot, status: RunningStatus, run: ObservedRu
   return snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined;
 }
 
-/** Engines know the timeout themselves. This is for one that does not keep it. */
+/** Engines enforce the timeout themselves. This deadline is for a run that exceeds it. */
 const timeoutGraceMs = 30_000;
 
 function deadlineMs({ plan }: Snapshot, { startTime }: RunningStatus): number {

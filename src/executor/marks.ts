@@ -6,7 +6,7 @@ import {
   type WorkflowExecution,
 } from "../resources/index.ts";
 
-/** What an execution must carry before anything is done for it. Whoever creates one may set it already. */
+/** Returns the labels and the finalizer that an execution needs before anything else is done. Its creator may set them. */
 export function marksOf({ spec }: WorkflowExecution, target: ObjectTarget) {
   return {
     labels: { [labelKeys.targetHash]: targetHash(target), [labelKeys.workflowId]: spec.workflowRef.workflowId },

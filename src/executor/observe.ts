@@ -27,7 +27,7 @@ import { type Plan, type PlanDefaults, planOf, planTarget, type TargetPlan } fro
 import { retentionEndMs } from "./endings/retention.ts";
 import type { CancelReason, ExecutorSettings, ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
 
-/** Where the executor looks. What informers say may be a moment old: every write is conditional on it. */
+/** The informers that the executor reads. They may be a moment old, so every write is conditional. */
 export interface Caches extends Omit<CatalogCaches, "kinds"> {
   readonly kinds: KindsCache;
   readonly executions: Informer<WorkflowExecution, "uid">;
@@ -39,17 +39,17 @@ export interface Caches extends Omit<CatalogCaches, "kinds"> {
   readonly engines: ReadonlyMap<EngineName, Engine>;
   /** The runs of each engine. */
   readonly runs: ReadonlyMap<EngineName, Informer<KubeObject, "target">>;
-  /** Where runs and target records live. */
+  /** The namespace of runs and target records. */
   readonly namespace: string;
   readonly defaults: PlanDefaults;
   readonly settings: ExecutorSettings;
-  /** Since when nobody can acknowledge in another's name; undefined if anybody can. */
+  /** Since when no user can acknowledge in another user's name; undefined if one can. */
   readonly acknowledgersKnownSince?: AcknowledgersKnownSince | undefined;
 }
 
 export type AcknowledgersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee | undefined>;
 
-/** Everything the next step of `execution` depends on. */
+/** Reads everything that the next step of `execution` depends on. */
 export async function observe(
   execution: WorkflowExecution,
   caches: Caches,
@@ -87,13 +87,13 @@ export async function observe(
 
 interface ReadTarget {
   readonly read: TargetPlan;
-  /** The kinds by which it was read. */
+  /** The kinds by which the target was parsed. */
   readonly kinds: Kinds;
 }
 
 /**
- * What an execution acts on. One that would fail for a kind that is not known is read again with what the API server knows: the
- * definition may have been applied a moment before the execution.
+ * Parses the target of an execution. If its kind is unknown, the kinds are read from the API server: the definition may have
+ * been applied a moment before the execution.
  */
 async function readTarget(execution: WorkflowExecution, caches: Caches, signal: AbortSignal): Promise<ReadTarget> {
   const { current } = caches.kinds;
@@ -105,8 +105,8 @@ async function readTarget(execution: WorkflowExecution, caches: Caches, signal: 
 }
 
 /**
- * The target by which an execution was marked, while its kind was known: it may hold that target and have a run there, which end
- * in order although nothing else is started.
+ * Returns the target by which an execution was marked while its kind was known. The execution may hold that target and have a
+ * run on it, which end as usual although nothing else is started.
  */
 function markedTarget(execution: WorkflowExecution, { records, runs, namespace }: Caches): ObjectTarget | undefined {
   const hash = execution.metadata.labels?.[labelKeys.targetHash];
@@ -125,19 +125,19 @@ function markedTarget(execution: WorkflowExecution, { records, runs, namespace }
   return undefined;
 }
 
-/** By a person's annotation, whatever it is worth. */
+/** Whether the object has the annotation of an acknowledgement, verified or not. */
 export function isAcknowledged({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[annotationKeys.acknowledge] !== undefined;
 }
 
-/** What the record says about the execution as its holder, if it is that. */
+/** Returns the holder in the record if it is the execution. */
 function holding(execution: WorkflowExecution, record: RemediationTarget | undefined): RecordHolder | undefined {
   return record && holds(execution, record) ? record.status?.holder : undefined;
 }
 
 /**
- * The approval that an execution without a run refers to, as the server has it. Only those where incidents are count: elsewhere the
- * author of an execution may be able to write an approval, too.
+ * Reads the approval that an execution without a run refers to from the server. It has to be in the namespace of incidents:
+ * elsewhere the author of an execution may be able to write an approval, too.
  */
 async function approvalOf(
   execution: WorkflowExecution,
@@ -154,11 +154,11 @@ async function approvalOf(
 
 interface ReadOptions {
   readonly signal: AbortSignal;
-  /** True: a cache showed something old a moment ago, so everything is read from the server. */
+  /** Reads everything from the server, because a cache was outdated a moment ago. */
   readonly fresh: boolean;
 }
 
-/** An execution is admitted by the record as it is: an old one could show a holder that is gone, and skip for it. */
+/** Admission needs the current record: an outdated one could show a former holder, and the execution would be skipped. */
 async function recordOf(
   execution: WorkflowExecution,
   target: ObjectTarget | undefined,
@@ -174,7 +174,7 @@ async function recordOf(
   return caches.client.get(remediationTargets, ref, { signal });
 }
 
-/** A record that does not show a Running execution as its holder is old, or was made again without it. */
+/** A record that does not show a Running execution as its holder is outdated, or was rebuilt without it. */
 function isGoodEnough(record: RemediationTarget, execution: WorkflowExecution): boolean {
   const phase = execution.status?.phase;
   if (phase === "Running") return holds(execution, record);
@@ -185,7 +185,7 @@ function holds({ metadata }: WorkflowExecution, record: RemediationTarget): bool
   return record.status?.holder?.executionUid === metadata.uid;
 }
 
-/** Most executions are long over: whoever starts with a hundred thousand of them does not read a record for each. */
+/** Most executions ended long ago: a replica that starts with a hundred thousand of them must not read a record for each. */
 function concernsRecord(execution: WorkflowExecution, { client, settings }: Caches): boolean {
   const { metadata } = execution;
   const endMs = retentionEndMs(execution, settings);
@@ -193,12 +193,12 @@ function concernsRecord(execution: WorkflowExecution, { client, settings }: Cach
   return !isRecorded(execution) || metadata.deletionTimestamp !== undefined || isAcknowledged(execution) || isToRemove;
 }
 
-/** One replica may have admitted it at the moment at which another skipped it, and told so: then it has to give back. */
+/** One replica may have admitted the execution while another skipped and recorded it: then it has to free the target. */
 function mayHold(execution: WorkflowExecution, shown: RemediationTarget | undefined, caches: Caches): boolean {
   return shown !== undefined && (holds(execution, shown) || caches.ownWrites.isOutdated(shown));
 }
 
-/** Looked up at the server only if the cache does not have it: before it is created, or declared gone. */
+/** Reads the run from the server only if the cache does not show it: before it is created, or reported as deleted. */
 async function runOf(
   snapshot: EngineEvidence,
   caches: Caches,
@@ -215,17 +215,17 @@ async function runOf(
   return run && seeRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
-/** The cache may lag behind and still show an earlier run of that name: no reason to think that ours is gone. */
+/** An outdated cache may still show an earlier run of that name, which does not mean that our run is deleted. */
 function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined): boolean {
   return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;
 }
 
-/** What a cache shows, unless we know better: we changed or deleted it ourselves a moment ago. */
+/** Returns the cached object unless this process has changed or deleted it since. */
 function current<T extends KubeObject>(shown: T | undefined, { ownWrites }: Caches): T | undefined {
   return shown && !ownWrites.isOutdated(shown) ? shown : undefined;
 }
 
-/** A skipped execution has no run unless the cache knows of one: asking the server for each would be a call for nothing. */
+/** A skipped execution has no run unless the cache shows one, so the server is not asked for each of them. */
 function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
   return status?.phase === "Pending" || status?.phase === "Running" || metadata.deletionTimestamp !== undefined;
 }
@@ -233,8 +233,8 @@ function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
 type EngineEvidence = Pick<Snapshot, "execution" | "plan" | "record">;
 
 /**
- * The engine it runs on, or would; undefined if that is not one of ours. What was admitted, or has run, stays with its
- * engine whatever becomes of the catalog.
+ * Returns the engine of the execution; undefined if it is not configured. An execution that was admitted stays with its
+ * engine, even if the catalog changes.
  */
 export function engineOf(
   { execution, plan, record }: EngineEvidence,
@@ -302,7 +302,7 @@ function ownerOf(run: KubeObject, execution: WorkflowExecution, target: string, 
   return { kind: "other", name: other?.metadata.name ?? marks.executionUid, settled: !other || hasSettled(other, run) };
 }
 
-/** Terminal, and with this very run: then nothing more will be read from it. */
+/** Whether the execution has ended with exactly this run, and will not read it again. */
 function hasSettled({ status }: WorkflowExecution, run: KubeObject): boolean {
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return status?.phase === "Skipped";
   return status.pipelineRunRef?.uid === run.metadata.uid;

@@ -33,7 +33,7 @@ import * as events from "./reports/ledger-events.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
 import { rebuildRecord } from "./targets/rebuild-record.ts";
 
-/** What the executor acts with. */
+/** The operations that the executor may call. */
 export interface Deps {
   readonly caches: Caches;
   readonly ledger: Ledger;
@@ -174,13 +174,13 @@ async function createRun(
 ): Promise<Performed<Snapshot>> {
   const engine = needEngine(snapshot, caches);
   const entry = snapshot.plan.kind === "valid" ? snapshot.plan.entry : undefined;
-  // The catalog may have changed since the execution was admitted: what is decided on an old entry is decided again.
+  // The catalog may have changed since the execution was admitted. Then the decision is repeated with the current entry.
   if (entry && !(await isUnchanged(entry, caches, signal))) return { kind: "stale" };
   const prepared = await engine.prepare(orderOf(snapshot, caches), signal);
   if (prepared.kind === "refused") return { kind: "done", snapshot: { ...snapshot, refusal: prepared } };
   try {
     const outcome = await caches.client.create(engine.runs, prepared.run, { signal });
-    // Taken: by our own run, whose creation we were not told of, or by another that has to go first.
+    // The name is taken: by our own run, if the response to its creation was lost, or by a run that has to be deleted first.
     if (outcome.kind === "already-exists") return { kind: "stale" };
     const run = ourRun(outcome.object, engine);
     announce({ kind: "run-created", runName: outcome.object.metadata.name ?? "" }, snapshot);
@@ -192,19 +192,19 @@ async function createRun(
   }
 }
 
-/** A refusal that will be the same the next time. Everything else is tried again. */
+/** Returns the reason of a permanent refusal. All other errors are retried. */
 function refusalIn(error: unknown): { reason: FailureReason; message: string } | undefined {
   if (!(error instanceof KubeError)) return undefined;
   if (error.code === "invalid") return { reason: "PipelineRunCreationFailed", message: error.message };
   if (error.code !== "forbidden") return undefined;
-  // The API server answers a full quota with the same code as a missing permission, and says which only in words.
+  // The API server returns the same code for a full quota and for a missing permission; only the message differs.
   const reason = /exceeded quota:/.test(error.message) ? "QuotaExceeded" : "PipelineRunCreationFailed";
   return { reason, message: error.message };
 }
 
 /**
- * The second half of the lock. The create may have come late, from a replica that was paused: so execution and record are
- * read once more, and only then is exactly this run started.
+ * The second half of the lock. A replica that was suspended may have created the run late. So execution and record are read
+ * once more, and only then is exactly this run started.
  */
 async function startRun(
   snapshot: Snapshot,
@@ -257,8 +257,7 @@ function withCancelReason(patch: Patch, because: CancelReason): Patch {
 }
 
 /**
- * Exactly the run that was seen: one with the same name that belongs to another execution stays, and so does one that was
- * started meanwhile.
+ * Deletes exactly the observed run. A run of that name that belongs to another execution, or was started since, stays.
  */
 async function deleteRun(
   snapshot: Snapshot,
@@ -268,7 +267,7 @@ async function deleteRun(
 ): Promise<Performed<Snapshot>> {
   const engine = needEngine(snapshot, caches);
   const ref = refOf(run.object);
-  // What is below it goes first: Tekton would take a TaskRun that is left for one of the next run, with its success.
+  // Dependents are deleted first: Tekton would adopt a remaining TaskRun, and its success, for the next run.
   const options = { propagation: "Foreground", signal } as const;
   try {
     if (!(await deleteExactly(caches.client, engine.runs, run.object, options))) return { kind: "stale" };
@@ -304,7 +303,7 @@ function orderOf({ execution, plan, record, settings }: Snapshot, { namespace }:
     parameters: plan.parameters,
     timeoutMs: plan.timeoutMs,
     keepMs: keepMs(plan, settings.runTtlMs),
-    // The record's version: it grows with every admission, so a later holder's fence is larger.
+    // The record's version grows with every admission, so a later holder's fence is larger.
     fence: record?.metadata.resourceVersion ?? "",
   };
 }

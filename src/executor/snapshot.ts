@@ -10,24 +10,24 @@ import type {
 } from "../resources/index.ts";
 import type { Plan } from "./admission/plan.ts";
 
-/** Everything the next step of an execution depends on, as it was found. */
+/** The observed state that the next step of an execution depends on. */
 export interface Snapshot {
-  /** The API server's clock, read before anything else was. */
+  /** The API server's clock, read before everything else. */
   readonly nowMs: number;
   readonly execution: WorkflowExecution;
   readonly plan: Plan;
-  /** The target record. As long as the execution is Pending, or is not seen to hold it, it was read from the server. */
+  /** The target record. Read from the server while the execution is Pending, or does not hold the cached record. */
   readonly record: RemediationTarget | undefined;
-  /** The approval that the execution refers to, as the server has it. Read while it is Pending and needs one. */
+  /** The approval that the execution refers to. Read from the server while the execution is Pending and needs one. */
   readonly approval?: RemediationApprovalRequest;
-  /** The run that has the target's name, whoever made it. */
+  /** The run that has the target's name, of this execution or another. */
   readonly run: ObservedRun | undefined;
   readonly pauses: readonly Pause[];
-  /** The run could not be built or was refused for good, a moment ago. */
+  /** The permanent refusal of the run in this reconciliation. */
   readonly refusal?: { readonly reason: FailureReason; readonly message: string };
-  /** Why it was skipped, a moment ago. After a crash only what its status says is known of that. */
+  /** Why it was skipped in this reconciliation. After a crash only its status remains. */
   readonly decision?: Blocked;
-  /** Since when no user can acknowledge or cancel in another's name, by the API server's clock. Read when one did. */
+  /** Since when no user can acknowledge or cancel in another user's name, by the API server's clock. Read if one did. */
   readonly acknowledgersKnownSinceMs?: NameGuarantee | undefined;
   readonly settings: ExecutorSettings;
 }
@@ -36,36 +36,36 @@ export interface ObservedRun {
   readonly object: KubeObject;
   readonly uid: string;
   readonly state: RunState;
-  /** What it runs, by what and as whom. */
+  /** Its workload: what it runs, on which engine, and as which service account. */
   readonly workload: Workload;
-  /** For a run that failed: why. */
+  /** Why the run failed, if it did. */
   readonly failure?: RunFailure;
   readonly owner: RunOwner;
-  /** Why we asked it to stop, if we did. */
+  /** Why the executor cancelled it, if it did. */
   readonly cancelledBecause?: CancelReason;
 }
 
-/** Whose run it is. Decided by uid, and by the clear target that it carries. */
+/** The owner of a run, by uid and by the target in its annotation. */
 export type RunOwner =
   | { readonly kind: "us" }
-  /** Another execution's. `settled`: that execution has ended and named this run as its own, or is gone. */
+  /** Another execution. `settled`: that execution has ended and refers to this run, or is deleted. */
   | { readonly kind: "other"; readonly name: string; readonly settled: boolean }
-  /** Nobody's that we know, or of another target with the same name. */
+  /** Not created by an execution, or of another target with the same name. */
   | { readonly kind: "foreign"; readonly why: string };
 
 /**
- * `TargetLost`: the record was deleted before the run was started, and made again without the holder. `Requested`: an
+ * `TargetLost`: the record was deleted before the run was started, and rebuilt without the holder. `Requested`: an
  * operator cancelled the execution.
  */
 export type CancelReason = "Timeout" | "ExecutionDeleted" | "TargetLost" | "Requested";
 
 export interface ExecutorSettings extends PolicySettings {
-  /** How long the run of a failed execution is kept, for people to look at. */
+  /** How long the run of a failed execution is kept for diagnosis. */
   readonly runTtlMs: number;
   /** How long an execution without an owner is kept after its end. */
   readonly retentionMs: number;
   /** How long the record of a target is kept after the last end on it. */
   readonly targetRetentionMs: number;
-  /** Where incidents and approvals are. Whoever may write there is trusted to speak for incidents. */
+  /** The namespace of incidents and approvals. Users who may write there are trusted to act for incidents. */
   readonly incidentsNamespace: string;
 }

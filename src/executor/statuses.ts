@@ -23,8 +23,8 @@ export function running(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Runn
 }
 
 /**
- * The approval by which the execution was admitted, while it holds its target. A record that was made again does not know
- * it; the execution still refers to it.
+ * Returns the approval by which the execution was admitted, while it holds its target. A rebuilt record does not contain it,
+ * but the execution refers to it.
  */
 export function approvalIn({ execution, record, approval }: Snapshot): { readonly approvalRef?: UsedApproval } {
   const holder = record?.status?.holder;
@@ -33,7 +33,7 @@ export function approvalIn({ execution, record, approval }: Snapshot): { readonl
   return used ? { approvalRef: used } : {};
 }
 
-/** The status with what the run says of itself now; the very same object if that is nothing new. */
+/** Returns the status with the current state of the run; the same object if nothing changed. */
 export function mirrored(status: PhaseStatus<"Running">, run: ObservedRun): PhaseStatus<"Running"> {
   const pipelineRunStatus = summaryOf(run);
   return sameSummary(status.pipelineRunStatus, pipelineRunStatus) ? status : { ...status, pipelineRunStatus };
@@ -56,7 +56,7 @@ export function summaryOf({ state }: ObservedRun): RunStatus {
   };
 }
 
-/** When the engine says that the run began, with milliseconds as in all times we write. */
+/** Returns the start time of the run as its engine reports it, with milliseconds. */
 export function startTimeOf({ state }: ObservedRun): string | undefined {
   const { startedAt } = progressOf(state);
   return startedAt === undefined ? undefined : iso(startedAt);

@@ -10,38 +10,38 @@ import type {
   WorkflowExecution,
 } from "../resources/index.ts";
 
-/** One write, harmless to repeat and conditional on what was seen. Whoever loses a race looks again and decides anew. */
+/** One write that is safe to repeat and conditional on the snapshot. After a lost race the decision is repeated. */
 export type Action =
-  /** At the very version of the incident that was read: what others wrote meanwhile is never undone. */
+  /** Writes the status at the version that was read, so that no other write is undone. */
   | { readonly do: "set-status"; readonly status: RemediationRequestStatus }
-  /** Its name is taken by us already after a crash: then it is found, by the uid of its owner. */
+  /** Creates the execution. After a crash it may exist already: then it is recognised by the uid of its owner. */
   | { readonly do: "create-execution"; readonly execution: WorkflowExecution }
-  /** Cancels its run: the executor stops that, frees the target, and lets the execution go. */
+  /** Deletes the execution: the executor stops its run, frees the target, and removes the finalizer. */
   | { readonly do: "delete-execution"; readonly execution: WorkflowExecution }
-  /** Passes an operator's request on: the executor stops the run, and frees the target. */
+  /** Forwards an operator's request: the executor stops the run, and frees the target. */
   | { readonly do: "cancel-execution"; readonly execution: WorkflowExecution; readonly request: CancelRequest }
   | { readonly do: "create-approval"; readonly approval: RemediationApprovalRequest }
-  /** The question has become pointless, or nobody answered in time. */
+  /** Expires an approval that is no longer needed, or was not answered in time. */
   | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest }
-  /** Hands a person's word on to the target's record, where it counts, and takes it off the incident. */
+  /** Moves a person's acknowledgement from the incident to the target's record, where it takes effect. */
   | { readonly do: "acknowledge"; readonly record: RemediationTarget; readonly executionUid: string }
   /** Marks the record: the successes up to this execution did not last. The executor writes that into its status. */
   | { readonly do: "mark-ineffective"; readonly record: RemediationTarget; readonly executionUid: string }
-  /** Puts an event into the ledger; nothing after it happens if that fails. */
+  /** Appends an event to the ledger. If that fails, the following actions are not performed. */
   | { readonly do: "record"; readonly event: LedgerEvent }
   | { readonly do: "notify"; readonly notice: NotificationRequest }
-  /** A later incident of its fingerprint is there: gateways that look for the newest need not read this one any more. */
+  /** Removes the label of the newest incident, because there is a later one: gateways no longer read this one. */
   | { readonly do: "mark-superseded" }
   | { readonly do: "delete-incident" }
   /** Removes the texts of its signal, and marks it as a tombstone. */
   | { readonly do: "strip-incident" }
-  /** Tells people and metrics. Never stands in the way. */
+  /** Updates log and metrics. Never fails. */
   | { readonly do: "announce"; readonly what: Announcement };
 
 export const act = decision<Action>;
 
 export const verdicts = ["run", "follow", "block", "ask", "observe"] as const;
-/** What a decision about an incident says: run it, share a run, wait, ask a person, or only watch. */
+/** The result of a decision about an incident: run, share a run, wait, ask a person, or only observe. */
 export type Verdict = (typeof verdicts)[number];
 
 export const outcomes = [
@@ -60,7 +60,7 @@ export const outcomes = [
 ] as const;
 export type IncidentOutcome = (typeof outcomes)[number];
 
-/** Something that people should be able to see: in the log and in a metric. */
+/** An event that is visible in the log and in metrics. */
 export type Announcement =
   | { readonly kind: "diagnosed"; readonly rule: string }
   | { readonly kind: "decided"; readonly verdict: Verdict; readonly reason?: BlockReason; readonly message: string }

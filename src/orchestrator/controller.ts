@@ -62,30 +62,30 @@ export interface OrchestratorOptions {
   readonly locks: Locks;
   readonly ledger: Ledger;
   readonly kinds: KindsCache;
-  /** Where target records live. */
+  /** The namespace of target records. */
   readonly namespace: string;
-  /** Where the catalog is. */
+  /** The namespace of the catalog. */
   readonly catalogNamespace: string;
   readonly settings: OrchestratorSettings;
-  /** Since when nobody can answer an approval in another's name. Without it no name counts as verified. */
+  /** Since when no user can answer an approval in another user's name. Without it no name counts as verified. */
   readonly answerersKnownSince?: AnswerersKnownSince;
   /** The same for cancelling an incident. */
   readonly cancellersKnownSince?: AnswerersKnownSince;
   /** The same for ending a pause. */
   readonly resumersKnownSince?: AnswerersKnownSince;
-  /** The only user whom the API server lets write, if there is one. */
+  /** The only user that the API server lets write, if there is one. */
   readonly onlyUser?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Incidents worked on at a time, and targets. */
+  /** The maximum number of incidents, and of targets, that are reconciled at a time. */
   readonly concurrency?: number;
 }
 
 export type Orchestrator = RunningControllers;
 
-/** Drives incidents, from now on until `stop`. Any number of replicas may do so. It never executes anything. */
+/** Drives incidents until `stop`. Any number of replicas may run. It never executes anything. */
 export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { log, ledger, locks, analyzer, kinds, metrics, concurrency = 16 } = options;
   const group = controllerGroup({ ...options, problem: (problem) => log.warn("orchestrator problem", problem) });
@@ -93,7 +93,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { incidents, executions, approvals, records, pauses, entries, newest, outdated } = caches;
   const announce = announcer({ log, metrics: orchestratorMetrics(metrics, incidents) });
   const deps = { caches, ledger, announce, locks };
-  /** The targets about which decisions may change with something that concerns many of them. */
+  /** The targets whose decisions may change with an object that concerns many of them. */
   const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
   /** The incidents whose diagnosis may change. */
   const toDiagnose = () => {
@@ -252,7 +252,7 @@ function incidentSteps(cached: RemediationRequest, deps: Deps, signal: AbortSign
       return decision.actions.length > 0 ? decision : settleAnalysis(snapshot, decision, caches);
     },
     async perform(action, snapshot) {
-      // A status is written as a whole, so the incident has to be read as a whole before anything is done.
+      // A status is written as a whole, so the whole incident has to be read before any action.
       return isPartial(snapshot.incident) ? { kind: "stale" } : perform(action, snapshot, deps, signal);
     },
     async observeAgain(after, before) {
@@ -264,7 +264,7 @@ function incidentSteps(cached: RemediationRequest, deps: Deps, signal: AbortSign
   };
 }
 
-/** Nothing is left to do after an analysis. It stays outdated until the facts that its rules need can be read. */
+/** Marks the analysis as current when nothing is left to do. It stays outdated until the facts of its rules are readable. */
 function settleAnalysis(snapshot: Snapshot, decision: Decision<Action>, { outdated }: Caches): Decision<Action> {
   const { analysis, analysisVersion: version, outdatedSince: change } = snapshot;
   if (analysis?.kind === "no-match" && analysis.unreadable) {
@@ -275,8 +275,8 @@ function settleAnalysis(snapshot: Snapshot, decision: Decision<Action>, { outdat
 }
 
 /**
- * When decisions may come out otherwise: rules or kinds changed, or may have changed while this process did not run. Work
- * does not begin before they are `synced`.
+ * Adds the keys of decisions that may change: rules or kinds changed, or may have changed while this process did not run.
+ * Work does not begin before they are `synced`.
  */
 function changesOf(
   source: Pick<Analyzer, "subscribe">,
@@ -300,7 +300,7 @@ function ruleOf({ status }: RemediationRequest): readonly string[] {
   return status?.diagnosis?.rule === undefined ? [] : [status.diagnosis.rule];
 }
 
-/** The hash of the target in whose turn an incident is dealt with. */
+/** Returns the hash of the target with which an incident is routed. */
 function turnOf(incident: RemediationRequest): readonly string[] {
   return hasTurn(incident) && incident.status?.diagnosis ? [nameHash(incident.status.diagnosis.target)] : [];
 }

@@ -21,14 +21,14 @@ import type { Snapshot } from "./snapshot.ts";
 import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
 
 /**
- * The next step of an incident.
+ * Decides the next step of an incident.
  *
  *     (new) → Pending → Analyzing ──→ Executing → Verifying → Completed
  *                        │ ↑    ↖ AwaitingApproval ↙ │  │ came back: Analyzing
  *                        ↓ │                         │  └──→ Failed
  *                       Blocked            Withdrawn ←── resolved, or stale, before anything was started
  *
- * An incident that has a diagnosis and waits, or that follows an execution, belongs to its target's turn: see `route`.
+ * An incident that has a diagnosis and waits, or that follows an execution, is routed with its target: see `route`.
  */
 export function decide(snapshot: Snapshot): Decision<Action> {
   const { incident } = snapshot;
@@ -77,7 +77,7 @@ function analyze(snapshot: Snapshot): Decision<Action> {
   );
 }
 
-/** No rule applied when it was analyzed last: nothing is read or evaluated again before that may come out otherwise. */
+/** No rule matched in the last analysis: nothing is read or evaluated again before the result may change. */
 function waitForRule(snapshot: Snapshot): Decision<Action> {
   if (snapshot.analysis) return analyze(snapshot);
   return (
@@ -85,7 +85,7 @@ function waitForRule(snapshot: Snapshot): Decision<Action> {
   );
 }
 
-/** An execution that was made by the diagnosis before the present one: its target's turn does not find it. */
+/** Finds an execution of an earlier diagnosis: the routing of the present target does not find it. */
 function unnotedElsewhere({ incident, unfinished }: Snapshot): WorkflowExecution | undefined {
   const { diagnosis } = incident.status ?? {};
   if (!isWaiting(incident) || !diagnosis) return undefined;
@@ -97,12 +97,12 @@ function unnotedElsewhere({ incident, unfinished }: Snapshot): WorkflowExecution
   );
 }
 
-/** A corrected rule reaches incidents that wait. Undefined if nothing changes, or an execution of it may still act. */
+/** Applies a corrected rule to a waiting incident. Returns undefined if nothing changes, or an execution may still act. */
 function diagnoseAgain(snapshot: Snapshot): Decision<Action> | undefined {
   const { incident, analysis, approval, unfinished, nowMs } = snapshot;
   const { diagnosis: known } = incident.status ?? {};
   if (!analysis || !known || unfinished.length > 0) return undefined;
-  // What cannot be read just now does not undo what was found when it could.
+  // Facts that cannot be read now do not undo an earlier diagnosis.
   if (analysis.kind === "no-match" && analysis.unreadable) return undefined;
   if (analysis.kind === "diagnosed" && isDeepStrictEqual(analysis.diagnosis, known)) return undefined;
   const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
@@ -117,8 +117,8 @@ function diagnoseAgain(snapshot: Snapshot): Decision<Action> | undefined {
 }
 
 /**
- * Written once: replicas may have different rules for a while, and would never agree on the list. Facts of objects change
- * without an event, so they are read again after a while, and what is found otherwise is written.
+ * The list of reasons is written once: replicas with different rules would overwrite each other's list. Facts of objects
+ * change without an event, so they are read again later, and a changed result is written.
  */
 function noMatch(
   snapshot: Snapshot,
@@ -132,10 +132,10 @@ function noMatch(
   return requeueAt(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), nowMs);
 }
 
-/** How often objects are read again for an incident that waits for their facts. */
+/** The interval at which objects are read again for an incident that waits for their facts. */
 export const factsRecheckMs = 30_000;
 
-/** When an incident that waits is to be analyzed again although nothing is reported; undefined if facts do not matter. */
+/** Returns when a waiting incident is analyzed again without an event; undefined if it does not depend on facts. */
 export function nextRecheckMs({ analysis, recheckAtMs, nowMs }: Snapshot): number | undefined {
   if (!analysis) return recheckAtMs;
   return analysis.kind === "no-match" && analysis.dependsOnFacts ? nowMs + factsRecheckMs : undefined;
@@ -155,7 +155,7 @@ function blockWithoutRule(snapshot: Snapshot, tried: readonly string[]): readonl
   ];
 }
 
-/** The policy's own words for it. Nothing else can be asked without a target. */
+/** Returns the policy's texts for an incident without a rule. No other check is possible without a target. */
 function noRuleApplies({ settings, nowMs }: Snapshot, tried: readonly string[]): Blocked {
   const request = { target: "", workflowId: "", rulesTried: tried };
   const decision = decidePolicy(request, { record: undefined, workflow: undefined, pauses: [], settings, nowMs });
@@ -170,14 +170,14 @@ function decideApproval(snapshot: Snapshot): Decision<Action> {
     const message = `its sender resolved it at ${resolvedAt}, before it was approved`;
     return close(incident, { phase: "Withdrawn", outcome: "ResolvedDuringApproval", message }, nowMs);
   }
-  // Somebody deleted the question: it is asked again, if it is still to be asked.
+  // The approval was deleted: it is requested again if it is still needed.
   if (!approval) return act({ do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) });
   if (approval.status) return answered(snapshot, approval, approval.status);
   const requiredByMs = Date.parse(approval.spec.requiredBy);
   return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : requeueAt(requiredByMs, nowMs);
 }
 
-/** An approval reserves nothing: everything is decided again. */
+/** Handles an approval. It reserves nothing: everything is decided again. */
 function answered(
   { incident, nowMs, answerersKnownSinceMs }: Snapshot,
   approval: RemediationApprovalRequest,
@@ -220,7 +220,7 @@ function decideExecuting(snapshot: Snapshot): Decision<Action> {
     case "Completed":
       return succeeded(incident, execution, status.completionTime, nowMs);
     case "Failed":
-      // Whoever deleted it wanted something else to happen.
+      // The user who deleted the execution did not want it to be repeated at once.
       if (execution.metadata.deletionTimestamp) return startOver(incident, `execution ${name} was deleted`);
       if (status.failureDetails.cancellation) {
         return close(incident, cancelledClosing(status.failureDetails.cancellation), nowMs);
@@ -243,7 +243,7 @@ function timeoutMs({ workflow, settings }: Snapshot): number {
   return Math.max(settings.executionTimeoutMs, parseDuration(workflow?.spec.timeout ?? "") ?? 0);
 }
 
-/** What is left to do for an incident that is closed: tell it, see that nothing acts for it any more, and remove it. */
+/** Decides the last steps of a closed incident: record it, stop executions that still act for it, and delete it. */
 function settle(snapshot: Snapshot): Decision<Action> {
   const { incident, unfinished, approval, settings, nowMs } = snapshot;
   const { status } = incident;
@@ -258,7 +258,7 @@ function settle(snapshot: Snapshot): Decision<Action> {
   }
   const request = cancelRequestOn(incident);
   if (request && unfinished.length > 0) return cancelExecutions(unfinished, request) ?? nothing;
-  // A run that took too long, or one that was started in the moment in which the incident was closed.
+  // A run that timed out, or that was started while the incident was closed.
   const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (stray) return act({ do: "delete-execution", execution: stray });
   if (approval && !approval.status) return act({ do: "expire-approval", approval });
@@ -267,13 +267,13 @@ function settle(snapshot: Snapshot): Decision<Action> {
 
 function retain(snapshot: Snapshot): Decision<Action> {
   const { incident, isNewest, nowMs } = snapshot;
-  // Its number is the way to the next one's name. When that is there, we are told.
+  // The name of the next incident derives from its number. The creation of that one is an event.
   if (isNewest && isTombstone(incident)) return nothing;
   const isMarkedNewest = incident.metadata.labels?.[labelKeys.latestOf] !== undefined;
   if (!isNewest && isMarkedNewest) return act({ do: "mark-superseded" });
   const untilMs = keptUntilMs(snapshot);
   if (nowMs < untilMs) return requeueAt(untilMs, nowMs);
-  // The mark comes with the last write: after a crash in between both are made again.
+  // The annotation is part of the last write: after a crash in between both are repeated.
   if (isNewest && incident.status)
     return act({ do: "set-status", status: tombstoneStatus(incident.status) }, { do: "strip-incident" });
   return act(
@@ -283,7 +283,7 @@ function retain(snapshot: Snapshot): Decision<Action> {
   );
 }
 
-/** With an incident its executions go: not before their cooldown is over, and no check needs them any more. */
+/** Executions are deleted with their incident, so it is kept until their cooldown ends and no check needs them. */
 function keptUntilMs({ incident, workflow, settings }: Snapshot): number {
   const { status } = incident;
   const completedMs = status && "completedAt" in status ? Date.parse(status.completedAt) : 0;
@@ -291,14 +291,14 @@ function keptUntilMs({ incident, workflow, settings }: Snapshot): number {
   return completedMs + Math.max(settings.retentionMs, settings.ineffective.withinMs, cooldownMs);
 }
 
-/** Whether an incident waits with what an analysis found, a diagnosis or that no rule applies, and new rules may replace it. */
+/** Whether an incident waits with the result of an analysis, which new rules may replace. */
 export function isWaiting({ status, metadata }: Snapshot["incident"]): boolean {
   if (metadata.deletionTimestamp || status?.resolvedAt !== undefined) return false;
   if (status?.phase === "Blocked") return true;
   return (status?.phase === "Analyzing" || status?.phase === "AwaitingApproval") && status.diagnosis !== undefined;
 }
 
-/** Whether an incident has to be analyzed before anything can be decided about it. */
+/** Whether an incident has to be analyzed before anything else is decided. */
 export function needsAnalysis({ status, metadata }: Snapshot["incident"]): boolean {
   if (metadata.deletionTimestamp || status?.resolvedAt !== undefined) return false;
   const phase = status?.phase ?? "Pending";

@@ -27,12 +27,12 @@ import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TargetView } from "./targets/target-view.ts";
 
-/** Where the orchestrator looks. What informers say may be a moment old: every write is conditional on it. */
+/** The informers that the orchestrator reads. They may be a moment old, so every write is conditional. */
 export interface Caches {
   readonly client: KubeClient;
   /**
-   * `target`: those that have a turn there, by the target's hash. `rule`: those that were diagnosed by a rule. `cause`: those
-   * that wait while an incident of a rule is open.
+   * `target`: incidents that are routed with a target, by its hash. `rule`: incidents by the rule of their diagnosis. `cause`:
+   * incidents that wait while an incident of a rule is open.
    */
   readonly incidents: Informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">;
   readonly executions: Informer<WorkflowExecution, "target" | "incident">;
@@ -45,10 +45,10 @@ export interface Caches {
   readonly catalog: Catalog;
   readonly analyzer: Analyzer;
   readonly kinds: KindsCache;
-  /** Where target records live. */
+  /** The namespace of target records. */
   readonly namespace: string;
   readonly settings: OrchestratorSettings;
-  /** Since when nobody can answer an approval in another's name; undefined if anybody can. */
+  /** Since when no user can answer an approval in another user's name; undefined if one can. */
   readonly answerersKnownSince?: AnswerersKnownSince | undefined;
   /** The same for cancelling an incident. */
   readonly cancellersKnownSince?: AnswerersKnownSince | undefined;
@@ -56,7 +56,7 @@ export interface Caches {
 
 export type AnswerersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee | undefined>;
 
-/** Everything the next step of `incident` depends on. Undefined if it is found to be gone. */
+/** Reads everything that the next step of `incident` depends on. Returns undefined if the incident is deleted. */
 export async function observe(
   incident: RemediationRequest,
   caches: Caches,
@@ -72,7 +72,7 @@ export async function observe(
   const isOutdated = isWaiting(incident) && caches.outdated.isOutdated(key, version, nowMs);
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
   const needed = needsAnalysis(incident) || isOutdated;
-  // Caches keep neither labels and annotations nor many series. If it has changed meanwhile, that is an event.
+  // Caches keep neither labels and annotations nor many series. A change since then arrives as an event.
   const whole = needed ? await client.get(remediationRequests, refOf(incident), { signal }) : undefined;
   if (needed && whole?.metadata.uid !== metadata.uid) return undefined;
   const analysis = whole && (await analyzeSeries(whole, analyzer, signal));
@@ -96,9 +96,9 @@ export async function observe(
 }
 
 /**
- * Changes whenever an incident that waits has to be analyzed again by a replica that has analyzed it before. Empty for an
- * incident with a diagnosis and a single series: it is analyzed again when the rules change, and not merely because this
- * replica has not analyzed it. An incident without a diagnosis is, because the replica that blocked it may have had old rules.
+ * Changes whenever a replica has to repeat its analysis of a waiting incident. Empty for an incident with a diagnosis and a
+ * single series: it is analyzed again when the rules change, but not by every replica. An incident without a diagnosis is
+ * analyzed by every replica, because the replica that blocked it may have had old rules.
  */
 function analysisVersion(incident: RemediationRequest): string {
   if (!isWaiting(incident)) return "";
@@ -106,7 +106,7 @@ function analysisVersion(incident: RemediationRequest): string {
   return incident.status?.diagnosis ? series : `no rule ${series}`;
 }
 
-/** Gone is only what the server says is gone: the cache may not have heard of it yet. */
+/** Only the server decides that the execution is deleted: the cache may not show it yet. */
 async function executionOf({ status }: RemediationRequest, { client, executions }: Caches, signal: AbortSignal) {
   const ref = status?.phase === "Executing" && !status.follows ? status.executionRefs?.at(-1) : undefined;
   if (!ref) return undefined;
@@ -117,7 +117,7 @@ async function executionOf({ status }: RemediationRequest, { client, executions 
   return found?.metadata.uid === uid ? found : undefined;
 }
 
-/** The latest one, as an earlier one was answered already. */
+/** Returns the latest approval: earlier ones are answered. */
 async function approvalOf(
   { metadata, status }: RemediationRequest,
   { client, approvals }: Caches,
@@ -135,7 +135,7 @@ function latest(approvals: readonly RemediationApprovalRequest[]): RemediationAp
   return [...approvals].sort((a, b) => (ageOf(a) < ageOf(b) ? 1 : -1))[0];
 }
 
-/** The target as the caches show it: good enough to see that there is nothing to do. */
+/** Returns the target as the caches show it: enough to decide that there is nothing to do. */
 export function glanceAt(hash: string, waiting: readonly RemediationRequest[], caches: Caches): TargetView {
   const [first] = waiting;
   const asked = waiting.flatMap(({ metadata }) => caches.approvals.byIndex("incident", metadata.uid ?? ""));
@@ -147,13 +147,13 @@ export function glanceAt(hash: string, waiting: readonly RemediationRequest[], c
   };
 }
 
-/** The target as the server knows it. */
+/** Reads the target from the server. */
 export async function lookAt(hash: string, target: string, caches: Caches, signal: AbortSignal): Promise<TargetView> {
   const { client, namespace } = caches;
   const around = surroundings(target, caches);
   const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
   const { items: executions } = await client.list(workflowExecutions, selector, { signal });
-  // After the executions: one that ended meanwhile is in the record, or not yet seen as ended.
+  // Read after the executions: an execution that ends between the reads is in the record, or not yet observed as ended.
   const record = await client.get(remediationTargets, { namespace, name: hash }, { signal });
   return { ...around, record, executions, approvals: new Map() };
 }

@@ -22,7 +22,7 @@ import { isOwnedBy } from "./own-executions.ts";
 import type { Announce } from "./reports/announce.ts";
 import { acknowledgementOn } from "./reports/notices.ts";
 
-/** What the orchestrator acts with. */
+/** The operations that the orchestrator may call. */
 export interface Deps {
   readonly caches: Caches;
   readonly ledger: Ledger;
@@ -60,7 +60,7 @@ export async function perform<Snapshot extends IncidentChanges>(
       return { kind: "done", snapshot: { ...snapshot, created: [...(snapshot.created ?? []), execution] } };
     }
     case "delete-execution":
-      // One that has ended meanwhile stays, because deleting it would end its cooldown.
+      // An execution that has ended since stays, because deleting it would end its cooldown.
       return (await deleteExactly(client, workflowExecutions, action.execution, { signal })) ? done : waiting;
     case "cancel-execution": {
       const patch = { merge: { metadata: { annotations: cancelAnnotations(action.request) } } };
@@ -125,7 +125,7 @@ async function patchIncident(
   return outcome.kind === "updated" ? outcome.object : undefined;
 }
 
-/** Undefined if an execution of that name has just been deleted. Any other that has the name belongs to the incident, or has to be removed. */
+/** Returns undefined if an execution of that name was just deleted. Throws if the name belongs to another incident. */
 async function createExecution(
   draft: WorkflowExecution,
   incident: RemediationRequest,
@@ -143,7 +143,7 @@ async function createExecution(
   );
 }
 
-/** At the very version that was read, so that marks by other replicas are kept. */
+/** Marks exactly the version that was read, so that marks by other replicas are kept. */
 async function markIneffective(
   record: RemediationTarget,
   executionUid: string,
@@ -158,10 +158,10 @@ async function markIneffective(
   return outcome.kind === "updated";
 }
 
-/** More than there are workflows that become ineffective on one target before an executor reads the marks. */
+/** More than the workflows that become ineffective on one target before an executor folds the marks. */
 const maxMarks = 10;
 
-/** The executor folds it into the record. Only then is it taken off: after a crash it is handed on once more. */
+/** Copies the acknowledgement to the record first, and removes it from the incident last: a crash repeats it. */
 async function acknowledge(
   record: RemediationTarget,
   executionUid: string,

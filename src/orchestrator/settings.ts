@@ -1,30 +1,30 @@
 import type { PolicySettings } from "../policy/index.ts";
 import type { Engine, RemediationRequest } from "../resources/index.ts";
 
-/** What the orchestrator can be told. */
+/** The settings of the orchestrator. */
 export interface OrchestratorSettings extends PolicySettings {
-  /** An incident that waits is withdrawn when it was not reported again for so long. */
+  /** A waiting incident is withdrawn after this time without a report. */
   readonly staleAfterMs: number;
   readonly staleAfterBySource: ReadonlyMap<string, number>;
-  /** From the making of an execution until it is cancelled. */
+  /** The maximum time from the creation of an execution until it is cancelled. */
   readonly executionTimeoutMs: number;
-  /** How long an approval is waited for, unless the workflow says otherwise. */
+  /** The time until an approval expires, unless the workflow sets its own. */
   readonly approvalExpiresAfterMs: number;
   readonly verification: {
-    /** Signals that come so soon after a run do not mean that it did not help. */
+    /** Signals within this time after a run do not count as a recurrence. */
     readonly graceMs: number;
-    /** How long after a run the incident is watched. */
+    /** How long an incident is verified after a run. */
     readonly windowMs: number;
   };
   /** Whether each closed incident gets a notice. */
   readonly notifyClosed: boolean;
   /** How long closed incidents are kept. */
   readonly retentionMs: number;
-  /** What runs a workflow that does not say so itself. */
+  /** The engine of workflows that name none. */
   readonly engine: Engine;
 }
 
-/** After how much silence an incident is stale: what its source says, if it has a word of its own. */
+/** Returns after how much time without a report an incident is stale: as its source sets it, or the default. */
 export function staleAfterOf({ spec }: RemediationRequest, settings: OrchestratorSettings): number {
   return settings.staleAfterBySource.get(spec.signalSource ?? "") ?? settings.staleAfterMs;
 }

@@ -7,28 +7,28 @@ import type {
 } from "../resources/index.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 
-/** Everything the next step of an incident depends on, as it was found. What waits for its target is in `TargetView`. */
+/** The observed state that the next step of an incident depends on. For routing with a target see `TargetView`. */
 export interface Snapshot {
-  /** The API server's clock, read before anything else was. */
+  /** The API server's clock, read before everything else. */
   readonly nowMs: number;
   readonly incident: RemediationRequest;
-  /** For an incident that was not analyzed yet, or one that waits with an outdated analysis: what the analyzer says. */
+  /** The new analysis of an incident that was not analyzed yet, or that waits with an outdated one. */
   readonly analysis: Analysis | undefined;
-  /** The version of the incident that an analysis is made for: see `analysisVersion`. */
+  /** The version of the incident that is analyzed: see `analysisVersion`. */
   readonly analysisVersion: string;
   /** The change of rules or catalog since which the diagnosis is outdated; undefined if it is not. */
   readonly outdatedSince?: number | undefined;
-  /** When the latest analysis before has to be repeated, because it depends on facts of objects. */
+  /** When the previous analysis has to be repeated, because it depends on facts of objects. */
   readonly recheckAtMs?: number | undefined;
-  /** The latest execution that was made for it; undefined if that is gone, by the server's word. */
+  /** The latest execution of the incident; undefined if the server does not have it. */
   readonly execution: WorkflowExecution | undefined;
-  /** Executions of ours that may still act. */
+  /** Executions of the incident that may still act. */
   readonly unfinished: readonly WorkflowExecution[];
-  /** The latest question that was asked for it. */
+  /** The latest approval that was requested for it. */
   readonly approval: RemediationApprovalRequest | undefined;
-  /** Since when nobody can answer it in another's name, by the API server's clock. Asked when it was answered. */
+  /** Since when no user can answer it in another user's name, by the API server's clock. Read if it was answered. */
   readonly answerersKnownSinceMs?: NameGuarantee | undefined;
-  /** Since when no user can cancel it in another's name, likewise. Read when one did. */
+  /** Since when no user can cancel it in another user's name, likewise. Read if one did. */
   readonly cancellersKnownSinceMs?: NameGuarantee | undefined;
   /** The catalog's entry for the workflow of its diagnosis, or of the analysis. */
   readonly workflow: RemediationWorkflow | undefined;

@@ -16,7 +16,7 @@ type Kept = Pick<
   "deduplication" | "resolvedAt" | "recurredAt" | "executionRefs" | "startTime" | "conditions" | "diagnosis" | "follows"
 >;
 
-/** Diagnosed, and waiting for its target's turn. */
+/** The incident is diagnosed, and waits to be routed with its target. */
 export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): IncidentStatus {
   const kept = keep(incident, "diagnosis", "follows", "conditions");
   return {
@@ -28,12 +28,12 @@ export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, no
   };
 }
 
-/** From the beginning: what is known may be old by now. */
+/** The incident is analyzed again from the beginning, because its diagnosis may be outdated. */
 export function again(incident: RemediationRequest, because: string): IncidentStatus {
   return { ...keep(incident, "diagnosis", "follows", "conditions"), phase: "Analyzing", message: because };
 }
 
-/** From the beginning, because the problem was reported again at `atMs`, after a run that had succeeded. */
+/** The incident is analyzed again, because the problem was reported at `atMs`, after a successful run. */
 export function recurred(incident: RemediationRequest, because: string, atMs: number): IncidentStatus {
   return { ...again(incident, because), recurredAt: iso(atMs) };
 }
@@ -54,7 +54,7 @@ export function blocked(
   };
 }
 
-/** No rule fits, or none any more: there is no diagnosis. */
+/** No rule matches, or none any more: there is no diagnosis. */
 export function withoutRule(incident: RemediationRequest, block: IncidentBlock, nowMs: number): IncidentStatus {
   const kept = keep(incident, "diagnosis", "follows", "conditions");
   return { ...kept, phase: "Blocked", startTime: kept.startTime ?? iso(nowMs), block, message: block.message };
@@ -130,7 +130,7 @@ export function closed(
   } as IncidentStatus;
 }
 
-/** When the run that an incident waits to see hold has ended. */
+/** Returns when the run that is being verified ended. */
 export function executedAtMs({ status }: RemediationRequest): number | undefined {
   const condition = status?.conditions?.find(({ type }) => type === "Executed");
   return condition && Date.parse(condition.lastTransitionTime);
@@ -141,7 +141,7 @@ function executed(name: string, completedAt: string): Condition {
   return { type: "Executed", status: "True", reason: "Completed", message, lastTransitionTime: completedAt };
 }
 
-/** A closed incident whose end is in the ledger. */
+/** Whether the incident is closed and its end is in the ledger. */
 export function recorded(status: IncidentStatus, nowMs: number): IncidentStatus {
   return withRecorded(status, status.phase, nowMs);
 }
@@ -150,7 +150,7 @@ interface WithConditions {
   readonly conditions?: readonly Condition[];
 }
 
-/** The status with the condition that its outcome is in the ledger. */
+/** Returns the status with the condition that its outcome is in the ledger. */
 export function withRecorded<S extends WithConditions>(status: S, reason: string, nowMs: number): S {
   const told: Condition = {
     type: "Recorded",
@@ -166,7 +166,7 @@ export function isRecorded({ status }: { readonly status?: WithConditions }): bo
   return status?.conditions?.some(({ type }) => type === "Recorded") ?? false;
 }
 
-/** The incident may have been diagnosed again at the moment in which the execution was made: what is run counts. */
+/** The incident may have been diagnosed again while the execution was created: the execution takes precedence. */
 function diagnosisBehind({ spec }: WorkflowExecution, known: Diagnosis): Diagnosis {
   const { targetResource: target, workflowRef, parameters } = spec;
   const { workflowId } = workflowRef;
@@ -175,7 +175,7 @@ function diagnosisBehind({ spec }: WorkflowExecution, known: Diagnosis): Diagnos
   return isDeepStrictEqual(made, asked) ? known : made;
 }
 
-/** An incident that has come so far has a diagnosis; the API server sees to it. */
+/** Returns the diagnosis, which the API server requires in these phases. */
 export function diagnosisOf({ status }: RemediationRequest): Diagnosis {
   if (!status?.diagnosis) throw new TypeError("an incident without a diagnosis has no target");
   return status.diagnosis;
@@ -185,7 +185,7 @@ function refTo({ metadata: { name = "", namespace = "", uid = "" } }: WorkflowEx
   return { name, namespace, uid };
 }
 
-/** What stays from phase to phase, with what belongs to the gateway: as it was read, and written at that version. */
+/** Returns the fields that stay from phase to phase, the gateway's included, which are written at the version that was read. */
 function keep({ status }: RemediationRequest, ...without: readonly (keyof Kept)[]): Kept {
   const kept: Record<string, unknown> = {};
   for (const key of keptKeys) {

@@ -6,7 +6,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { usedApproval } from "./approval.ts";
 import type { ValidPlan } from "./plan.ts";
 
-/** Asks the policy. The admitting write is conditional on the very record that was asked about: it is the lock. */
+/** Asks the policy. The admitting write is conditional on the record that the policy was asked about: it is the lock. */
 export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision<Action> {
   const { execution, record, nowMs, settings, pauses } = snapshot;
   const { uid = "" } = execution.metadata;
@@ -58,7 +58,7 @@ function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision<
   };
 }
 
-/** To observe is not a check of the policy: every check passes. */
+/** Observe mode is not a check of the policy: every check has passed. */
 function observing({ message, checks }: Allowed): Blocked {
   return {
     verdict: "block",
@@ -70,7 +70,7 @@ function observing({ message, checks }: Allowed): Blocked {
   };
 }
 
-/** What the record said, in the words of the execution's status. */
+/** Returns the state of the record in the form of the execution's status. */
 function skipDetailsOf(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): SkipDetails {
   const { reason, holder, earlier, clearsAtMs } = decision;
   const target = plan.target.text;
@@ -122,8 +122,8 @@ function conflictOf(holder: TargetHolder, targetResource: string) {
 }
 
 /**
- * A moment at which the holder held the target, by whoever's clock: we looked at our watch before we read the record,
- * so the holder was there then, or came between the two.
+ * Returns a time at which the holder held the target by any clock. The time was read before the record, so the holder was
+ * admitted before that time or between the two reads.
  */
 function skippedAt({ nowMs }: Snapshot, holder: TargetHolder | undefined): string {
   return iso(Math.max(nowMs, holder ? Date.parse(holder.since) : nowMs));

@@ -24,14 +24,14 @@ export function approvalNameOf({ metadata }: WorkflowExecution): string | undefi
 export interface ApprovalCheck {
   readonly execution: WorkflowExecution;
   readonly plan: ValidPlan;
-  /** The approval that the execution refers to, as the server has it. */
+  /** The approval that the execution refers to, read from the server. */
   readonly approval: RemediationApprovalRequest | undefined;
   /** The target record. */
   readonly record: RemediationTargetStatus | undefined;
 }
 
 /**
- * Why an execution is not approved, as a sentence without its full stop; undefined if it is. An approval covers one run of
+ * Returns why an execution is not approved, as a sentence without a full stop; undefined if it is. An approval covers one run of
  * one version of one workflow with the same parameters on one target, for the same incident, if there is one.
  */
 export function approvalProblem(check: ApprovalCheck): string | undefined {
@@ -66,7 +66,7 @@ function coverProblem({ spec }: RemediationApprovalRequest, { execution, plan }:
   return sameParameters(recommendedWorkflow.parameters, parameters) ? undefined : "is for other parameters";
 }
 
-/** What is older than everything the record remembers may have been used by an execution that it has forgotten. */
+/** An approval that is older than the history of the record may have been used by an execution that the record dropped. */
 function useProblem({ metadata, status }: RemediationApprovalRequest, { execution, record }: ApprovalCheck) {
   const { uid } = metadata;
   const history = historyOf(record, execution.spec.workflowRef.workflowId);

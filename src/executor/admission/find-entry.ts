@@ -9,18 +9,18 @@ import {
   type WorkflowExecution,
 } from "../../resources/index.ts";
 
-/** Where the catalog is read. */
+/** The caches of the catalog. */
 export interface CatalogCaches {
   readonly client: KubeClient;
-  /** Entries in other namespaces are not in it. */
+  /** Without entries of other namespaces. */
   readonly entries: Informer<RemediationWorkflow, "workflowId">;
   readonly catalogNamespace: string;
   readonly kinds: Kinds;
 }
 
 /**
- * What the catalog says about the workflow of an execution. Before its run exists the answer is confirmed by the server: an
- * entry that was removed or replaced a moment ago runs nothing, and one that was added a moment ago is found.
+ * Finds the catalog entry of an execution's workflow. Before its run exists the entry is confirmed by the server: an entry
+ * that was just removed or replaced is not run, and one that was just added is found.
  */
 export async function findEntry(
   execution: WorkflowExecution,
@@ -37,7 +37,7 @@ export async function findEntry(
   return lookUp(entries, execution, holder, caches);
 }
 
-/** Who was admitted by an entry goes on with that one: "the current version" may mean another one by now. */
+/** An execution continues with the entry that admitted it: the current version may be another one. */
 function lookUp(
   entries: readonly RemediationWorkflow[],
   { spec }: WorkflowExecution,
@@ -51,12 +51,12 @@ function lookUp(
   return entry ? { kind: "entry", entry } : { kind: "unusable", problem };
 }
 
-/** An execution that was not seen before becomes Pending and is admitted in one go. */
+/** Whether the execution has no run yet. A new execution becomes Pending and is admitted in one reconciliation. */
 export function isBeforeRun({ status }: WorkflowExecution): boolean {
   return status === undefined || status.phase === "Pending";
 }
 
-/** Whether the server has the entry just as it is known here. */
+/** Whether the server has the cached version of the entry. */
 export async function isUnchanged(
   { metadata }: RemediationWorkflow,
   { client }: Pick<CatalogCaches, "client">,

@@ -13,38 +13,38 @@ import {
 } from "../../resources/index.ts";
 import { parseDuration } from "../../time/index.ts";
 
-/** What an execution means, once its spec has been read against the catalog and the configuration. */
+/** The meaning of an execution: its spec combined with the catalog and the configuration. */
 export type Plan = ValidPlan | InvalidPlan;
 
 export interface ValidPlan {
   readonly kind: "valid";
   readonly target: ObjectTarget;
-  /** The catalog entry that says what is run; undefined for a workflow outside the catalog, where that is allowed. */
+  /** The catalog entry of the workflow; undefined for a workflow outside the catalog, where that is allowed. */
   readonly entry: RemediationWorkflow | undefined;
   readonly engine: EngineName;
   readonly containerImage: string;
   readonly version: string | undefined;
   readonly pipeline: string;
   readonly serviceAccountName: string | undefined;
-  /** Complete: defaults are filled in. */
+  /** All parameters, defaults included. */
   readonly parameters: Readonly<Record<string, ParameterValue>>;
   readonly timeoutMs: number;
   readonly cooldownMs: number;
   readonly observe: boolean;
 }
 
-/** Nothing can be run. With a target the failure still belongs into its record. */
+/** An execution that cannot run. If it has a target, the failure is kept in its record. */
 export interface InvalidPlan {
   readonly kind: "invalid";
   readonly target: ObjectTarget | undefined;
   readonly problem: string;
-  /** It would have a target if the kind of that were known. */
+  /** Whether the target is missing because its kind is unknown. */
   readonly unknownKind?: true;
 }
 
-/** What the configuration says where the catalog says nothing. */
+/** The settings that apply where the catalog has none. */
 export interface PlanDefaults {
-  /** The engines that are set up here. */
+  /** The configured engines. */
   readonly engines: ReadonlySet<EngineName>;
   readonly engine: EngineName;
   readonly serviceAccountName: string | undefined;
@@ -57,7 +57,7 @@ export interface PlanDefaults {
 /** The target of an execution, or why it has none. */
 export type TargetPlan = { readonly kind: "target"; readonly target: ObjectTarget } | InvalidPlan;
 
-/** Reads what an execution acts on. */
+/** Parses the target of an execution. */
 export function planTarget({ spec }: WorkflowExecution, kinds: Kinds): TargetPlan {
   const read = parseTarget(spec.targetResource, kinds);
   if (read.kind === "problem") {
@@ -78,7 +78,7 @@ interface PlanContext {
   readonly defaults: PlanDefaults;
 }
 
-/** Reads the spec of an execution. What is run, by what and as whom is the catalog's word, never the execution's. */
+/** Plans an execution. The catalog, not the execution, determines the workload, its engine and its service account. */
 export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defaults }: PlanContext): Plan {
   const { workflowId } = spec.workflowRef;
   if (found.kind === "unusable") return invalid(target, found.problem);
@@ -114,7 +114,7 @@ export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defa
   };
 }
 
-/** Without a catalog entry nothing says what the workflow takes. */
+/** Without a catalog entry the parameters of the workflow are unknown. */
 function parametersOf(given: Readonly<Record<string, ParameterValue>>, entry: RemediationWorkflow | undefined) {
   return entry ? checkParameters(entry.spec.parameters, given) : { kind: "valid" as const, parameters: given };
 }

@@ -25,7 +25,7 @@ import { summarise } from "./failure-summary.ts";
 type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
 type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
 
-/** The run succeeded. */
+/** Completes the execution after its run succeeded. */
 export function completed(
   snapshot: Snapshot,
   run: ObservedRun,
@@ -54,12 +54,12 @@ export function completed(
   };
 }
 
-/** A failure, by itself or because an operator wanted it. */
+/** The failure of a run, or its cancellation by an operator. */
 interface Failure extends RunFailure {
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** The run failed, or is gone. */
+/** Fails the execution after its run failed or was deleted. */
 export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
   const failure = { ...told, message: withoutSecrets(told.message, snapshot) };
   const { status, metadata } = snapshot.execution;
@@ -70,7 +70,7 @@ export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
   const completionTime = run?.state.kind === "failed" ? iso(run.state.completedAt) : iso(snapshot.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
   const { cancellation } = told;
-  // Whoever asks for a block gets one, even if nothing was started.
+  // An operator who requests a block gets one, even if nothing was started.
   const anythingStarted = failure.anythingStarted || cancellation?.blocks === true;
   const { reason, wasExecutionFailure } = classifyFailure(failure.reason, { anythingStarted });
   const failureDetails = {
@@ -114,7 +114,7 @@ export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
   };
 }
 
-/** Nothing was started: trying again is safe, after a while. */
+/** Fails the execution before anything was started: a retry is safe after the backoff. */
 export function failedBefore(
   snapshot: Snapshot,
   refusal: { readonly reason: FailureReason; readonly message: string },
@@ -129,7 +129,7 @@ export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation):
   return { actions: [{ do: "record", event: cancelRequested(snapshot, cancellation) }, ...actions] };
 }
 
-/** Why the run failed. If we stopped it ourselves, why we did. */
+/** Returns why the run failed or, if the executor stopped it, why it did. */
 export function failureOfRun(snapshot: Snapshot, { failure, cancelledBecause }: ObservedRun): Failure {
   const found = failure ?? { reason: "Unknown", message: "the engine gave no reason", anythingStarted: true };
   if (cancelledBecause === "Timeout") {
@@ -150,17 +150,17 @@ export function failureOfRun(snapshot: Snapshot, { failure, cancelledBecause }: 
   return found;
 }
 
-/** The request was removed after the run had been told to stop. */
+/** Used if the request was removed after the run had been cancelled. */
 const unknownCancellation: Cancellation = { by: "unknown", verified: false, reason: "not recorded", blocks: false };
 
-/** The words of an engine may repeat a parameter, and are written down for ever: in the ledger, and in notices. */
+/** Messages of an engine may contain a parameter, and stay in the ledger and in notices for ever. */
 function withoutSecrets(message: string, { execution, plan }: Snapshot): string {
   const entry = plan.kind === "valid" ? plan.entry : undefined;
   const parameters = plan.kind === "valid" ? plan.parameters : (execution.spec.parameters ?? {});
   return redactValues(message, parameters, entry);
 }
 
-/** The approval that it used, as its status says, or the record while it was not Running yet. */
+/** Returns the approval that the execution used: from its status or, before it was Running, from the record. */
 function approvalBefore(snapshot: Snapshot) {
   const { status } = snapshot.execution;
   const known = status?.phase === "Running" ? status.approvalRef : undefined;
@@ -168,8 +168,8 @@ function approvalBefore(snapshot: Snapshot) {
 }
 
 /**
- * Executions that failed because they are invalid, and that no incident asked for, say nothing about the target. Nor do
- * those that an operator cancelled before they had acted.
+ * An invalid execution that does not belong to an incident tells nothing about the target. Neither does one that an operator
+ * cancelled before it acted.
  */
 function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsNamespace }: EndSettings): boolean {
   if (status?.phase !== "Failed") return false;
@@ -184,8 +184,8 @@ function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsN
 type EndSettings = Pick<Snapshot["settings"], "incidentsNamespace">;
 
 /**
- * What the record keeps of an execution that has ended; undefined for one that has not, was skipped, or was invalid and
- * made by hand. Deleting an execution ends the cooldown after it, never a block.
+ * Returns the end of an execution as the record keeps it; undefined if the execution has not ended, was skipped, or was
+ * invalid and created by hand. Deleting an execution ends its cooldown, but not its block.
  */
 export function endOf(execution: WorkflowExecution, settings: EndSettings): ExecutionEnd | undefined {
   const { metadata, status } = execution;
@@ -208,7 +208,7 @@ export function endOf(execution: WorkflowExecution, settings: EndSettings): Exec
   return { ...end, reason, wasExecutionFailure };
 }
 
-/** A person's word, given by annotation, that trying again is safe: for everything that had ended by then. */
+/** Reads the annotation by which a person acknowledges that a retry is safe: for everything that had ended by then. */
 export function acknowledgementOf(
   { metadata, status }: KubeObject & { readonly status?: unknown },
   { executionUid, completedAt }: ExecutionEnd,
@@ -225,7 +225,7 @@ export function acknowledgementOf(
   return { executionUid, coversUntil: completedAt, by: named || "unknown", verified, reason, at: iso(nowMs) };
 }
 
-/** Whoever cancels an execution without asking for a block says that trying again is safe. */
+/** An operator who cancels an execution without requesting a block acknowledges that a retry is safe. */
 function cancellersWord(
   status: unknown,
   { executionUid, completedAt }: Pick<ExecutionEnd, "executionUid" | "completedAt">,
@@ -237,7 +237,7 @@ function cancellersWord(
   return { executionUid, coversUntil: completedAt, by, verified, reason, at: completedAt };
 }
 
-/** How often it failed now, and when it may be tried again: what the record will say once this is folded into it. */
+/** Returns the number of failures and the time of the next attempt, as the record will have them after the fold. */
 function historyAfter({ record, settings }: Snapshot, execution: WorkflowExecution): Partial<Failed> {
   const end = endOf(execution, settings);
   const { workflowId } = execution.spec.workflowRef;
@@ -257,11 +257,11 @@ function elapsed(from: string, to: string): number {
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 
-/** The request of an operator to stop the execution, as it goes on record. */
+/** Returns the request of an operator to cancel the execution, as it is recorded. */
 export function cancellationOf({ execution, acknowledgersKnownSinceMs }: Snapshot): Cancellation | undefined {
   const request = cancelRequestOn(execution);
   if (!request) return undefined;
-  // The annotation may be there from the beginning.
+  // The annotation may have been set when the execution was created.
   const signableSinceMs = Date.parse(execution.metadata.creationTimestamp ?? "");
   const verified = isVerifiedName(request.by, { knownSinceMs: acknowledgersKnownSinceMs, signableSinceMs });
   return { ...request, verified };

@@ -17,7 +17,7 @@ interface Failure {
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** What ran, on what, what failed and with what, whether anything may have changed, and what to do: for people and models. */
+/** Summarises a failure for people and models: workflow, target, failed step, possible changes, and next step. */
 export function summarise(told: Failure): string {
   const { execution, failure, reason, wasExecutionFailure, durationMs, cancellation } = told;
   const { workflowRef, targetResource } = execution.spec;

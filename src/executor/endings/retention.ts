@@ -3,8 +3,8 @@ import type { ExecutionEnd, RemediationTarget, WorkflowExecution } from "../../r
 import type { ExecutorSettings, Snapshot } from "../snapshot.ts";
 
 /**
- * When the retention of an execution is over; undefined if it has not ended. Also if it has an owner, for example an incident:
- * then it is deleted with that.
+ * Returns when the retention of an execution ends; undefined if the execution has not ended, or has an owner, for example an
+ * incident: then it is deleted with its owner.
  */
 export function retentionEndMs(
   { metadata, status }: WorkflowExecution,
@@ -25,8 +25,8 @@ export function retentionEndMs(
 }
 
 /**
- * Until when an execution without an owner is kept. Not before the record can do without it: deleting it ends its
- * cooldown, a record that was lost is made again from executions, and an acknowledgement is given on one.
+ * Returns until when an execution without an owner is kept. The record may still need it: deleting the execution ends its
+ * cooldown, a lost record is rebuilt from executions, and an acknowledgement is an annotation of one.
  */
 export function executionKeptUntilMs(
   { execution, plan, record, settings }: Snapshot,
@@ -42,8 +42,8 @@ export function executionKeptUntilMs(
 }
 
 /**
- * Until when the record of a target is kept after the last change of its history. Infinite while the target is held
- * or a person has to acknowledge something, and if an approval was used: without the record it would be good for another run.
+ * Returns until when the record of a target is kept after the last change of its history. Infinite while the target is held
+ * or an acknowledgement is due, and if an approval was used: without the record it could be used for another run.
  */
 export function recordKeptUntilMs(
   { metadata, status }: RemediationTarget,
@@ -68,5 +68,5 @@ export function recordKeptUntilMs(
   );
 }
 
-/** How often something that is kept for an unknown time is looked at again: not every change that ends this is an event. */
+/** The interval of checks while the end of a retention is unknown: not every change that ends it is an event. */
 export const recheckMs = 24 * 3_600_000;

@@ -17,8 +17,8 @@ import { acknowledgementOf, endOf } from "./endings.ts";
 import { executionKeptUntilMs, recheckMs } from "./retention.ts";
 
 /**
- * What is left to do for an execution that has ended, was skipped, or is being deleted before it began: fold its end into
- * the target record, which frees the target; remove its run, by uid; let it go.
+ * Decides the last steps of an execution that has ended, was skipped, or is deleted before it started: fold its end into the
+ * target record, which frees the target; delete its run, by uid; remove its finalizer.
  */
 export function settle(snapshot: Snapshot): Decision<Action> {
   const end = endOf(snapshot.execution, snapshot.settings);
@@ -32,9 +32,9 @@ export function settle(snapshot: Snapshot): Decision<Action> {
 }
 
 /**
- * Whoever was skipped, refused or deleted may hold the target all the same: another replica admitted it at the same
- * moment. That is written down before the target is freed, because afterwards nothing else would say so, and the ledger
- * has to be told of both.
+ * An execution that was skipped, refused or deleted may still hold the target, because another replica admitted it at the
+ * same moment. The status shows that before the target is freed: afterwards no other object would, and both events have to be
+ * recorded in the ledger.
  */
 function noteHolding(snapshot: Snapshot): Decision<Action> | undefined {
   const { execution, record } = snapshot;
@@ -53,30 +53,30 @@ function noteHolding(snapshot: Snapshot): Decision<Action> | undefined {
   );
 }
 
-/** It was noted that the ledger has to be told when the target is free. */
+/** Whether the status shows that the freeing of the target has to be recorded in the ledger. */
 function owesFreeing({ status }: WorkflowExecution): boolean {
   return status?.conditions?.some(({ type, status }) => type === "TargetFreed" && status === "False") ?? false;
 }
 
-/** The end goes into the record once, by whichever replica comes first; that write frees the target. */
+/** Folds the end into the record once, whichever replica is first. That write frees the target. */
 function fold(snapshot: Snapshot, end: ExecutionEnd): Decision<Action> | undefined {
   const { execution, plan, record, settings } = snapshot;
   const { workflowId } = execution.spec.workflowRef;
   const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
-  // What was recorded was folded before; only somebody who was paused since may have admitted it again.
+  // A recorded end was folded before; only a replica that was suspended since may have admitted the execution again.
   if (!plan.target || (isRecorded(execution) && !end.cooldownEnded && !holds)) return undefined;
   if (!record?.status) return act({ do: "create-record" });
   if (isFolded(record.status, { workflowId, end })) return undefined;
   const { backoff } = settings;
   const folded = foldEnd(record.status, { workflowId, end, backoff });
-  // In one write with the end: between two writes others would see a failure that needs a person.
+  // In one write with the end: between two writes other replicas would observe a failure that needs an acknowledgement.
   const ack = isCancelled(execution) ? acknowledgementOf(execution, end, {}) : undefined;
   return act({ do: "write-record", status: ack ? foldAck(folded, { workflowId, ack, backoff }) : folded });
 }
 
 /**
- * Told from what is durable, before the condition that says it was told: after a crash anywhere between it is told again,
- * under the same ids.
+ * The events derive from durable state, and are appended before the condition that shows it. After a crash between the two
+ * they are appended again, with the same ids.
  */
 function report(snapshot: Snapshot): Decision<Action> | undefined {
   const event = events.ended(snapshot);
@@ -93,12 +93,12 @@ function report(snapshot: Snapshot): Decision<Action> | undefined {
   );
 }
 
-/** An operator cancelled it. */
+/** Whether an operator cancelled the execution. */
 function isCancelled({ status }: WorkflowExecution): boolean {
   return status?.phase === "Failed" && status.failureDetails.cancellation !== undefined;
 }
 
-/** Whatever ended held its target before, unless its spec was wrong, or it was cancelled, from the beginning. */
+/** An execution that ended held its target before, unless it was invalid or cancelled from the beginning. */
 function wasAdmitted(execution: WorkflowExecution): boolean {
   const { status } = execution;
   if (status?.phase === "Failed" && isCancelled(execution)) return status.pipelineRunRef !== undefined;
@@ -109,20 +109,20 @@ function wasAdmitted(execution: WorkflowExecution): boolean {
 function giveBack(snapshot: Snapshot): Decision<Action> | undefined {
   const { execution, record, run } = snapshot;
   const { uid = "" } = execution.metadata;
-  // Only a Running execution has its run started, so this one never was.
+  // Only the run of a Running execution is started, so this one never was.
   if (run?.owner.kind === "us") return remove(snapshot, run);
   if (record?.status?.holder?.executionUid !== uid) return undefined;
   return act({ do: "write-record", status: freeHolder(record.status, uid) });
 }
 
-/** A person said that trying again is safe. */
+/** Folds a person's acknowledgement that a retry is safe into the record. */
 function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> | undefined {
   const { execution, plan, record, settings } = snapshot;
   const ack =
     end &&
     acknowledgementOf(execution, end, { nowMs: snapshot.nowMs, knownSinceMs: snapshot.acknowledgersKnownSinceMs });
   if (!end || !ack || !plan.target) return undefined;
-  // One that is being made again has to be whole before anything is added: without its holder it would pass for free.
+  // A record has to be rebuilt completely before anything is added: without its holder the target would look free.
   if (!record?.status) return act({ do: "create-record" });
 
   const { workflowId } = execution.spec.workflowRef;
@@ -141,7 +141,7 @@ function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Ac
   if (execution.metadata.deletionTimestamp) return isOurs ? remove(snapshot, run) : letGo(snapshot);
   if (!isOurs || !end) return retain(snapshot, end);
 
-  // A run that came late, after this execution had ended with another one, or with none.
+  // The run was created late, after this execution had ended with another run or without one.
   const named =
     execution.status && "pipelineRunRef" in execution.status ? execution.status.pipelineRunRef?.uid : undefined;
   if (run.uid !== named) return remove(snapshot, run);
@@ -158,7 +158,7 @@ function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Act
   return requeueAfter(Math.min(untilMs - snapshot.nowMs, recheckMs));
 }
 
-/** A run that does not go, because something else wants to keep it, is reported and asked for again. */
+/** Deletes the run. If a finalizer keeps it for long, that is reported, and checked again. */
 function remove({ nowMs }: Snapshot, run: ObservedRun): Decision<Action> {
   const { name = "", deletionTimestamp } = run.object.metadata;
   if (!deletionTimestamp) {
@@ -172,7 +172,7 @@ function remove({ nowMs }: Snapshot, run: ObservedRun): Decision<Action> {
 
 const slowRemovalMs = 60_000;
 
-/** Until the cooldown is over after a success; after a failure as long as people may want to look at it. */
+/** Returns until when a run is kept: after a success until the cooldown ends, after a failure for its diagnosis. */
 function keepUntilMs({ plan, settings }: Snapshot, { outcome, completedAt }: ExecutionEnd): number {
   const cooldownMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
   return Date.parse(completedAt) + (outcome === "Success" ? cooldownMs : settings.runTtlMs);
@@ -183,7 +183,7 @@ function letGo(snapshot: Snapshot): Decision<Action> {
   return act({ do: "record", event: events.deleted(snapshot) }, { do: "unmark" });
 }
 
-/** For tools that wait for the moment when the target can be acted on again, and for ourselves after a crash. */
+/** Adds the conditions for tools that wait until the target is free, and for the executor after a crash. */
 function withConditions(snapshot: Snapshot, wasHeld: boolean): WorkflowExecutionStatus {
   const status = snapshot.execution.status as WorkflowExecutionStatus;
   const is = (type: string, reason: string, message: string) => {

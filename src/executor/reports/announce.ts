@@ -4,7 +4,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { type EventRecorder, eventOf } from "./kube-events.ts";
 import type { ExecutorMetrics } from "./metrics.ts";
 
-/** Tells people and metrics what happened. Never throws, and nothing waits for it. */
+/** Updates log, Events and metrics. Never throws, and nothing waits for it. */
 export type Announce = (what: Announcement, snapshot: Snapshot) => void;
 
 export function announcer(options: {

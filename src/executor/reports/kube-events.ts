@@ -4,10 +4,10 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** Writes Kubernetes Events beside the work: people like to see them, and nothing depends on them. */
+/** Writes Kubernetes Events in the background: they are for people, and nothing depends on them. */
 export interface EventRecorder {
   record(event: KubeEvent): void;
-  /** Waits for those under way. */
+  /** Waits for the writes in progress. */
   drain(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function eventRecorder(client: KubeClient, log: Logger): EventRecorder {
   };
 }
 
-/** The Event for an announcement, if people look for one. Its name follows from what happened, so it is written once. */
+/** Returns the Event for an announcement, if it has one. Its name derives from the announcement, so it is written once. */
 export function eventOf(what: Announcement, { execution, nowMs }: Snapshot): KubeEvent | undefined {
   const said = sentenceOf(what);
   if (!said) return undefined;

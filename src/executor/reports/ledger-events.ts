@@ -21,7 +21,7 @@ export function admitted(snapshot: Snapshot): LedgerEvent {
   });
 }
 
-/** On what grounds an execution was admitted. */
+/** Returns the facts by which an execution was admitted. */
 export function admissionFacts({ engine, approval }: RecordHolder): Readonly<Record<string, Fact>> {
   return { engine, ...(approval ? { approval: approval.name, approved_by: approval.decidedBy } : {}) };
 }
@@ -34,12 +34,12 @@ export function cancelled(snapshot: Snapshot, run: ObservedRun, because: CancelR
   return event(snapshot, "run.cancelled", iso(snapshot.nowMs), { ...runFacts(run), because });
 }
 
-/** An operator asked to stop it. */
+/** An operator requested to cancel the execution. */
 export function cancelRequested(snapshot: Snapshot, { by, verified, reason, blocks }: Cancellation): LedgerEvent {
   return event(snapshot, "execution.cancelled", iso(snapshot.nowMs), { by, verified, reason, blocks });
 }
 
-/** How it ended, as its status says. */
+/** Returns the event of the execution's end, from its status. */
 export function ended(snapshot: Snapshot): LedgerEvent | undefined {
   const { status } = snapshot.execution;
   switch (status?.phase) {
@@ -85,7 +85,7 @@ function skipped(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
   });
 }
 
-/** Told after the write that frees the target: by then it is free for certain. */
+/** Appended after the write that frees the target. */
 export function freed(snapshot: Snapshot, atMs: number): LedgerEvent {
   return event(snapshot, "target.freed", iso(atMs), {});
 }
@@ -110,7 +110,7 @@ function event(
 ): LedgerEvent {
   const { metadata, spec } = execution;
   return {
-    // What happens to an execution happens to it once.
+    // Every event of an execution occurs once.
     id: `${metadata.uid}/${type}`,
     type,
     at,
@@ -130,7 +130,7 @@ function runFacts({ object, uid, workload }: ObservedRun): Readonly<Record<strin
   return { run: name, run_id: uid, run_kind: object.kind ?? "", ...workloadFacts(workload) };
 }
 
-/** What ran, by what and as whom. */
+/** Returns the facts about workload, engine and service account. */
 function workloadFacts(workload: Workload | undefined): Readonly<Record<string, Fact>> {
   if (!workload) return {};
   const { engine, image, imageDigests, serviceAccountName } = workload;

@@ -11,7 +11,7 @@ import type { Metrics } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** Counts what is announced. */
+/** Counts announcements. */
 export interface ExecutorMetrics {
   count(what: Announcement, snapshot: Snapshot): void;
 }
@@ -22,12 +22,12 @@ const engines = ["tekton", "job", "local"] as const;
 
 const openPhases = ["Pending", "Running"] as const;
 
-/** What is looked up whenever the metrics are read. */
+/** The caches that are read with every collection of the metrics. */
 export interface Followed {
   readonly executions: Pick<Informer<WorkflowExecution>, "list">;
   readonly records: Pick<Informer<RemediationTarget>, "list">;
   readonly entries: Pick<Informer<RemediationWorkflow>, "list">;
-  /** By the API server's clock, which wrote the times in them. */
+  /** By the API server's clock, which wrote the times in the objects. */
   nowMs(): number;
 }
 
@@ -107,7 +107,7 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
   };
 }
 
-/** Since when the oldest of each phase is in it. */
+/** Returns since when the oldest execution of each phase is in it. */
 function sinceOf(executions: readonly WorkflowExecution[]) {
   const since = { Pending: Number.POSITIVE_INFINITY, Running: Number.POSITIVE_INFINITY };
   for (const { metadata, status } of executions) {
@@ -119,7 +119,7 @@ function sinceOf(executions: readonly WorkflowExecution[]) {
   return since;
 }
 
-/** Only for workflows of the catalog: an execution may name any. */
+/** Only workflows of the catalog are labels: an execution may name any workflow. */
 function maxFailures(entries: readonly RemediationWorkflow[], records: readonly RemediationTarget[]) {
   const most = new Map(entries.map(({ spec }) => [spec.workflowId, 0]));
   for (const { status } of records) {

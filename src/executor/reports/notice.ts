@@ -9,7 +9,7 @@ import {
 } from "../../resources/index.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** What people are told about how an execution ended. Its name follows from the execution, so that it is told once. */
+/** Returns the notice about the end of an execution. Its name derives from the execution, so it is created once. */
 export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | undefined {
   const { status } = execution;
   switch (status?.phase) {
@@ -22,7 +22,7 @@ export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | u
       });
     case "Failed": {
       const { naturalLanguageSummary, requiresManualReview, reason, cancellation } = status.failureDetails;
-      // Whoever cancelled it knows.
+      // The operator who cancelled it needs no notice.
       if (cancellation) return undefined;
       return notice(execution, {
         eventType: requiresManualReview ? "ManualReviewRequired" : "WorkflowFailed",
@@ -45,7 +45,7 @@ export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | u
   }
 }
 
-/** After repeated failures nothing was remediated, although the wait has the same reason as the one after a success. */
+/** A wait after failures has the same reason as one after a success, although nothing was remediated. */
 function describeSkip(details: SkipDetails): string {
   if (isBackoff(details)) return "The same workflow failed here before it could act, and waits before the next attempt";
   return skipSentence[details.reason];

@@ -21,9 +21,9 @@ import { type Caches, isAcknowledged } from "../observe.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 /**
- * Makes the record of a target that has none: because nothing was ever done to it, or because somebody deleted the record.
- * Executions and runs are read from the server: a holder that is overlooked here would be run over. Undefined if others
- * changed it meanwhile.
+ * Creates the record of a target that has none: because it was never acted on, or because the record was deleted. Executions
+ * and runs are read from the server: a holder that is missed here would lose its target. Returns undefined if another
+ * replica changed the record meanwhile.
  */
 export async function rebuildRecord(
   { plan, settings }: Snapshot,
@@ -56,7 +56,7 @@ function emptyRecord(target: ObjectTarget, namespace: string): RemediationTarget
   return { apiVersion, kind, metadata, spec: { targetResource: target.text } };
 }
 
-/** The runs that have the target's name, of every kind, as the server knows them. */
+/** Reads the runs that have the target's name, of every kind, from the server. */
 export async function runsOn(target: Target, caches: Caches, signal: AbortSignal): Promise<readonly KubeObject[]> {
   const runs: KubeObject[] = [];
   for (const type of new Set([...caches.engines.values()].map((engine) => engine.runs))) {
@@ -66,7 +66,7 @@ export async function runsOn(target: Target, caches: Caches, signal: AbortSignal
   return runs;
 }
 
-/** What the record of a target has to say of the past, according to its executions. */
+/** Builds the history in the record of a target from its executions. */
 function historyIn(
   executions: readonly WorkflowExecution[],
   settings: Snapshot["settings"],
@@ -85,7 +85,7 @@ function historyIn(
   return status;
 }
 
-/** Whoever has a run that goes on, even if the execution itself is gone; otherwise whoever was about to have one. */
+/** Returns the execution with an active run, even if it was deleted; otherwise the one that is about to have a run. */
 function holderIn(
   executions: readonly WorkflowExecution[],
   runs: readonly KubeObject[],
@@ -115,7 +115,7 @@ function holderByMarks(run: KubeObject): TargetHolder {
   };
 }
 
-/** Running; or Pending, but with its run made already. */
+/** Whether the execution is Running, or Pending with a run. */
 function holds({ metadata, status }: WorkflowExecution, runs: readonly KubeObject[]): boolean {
   if (status?.phase === "Running") return true;
   return status?.phase === "Pending" && runs.some((run) => isRunOf(run, metadata.uid));

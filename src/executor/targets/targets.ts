@@ -21,8 +21,8 @@ import { admissionFacts } from "../reports/ledger-events.ts";
 import { runsOn } from "./rebuild-record.ts";
 
 /**
- * Looks after what has lost its execution, which would otherwise do so itself: a run that nobody watches is stopped and
- * removed, and a target whose holder is gone is freed once its run has ended.
+ * Cleans up after executions that were deleted: their runs are stopped and deleted, and a target that such an execution holds
+ * is freed once its run has ended.
  */
 export async function reconcileTarget(
   name: string,
@@ -38,7 +38,7 @@ export async function reconcileTarget(
   if (!mayHaveOrphans(record, named, caches)) return record && retainRecord(record, caches, signal);
 
   const uids = await livingExecutions(name, caches, signal);
-  // Somebody may have deleted the record: the runs know their target, too.
+  // The record may have been deleted: the runs name their target, too.
   const target = record?.spec.targetResource ?? named.map((run) => runOwner(run).target).find(Boolean);
   const found = target === undefined ? [] : await foundRuns(target, caches, signal);
   const orphans = found.filter(({ executionUid }) => !uids.has(executionUid));
@@ -50,8 +50,8 @@ export async function reconcileTarget(
 }
 
 /**
- * Deletes the record of a target on which nothing has happened for long. Exactly the record that was seen: an execution that
- * takes the target meanwhile changes it. The next execution makes another.
+ * Deletes the record of a target that has not changed for long. Exactly the observed version is deleted: an execution that is
+ * admitted meanwhile changes it. The next execution creates another record.
  */
 async function retainRecord(
   record: RemediationTarget,
@@ -78,7 +78,7 @@ export interface TargetDeps extends Deps {
   readonly reportedLost: Set<string>;
 }
 
-/** True if a person's word was found on the record, for an execution that is gone and cannot carry it itself. */
+/** Folds an acknowledgement on the record, for an execution that is deleted. Returns whether there was one. */
 async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, signal: AbortSignal): Promise<boolean> {
   const uid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
   const found = uid === undefined ? undefined : findEnd(record, uid);
@@ -98,7 +98,7 @@ async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, 
   return true;
 }
 
-/** True if workflows are marked as ineffective there, by an orchestrator, and the status did not show that yet. */
+/** Folds the marks of ineffective workflows, which an orchestrator sets, into the status. Returns whether it changed. */
 async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: AbortSignal): Promise<boolean> {
   const { client, settings } = caches;
   const foundAt = iso(client.serverNowMs());
@@ -128,7 +128,7 @@ function findEnd({ status }: RemediationTarget, uid: string) {
 
 const lookAgainMs = 1_000;
 
-/** By what the caches know: that costs nothing, and they hear of everything sooner or later. */
+/** Reads only the caches, which costs no call. They show every change sooner or later. */
 function mayHaveOrphans(record: RemediationTarget | undefined, runs: readonly KubeObject[], caches: Caches): boolean {
   return (
     isGone(record?.status?.holder?.executionUid, caches) ||
@@ -152,7 +152,7 @@ interface FoundRun {
   readonly executionUid: string;
 }
 
-/** The runs on this target that were made by executions, each with an engine that can stop it. */
+/** Lists the runs on this target that executions created, each with an engine that can stop it. */
 async function foundRuns(targetText: string, caches: Caches, signal: AbortSignal): Promise<readonly FoundRun[]> {
   const read = parseRecordedTarget(targetText);
   if (read.kind === "problem") return [];
@@ -171,8 +171,8 @@ async function stopOrRemove({ engine, run }: FoundRun, { client }: Caches, signa
 }
 
 /**
- * What a holder that is gone did, nobody knows: it counts as a failure while acting, until a person has looked. Unless its
- * end is known: then somebody who was paused since admitted it a second time, and it only gives the target back.
+ * Frees the target of a holder that was deleted. Its result is unknown, so it counts as a failure while acting until a person
+ * acknowledges it. If its end is in the record, a suspended replica admitted it twice, and the target is only freed.
  */
 async function free(
   record: RemediationTarget,
@@ -182,7 +182,7 @@ async function free(
 ): Promise<boolean> {
   const { client, settings } = deps.caches;
   const hasEnded = findEnd(record, holder.executionUid) !== undefined;
-  // It may have been admitted by somebody who died before telling.
+  // The replica that admitted it may have died before it recorded that.
   if (!hasEnded) await deps.ledger.append(admittedEvent(record, holder));
   const end = unknownEnd(holder, client.serverNowMs());
   const status = hasEnded
@@ -194,7 +194,7 @@ async function free(
   return true;
 }
 
-/** From the record, so that it is told even if whoever freed the target died right after that. */
+/** Derived from the record, so that the event is appended even if the replica that freed the target dies right after. */
 async function reportLost(record: RemediationTarget, { caches, ledger, reportedLost }: TargetDeps): Promise<void> {
   for (const { workflowId, recentEnds } of record.status?.workflows ?? []) {
     for (const end of recentEnds) {

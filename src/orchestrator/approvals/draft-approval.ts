@@ -12,7 +12,7 @@ import type { OrchestratorSettings } from "../settings.ts";
 import { diagnosisOf } from "../statuses.ts";
 import { ownedBy } from "../targets/draft-execution.ts";
 
-/** The name of the question about the `n`-th run. Another diagnosis, or another version, is another question. */
+/** Returns the name of the approval for the `n`-th run. Another diagnosis or version needs another approval. */
 export function approvalName(incident: RemediationRequest, n: number, version: string | undefined): string {
   const { target, workflowId, parameters = {} } = diagnosisOf(incident);
   const what = JSON.stringify([target, workflowId, version, Object.entries(parameters).sort()]);
@@ -26,7 +26,7 @@ export interface ApprovalDraft {
   readonly settings: OrchestratorSettings;
 }
 
-/** The question to a person. */
+/** Drafts the request for an approval. */
 export function draftApproval(
   incident: RemediationRequest,
   { name, entry, nowMs, settings }: ApprovalDraft,

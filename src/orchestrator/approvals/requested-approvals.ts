@@ -17,8 +17,8 @@ export interface RequestedApprovalDeps {
 }
 
 /**
- * Lets an approval expire that a person requested with `interlock run`, and puts its answer into the ledger, whether or not an
- * execution uses it. Approvals of incidents are handled with the incident. Returns when to look again.
+ * Expires an approval that a person requested with `interlock run`, and records its answer in the ledger, whether or not an
+ * execution uses it. Approvals of incidents are handled with the incident. Returns when to reconcile again.
  */
 export async function reconcileRequestedApproval(
   approval: RemediationApprovalRequest,
@@ -38,7 +38,7 @@ export async function reconcileRequestedApproval(
   return undefined;
 }
 
-/** Writes that the time is up, unless the approval has changed since it was read. Returns whether it was written. */
+/** Writes the expiry, unless the approval has changed since it was read. Returns whether it was written. */
 export async function expireApproval(
   approval: RemediationApprovalRequest,
   client: KubeClient,
@@ -50,7 +50,7 @@ export async function expireApproval(
   return outcome.kind === "updated";
 }
 
-/** The condition is written last: after a crash, or by two replicas, event and notice are made again under the same names. */
+/** The condition is written last: after a crash, or by two replicas, event and notice are created again with the same names. */
 async function record(
   approval: RemediationApprovalRequest,
   status: NonNullable<RemediationApprovalRequest["status"]>,

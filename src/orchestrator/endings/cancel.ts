@@ -12,7 +12,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Closing } from "../statuses.ts";
 import { close } from "./ending.ts";
 
-/** An operator cancelled an open incident: its executions are stopped first, then it is closed. */
+/** Cancels an open incident at the request of an operator: its executions are stopped first, then it is closed. */
 export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Decision<Action> {
   const { incident, unfinished, approval, nowMs } = snapshot;
   const cancelled = cancelExecutions(unfinished, request);
@@ -22,14 +22,14 @@ export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Deci
   return act({ do: "record", event: events.cancelled(incident, request, snapshot) }, ...expire, ...actions);
 }
 
-/** Passes the request on to executions that may still act. Undefined if there is none. */
+/** Forwards the request to executions that may still act. Returns undefined if there is none. */
 export function cancelExecutions(
   unfinished: readonly WorkflowExecution[],
   request: CancelRequest,
 ): Decision<Action> | undefined {
   const [next] = unfinished.filter((execution) => !execution.metadata.deletionTimestamp && !cancelRequestOn(execution));
   if (next) return act({ do: "cancel-execution", execution: next, request });
-  // The end of an execution is an event. This is for one that was lost.
+  // The end of an execution is an event. The delay is for a lost one.
   return unfinished.length > 0 ? requeueAfter(5_000) : undefined;
 }
 
@@ -38,7 +38,7 @@ export function cancelledClosing(request: Pick<CancelRequest, "by" | "reason" | 
   return { phase: "Withdrawn", outcome: "Cancelled", message, review: request.blocks };
 }
 
-/** The request of an operator to cancel an incident that is open. */
+/** Returns the request of an operator to cancel an open incident. */
 export function openCancelRequest(incident: RemediationRequest): CancelRequest | undefined {
   const { status } = incident;
   return status && "completedAt" in status ? undefined : cancelRequestOn(incident);

@@ -19,7 +19,7 @@ interface At {
   readonly settings: OrchestratorSettings;
 }
 
-/** Closes an incident. What became of it is told afterwards, from what is durable. */
+/** Closes an incident. Its outcome is reported afterwards, from the durable status. */
 export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision<Action> {
   const { outcome, message } = closing;
   return act(
@@ -28,7 +28,7 @@ export function close(incident: RemediationRequest, closing: Closing, nowMs: num
   );
 }
 
-/** Everything is decided again. */
+/** Returns the incident to Analyzing, where everything is decided again. */
 export function startOver(incident: RemediationRequest, because: string): Decision<Action> {
   return act(
     { do: "set-status", status: again(incident, because) },
@@ -36,7 +36,7 @@ export function startOver(incident: RemediationRequest, because: string): Decisi
   );
 }
 
-/** The execution that an incident waits for was successful, its own or one that it follows. */
+/** Handles the success of the execution that an incident waits for, its own or one that it follows. */
 export function succeeded(
   incident: RemediationRequest,
   execution: WorkflowExecution,
@@ -51,7 +51,7 @@ export function succeeded(
   );
 }
 
-/** Watches whether the problem comes back. */
+/** Verifies that the problem does not recur. */
 export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision<Action> {
   const { graceMs, windowMs } = settings.verification;
   const completedMs = executedAtMs(incident) ?? nowMs;
@@ -71,7 +71,7 @@ export function verify(incident: RemediationRequest, { nowMs, settings }: At): D
   return close(incident, silence(incident, settings), nowMs);
 }
 
-/** What the end of the problem means that its sender reported. */
+/** Handles a report of the sender that the problem is resolved. */
 function resolution({ status }: RemediationRequest, completedMs: number): Closing | undefined {
   if (status?.resolvedAt === undefined) return undefined;
   const during = Date.parse(status.resolvedAt) <= completedMs;
@@ -82,7 +82,7 @@ function resolution({ status }: RemediationRequest, completedMs: number): Closin
   };
 }
 
-/** Silence proves something only if the sender would have spoken by now. */
+/** The absence of reports proves a success only if the sender would have reported the problem again by now. */
 function silence(incident: RemediationRequest, settings: OrchestratorSettings): Closing {
   const repeats = staleAfterOf(incident, settings) <= settings.verification.windowMs;
   const phase = "Completed";
@@ -91,7 +91,7 @@ function silence(incident: RemediationRequest, settings: OrchestratorSettings): 
   return { phase, outcome: "Inconclusive", message };
 }
 
-/** Its own execution failed. Before it had acted trying again is safe; afterwards a person has to look. */
+/** Handles the failure of its own execution. A retry is safe if nothing was started; otherwise a review is needed. */
 export function failed(
   incident: RemediationRequest,
   execution: WorkflowExecution,
@@ -107,7 +107,7 @@ export function failed(
   );
 }
 
-/** The executor said no, and has recorded why: the incident waits for the same reason. */
+/** Handles a skip by the executor: the incident waits for the recorded reason. */
 export function skipped(
   incident: RemediationRequest,
   execution: WorkflowExecution,
@@ -150,7 +150,7 @@ function blockOf({ metadata, spec }: WorkflowExecution, details: SkipDetails): I
   return { ...base, cause: details.cause, until };
 }
 
-/** Whether an execution can still be the answer to an incident. */
+/** Whether an execution can still remediate an incident. */
 export function mayStillAct(execution: WorkflowExecution): boolean {
   return isUnfinished(execution) && execution.metadata.deletionTimestamp === undefined;
 }

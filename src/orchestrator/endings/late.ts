@@ -1,9 +1,8 @@
 import type { RemediationRequest, WorkflowExecution } from "../../resources/index.ts";
 
 /**
- * An execution that the incident has gone on without: it was deleted, and a create that came late, or twice, brought it
- * back under its old number. It was not admitted yet, so that removing it undoes nothing. One that runs is left alone:
- * it does just what the incident wants, which follows it.
+ * Finds an execution that was deleted, and that a late or duplicate create request created again with its old number. It is
+ * not admitted yet, so deleting it has no effect on the target. A running one stays, and the incident follows it.
  */
 export function lateExecution(
   incident: RemediationRequest,
@@ -17,7 +16,7 @@ export function lateExecution(
   );
 }
 
-/** Whether the incident does not know an execution of its own, and knows later ones. Their names are counted. */
+/** Whether the incident has no reference to its execution, but to later ones. Their names are numbered. */
 export function isOutnumbered({ metadata, status }: RemediationRequest, { metadata: its }: WorkflowExecution): boolean {
   const known = status?.executionRefs ?? [];
   if (known.some(({ uid }) => uid === its.uid)) return false;

@@ -6,14 +6,14 @@ import {
   type RemediationRequestStatus,
 } from "../../resources/index.ts";
 
-/** Whether the incident was reduced to what the next one of its fingerprint, and an operator who asks why, still need. */
+/** Whether the incident was reduced to the fields that later incidents of its fingerprint and `interlock why` need. */
 export function isTombstone({ metadata }: RemediationRequest): boolean {
   return metadata.annotations?.[annotationKeys.tombstone] === "true";
 }
 
 /**
- * The status of a tombstone: how the incident ended, on what, and how often it was reported. The ends of its series are
- * forgotten, as they are with every incident that is deleted at that age: a signal that comes even later opens another.
+ * Returns the status of a tombstone: outcome, target and number of reports. The ends of its series are dropped, as with every
+ * incident that is deleted at that age: a later signal opens another incident.
  */
 export function tombstoneStatus(status: RemediationRequestStatus): RemediationRequestStatus {
   const { deduplication, diagnosis, executionRefs, follows: _follows, recurredAt: _recurredAt, ...rest } = status;
@@ -29,12 +29,12 @@ function withoutDetails({ parameters: _parameters, deferWhile: _deferWhile, ...d
   return diagnosis;
 }
 
-/** All gateways' figures become one, so that the sum of figures stays what it was. */
+/** Adds the counts of all gateways into one, so that their sum stays the same. */
 function withoutSeries(deduplication: Deduplication): Deduplication {
   const { series: _series, hasMoreSeries: _hasMore, occurrencesByWriter, ...counted } = deduplication;
   if (!occurrencesByWriter) return counted;
   return { ...counted, occurrencesByWriter: { [anyWriter]: counted.occurrenceCount } };
 }
 
-/** In place of the names of gateways. */
+/** Replaces the names of gateways. */
 const anyWriter = "tombstone";

@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * Over before anything was started, or so long ago that acting on it would be acting on something else. If a person has to
- * look at what blocked it, that is still true afterwards.
+ * Withdraws an incident that was resolved before anything was started, or that is stale. If its block needs a manual review,
+ * the closed incident does, too.
  */
 export function withdraw({ incident, nowMs, settings }: Waiting, waitedSinceMs = 0): Decision<Action> | undefined {
   const { resolvedAt, requiresManualReview: review = false } = incident.status ?? {};
@@ -25,7 +25,7 @@ export function withdraw({ incident, nowMs, settings }: Waiting, waitedSinceMs =
   return close(incident, { phase: "Withdrawn", outcome: "Stale", message, review }, nowMs);
 }
 
-/** A person's answer is a sign of life, too. */
+/** Returns when the incident becomes stale. The answer to an approval counts as a report. */
 export function staleAtMs({ incident, settings }: Omit<Waiting, "nowMs">, waitedSinceMs = 0): number {
   return Math.max(lastSeenMs(incident), waitedSinceMs) + staleAfterOf(incident, settings);
 }

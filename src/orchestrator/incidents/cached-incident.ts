@@ -6,13 +6,13 @@ import {
   withoutSignalTexts,
 } from "../../resources/index.ts";
 
-/** An incident whose series are left out, because they are many or large. It must be read before its status is written. */
+/** An incident without its series, because they are many or large. It must be read before its status is written. */
 interface PartialIncident extends RemediationRequest {
-  /** The version of the series that are left out. */
+  /** The version of the omitted series. */
   readonly cachedSeriesVersion: string;
 }
 
-/** The incident as the cache keeps it: every open one is in memory all the time. */
+/** Returns the incident as the cache keeps it, without large fields: every open incident is in memory. */
 export function toCachedIncident(incident: RemediationRequest): RemediationRequest {
   const cached = withoutSignalTexts(incident);
   if (hasSmallSeries(incident)) return cached;
@@ -24,7 +24,7 @@ export function isPartial(incident: RemediationRequest): incident is PartialInci
   return "cachedSeriesVersion" in incident;
 }
 
-/** The version of the series of an incident, whether it has them or not. */
+/** Returns the version of the series of an incident, whether it is partial or not. */
 export function knownSeriesVersion(incident: RemediationRequest): string {
   return isPartial(incident) ? incident.cachedSeriesVersion : seriesVersion(incident);
 }

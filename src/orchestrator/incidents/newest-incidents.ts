@@ -2,8 +2,8 @@ import { type Informer, type KeySource, objectKey } from "../../kube/index.ts";
 import { incidentNumber, type RemediationRequest } from "../../resources/index.ts";
 
 /**
- * The newest incident of each fingerprint. Kept up to date with each change, so that a flapping alert costs the same
- * however many incidents of it are kept: comparing all of them on each change made every turn dearer than the last.
+ * The newest incident of each fingerprint, updated with each change. So a flapping alert costs the same however many of its
+ * incidents are kept; comparing all of them on each change would cost more with every incident.
  */
 export class NewestIncidents {
   readonly #incidents: Informer<RemediationRequest, "target" | "fingerprint">;
@@ -24,7 +24,7 @@ export class NewestIncidents {
     return !newest || newest.uid === incident.metadata.uid || !isLater(newest, incidentRank(incident));
   }
 
-  /** The keys of incidents that have ceased to be the newest: from then on they may be removed one day. */
+  /** The keys of incidents that are no longer the newest: from then on their retention can end. */
   get superseded(): KeySource {
     return {
       synced: this.#incidents.synced,
@@ -44,7 +44,7 @@ export class NewestIncidents {
     if (known) for (const add of this.#listeners) add(known.key);
   }
 
-  /** Rare: the newest is kept, unless a person deletes it. */
+  /** Rare: the newest incident is kept, unless a person deletes it. */
   #remove({ metadata, spec }: RemediationRequest) {
     const { signalFingerprint } = spec;
     if (this.#newest.get(signalFingerprint)?.uid !== metadata.uid) return;

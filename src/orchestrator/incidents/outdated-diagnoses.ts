@@ -1,22 +1,21 @@
-/** What is known of the latest analysis of an incident. */
+/** The latest analysis of an incident. */
 export interface Analyzed {
   /** The change since which the diagnosis was outdated, when the analysis began; undefined if it was not. */
   readonly change: number | undefined;
   /** The version of the incident that was analyzed: see `analysisVersion`. */
   readonly version: string;
-  /** When it has to be repeated because facts of objects may be others by then. */
+  /** When it has to be repeated because facts of objects may have changed. */
   readonly recheckAtMs?: number | undefined;
 }
 
 /**
  * The incidents whose diagnosis, or lack of one, may be outdated: because rules or catalog changed, because this process has
- * not analyzed them yet, because their series are others than when they were analyzed, or because facts are to be read again.
- * Each is analyzed again once per change: replicas that have different rules for a while do not overwrite each other's
- * diagnoses again and again.
+ * not analyzed them yet, because their series changed since the analysis, or because facts have to be read again. Each is
+ * analyzed once per change: replicas with different rules do not overwrite each other's diagnoses again and again.
  */
 export class OutdatedDiagnoses {
   readonly #changes = new Map<string, number>();
-  /** The version that was analyzed; the empty one, which most incidents with a diagnosis have, needs no entry. */
+  /** The analyzed versions. The empty one, which most incidents with a diagnosis have, needs no entry. */
   readonly #versions = new Map<string, string>();
   readonly #recheckAtMs = new Map<string, number>();
   #latest = 0;
@@ -42,7 +41,7 @@ export class OutdatedDiagnoses {
     return isDue || this.#changes.has(key) || (this.#versions.get(key) ?? "") !== version;
   }
 
-  /** The incident is gone. */
+  /** Drops a deleted incident. */
   forget(key: string): void {
     this.#changes.delete(key);
     this.#versions.delete(key);

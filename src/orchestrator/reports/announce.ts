@@ -3,7 +3,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { OrchestratorMetrics } from "./metrics.ts";
 
-/** Tells people and metrics what happened. Never throws, and nothing waits for it. */
+/** Updates log and metrics. Never throws, and nothing waits for it. */
 export type Announce = (what: Announcement, incident: RemediationRequest) => void;
 
 export function announcer({ log, metrics }: { readonly log: Logger; readonly metrics: OrchestratorMetrics }): Announce {

@@ -39,8 +39,8 @@ export interface Decided {
 }
 
 /**
- * What was decided, with every check. Replicas that see the targets differently may decide otherwise about one version of
- * the incident, and only one of them can write that into it; whatever they do is on record all the same.
+ * Returns the event of a decision, with every check. Replicas that observe different states may decide differently about one
+ * version of the incident. Only one of them can write its decision into the status, but all are recorded.
  */
 export function decided(
   incident: RemediationRequest,
@@ -94,7 +94,7 @@ export function answered(
   });
 }
 
-/** The answer to an approval without an incident. */
+/** Returns the event of the answer to an approval without an incident. */
 export function answeredByHand(
   approval: RemediationApprovalRequest,
   status: RemediationApprovalRequestStatus,
@@ -131,7 +131,7 @@ function answerFacts(
   };
 }
 
-/** An operator cancelled it. */
+/** Returns the event of a cancellation by an operator. */
 export function cancelled(
   incident: RemediationRequest,
   { by, reason, blocks }: CancelRequest,
@@ -140,13 +140,13 @@ export function cancelled(
     nowMs,
   }: { readonly cancellersKnownSinceMs?: NameGuarantee | undefined; readonly nowMs: number },
 ): LedgerEvent {
-  // The annotation may be there from the beginning.
+  // The annotation may have been set when the incident was created.
   const signableSinceMs = Date.parse(incident.metadata.creationTimestamp ?? "");
   const verified = isVerifiedName(by, { knownSinceMs: cancellersKnownSinceMs, signableSinceMs });
   return event(incident, "incident.cancelled", iso(nowMs), { facts: { by, verified, reason, blocks } });
 }
 
-/** How it ended, as its status says. */
+/** Returns the event of the incident's end, from its status. */
 export function closed(incident: RemediationRequest): LedgerEvent {
   const { status } = incident;
   if (!status || !("outcome" in status)) throw new TypeError("only the end of an incident that is closed can be told");
@@ -177,7 +177,7 @@ export function deleted(incident: RemediationRequest, nowMs: number): LedgerEven
 }
 
 interface Told {
-  /** Tells events of one type apart. Without it what happens to an incident happens once. */
+  /** Distinguishes events of one type. Without it the event occurs once per incident. */
   readonly part?: string;
   readonly facts: Readonly<Record<string, Fact>>;
 }

@@ -3,7 +3,7 @@ import { type BlockReason, blockReasons, type RemediationRequest } from "../../r
 import type { Metrics } from "../../telemetry/index.ts";
 import { type Announcement, outcomes, verdicts } from "../action.ts";
 
-/** Counts what is announced. */
+/** Counts announcements. */
 export interface OrchestratorMetrics {
   count(what: Announcement): void;
 }

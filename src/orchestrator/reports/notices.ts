@@ -12,7 +12,7 @@ import {
 import { diagnosisOf } from "../statuses.ts";
 import { ownedBy } from "../targets/draft-execution.ts";
 
-// How a run ended is told by the executor, once for each. Here is only what it cannot know.
+// The executor creates the notice about the end of a run. These are the notices that it cannot create.
 
 interface Needed {
   readonly reason: BlockReason;
@@ -21,7 +21,7 @@ interface Needed {
   readonly earlierUid: string | undefined;
 }
 
-/** A person has to look. Told once for what is to be looked at, however many incidents wait for it. */
+/** A manual review is needed. Created once for its cause, however many incidents wait for it. */
 export function needsPerson(
   incident: RemediationRequest,
   { reason, message, nextStep, earlierUid }: Needed,
@@ -120,7 +120,7 @@ export function incidentClosed(incident: RemediationRequest): NotificationReques
   });
 }
 
-/** A person is asked. */
+/** An approval is requested. */
 export function approvalRequired(
   incident: RemediationRequest,
   approval: RemediationApprovalRequest,
@@ -140,7 +140,7 @@ export function approvalRequired(
   });
 }
 
-/** Everybody who shared the success of one execution, in one notice. */
+/** One notice for all incidents that shared the success of one execution. */
 export function sharedSuccess(
   execution: WorkflowExecution,
   followers: readonly RemediationRequest[],
@@ -168,7 +168,7 @@ export function sharedSuccess(
   };
 }
 
-/** A person's word, given on the incident, that trying again is safe. */
+/** Reads the annotation of the incident by which a person acknowledges that a retry is safe. */
 export function acknowledgementOn({ metadata }: RemediationRequest): { reason: string; by: string } | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();

@@ -4,9 +4,9 @@ import { isLasting, isVerifiedName, type NameGuarantee } from "../../policy/inde
 import { type AutomationPause, annotationKeys, automationPauses, pauseFinalizer } from "../../resources/index.ts";
 
 export interface PauseGuarantees {
-  /** Why names of those who end pauses can be trusted. */
+  /** Why the names of users who end pauses can be trusted. */
   readonly resumers: NameGuarantee | undefined;
-  /** The same for those who begin them: no policy compares these, because a tool may apply what a person has written. */
+  /** The same for users who start them: no admission policy compares these, because a tool may apply a person's manifest. */
   readonly requesters: NameGuarantee | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface PauseRecorder {
 }
 
 /**
- * Puts the beginning and the end of a pause into the ledger, whatever tool wrote them. The mark on the pause is written last:
+ * Records the start and the end of a pause in the ledger, whatever tool wrote them. The mark on the pause is written last:
  * after a crash, or by two replicas, the same events are recorded again under the same ids. A finalizer keeps a pause that is
  * deleted, which no longer has an effect, until its end is recorded.
  */
@@ -38,7 +38,7 @@ export async function recordPause(pause: AutomationPause, recorder: PauseRecorde
   await client.patch(automationPauses, refOf(pause), { merge: { metadata } }, { signal });
 }
 
-/** What has happened to a pause so far. */
+/** Returns the events of a pause so far. */
 function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuarantees): readonly LedgerEvent[] {
   const { metadata, spec, status } = pause;
   const deleted = deletedPauseEvent(pause);
@@ -57,7 +57,7 @@ function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuar
   return [started, pauseEvent(pause, "ended", iso(endedAt), facts)];
 }
 
-/** The end of a pause that was deleted while it lasted. Kubernetes does not say who deleted it. */
+/** Returns the end of a pause that was deleted while it was active. Kubernetes does not record who deleted it. */
 function deletedPauseEvent(pause: AutomationPause): LedgerEvent | undefined {
   const { deletionTimestamp, ...metadata } = pause.metadata;
   const deletedMs = Date.parse(deletionTimestamp ?? "");

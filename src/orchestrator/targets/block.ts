@@ -7,7 +7,7 @@ import { acknowledgementOn, incidentBlocked, needsPerson } from "../reports/noti
 import { blocked } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
-/** It has to wait. That is said once: in the ledger, in the status, and to a person if one is needed. */
+/** Blocks an incident. That is reported once: in the ledger, in the status, and by a notice if a person is needed. */
 export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision<Action> {
   const { nowMs, record } = view;
   const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
@@ -18,7 +18,7 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
       { do: "announce", what: { kind: "acknowledged", by: ack.by } },
     );
   }
-  // Before the incident shows it: from then on it lasts until it is acknowledged, whatever becomes of the incident.
+  // Written before the incident shows it: from then on it lasts until it is acknowledged, even without the incident.
   const ineffectiveUid = unmarkedIneffective(decision, view);
   if (ineffectiveUid !== undefined && record) {
     return act({ do: "mark-ineffective", record, executionUid: ineffectiveUid });
@@ -45,7 +45,7 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
   );
 }
 
-/** The latest success of a fix that does not last, if the record does not show that yet; also when another check blocks first. */
+/** Returns the latest success of an ineffective workflow that the record does not show yet, even if another check blocks. */
 function unmarkedIneffective({ checks }: Blocked, { record }: TargetView): string | undefined {
   for (const check of checks) {
     if (check.answer !== "blocks" || check.reason !== "Ineffective" || !check.earlier) continue;
@@ -58,7 +58,7 @@ function unmarkedIneffective({ checks }: Blocked, { record }: TargetView): strin
   return undefined;
 }
 
-/** For the same reason, until the same time. How long that is from now on changes with every look, and is no news. */
+/** Whether the block has the same reason and the same end. The remaining time changes always, and is ignored. */
 function isStillBlocked({ status }: RemediationRequest, decision: Blocked): boolean {
   if (status?.phase !== "Blocked") return false;
   const { reason, cause, until, holder, message } = status.block;
@@ -69,12 +69,12 @@ function isStillBlocked({ status }: RemediationRequest, decision: Blocked): bool
     sameTime(untilMs, decision.clearsAtMs) &&
     holder?.executionUid === decision.holder?.executionUid &&
     message.endsWith(decision.nextStep) &&
-    // Which problem stands in the way can change while the reason does not; no time is part of that message.
+    // The problem can change while the reason does not. This message contains no time.
     (reason !== "NoMatchingRule" || message.startsWith(decision.message))
   );
 }
 
-/** What the executor says of a skip is rounded up to seconds. */
+/** The executor rounds the times of a skip up to seconds. */
 function sameTime(one: number | undefined, other: number | undefined): boolean {
   return one === other || (one !== undefined && other !== undefined && Math.abs(one - other) < 1_000);
 }

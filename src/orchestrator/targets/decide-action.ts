@@ -14,7 +14,7 @@ import type { OrchestratorSettings } from "../settings.ts";
 import { diagnosisOf } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
-/** The policy's decision on whether an incident may have its target acted on now. */
+/** Asks the policy whether an incident may act on its target now. */
 export function decideAction(incident: RemediationRequest, view: TargetView): PolicyDecision {
   const { catalog, kinds, pauses, settings, nowMs, namespace, causesOf } = view;
   const diagnosis = diagnosisOf(incident);
@@ -27,8 +27,8 @@ export function decideAction(incident: RemediationRequest, view: TargetView): Po
 }
 
 /**
- * An incident stays Ineffective when the record is deleted. Only executors make records, so until then the execution to
- * acknowledge is read from the executions.
+ * An incident stays Ineffective when the record is deleted. Only executors create records, so until then the end to
+ * acknowledge is derived from the executions.
  */
 function withLatestSuccess(
   view: TargetView,
@@ -40,7 +40,7 @@ function withLatestSuccess(
   return { ...view, record: { status: { workflows: [{ workflowId, consecutiveFailures: 0, recentEnds }] } } };
 }
 
-/** Its success for an incident that is not acknowledged. */
+/** Returns the success of an execution of an incident, unless it is acknowledged. */
 function successFor({ metadata, status }: WorkflowExecution): readonly ExecutionEnd[] {
   const { annotations = {}, uid = "", name = "", namespace = "" } = metadata;
   const signalFingerprint = annotations[annotationKeys.signalFingerprint];
@@ -53,7 +53,7 @@ interface Recorded {
   readonly record: { readonly status?: RemediationTargetStatus } | undefined;
 }
 
-/** An execution that was not admitted yet, or whose end is not in the record yet, holds the target as far as we care. */
+/** Treats an execution that is not admitted yet, or whose end is not in the record yet, as the holder of the target. */
 function asHeld({
   record,
   executions,

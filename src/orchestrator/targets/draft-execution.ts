@@ -12,7 +12,7 @@ import {
 } from "../../resources/index.ts";
 import { diagnosisOf } from "../statuses.ts";
 
-/** The next execution for an incident. Its name follows from how many there were: creating it twice makes one. */
+/** Drafts the next execution of an incident. Its name derives from the number of earlier ones, so it is created once. */
 export function draftExecution(
   incident: RemediationRequest,
   { spec: entry }: RemediationWorkflow,
@@ -54,7 +54,7 @@ export function draftExecution(
   };
 }
 
-/** Deleting the incident deletes what was made for it. */
+/** The objects of an incident are deleted with it. */
 export function ownedBy({ metadata: { name = "", uid = "" } }: RemediationRequest) {
   return {
     apiVersion: remediationRequests.apiVersion,

@@ -22,7 +22,7 @@ import { decideAction } from "./decide-action.ts";
 import { draftExecution } from "./draft-execution.ts";
 import type { TargetView } from "./target-view.ts";
 
-/** Whether an incident is dealt with in its target's turn: it knows its target and waits, or follows an execution. */
+/** Whether an incident is routed with its target: it has a diagnosis and waits, or follows an execution. */
 export function hasTurn(incident: RemediationRequest): boolean {
   const { metadata, status } = incident;
   if (metadata.deletionTimestamp || cancelRequestOn(incident) || !status?.diagnosis) return false;
@@ -33,7 +33,7 @@ export function hasTurn(incident: RemediationRequest): boolean {
   );
 }
 
-/** The next step of an incident in its target's turn. Nothing here is exclusive: who may act is decided at admission. */
+/** Decides the next step of an incident that is routed with its target. Nothing here is exclusive: admission is. */
 export function route(incident: RemediationRequest, view: TargetView): Decision<Action> {
   if (!hasTurn(incident)) return nothing;
   const { follows } = incident.status ?? {};
@@ -41,9 +41,9 @@ export function route(incident: RemediationRequest, view: TargetView): Decision<
 
   const { nowMs, settings } = view;
   const own = ownExecutions(incident, view.executions);
-  // It is being removed: see `decide`.
+  // It is being deleted: see `decide`.
   if (lateExecution(incident, own)) return nothing;
-  // Made by us, or by somebody who died before writing it down.
+  // Created by this replica, or by one that died before it wrote the reference.
   const unknown = own.find((execution) => !isKnown(incident, execution) && !isOutnumbered(incident, execution));
   if (unknown) return act({ do: "set-status", status: executing(incident, unknown) });
 
@@ -55,7 +55,7 @@ export function route(incident: RemediationRequest, view: TargetView): Decision<
   return next.actions.length > 0 ? next : requeueAfter(Math.min(next.requeueAfterMs ?? staleMs, staleMs));
 }
 
-/** It shares a success; whatever else became of the execution, everything is decided again. */
+/** Shares the success of the followed execution. After any other end everything is decided again. */
 function followOn(
   incident: RemediationRequest,
   { name, uid }: { name: string; uid: string },
@@ -80,7 +80,7 @@ function followOn(
   }
 }
 
-/** Somebody is doing just that: nothing more has to be started. */
+/** Follows an execution of another incident that does the same: nothing has to be started. */
 function join(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
   const diagnosis = diagnosisOf(incident);
   const holderUid = view.record?.status?.holder?.executionUid;
@@ -98,7 +98,7 @@ function join(incident: RemediationRequest, view: TargetView): Decision<Action> 
   );
 }
 
-/** May it act now? */
+/** Asks the policy whether the incident may act now. */
 function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
   const { nowMs } = view;
   const decision = decideAction(incident, view);
@@ -115,9 +115,9 @@ function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
 }
 
 /**
- * The policy allows what executors refused a moment ago, again and again: they are configured otherwise, look at
- * something else, or find the execution invalid. Once is a race, and tried at once; more often it is tried ever more rarely. A time
- * that the executor named is waited for in any case.
+ * Returns the delay after executors refused what the policy allows: their configuration or state differs, or the execution
+ * is invalid. One refusal is a race and retried at once; after more the delay grows. A time that the executor named is
+ * waited for in any case.
  */
 function patienceMs(incident: RemediationRequest, view: TargetView): number {
   const own = ownExecutions(incident, view.executions).sort(byAge).reverse();
@@ -132,7 +132,7 @@ function patienceMs(incident: RemediationRequest, view: TargetView): number {
   return Math.max(untilMs, Date.parse(latestAt) + backoffOverMs);
 }
 
-/** Until when an executor refused it, as far as the record still shows what it refused it for; 0 if no time is known. */
+/** Returns until when an executor refused it, while the record still shows the cause; 0 if no time is known. */
 function refusedUntilMs({ spec, status }: WorkflowExecution, { record }: TargetView): number {
   if (status?.phase !== "Skipped" || status.skipDetails.reason !== "RecentlyRemediated") return 0;
   const { cause, cooldownRemaining, skippedAt, recentRemediation } = status.skipDetails;
@@ -146,7 +146,7 @@ function refusedUntilMs({ spec, status }: WorkflowExecution, { record }: TargetV
   return isOver ? 0 : Date.parse(skippedAt) + (parseDuration(cooldownRemaining) ?? 0);
 }
 
-/** When an executor refused to admit it; undefined if none did. */
+/** Returns when an executor refused to admit it; undefined if none did. */
 function refusedAt({ status }: WorkflowExecution): string | undefined {
   if (status?.phase === "Skipped") return status.skipDetails.skippedAt;
   // A status that another program wrote may lack the details.
@@ -154,7 +154,7 @@ function refusedAt({ status }: WorkflowExecution): string | undefined {
   return isInvalid ? status.completionTime : undefined;
 }
 
-/** Asks a person first, if the workflow says so and nobody has agreed yet. */
+/** Requests an approval first, if the workflow requires one and there is none yet. */
 function approve(
   incident: RemediationRequest,
   decision: PolicyDecision,
@@ -179,7 +179,7 @@ function approve(
   );
 }
 
-/** The next look finds the execution, and writes down that it is the incident's. */
+/** Creates an execution. The next decision finds it, and writes its reference into the incident. */
 function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
   const { nowMs, catalog } = view;
   const entry = catalog.find(diagnosisOf(incident).workflowId);
@@ -196,7 +196,7 @@ function start(incident: RemediationRequest, decision: PolicyDecision, view: Tar
   );
 }
 
-/** One question for each run: an execution that was skipped has not used up the answer. */
+/** Returns the name of the approval for the next run. A skipped execution has not used its approval. */
 export function approvalNameFor(incident: RemediationRequest, view: TargetView): string {
   const own = ownExecutions(incident, view.executions);
   const skipped = own.filter(({ status }) => status?.phase === "Skipped").length;
@@ -205,7 +205,7 @@ export function approvalNameFor(incident: RemediationRequest, view: TargetView):
   return approvalName(incident, known - skipped + 1, version);
 }
 
-/** When a person agreed to it; 0 if nobody was asked. */
+/** Returns when a person approved it; 0 if no approval was requested. */
 function answerMs(incident: RemediationRequest, view: TargetView): number {
   return Date.parse(view.approvals.get(approvalNameFor(incident, view))?.status?.decidedAt ?? "") || 0;
 }

@@ -9,21 +9,21 @@ import type {
 } from "../../resources/index.ts";
 import type { OrchestratorSettings } from "../settings.ts";
 
-/** One target, and all that a decision to act on it depends on. */
+/** One target and the state that decisions about it depend on. */
 export interface TargetView {
-  /** The API server's clock, read before anything else was. */
+  /** The API server's clock, read before everything else. */
   readonly nowMs: number;
   /** The target's namespace, if its kind has one. */
   readonly namespace: string | undefined;
   readonly record: RemediationTarget | undefined;
-  /** All on this target, whoever made them. */
+  /** All executions on this target, including those of other incidents. */
   readonly executions: readonly WorkflowExecution[];
   readonly pauses: readonly Pause[];
   readonly catalog: Catalog;
   readonly kinds: Kinds;
-  /** The open incidents of its cause that an incident has to wait for. */
+  /** Returns the open incidents of its cause that an incident has to wait for. */
   readonly causesOf: (incident: RemediationRequest) => readonly OpenCause[];
-  /** Questions by name, as far as they were looked up. */
+  /** The approvals that were read, by name. */
   readonly approvals: ReadonlyMap<string, RemediationApprovalRequest>;
   readonly settings: OrchestratorSettings;
 }

@@ -19,9 +19,9 @@ export interface TargetDeps extends Deps {
 }
 
 /**
- * The turn of one target: everybody who waits for it is decided about, oldest first. The lock keeps replicas from deciding
- * about the same target at once, which would make executions that are skipped; what is admitted does not depend on it.
- * Returns in how many milliseconds to look again, if nothing happens before.
+ * Routes all incidents that wait for one target, oldest first. The lock keeps replicas from deciding about the same target at
+ * once, which would create executions that are skipped; admission does not depend on it. Returns in how many milliseconds to
+ * reconcile again, unless an event arrives before.
  */
 export async function reconcileTarget(
   hash: string,
@@ -43,19 +43,19 @@ async function decideWaiting(hash: string, deps: TargetDeps, signal: AbortSignal
   const { target } = diagnosisOf(first);
   const glance = glanceAt(hash, waiting, caches);
   const turns = waiting.map((incident) => route(incident, glance));
-  // Nothing to do as far as the caches know; what they do not know yet is an event.
+  // The caches show nothing to do. A change that they do not show yet arrives as an event.
   if (turns.every(({ actions }) => actions.length === 0))
     return soonest(...turns.map(({ requeueAfterMs }) => requeueAfterMs));
 
   await using lease = await acquireShortly(target, locks, signal);
-  // Awaited here, so that the lock is held until all is decided.
+  // Awaited here, so that the lock is held until all incidents are routed.
   return await takeTurns(hash, target, deps, lease, signal);
 }
 
-/** The longest wait for a target's lock. Its holder may have died, and no outcome depends on the lock. */
+/** The maximum wait for a target's lock. Its holder may have died, and no outcome depends on the lock. */
 const maxLockWaitMs = 2_000;
 
-/** The lock of a target; undefined if it is not granted in time. */
+/** Acquires the lock of a target; returns undefined if it is not granted in time. */
 async function acquireShortly(target: string, locks: Locks, signal: AbortSignal): Promise<Lease | undefined> {
   try {
     const options = { purpose: `decide about ${target}`, signal, waitMs: maxLockWaitMs };
@@ -80,7 +80,7 @@ async function takeTurns(hash: string, target: string, deps: TargetDeps, lease: 
       view = { ...view, executions: [...view.executions, ...took.created] };
       looks.push(took.requeueAfterMs);
     } catch (error) {
-      // One incident that cannot be decided about does not hold up the others.
+      // An incident whose routing fails does not block the others.
       if (signal.aborted) throw error;
       failures.push(error);
     }
@@ -116,7 +116,7 @@ async function takeTurn(cached: RemediationRequest, view: TargetView, deps: Deps
   return { created: turn.created, requeueAfterMs: inMs };
 }
 
-/** What people answered is read from the server: nothing is started on the word of a cache. */
+/** Reads the approval from the server: a cached one must not start an execution. */
 async function withApproval(
   incident: RemediationRequest,
   view: TargetView,
@@ -130,7 +130,7 @@ async function withApproval(
   return { ...view, approvals: approval ? new Map([[name, approval]]) : new Map() };
 }
 
-/** One notice for all who share a success, before they go their own ways: nobody can join them any more. */
+/** Creates one notice for all incidents that share a success, before they are verified: no further one can join them. */
 async function tellOfFollowers(
   { executions }: TargetView,
   waiting: readonly RemediationRequest[],
@@ -143,7 +143,7 @@ async function tellOfFollowers(
     if (execution.status?.phase !== "Completed" || !followed.has(uid)) continue;
     const { items } = await caches.client.list(remediationRequests, {}, { signal });
     const followers = items.filter(({ status }) => status?.follows?.uid === uid).sort(byAge);
-    // All were cut loose meanwhile.
+    // All followers were released meanwhile.
     if (followers.length === 0) continue;
     await caches.client.create(notificationRequests, sharedSuccess(execution, followers), { signal });
   }
