@@ -23,7 +23,7 @@ export const stageMutants = [
     ["keeps a run whose target is lost", 'return "TargetLost";', "return undefined;"],
     ["never times out", 'snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined', "undefined"],
   ]),
-  ...mutantsOf({ file: "src/executor/retention.ts", suite: "src/executor/retention.test.ts" }, [
+  ...mutantsOf({ file: "src/executor/endings/retention.ts", suite: "src/executor/endings/retention.test.ts" }, [
     ["removes the record of a held target", "if (status?.holder || ends", "if (ends"],
     ["removes executions that an incident owns", "if (metadata.ownerReferences?.length) return undefined;", ""],
     ["removes an execution that its cooldown needs", "history ? Math.max(untilMs,", "!history ? Math.max(untilMs,"],
@@ -50,7 +50,7 @@ export const stageMutants = [
       "settings.ineffective.withinMs)",
     ],
   ]),
-  ...mutantsOf({ file: "src/orchestrator/route.ts", suite: "src/orchestrator/route.test.ts" }, [
+  ...mutantsOf({ file: "src/orchestrator/targets/route.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
     [
       "routes a cancelled incident",
       "metadata.deletionTimestamp || cancelRequestOn(incident) ||",
@@ -109,8 +109,8 @@ export const stageMutants = [
     ],
     [
       "removes a notice too early",
-      'leftMs > 0 ? { do: "wait", ms: leftMs } : { do: "remove" }',
-      'leftMs < 0 ? { do: "wait", ms: leftMs } : { do: "remove" }',
+      'leftMs > 0 ? requeueAfter(leftMs) : act({ do: "remove" })',
+      'leftMs < 0 ? requeueAfter(leftMs) : act({ do: "remove" })',
     ],
   ]),
   ...mutantsOf({ file: "src/notify/route.ts", suite: "src/notify/route.test.ts" }, [
