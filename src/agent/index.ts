@@ -6,7 +6,6 @@ export { type JobCoderOptions, jobCoder } from "./coder/job/job-coder.ts";
 export { isolationGaps } from "./coder/local/isolation-gaps.ts";
 export { type CoderLimits, type LocalCoderOptions, openLocalCoder } from "./coder/local/local-coder.ts";
 export { type Agent, type AgentOptions, startAgent } from "./controller.ts";
-export { checkPatch } from "./git/check-patch.ts";
 export { type GitWorkshopOptions, gitWorkshop } from "./git/git-workshop.ts";
 export type * from "./git/workshop.ts";
 export type * from "./gitlab/gitlab.ts";
@@ -17,6 +16,6 @@ export { type GitLabPollerOptions, pollAll, pollGitLab } from "./polling/gitlab-
 export type { IssueSource } from "./polling/issue-poll.ts";
 export { type JiraPollerOptions, pollJira } from "./polling/jira-poller.ts";
 export { type PollMetrics, pollMetrics } from "./polling/poll-metrics.ts";
-export { isRemoteError, RemoteError, type RemoteErrorKind } from "./remote-error.ts";
+export { RemoteError, type RemoteErrorKind } from "./remote-error.ts";
 export { positionOf } from "./review/positions.ts";
 export type { Redact } from "./work/redacted.ts";

@@ -1,6 +1,6 @@
 export { markUnreadable } from "./catalog/mark-unreadable.ts";
 export { type CatalogReading, readCatalog } from "./catalog/read-catalog.ts";
-export { readWorkflowFile, type WorkflowFile, type WorkflowReading } from "./catalog/read-workflow-file.ts";
+export type { WorkflowFile, WorkflowReading } from "./catalog/read-workflow-file.ts";
 export { type CatalogStep, storeCatalog } from "./catalog/store-catalog.ts";
 export type { Engine, PreparedRun, RunFailure, RunOrder, RunProgress, RunState } from "./engine.ts";
 export { jobEngine } from "./job/job-engine.ts";

@@ -1,7 +1,7 @@
 export type { Admission } from "./admission.ts";
 export { type FileOccurrenceLogOptions, openFileOccurrenceLog } from "./file/file-occurrence-log.ts";
 export { type Gateway, type GatewayOptions, type GatewaySettings, startGateway } from "./gateway.ts";
-export { GatewayError, type GatewayErrorCode } from "./gateway-error.ts";
+export type { GatewayErrorCode } from "./gateway-error.ts";
 export { type Certificate, openCertificate } from "./http/certificate.ts";
 export { Senders, type SendersOptions } from "./http/senders.ts";
 export {

@@ -28,7 +28,6 @@ export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
 export { nameHash } from "./name-hash.ts";
 export { namespaces } from "./namespace.ts";
 export {
-  exactly,
   type KubeObject,
   type ObjectMeta,
   type ObjectRef,
@@ -76,7 +75,6 @@ export {
   soonest,
   stalledCondition,
   type WorkOutcome,
-  WorkQueue,
   type WorkQueueOptions,
   writeStatus,
 } from "./runtime/index.ts";

@@ -1,7 +1,6 @@
 export { type Checkpoint, readCheckpoint, type SignedCheckpoint } from "./checkpoints/checkpoint.ts";
 export {
   generateKeyFiles,
-  KeyError,
   parseSigningKey,
   readSigningKey,
   readTrustedKeys,
@@ -19,7 +18,6 @@ export { type SqliteStoreOptions, sqliteStore } from "./database/sqlite/sqlite-s
 export { verifyDatabase } from "./database/verify-database.ts";
 export { verifyHandOver } from "./database/verify-hand-over.ts";
 export { type EventFilter, isWanted, listSubjects } from "./event-filter.ts";
-export { largestEventBytes } from "./event-text.ts";
 export type { ChainProblem, ProblemKind } from "./file/chain.ts";
 export { type FileLedger, type FileLedgerOptions, openFileLedger } from "./file/file-ledger.ts";
 export type { JournalLimits } from "./file/journal.ts";

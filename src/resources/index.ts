@@ -36,7 +36,6 @@ export {
   type CrdVersion,
   type CustomResourceDefinition,
   crdOf,
-  customKindsOf,
   customResourceDefinitions,
 } from "./crd.ts";
 export type { Kind, PrinterColumn } from "./define-kind.ts";
@@ -53,7 +52,7 @@ export {
   type UsedApproval,
 } from "./fields.ts";
 export { ineffectiveExecutions } from "./ineffective-executions.ts";
-export { type CrdStep, crdsToInstall, installCrds } from "./install.ts";
+export { type CrdStep, installCrds } from "./install.ts";
 export { kindsFrom, kindsIn } from "./kinds-in.ts";
 export {
   annotationKeys,
@@ -77,7 +76,7 @@ export {
 } from "./notification-request.ts";
 export { type ObjectFacts, objectFacts } from "./object-facts.ts";
 export { type Reading, read } from "./reading.ts";
-export { redacted, redactParameters, redactValues } from "./redact-parameters.ts";
+export { redactParameters, redactValues } from "./redact-parameters.ts";
 export {
   type ApprovalDecision,
   type RemediationApprovalRequest,

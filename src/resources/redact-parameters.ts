@@ -2,7 +2,7 @@ import type { ParameterValue } from "./fields.ts";
 import type { RemediationWorkflow } from "./remediation-workflow.ts";
 
 /** Replaces a secret value in permanent records. */
-export const redacted = "[redacted]";
+const redacted = "[redacted]";
 
 /**
  * Parameters for permanent records: secret values are replaced. A parameter is secret by its catalog entry or by

@@ -1,5 +1,4 @@
 export { claimKeys } from "./claim-keys.ts";
-export { parseDirective } from "./directive.ts";
 export { draftTask, type TaskDraft } from "./draft-task.ts";
 export { type IgnoredReport, reportIgnoredEvent, taskFacts, taskReceivedEvent } from "./ledger-events.ts";
 export type {

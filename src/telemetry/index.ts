@@ -16,5 +16,5 @@ export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
 export { toPrintable } from "./printable.ts";
 export { type PromMetrics, promMetrics } from "./prom-metrics.ts";
 export { redactingLogger } from "./redacting-logger.ts";
-export { isSecretName, withoutCredentials } from "./without-credentials.ts";
+export { isSecretName } from "./without-credentials.ts";
 export { findSecret, withoutSecrets } from "./without-secrets.ts";

@@ -14,7 +14,7 @@ export interface SigningKey extends TrustedKey {
 }
 
 /** A key cannot be used. The message never contains the key. */
-export class KeyError extends Error {
+class KeyError extends Error {
   override readonly name = "KeyError";
 }
 
