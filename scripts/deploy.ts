@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
 import { agentManifests, grafanaDashboard, manifests, prometheusRules } from "../src/manifests/index.ts";
-import { crdOf, resourceKinds } from "../src/resources/index.ts";
+import { resourceKinds, toCrd } from "../src/resources/index.ts";
 
 // npx tsx scripts/deploy.ts           writes deploy
 // npx tsx scripts/deploy.ts --check   fails if a file there is not what would be written
@@ -10,7 +10,7 @@ const header = "# Written by scripts/deploy.ts from src. Change it there, then r
 
 /** Every file of deploy and what belongs in it. */
 function deployFiles(): ReadonlyMap<string, string> {
-  const crds = resourceKinds.map((kind): [string, string] => [`crds/${kebab(kind.kind)}.yaml`, yamlOf(crdOf(kind))]);
+  const crds = resourceKinds.map((kind): [string, string] => [`crds/${kebab(kind.kind)}.yaml`, yamlOf(toCrd(kind))]);
   const parts = [...manifests()].map(([name, objects]): [string, string] => [
     `${name}.yaml`,
     objects.map(yamlOf).join("---\n"),

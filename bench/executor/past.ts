@@ -1,4 +1,4 @@
-import { deeplyFrozen } from "../../src/apiserver/json/json.ts";
+import { deepFreeze } from "../../src/apiserver/json/json.ts";
 import type { ObjectStore, WriteDecision } from "../../src/apiserver/object-store.ts";
 
 /** Puts the i-th execution that is long over into the store, as the executor leaves them. */
@@ -6,7 +6,7 @@ export function putPast(store: ObjectStore, i: number, target: string, targetHas
   const name = `past-${i}`;
   const key = { resource: "workflowexecutions.kubernaut.ai", namespace: "default", name };
   return store.write(key, (_, revision): WriteDecision<number> => {
-    const object = deeplyFrozen(pastExecution({ name, i, revision, target, targetHash }));
+    const object = deepFreeze(pastExecution({ name, i, revision, target, targetHash }));
     return { do: "put", object, json: JSON.stringify(object), result: revision };
   });
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { frozenJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { tektonEngine } from "../../src/engines/index.ts";
@@ -43,7 +43,7 @@ export interface Workbench {
 
 export async function openWorkbench(folder: string): Promise<Workbench> {
   const random = systemRandom();
-  const store = await openLogStore({ directory: join(folder, "objects"), parse: frozenJson, clock });
+  const store = await openLogStore({ directory: join(folder, "objects"), parse: freezeJson, clock });
   const api = await openApi({ store, clock, random });
   const client = embeddedClient(api);
   for (const name of ["default", executionNamespace]) {

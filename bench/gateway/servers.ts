@@ -70,7 +70,7 @@ export async function gatewayOn({ client, locks, ledger, folder }: Grounds) {
   await gateway.ready;
   const server = await serveGateway({
     gateway,
-    senders: new Senders({ fixed: `bench ${token}`, readFile: undefined, clock, trouble: console.error }),
+    senders: new Senders({ fixed: `bench ${token}`, readFile: undefined, clock, onProblem: console.error }),
     routes: [{ path, reader: alertmanager, retries429: false }],
     listen: { host: "127.0.0.1", port: 0 },
     limits: { bodyBytes: 1024 * 1024, signalsPerSecond: 1_000_000_000, signalsPerRequest: 1_000_000 },

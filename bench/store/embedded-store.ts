@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { frozenJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";
@@ -25,7 +25,7 @@ const objects = 100_000;
 export async function measureStore(folder: string, plan: Plan): Promise<Measured> {
   const directory = mkdtempSync(join(folder, "store-"));
   try {
-    const store = await openLogStore({ directory, parse: frozenJson, clock: systemClock() });
+    const store = await openLogStore({ directory, parse: freezeJson, clock: systemClock() });
     const written = await creates(store, folder, plan.creates);
     await fill(store, written.created);
     const read = gets(store, objects, plan.gets);

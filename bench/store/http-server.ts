@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { embeddedClient, frozenJson, openLogStore, serveApi } from "../../src/apiserver/index.ts";
+import { embeddedClient, freezeJson, openLogStore, serveApi } from "../../src/apiserver/index.ts";
 import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { type KubeClient, namespaces, type ResourceType } from "../../src/kube/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
@@ -22,7 +22,7 @@ const watchers = 100;
 export async function measureHttp(folder: string, { http: plan }: Plan): Promise<Measured> {
   const directory = mkdtempSync(join(folder, "http-"));
   const parts = { clock: systemClock(), random: systemRandom() };
-  const store = await openLogStore({ directory, parse: frozenJson, clock: parts.clock });
+  const store = await openLogStore({ directory, parse: freezeJson, clock: parts.clock });
   const served = await serveApi({ ...parts, store, tokens: { admin: token }, acceptPlainTokens: true });
   const client = embeddedClient(served.api);
   const clients = new Clients();

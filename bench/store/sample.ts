@@ -1,4 +1,4 @@
-import { deeplyFrozen } from "../../src/apiserver/json/json.ts";
+import { deepFreeze } from "../../src/apiserver/json/json.ts";
 import type { ObjectKey, ObjectStore, WriteDecision } from "../../src/apiserver/object-store.ts";
 import type { KubeObject } from "../../src/kube/index.ts";
 
@@ -79,5 +79,5 @@ export function sample(i: number, { namespace, name }: ObjectKey, revision: numb
       ],
     },
   };
-  return deeplyFrozen(object);
+  return deepFreeze(object);
 }

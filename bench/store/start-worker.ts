@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { frozenJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { machineMs } from "../locks/machine-time.ts";
@@ -26,7 +26,7 @@ process.send?.(await look(directory), () => process.disconnect());
 async function look(directory: string): Promise<Started> {
   const bareRssMb = rssMb();
   const openedAt = machineMs();
-  const store = await openLogStore({ directory, parse: frozenJson, clock: systemClock() });
+  const store = await openLogStore({ directory, parse: freezeJson, clock: systemClock() });
   const startSeconds = secondsSince(openedAt);
   const atStart = rssMb();
 

@@ -1,6 +1,6 @@
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import type { Paused } from "../policy/index.ts";
-import { type CodingTask, type CodingTaskStatus, cancelRequestOn } from "../resources/index.ts";
+import { type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
 import { taskFacts, taskReceivedEvent } from "../tasks/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
@@ -82,7 +82,7 @@ function endedEvent(task: CodingTask, status: CodingTaskStatus): LedgerEvent {
   const at = "completionTime" in status ? status.completionTime : "";
   const reason = reasonOf(status);
   const id = `${task.metadata.uid}/task.ended/${phase}`;
-  const request = phase === "Cancelled" ? cancelRequestOn(task) : undefined;
+  const request = phase === "Cancelled" ? readCancelRequest(task) : undefined;
   const cancelled = request ? { cancelled_by: request.by } : {};
   return { id, type: "task.ended", at, facts: { ...taskFacts(task), phase, message, ...reason, ...cancelled } };
 }

@@ -1,5 +1,5 @@
 import { type Paused, taskPause } from "../policy/index.ts";
-import { begunAt, type CodingTask, type CodingTaskStatus, cancelRequestOn } from "../resources/index.ts";
+import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
 import { inOrder, isClosed, isWriting, type Snapshot } from "./snapshot.ts";
 import { cancelled, isWaitingForPause, waitingAfterPause, waitingForPause, waitingInLine } from "./statuses.ts";
 
@@ -49,7 +49,7 @@ export function decide(snapshot: Snapshot): Decision {
 
 /** Returns who cancelled the task, and why. */
 export function cancelRequest(task: CodingTask): string | undefined {
-  const request = cancelRequestOn(task);
+  const request = readCancelRequest(task);
   if (!request) return undefined;
   const { by, reason } = request;
   return by === "unknown" ? reason : `${by}: ${reason}`;

@@ -36,7 +36,7 @@ describe("the embedded client", () => {
     expect(client.serverNowMs()).toBe(clock.wallMs());
   });
 
-  it("says on a watch once a minute that it is alive, and how far it has come", async () => {
+  it("sends a bookmark with its position on a watch once a minute", async () => {
     const clock = new ManualClock();
     const client = await fresh({ clock });
     const { resourceVersion } = await client.list(leases, {});
@@ -55,7 +55,7 @@ describe("the embedded client", () => {
     await expect(creation).rejects.toMatchObject({ code: "invalid", message: 'namespaces "nowhere" not found' });
   });
 
-  it("refuses a kind that the server does not know", async () => {
+  it("rejects a kind that the server does not serve", async () => {
     const client = await fresh();
 
     await expect(client.list(contractSamples)).rejects.toMatchObject({ code: "invalid" });
@@ -75,7 +75,7 @@ describe("the embedded client", () => {
     ["patch", (client: KubeClient) => client.patch(leases, at("a"), { merge: {} })],
     ["delete", (client: KubeClient) => client.delete(leases, at("a"))],
     ["watch", (client: KubeClient) => firstEvent(client, "100")],
-  ])("names what is missing when it is not allowed to %s", async (forbidden, attempt) => {
+  ])("names the missing permission when it is not allowed to %s", async (forbidden, attempt) => {
     const client = await fresh({ allows: ({ verb }) => verb !== forbidden });
 
     await expect(attempt(client)).rejects.toMatchObject({

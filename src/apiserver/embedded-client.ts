@@ -24,7 +24,7 @@ import { patchObject } from "./api/patch.ts";
 import type { Resource } from "./api/resource.ts";
 import { pluralTitle, StatusError } from "./api/status-error.ts";
 import { updateObject } from "./api/update.ts";
-import { draftOf } from "./json/json.ts";
+import { toDraft } from "./json/json.ts";
 import { watchEvents } from "./watch-events.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
@@ -166,7 +166,7 @@ function namespaceOf({ namespaced, plural }: Resource, { namespace }: Partial<Ob
 
 /** A copy of our own, with the type that the caller may leave out. */
 function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): object {
-  return { apiVersion, kind, ...draftOf(object) };
+  return { apiVersion, kind, ...toDraft(object) };
 }
 
 type Outcome =

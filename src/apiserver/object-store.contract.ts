@@ -43,7 +43,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         );
       });
 
-      it("lists by namespace and name, whatever the order of writing", async () => {
+      it("lists by namespace and name, regardless of the order of writes", async () => {
         for (const key of [pod("b", "x"), pod("a-b", "y"), pod("a", "z"), pod("a", "y-1"), pod("a", "y")])
           await put(key);
 
@@ -61,7 +61,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(names(store.list("pods", "c"))).toEqual([]);
       });
 
-      it("lists a moment: what changes while somebody reads it does not show", async () => {
+      it("lists one moment: changes during the iteration are not visible", async () => {
         for (const name of ["a", "b", "c"]) await put(pod("a", name), { size: 1 });
 
         const listed = store.list("pods");
@@ -101,7 +101,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(store.revision).toBe(revisions.at(-1));
       });
 
-      it("shows each decision what the one before it did, answered or not", async () => {
+      it("passes each decision the result of the previous one, durable or not", async () => {
         const seen: (number | undefined)[] = [];
         const add = () =>
           store.write(pod("a", "x"), (current, revision) => {
@@ -137,7 +137,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(await put(pod("a", "x"))).toBe(before + 1);
       });
 
-      it("rejects with what the decision throws, and changes nothing", async () => {
+      it("rejects with the error of the decision, and changes nothing", async () => {
         const before = store.revision;
         const refusal = new Error("not like this");
 
@@ -169,17 +169,17 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
     });
 
     describe("watching", () => {
-      it("tells every change of its resource, in order, each once", async () => {
+      it("delivers every change of its resource, in order, each once", async () => {
         const { changes } = watch("pods", store.revision);
 
         await Promise.all([put(pod("a", "x"), { size: 1 }), put({ resource: "nodes", namespace: "", name: "n" })]);
         await Promise.all([put(pod("a", "x"), { size: 2 }), put(pod("b", "y")), remove(pod("a", "x"))]);
 
-        expect(changes.map(told)).toEqual(["put a/x", "put a/x", "put b/y", "delete a/x"]);
+        expect(changes.map(toText)).toEqual(["put a/x", "put a/x", "put b/y", "delete a/x"]);
         expect(changes.map(({ previous }) => sizeOf(previous))).toEqual([undefined, 1, undefined, 2]);
       });
 
-      it("tells first what happened since the revision it starts from", async () => {
+      it("delivers first the changes since its start revision", async () => {
         await put(pod("a", "x"));
         const revision = await put(pod("a", "y"));
         await put(pod("a", "z"));
@@ -188,10 +188,10 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         const { changes } = watch("pods", revision);
         await put(pod("a", "v"));
 
-        expect(changes.map(told)).toEqual(["put a/z", "delete a/x", "put a/v"]);
+        expect(changes.map(toText)).toEqual(["put a/z", "delete a/x", "put a/v"]);
       });
 
-      it("tells a deletion with the object as it was last, and the revision of its end", async () => {
+      it("delivers a deletion with the last object and the revision of the deletion", async () => {
         const { changes } = watch("pods", store.revision);
         await put(pod("a", "x"), { size: 1 });
 
@@ -203,7 +203,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(JSON.parse(entry.json)).toEqual(entry.object);
       });
 
-      it("tells nothing that a reader does not see yet", async () => {
+      it("delivers nothing that readers cannot read yet", async () => {
         const seen: boolean[] = [];
         store.watch("pods", store.revision, ({ entry, key }) => {
           seen.push(store.revision >= entry.revision && store.get(key.resource, key.namespace, key.name) !== undefined);
@@ -214,15 +214,15 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(seen).toEqual([true, true, true]);
       });
 
-      it("has told the watchers when it answers the writer", async () => {
+      it("notifies watchers before the write resolves", async () => {
         const { changes } = watch("pods", store.revision);
 
         await put(pod("a", "x"));
 
-        expect(changes.map(told)).toEqual(["put a/x"]);
+        expect(changes.map(toText)).toEqual(["put a/x"]);
       });
 
-      it("tells no more after stop", async () => {
+      it("delivers nothing after stop", async () => {
         const { changes, stop } = watch("pods", store.revision);
         await put(pod("a", "x"));
 
@@ -230,10 +230,10 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         stop();
         await put(pod("a", "y"));
 
-        expect(changes.map(told)).toEqual(["put a/x"]);
+        expect(changes.map(toText)).toEqual(["put a/x"]);
       });
 
-      it("can be stopped and begun by a watcher that is being told", async () => {
+      it("can be stopped and started inside a watcher's callback", async () => {
         const later: Change[] = [];
         const first: Change[] = [];
         const watcher = store.watch("pods", store.revision, (change) => {
@@ -245,8 +245,8 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         await Promise.all([put(pod("a", "x")), put(pod("a", "y"))]);
         await put(pod("a", "z"));
 
-        expect(first.map(told)).toEqual(["put a/x"]);
-        expect(later.map(told)).toEqual(["put a/y", "put a/z"]);
+        expect(first.map(toText)).toEqual(["put a/x"]);
+        expect(later.map(toText)).toEqual(["put a/y", "put a/z"]);
       });
 
       it("waits for revisions that are still to come", async () => {
@@ -255,7 +255,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         await put(pod("a", "x"));
         await put(pod("a", "y"));
 
-        expect(changes.map(told)).toEqual(["put a/y"]);
+        expect(changes.map(toText)).toEqual(["put a/y"]);
       });
     });
 
@@ -271,25 +271,25 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(names(store.list("pods"))).toEqual(["x", "y"]);
       });
 
-      it("leaves what came after it to be watched", async () => {
+      it("keeps later changes for watches", async () => {
         const first = await put(pod("a", "x"));
         await put(pod("a", "y"));
 
         store.compact(first);
 
-        expect(watch("pods", first).changes.map(told)).toEqual(["put a/y"]);
+        expect(watch("pods", first).changes.map(toText)).toEqual(["put a/y"]);
       });
 
-      it("does not disturb those who watch", async () => {
+      it("does not disturb current watches", async () => {
         const { changes } = watch("pods", store.revision);
         store.compact(await put(pod("a", "x")));
 
         await put(pod("a", "y"));
 
-        expect(changes.map(told)).toEqual(["put a/x", "put a/y"]);
+        expect(changes.map(toText)).toEqual(["put a/x", "put a/y"]);
       });
 
-      it("never goes back, nor beyond what has happened", async () => {
+      it("never goes back, nor beyond the newest revision", async () => {
         const revision = await put(pod("a", "x"));
 
         store.compact(revision + 100);
@@ -342,6 +342,6 @@ function sizeOf(entry: Entry | undefined): number | undefined {
   return (entry?.object as { size?: number } | undefined)?.size;
 }
 
-function told({ do: kind, key }: Change): string {
+function toText({ do: kind, key }: Change): string {
   return `${kind} ${key.namespace}/${key.name}`;
 }

@@ -44,7 +44,7 @@ class VolatileStore implements ObjectStore {
     this.revision = revision;
     const entry = { key, object: decision.object, json: decision.json, revision };
     this.#collection(key.resource).apply(keyText(key.namespace, key.name), decision.do === "put" ? entry : undefined);
-    this.#tell({ do: decision.do, key, entry, previous });
+    this.#notify({ do: decision.do, key, entry, previous });
     return decision.result;
   }
 
@@ -79,7 +79,7 @@ class VolatileStore implements ObjectStore {
     return collection;
   }
 
-  #tell(change: Change) {
+  #notify(change: Change) {
     this.#history.push(change);
     if (this.#history.length > 2 * this.#keptChanges) {
       this.compact(this.#history[this.#history.length - this.#keptChanges - 1]?.entry.revision ?? 0);

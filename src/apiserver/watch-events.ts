@@ -16,13 +16,15 @@ export function watchEvents(api: Api, resource: Resource, options: WatchOptions,
     ended = true;
     wake();
   };
-  function tell(event: WatchEvent<KubeObject>) {
+  function deliver(event: WatchEvent<KubeObject>) {
     unread.push(event);
     if (unread.length > maxUnread) end();
     wake();
   }
-  const watch = watchObjects(api, resource, options, ({ type, entry }) => tell({ type, object: entry.object }));
-  const stopBookmarks = regularly(api, () => tell({ type: "BOOKMARK", resourceVersion: String(api.store.revision) }));
+  const watch = watchObjects(api, resource, options, ({ type, entry }) => deliver({ type, object: entry.object }));
+  const stopBookmarks = regularly(api, () =>
+    deliver({ type: "BOOKMARK", resourceVersion: String(api.store.revision) }),
+  );
   signal?.addEventListener("abort", end, { once: true });
   unread.push(...watch.initial.map(({ object }) => ({ type: "ADDED" as const, object })));
 

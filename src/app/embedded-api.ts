@@ -3,7 +3,7 @@ import { join } from "node:path";
 import {
   adminName,
   embeddedClient,
-  frozenJson,
+  freezeJson,
   kubeconfigFor,
   openFileSpill,
   openLogStore,
@@ -55,7 +55,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
   await makeDataDirectory(directory);
   const store = await openLogStore({
     directory: join(directory, "objects"),
-    parse: frozenJson,
+    parse: freezeJson,
     openSpill: (directory) => openFileSpill(directory, { log }),
     clock,
     log,

@@ -7,8 +7,8 @@ import {
   objectFacts,
   parseTarget,
   type RemediationRequestSpec,
-  resourceTypeOf,
-  targetOfObject,
+  toObjectTarget,
+  toResourceType,
 } from "../resources/index.ts";
 import { type Clock, formatDuration } from "../time/index.ts";
 
@@ -57,7 +57,7 @@ export function factsReader(options: FactsOptions): ReadFacts {
   }
 
   return async ({ targetResource }, subject, signal) => {
-    const owner = targetOfObject(targetResource, kinds.current);
+    const owner = toObjectTarget(targetResource, kinds.current);
     if (owner.kind === "problem") {
       const nothing = unreadable(`cannot be found: the subject ${owner.problem}`);
       return { object: nothing, owner: nothing };
@@ -77,7 +77,7 @@ async function readObject(
   { client, kinds, clock, timeoutMs }: FactsOptions,
   outer: AbortSignal,
 ): Promise<FactsReading> {
-  const type = resourceTypeOf(target, apiVersion, kinds.current);
+  const type = toResourceType(target, apiVersion, kinds.current);
   if (!type) return unreadable(`(${target.text}) is of a kind whose version is not known`);
   const { namespace, name } = target;
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Secret } from "../config/index.ts";
-import { keyOf, type LeaderWork, leading } from "../coordination/index.ts";
+import { keyOf, type LeaderWork, runAsLeader } from "../coordination/index.ts";
 import { writeDurably } from "../disk/index.ts";
 import {
   type Certificate,
@@ -81,7 +81,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     fixed: config.tokens?.reveal() ?? "",
     readFile: tokenFile === undefined ? undefined : () => readFile(tokenFile, "utf8"),
     clock,
-    trouble: (sentence) => log.warn("sender tokens not reloaded", { problem: sentence }),
+    onProblem: (sentence) => log.warn("sender tokens not reloaded", { problem: sentence }),
   });
   await senders.refresh();
   await gateway.ready;
@@ -216,7 +216,7 @@ async function follow(options: GatewayProcessOptions, { gateway, coordination, s
     followKubernetes({ client, reasons, sink, watermarks, overlapMs, fence, clock, random, log, signal });
   const failed = (error: unknown) => log.warn("kubernetes is not followed", { error });
   const purpose = "follow Events and nodes";
-  await leading(locks, keyOf("kubernetes-source"), work, { clock, random, signal, purpose, events: { failed } });
+  await runAsLeader(locks, keyOf("kubernetes-source"), work, { clock, random, signal, purpose, events: { failed } });
 }
 
 async function openOccurrenceLog({

@@ -23,7 +23,7 @@ export async function openRedis({ loaded, clock, random, log, stage }: RedisPart
     clock,
     random,
     name: `interlock-${stage}`,
-    trouble: (message) => log.warn("redis connection", { message }),
+    onProblem: (message) => log.warn("redis connection", { message }),
   });
   connection.use({
     up: () => log.info("redis connected"),

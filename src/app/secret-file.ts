@@ -17,7 +17,7 @@ export function secretFile(setting: string, path: string, { clock, log }: Around
   const current = currentText({
     read: () => readFile(path, "utf8"),
     freshForMs,
-    trouble: (problem) => log?.warn("secret not read", { setting, file: path, problem }),
+    onProblem: (problem) => log?.warn("secret not read", { setting, file: path, problem }),
   });
   return async ({ refused }) => {
     return await current({ now: clock.now(), refused }).catch((error: unknown) => {

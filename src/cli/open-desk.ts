@@ -13,7 +13,7 @@ import {
 } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../ledger/index.ts";
-import { fixedKinds, kindsIn } from "../resources/index.ts";
+import { fixedKinds, listKinds } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { type Command, CommandError, type Desk, takeOption } from "./command.ts";
 import { type CommandContext, configFrom, dataDirectory, onRequestToEnd } from "./context.ts";
@@ -52,7 +52,7 @@ export function atDesk({ name, about, usage, example, perform }: Command<Desk>):
       const client = await openApiServer(server);
       const sharesExecutor = await isOwnServer(server);
       const declared = declaredKinds(config);
-      const kinds = () => kindsIn(client, declared);
+      const kinds = () => listKinds(client, declared);
       const status = await answered(
         perform(rest, {
           client,

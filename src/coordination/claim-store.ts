@@ -4,7 +4,7 @@ import type { Promised, Renewal } from "./tenure.ts";
 
 /**
  * Port: what a backend must do atomically. Validation, renewal, deadlines, retries, outcomes and joining callers of one
- * process are written once, on top of it, in `claim-desk.ts`.
+ * process are written once, on top of it, in `claim-client.ts`.
  *
  * Whatever rejects does so with a `CoordinationError`. `unavailable` means that it may have happened: it is repeated
  * with the same holder, and must then answer as the first time.

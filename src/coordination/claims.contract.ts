@@ -65,7 +65,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "says who works on it",
+    name: "reports the holder that works on it",
     async run(world) {
       const [one, two] = [await world.process("agent/pod-1/17"), await world.process()];
       const claim = await one.new(key);
@@ -119,7 +119,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "says when it was done, by the clock of the store",
+    name: "reports when it was done, by the clock of the store",
     async run(world) {
       const process = await world.process(undefined, { skewMs: 3_600_000 });
       const beforeMs = world.wallMs;
@@ -304,7 +304,7 @@ export const claimsCases: readonly ClaimsCase[] = [
       const asked = world.within(process.claims.claim(key), 3_000);
 
       await expect(asked).rejects.toMatchObject({ name: "CoordinationError", code: "unavailable" });
-      expect(process.told).toEqual(["unavailable"]);
+      expect(process.reported).toEqual(["unavailable"]);
     },
   },
   {
@@ -350,7 +350,7 @@ export const claimsCases: readonly ClaimsCase[] = [
       one.wire.mode = "pass";
 
       expect(await world.within(completed)).toEqual({ completed: true });
-      expect(one.told).not.toContain("late complete");
+      expect(one.reported).not.toContain("late complete");
       expect(await two.claim(key)).toMatchObject({ state: "done", result: "merged" });
     },
   },
@@ -369,7 +369,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is not said to be completed when the store never answered, and is tried again",
+    name: "is not reported as completed when the store never responded, and is retried",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -392,13 +392,13 @@ export const claimsCases: readonly ClaimsCase[] = [
 
       await world.pass(world.leaseMs * 2);
 
-      expect(one.told).toContain("renewal failed");
+      expect(one.reported).toContain("renewal failed");
       claim.assertHeld();
       expect((await two.claim(key)).state).toBe("in-flight");
     },
   },
   {
-    name: "ends by the local clock alone when the store falls silent, before anyone else can have it",
+    name: "ends by the local clock alone when the store falls silent, before another holder can claim it",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -414,11 +414,11 @@ export const claimsCases: readonly ClaimsCase[] = [
       expect(claim.signal.reason).toMatchObject({ code: "lost" });
       expect(claim.remainingMs()).toBeLessThanOrEqual(0);
       expect(() => claim.assertHeld()).toThrow(expect.objectContaining({ code: "lost" }));
-      expect(one.told).toContain("lost");
+      expect(one.reported).toContain("lost");
     },
   },
   {
-    name: "ends as soon as a renewal says that it is gone",
+    name: "ends as soon as a renewal is answered with lost",
     async run(world) {
       const process = await world.process();
       const claim = await process.new(key);
@@ -459,7 +459,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "completed after it was lost is told so, reported, and does not touch its successor",
+    name: "completed after it was lost returns lost, is reported, and does not touch its successor",
     async run(world) {
       const [one, two, three] = [await world.process(), await world.process(), await world.process()];
       const late = await one.new(key);
@@ -470,15 +470,15 @@ export const claimsCases: readonly ClaimsCase[] = [
       const outcome = await world.within(late.complete("late"));
 
       expect(outcome).toEqual({ completed: false, reason: "lost" });
-      expect(one.told).toContain("late complete");
+      expect(one.reported).toContain("late complete");
       expect((await three.claim(key)).state).toBe("in-flight");
       expect(await world.within(successor.complete("good"))).toEqual({ completed: true });
-      expect(two.told).not.toContain("late complete");
+      expect(two.reported).not.toContain("late complete");
       expect(await three.claim(key)).toMatchObject({ state: "done", result: "good" });
     },
   },
   {
-    name: "completed after its successor has completed is told that it was lost",
+    name: "completed after its successor has completed returns lost",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const late = await one.new(key);
@@ -489,7 +489,7 @@ export const claimsCases: readonly ClaimsCase[] = [
       const outcome = await world.within(late.complete("late"));
 
       expect(outcome).toEqual({ completed: false, reason: "lost" });
-      expect(one.told).toContain("late complete");
+      expect(one.reported).toContain("late complete");
       expect(await two.claim(key)).toMatchObject({ state: "done", result: "good" });
     },
   },
@@ -504,7 +504,7 @@ export const claimsCases: readonly ClaimsCase[] = [
       await world.pass(world.leaseMs * 1.5);
 
       expect(signal.aborted).toBe(false);
-      expect(process.told).toEqual(["new"]);
+      expect(process.reported).toEqual(["new"]);
     },
   },
   {
@@ -552,7 +552,7 @@ export const claimsCases: readonly ClaimsCase[] = [
       await world.within(one.claims.close());
 
       expect(signal.reason).toMatchObject({ code: "closed" });
-      expect(one.told).not.toContain("lost");
+      expect(one.reported).not.toContain("lost");
       await expect(one.claim(key)).rejects.toMatchObject({ code: "closed" });
       expect((await two.claim(key)).state).toBe("new");
     },

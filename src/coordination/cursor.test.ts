@@ -10,7 +10,7 @@ describe("a cursor at minute 10 with an overlap of one minute", () => {
     // listed items, server's minute, more pages → the cursor afterwards
     ["moves to the bound when nothing was listed", [], 20, undefined, "19"],
     ["moves to the bound when all is finished", ["f11", "f12"], 20, undefined, "19"],
-    ["moves to the bound when what is finished lies beyond it", ["f19.5"], 20, undefined, "19"],
+    ["moves to the bound when the finished items lie beyond it", ["f19.5"], 20, undefined, "19"],
     [
       "moves to the last finished item before the first unfinished",
       ["f11", "f12", "u13", "f14"],
@@ -91,7 +91,7 @@ describe("an instant", () => {
     "Wed, 19 Feb 2025 12:34:56 GMT",
     "1739968496",
     "",
-  ])("%j is not one: without an offset it would be anyone's local time", (text) => {
+  ])("%j is not one: without an offset the time zone is unknown", (text) => {
     expect(() => instantMs(text)).toThrow(TypeError);
   });
 });

@@ -43,7 +43,7 @@ export function nextCursor(cursor: Cursor, { items, serverDate, overlapMs, more 
 
 /** The end of the finished items: the last one before the first unfinished item, or no limit if all are finished. */
 function reach(items: readonly PolledItem[], more: boolean): { readonly ms: number; readonly id?: string } | undefined {
-  const ordered = inOrder(items);
+  const ordered = compareItems(items);
   const unfinished = ordered.findIndex(({ finished }) => !finished);
   if (unfinished === -1 && !more) return { ms: Number.POSITIVE_INFINITY };
   const last = (unfinished === -1 ? ordered : ordered.slice(0, unfinished)).at(-1);
@@ -52,11 +52,11 @@ function reach(items: readonly PolledItem[], more: boolean): { readonly ms: numb
 
 /** The first item, by time, that holds the cursor. */
 export function firstUnfinished(items: readonly PolledItem[]): PolledItem | undefined {
-  return inOrder(items).find(({ finished }) => !finished);
+  return compareItems(items).find(({ finished }) => !finished);
 }
 
 /** Sources promise ascending order, and break it while pages are read: an item that changes moves to the end. */
-function inOrder(items: readonly PolledItem[]): PolledItem[] {
+function compareItems(items: readonly PolledItem[]): PolledItem[] {
   return [...items].sort((a, b) => instantMs(a.updatedAt) - instantMs(b.updatedAt));
 }
 

@@ -83,13 +83,13 @@ export class HeldClaim implements NewClaim, Duties {
   }
 
   async complete(result = ""): Promise<CompleteOutcome> {
-    mustFit("result", result);
+    assertFits("result", result);
     const outcome = await this.#settle({ kind: "done", result, ttlMs: this.#terms.doneTtlMs });
     return outcome === "settled" ? { completed: true } : { completed: false, reason: outcome };
   }
 
   async fail(how: Failure): Promise<FailOutcome> {
-    const outcome = await this.#settle(endingOf(how, this.#terms.doneTtlMs));
+    const outcome = await this.#settle(toEnding(how, this.#terms.doneTtlMs));
     return outcome === "settled" ? { failed: true } : { failed: false, reason: outcome };
   }
 
@@ -129,7 +129,7 @@ export class HeldClaim implements NewClaim, Duties {
     this.#tenure.stop();
     const { events } = this.#in;
     try {
-      const outcome = await this.#tellStore(ending);
+      const outcome = await this.#settleInStore(ending);
       events.settled?.(this, ending.kind, outcome);
       if (ending.kind === "done" && outcome === "lost") events.lateComplete?.(this);
       return outcome;
@@ -142,7 +142,7 @@ export class HeldClaim implements NewClaim, Duties {
   }
 
   /** Tries once however late it is, because the store decides who holds the claim, then again while it may still be held. */
-  async #tellStore(ending: Ending): Promise<Settlement> {
+  async #settleInStore(ending: Ending): Promise<Settlement> {
     const { clock, random } = this.#in;
     for (let unclear = false; ; unclear = true) {
       try {
@@ -159,16 +159,16 @@ export class HeldClaim implements NewClaim, Duties {
   }
 }
 
-function endingOf(how: Failure, ttlMs: number): Ending {
+function toEnding(how: Failure, ttlMs: number): Ending {
   if ("permanent" in how) {
-    mustFit("permanent", how.permanent);
+    assertFits("permanent", how.permanent);
     return { kind: "failed", error: how.permanent, ttlMs };
   }
   if (how.retryAfterMs >= 0 && Number.isFinite(how.retryAfterMs)) return { kind: "retry", afterMs: how.retryAfterMs };
   throw new TypeError(`retryAfterMs must be a finite number, 0 or more; got ${how.retryAfterMs}`);
 }
 
-function mustFit(name: string, text: string): void {
+function assertFits(name: string, text: string): void {
   if (text.length <= longestText) return;
   throw new TypeError(`${name} has ${text.length} characters; ${longestText} fit. Store it elsewhere and name it here`);
 }

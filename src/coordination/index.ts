@@ -1,4 +1,4 @@
-export type { ClaimDeskOptions } from "./claim-desk.ts";
+export type { ClaimClientOptions } from "./claim-client.ts";
 export type {
   Claim,
   ClaimDone,
@@ -34,7 +34,6 @@ export { type JanitorOptions, startJanitor } from "./kubernetes/janitor.ts";
 export { type KubernetesClaimsOptions, kubernetesClaims } from "./kubernetes/kubernetes-claims.ts";
 export { type KubernetesLocksOptions, kubernetesLocks } from "./kubernetes/kubernetes-locks.ts";
 export { type KubernetesWatermarksOptions, kubernetesWatermarks } from "./kubernetes/kubernetes-watermarks.ts";
-export { type LeaderWork, type LeadingEvents, type LeadingOptions, leading } from "./leading.ts";
 export type { LockTableOptions } from "./lock-table.ts";
 export type {
   AcquireOptions,
@@ -64,6 +63,7 @@ export { type RedisClaimsOptions, redisClaims } from "./redis/redis-claims.ts";
 export { type RedisLocksOptions, redisLocks } from "./redis/redis-locks.ts";
 export { type RedisWatermarksOptions, redisWatermarks } from "./redis/redis-watermarks.ts";
 export type { Scripts } from "./redis/script.ts";
+export { type LeaderEvents, type LeaderOptions, type LeaderWork, runAsLeader } from "./run-as-leader.ts";
 export {
   type AdvanceOutcome,
   dedupTtlProblem,

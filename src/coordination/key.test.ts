@@ -58,7 +58,7 @@ describe("the stored name of a key", () => {
     expect(name).toHaveLength(43);
   });
 
-  it("is valid as a Kubernetes name whatever the key", () => {
+  it("is valid as a Kubernetes name for any key", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: "binary" }), (part) => /^[0-9a-v]{52}$/.test(nameOf(keyOf(part)))),
     );

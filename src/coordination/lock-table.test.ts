@@ -6,12 +6,12 @@ import { keyOf } from "./key.ts";
 import type { Bid, Grant, LockStore, Terms } from "./lock-store.ts";
 import { type LockTableOptions, locksOver } from "./lock-table.ts";
 import type { ReleaseOutcome } from "./locks.ts";
-import { promisedSince } from "./tenure.ts";
+import { promiseFrom } from "./tenure.ts";
 
 const key = keyOf("target", "a");
 
 describe("a lock table", () => {
-  it("asks for half a minute and waits for as long, unless told otherwise", async () => {
+  it("acquires for half a minute and waits for as long by default", async () => {
     const { locks, store, clock } = table();
 
     const wait = locks.acquire(key);
@@ -22,7 +22,7 @@ describe("a lock table", () => {
     expect(store.bids[0]).toMatchObject({ key, ttlMs: 30_000, wait: true, cohort: 1 });
   });
 
-  it("takes its defaults from whoever made it", async () => {
+  it("takes its defaults from its options", async () => {
     const { locks, store } = table({ defaults: { ttlMs: 5_000, cohort: 8 } });
 
     void locks.acquire(key);
@@ -58,7 +58,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask", "release", "ask"]);
   });
 
-  it("says nothing of an answer to a bid that was withdrawn", async () => {
+  it("ignores the response to a withdrawn bid", async () => {
     const { locks, store } = table();
     const stop = new AbortController();
     const wait = expect(locks.acquire(key, { signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
@@ -91,7 +91,7 @@ describe("a lock table", () => {
     expect(granted).toBe(true);
   });
 
-  it("keeps a bid open while anybody here still wants it", async () => {
+  it("keeps a bid open while a caller in this process waits", async () => {
     const { locks, store } = table();
     const stop = new AbortController();
     const quitter = expect(locks.acquire(key, { signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
@@ -105,7 +105,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask"]);
   });
 
-  it("tells all who wait here what the store answered the first", async () => {
+  it("rejects all waiters of this process with the error of the first", async () => {
     const { locks, store } = table();
     const waits = [1, 2, 3].map(() => expect(locks.acquire(key)).rejects.toMatchObject({ code: "unavailable" }));
 
@@ -115,7 +115,7 @@ describe("a lock table", () => {
     expect(locks.load().waiting).toBe(0);
   });
 
-  it("gives back a grant that came too late, and asks anew for those who wait", async () => {
+  it("releases a late grant, and bids again for the remaining waiters", async () => {
     const { locks, store } = table();
     const wait = locks.acquire(key);
 
@@ -126,7 +126,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask", "release", "ask"]);
   });
 
-  it("gives back a grant that came too late, and tells the one who does not wait", async () => {
+  it("releases a late grant, and rejects the caller that does not wait", async () => {
     const { locks, store } = table();
     const tried = expect(locks.tryAcquire(key)).rejects.toMatchObject({ code: "unavailable" });
 
@@ -148,7 +148,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask"]);
   });
 
-  it("tells a caller that will not wait that somebody holds the lock, and leaves nothing behind", async () => {
+  it("rejects a caller that does not wait while the lock is held, and leaves nothing behind", async () => {
     const { locks, store } = table();
     const acquired = locks.acquire(key, { waitMs: 0 });
 
@@ -204,7 +204,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask", "release", "ask", "release"]);
   });
 
-  it("does not pass on what it has lost", async () => {
+  it("does not pass on a lost lock", async () => {
     const { locks, store, clock } = table();
     const first = locks.acquire(key, { cohort: 3 });
     void locks.acquire(key, { cohort: 3, waitMs: 100_000 }).catch(() => {});
@@ -270,7 +270,7 @@ class ScriptedStore implements LockStore {
   readonly guarantee = "single";
   readonly bids: Bid[] = [];
   readonly calls: string[] = [];
-  renewal = async (_grant: Grant) => ({ kind: "ok", ...promisedSince(this.#clock.now(), 30_000, 5) }) as const;
+  renewal = async (_grant: Grant) => ({ kind: "ok", ...promiseFrom(this.#clock.now(), 30_000, 5) }) as const;
   readonly #clock: ManualClock;
 
   constructor(clock: ManualClock) {
@@ -278,7 +278,7 @@ class ScriptedStore implements LockStore {
   }
 
   grant({ bid = 0, terms = {} }: { bid?: number; terms?: Partial<Terms> } = {}): void {
-    const promised = promisedSince(this.#clock.now(), 30_000, 5);
+    const promised = promiseFrom(this.#clock.now(), 30_000, 5);
     this.bids[bid]?.granted({ fence: 1n, fences: 1, ...promised, ...terms });
   }
 

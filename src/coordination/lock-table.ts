@@ -113,7 +113,7 @@ class LockTable implements Locks {
 
   #ask(key: Key, options: AcquireOptions | undefined, wait: boolean): Promise<HeldLease | undefined> {
     const wants = this.#wants(options, wait);
-    const mistake = mistakeIn(wants, this.#longestTtlMs);
+    const mistake = findMistake(wants, this.#longestTtlMs);
     if (mistake) return Promise.reject(new TypeError(mistake));
 
     const { events, clock, agenda } = this.#context;
@@ -176,7 +176,7 @@ class LockTable implements Locks {
   }
 }
 
-function mistakeIn({ ttlMs, waitMs, cohort, maxHoldMs }: Wants, longestTtlMs: number): string | undefined {
+function findMistake({ ttlMs, waitMs, cohort, maxHoldMs }: Wants, longestTtlMs: number): string | undefined {
   if (!(ttlMs >= shortestTtlMs && ttlMs <= longestTtlMs)) {
     return `ttlMs must be between ${shortestTtlMs} (renewal needs several round trips) and ${longestTtlMs}; got ${ttlMs}`;
   }

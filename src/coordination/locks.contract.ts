@@ -142,7 +142,7 @@ const hour = 3_600_000;
 
 const takingTurns: readonly LockCase[] = [
   {
-    name: "a tryAcquire that fails does not turn away who waits behind it",
+    name: "a failed tryAcquire does not reject the waiters behind it",
     needs: ["network"],
     async run({ bench, ttlMs, a }) {
       bench.loseNextReply(a);
@@ -166,7 +166,7 @@ const takingTurns: readonly LockCase[] = [
     },
   },
   {
-    name: "it says what the exclusion rests on",
+    name: "it reports its guarantee",
     async run({ bench, a }) {
       expect(a.guarantee).toBe(bench.guarantee);
     },
@@ -261,7 +261,7 @@ const takingTurns: readonly LockCase[] = [
     },
   },
   {
-    name: "who gives a lock back and asks again at once stands behind those who wait",
+    name: "a caller that releases a lock and acquires it again queues behind the waiters",
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
       const waiting = watch(b.acquire(key));
@@ -317,7 +317,7 @@ const takingTurns: readonly LockCase[] = [
     },
   },
   {
-    name: "a key comes and goes among thousands of others without disturbing the one who waits for it",
+    name: "a key among thousands of others does not disturb its waiter",
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
       const waiting = watch(b.acquire(key));
@@ -344,7 +344,7 @@ const takingTurns: readonly LockCase[] = [
     },
   },
   {
-    name: "tryAcquire never waits, and says undefined while somebody holds the lock",
+    name: "tryAcquire never waits, and returns undefined while the lock is held",
     async run({ bench, ttlMs, a, b }) {
       await a.acquire(key);
 
@@ -355,7 +355,7 @@ const takingTurns: readonly LockCase[] = [
     },
   },
   {
-    name: "who comes while a tryAcquire is under way is not turned away with it",
+    name: "a caller that arrives during a tryAcquire is not rejected with it",
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
 
@@ -368,7 +368,7 @@ const takingTurns: readonly LockCase[] = [
     },
   },
   {
-    name: "tryAcquire does not overtake those who wait",
+    name: "tryAcquire does not overtake waiters",
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
       const waiting = watch(b.acquire(key));
@@ -386,18 +386,18 @@ const takingTurns: readonly LockCase[] = [
 
 const waiting: readonly LockCase[] = [
   {
-    name: "whoever has to wait is told who holds the lock, since when and for what",
+    name: "contention reports the holder, its start and its purpose",
     needs: ["processes"],
     async run({ bench, a }) {
-      const told: unknown[] = [];
-      const locks = await bench.client({ events: { contended: (_key, holder) => told.push(holder) } });
+      const reported: unknown[] = [];
+      const locks = await bench.client({ events: { contended: (_key, holder) => reported.push(holder) } });
       const lease = await a.acquire(key, { purpose: "restart of payment" });
 
       watch(locks.acquire(key));
       await bench.quiet();
 
       const sinceMs = expect.closeTo(bench.wallMs(), -5);
-      expect(told).toEqual([{ id: lease.holder, who: "test/pod/1", sinceMs, purpose: "restart of payment" }]);
+      expect(reported).toEqual([{ id: lease.holder, who: "test/pod/1", sinceMs, purpose: "restart of payment" }]);
     },
   },
   {
@@ -537,7 +537,7 @@ const waiting: readonly LockCase[] = [
     },
   },
   {
-    name: "a waiter that is told nothing is served all the same",
+    name: "a waiter that gets no push is served nevertheless",
     needs: ["processes", "network", "deafness"],
     async run({ bench, a, b }) {
       const first = await a.acquire(key);
@@ -551,7 +551,7 @@ const waiting: readonly LockCase[] = [
     },
   },
   {
-    name: "a client that is told nothing takes no lock that is held",
+    name: "a client that gets no push takes no lock that is held",
     needs: ["processes", "network", "deafness"],
     async run({ bench, ttlMs, a, b }) {
       await (await b.acquire(key)).release();
@@ -569,7 +569,7 @@ const waiting: readonly LockCase[] = [
 
 const holding: readonly LockCase[] = [
   {
-    name: "a lock held for longer than its ttl stays held, whoever waits for it",
+    name: "a lock held for longer than its ttl stays held, also with waiters",
     async run({ bench, ttlMs, a, b }) {
       const lease = await a.acquire(key);
       const wait = watch(b.acquire(key));
@@ -638,7 +638,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "the signal aborts before anyone else is granted, with nothing arriving from the backend",
+    name: "the signal aborts before another caller is granted, without any response of the backend",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       const lease = await a.acquire(key);
@@ -710,22 +710,22 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "a renewal answered with `lost` ends the lease at once, and says who has the lock",
+    name: "a renewal answered with `lost` ends the lease at once, and names the holder",
     needs: ["processes", "records"],
     async run({ bench, ttlMs, a, b }) {
-      const told: CoordinationError[] = [];
+      const reported: CoordinationError[] = [];
       const lease = await a.acquire(key);
-      lease.signal.addEventListener("abort", () => told.push(lease.signal.reason));
+      lease.signal.addEventListener("abort", () => reported.push(lease.signal.reason));
 
       await bench.deleteStored(key);
       await soon(bench, b.acquire(key, { waitMs: ttlMs / 4 }), ttlMs / 4);
       await bench.advance(0.45 * ttlMs);
 
-      expect(told).toMatchObject([{ code: "lost", message: expect.stringContaining("test/pod/2") }]);
+      expect(reported).toMatchObject([{ code: "lost", message: expect.stringContaining("test/pod/2") }]);
     },
   },
   {
-    name: "a lock that somebody deleted is lost, and not quietly made again",
+    name: "a deleted lock is lost, and not silently created again",
     needs: ["network", "records"],
     async run({ bench, ttlMs, a }) {
       const lease = await a.acquire(key);
@@ -752,7 +752,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "run() holds the lock while its work runs and hands back what it returned",
+    name: "run() holds the lock while its work runs and returns its result",
     async run({ bench, ttlMs, a, b }) {
       const seen = await a.run(key, async () => [await b.tryAcquire(key), "done"]);
 
@@ -847,7 +847,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "a record without times blocks nobody for ever",
+    name: "a record without times does not block callers forever",
     needs: ["damage"],
     async run({ bench, a }) {
       await bench.damage(key);
@@ -904,7 +904,7 @@ const fences: readonly LockCase[] = [
     },
   },
   {
-    name: "fences go on rising when somebody deleted the record",
+    name: "fences keep rising after the record was deleted",
     needs: ["processes", "records"],
     async run({ bench, ttlMs, a, b }) {
       const lease = await a.acquire(key);
@@ -954,7 +954,7 @@ const fences: readonly LockCase[] = [
   },
 ];
 
-const trouble: readonly LockCase[] = [
+const faults: readonly LockCase[] = [
   {
     name: "an outage is an error `unavailable`, not a hang, and grants nothing",
     needs: ["network"],
@@ -1068,7 +1068,7 @@ const trouble: readonly LockCase[] = [
     },
   },
   {
-    name: "a lost reply to tryAcquire leaves no ghost: whatever the caller is told, the lock is free soon after",
+    name: "a lost response to tryAcquire leaves no holder behind: the lock is free soon after",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       bench.loseNextReply(a);
@@ -1100,7 +1100,7 @@ const trouble: readonly LockCase[] = [
 
 const releasing: readonly LockCase[] = [
   {
-    name: "release gives the lock back and says so",
+    name: "release frees the lock and returns released",
     async run({ a, b }) {
       const lease = await a.acquire(key);
 
@@ -1149,7 +1149,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "release works although the signal of the one who asked is aborted",
+    name: "release works although the caller's signal is aborted",
     async run({ bench, ttlMs, a, b }) {
       const request = new AbortController();
       const lease = await a.acquire(key, { signal: request.signal });
@@ -1162,7 +1162,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "release says `lost` when the lock was taken over, at once, and does not touch the successor",
+    name: "release returns `lost` at once when the lock was taken over, and does not touch the successor",
     needs: ["processes", "network", "records"],
     async run({ bench, ttlMs, a, b }) {
       const lease = await a.acquire(key);
@@ -1179,7 +1179,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "release says `lost` after the lease has ended",
+    name: "release returns `lost` after the lease has ended",
     needs: ["network"],
     async run({ bench, ttlMs, a }) {
       const lease = await a.acquire(key);
@@ -1210,7 +1210,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "a lost reply to release still says released",
+    name: "a lost response to release still returns released",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       const lease = await a.acquire(key);
@@ -1223,7 +1223,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "a release that nobody answers says `unknown` in the end, and the lock frees itself within the ttl",
+    name: "a release without a response returns `unknown`, and the lock expires within the ttl",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       const lease = await a.acquire(key);
@@ -1238,7 +1238,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "a lock nobody contends for costs two requests",
+    name: "an uncontended lock costs two requests",
     needs: ["network"],
     async run({ bench, a }) {
       await bench.settle();
@@ -1250,7 +1250,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "close() ends what is held, gives it back and turns away who waits",
+    name: "close() ends and releases all leases and rejects all waiters",
     async run({ bench, ttlMs, a, b }) {
       const held = await a.acquire(key);
       const wait = watch(a.acquire(key));
@@ -1263,7 +1263,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "a client that closes leaves no ghost in anyone's line",
+    name: "a client that closes leaves no bid in a queue",
     needs: ["processes"],
     async run({ bench, ttlMs, a, b, c }) {
       const first = await a.acquire(key);
@@ -1301,15 +1301,15 @@ const releasing: readonly LockCase[] = [
 
 const telling: readonly LockCase[] = [
   {
-    name: "contention, timeout, abort and loss are told apart",
+    name: "contention, timeout, abort and loss are distinguished",
     async run({ bench, ttlMs }) {
-      const told: string[] = [];
+      const reported: string[] = [];
       const locks = await bench.client({
         events: {
-          acquired: () => told.push("acquired"),
-          failed: (_key, reason) => told.push(reason),
-          lost: (_lease, { code }) => told.push(code),
-          released: (_lease, { released }) => told.push(`released ${released}`),
+          acquired: () => reported.push("acquired"),
+          failed: (_key, reason) => reported.push(reason),
+          lost: (_lease, { code }) => reported.push(code),
+          released: (_lease, { released }) => reported.push(`released ${released}`),
         },
       });
       const first = await locks.acquire(key);
@@ -1321,11 +1321,11 @@ const telling: readonly LockCase[] = [
       await locks.acquire(key, { maxHoldMs: ttlMs });
       await bench.advance(1.2 * ttlMs);
 
-      expect(told).toEqual(["acquired", "contention", "timeout", "aborted", "released true", "acquired", "lost"]);
+      expect(reported).toEqual(["acquired", "contention", "timeout", "aborted", "released true", "acquired", "lost"]);
     },
   },
   {
-    name: "load() counts what is held and who waits, and for how long",
+    name: "load() counts leases and waiters, and the longest wait",
     async run({ bench, ttlMs, a }) {
       const lease = await a.acquire(key);
       await a.acquire(keyOf("other"));
@@ -1343,7 +1343,7 @@ const telling: readonly LockCase[] = [
     },
   },
   {
-    name: "a ttl, wait, hold or cohort that makes no sense is a TypeError that says what is allowed",
+    name: "an invalid ttl, wait, hold or cohort is a TypeError with the allowed range",
     async run({ bench, a }) {
       const nonsense = [
         [{ ttlMs: 0 }, /ttlMs must be between 500 .* and \d+; got 0/],
@@ -1373,7 +1373,7 @@ export const lockCases: readonly LockCase[] = [
   ...waiting,
   ...holding,
   ...fences,
-  ...trouble,
+  ...faults,
   ...releasing,
   ...telling,
 ];

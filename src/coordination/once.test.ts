@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../test/doubles/manual-clock.ts";
 import { systemRandom } from "../time/index.ts";
-import { claimsOver } from "./claim-desk.ts";
+import { claimsOver } from "./claim-client.ts";
 import type { ClaimEvents } from "./claims.ts";
 import { keyOf } from "./key.ts";
 import { MemoryClaimStore } from "./memory/memory-claim-store.ts";
@@ -50,7 +50,7 @@ describe("work that is to happen once", () => {
     void running;
   });
 
-  it("that throws is tried again after a minute, and the caller sees what it threw", async () => {
+  it("that throws is retried after a minute, and the caller gets its error", async () => {
     const { process, clock } = setUp();
     const claims = process();
     const broken = new Error("GitLab is down");
@@ -112,13 +112,13 @@ describe("work that is to happen once", () => {
     void running;
   });
 
-  it("that outlived its claim says that nobody will know of it", async () => {
+  it("that outlived its claim returns that its result was not recorded", async () => {
     const { process, clock } = setUp();
     const [here, elsewhere] = [process(), process()];
 
     const outcome = await once(here, key, { ...options, leaseMs: 1_000 }, async (claim) => {
       clock.jump(2_000);
-      await once(elsewhere, key, options, async () => "somebody else's");
+      await once(elsewhere, key, options, async () => "another holder's");
       expect(() => claim.assertHeld()).toThrow();
       return "mine";
     });
@@ -126,7 +126,7 @@ describe("work that is to happen once", () => {
     expect(outcome).toEqual({ kind: "ran", result: "mine", recorded: { completed: false, reason: "lost" } });
   });
 
-  it("may run again after its caller was told that nothing came of it", async () => {
+  it("may run again after its caller got an error", async () => {
     const { process, clock } = setUp();
     const claims = process();
     await once(claims, key, { ...options, doneTtlMs: 1_000 }, async () => undefined);
@@ -135,7 +135,7 @@ describe("work that is to happen once", () => {
     expect(await once(claims, key, options, async () => "again")).toMatchObject({ kind: "ran", result: "again" });
   });
 
-  it("says for metrics what makes it harmless to repeat", async () => {
+  it("reports for metrics why a repetition is harmless", async () => {
     const effects: unknown[] = [];
     const { process } = setUp({ answered: (_key, state, effect) => void effects.push([state, effect]) });
 

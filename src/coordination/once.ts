@@ -47,12 +47,12 @@ async function claimAndRun(claims: Claims, key: Key, options: OnceOptions, work:
     result = (await work(held)) ?? "";
   } catch (error) {
     // The caller must get the error of the work; a failed settlement is reported by the events.
-    await held.fail(failureOf(error, options)).catch(() => undefined);
+    await held.fail(toFailure(error, options)).catch(() => undefined);
     throw error;
   }
   return { kind: "ran", result, recorded: await held.complete(result) };
 }
 
-function failureOf(error: unknown, { retryAfterMs = 60_000, isPermanent }: OnceOptions) {
+function toFailure(error: unknown, { retryAfterMs = 60_000, isPermanent }: OnceOptions) {
   return isPermanent?.(error) ? { permanent: String(error).slice(0, longestError) } : { retryAfterMs };
 }

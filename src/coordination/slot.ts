@@ -198,7 +198,7 @@ export class Slot implements WaitQueue {
     const { events, clock } = this.#in;
     const heldMs = events.released ? clock.now() - lease.acquiredAt : 0;
     const outcome = this.#free(lease);
-    if (events.released) void outcome.then((told) => events.released?.(lease, told, heldMs));
+    if (events.released) void outcome.then((result) => events.released?.(lease, result, heldMs));
     return outcome;
   }
 

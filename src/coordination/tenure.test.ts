@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
 import { Agenda, sleep } from "../time/index.ts";
 import type { CoordinationError } from "./errors.ts";
-import { confirmWithinMs, promisedSince, type Renewal, Tenure } from "./tenure.ts";
+import { confirmWithinMs, promiseFrom, type Renewal, Tenure } from "./tenure.ts";
 
 describe("a tenure", () => {
   it("is renewed between a quarter and a third into its period", async () => {
@@ -22,7 +22,7 @@ describe("a tenure", () => {
 
     expect(hold.renewals.length).toBeGreaterThanOrEqual(30);
     expect(hold.renewals.length).toBeLessThanOrEqual(40);
-    expect(hold.told).toEqual([]);
+    expect(hold.reported).toEqual([]);
   });
 
   it("is renewed together with others: however many there are, at no more than twelve moments in a period", async () => {
@@ -40,7 +40,7 @@ describe("a tenure", () => {
     expect(new Set(moments.filter((at) => at > from)).size).toBeLessThanOrEqual(5 * 12);
   });
 
-  it("is renewed soon when the store does not know yet that it is wanted", async () => {
+  it("is renewed soon when the store expects a confirmation", async () => {
     const hold = new Hold({ renewSoon: true });
 
     await hold.advance(confirmWithinMs + resolutionMs);
@@ -69,13 +69,13 @@ describe("a tenure", () => {
 
     await hold.advance(2 * ttlMs);
 
-    const [ended, vacated] = hold.told;
+    const [ended, vacated] = hold.reported;
     expect(ended).toMatchObject({ what: "ended", code: "lost" });
     expect(ended?.at).toBeGreaterThanOrEqual(hold.deadline - ttlMs / 15);
     expect(ended?.at).toBeLessThan(hold.deadline - ttlMs / 20);
     expect(vacated).toMatchObject({ what: "vacated" });
     expect(vacated?.at).toBeGreaterThanOrEqual(hold.deadline);
-    expect(hold.told).toHaveLength(2);
+    expect(hold.reported).toHaveLength(2);
   });
 
   it("tries again after each unclear answer until it ends, 50 to 200 ms later", async () => {
@@ -88,7 +88,7 @@ describe("a tenure", () => {
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(50);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(200 + resolutionMs);
     expect(hold.failures).toBe(hold.renewals.length);
-    expect(hold.told.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["ended", "vacated"]);
   });
 
   it("goes on when an answer comes after unclear ones", async () => {
@@ -97,15 +97,15 @@ describe("a tenure", () => {
 
     await hold.advance(5 * ttlMs);
 
-    expect(hold.told).toEqual([]);
+    expect(hold.reported).toEqual([]);
   });
 
-  it("ends at once when it is lost, and says to whom", async () => {
+  it("ends at once when it is lost, and names the new holder", async () => {
     const hold = new Hold({ answer: async () => ({ kind: "lost", holder: { who: "gateway/pod-7/1" } }) });
 
     await hold.advance(ttlMs / 2);
 
-    expect(hold.told).toMatchObject([
+    expect(hold.reported).toMatchObject([
       { what: "ended", code: "lost", message: "taken over by gateway/pod-7/1" },
       { what: "vacated" },
     ]);
@@ -133,10 +133,10 @@ describe("a tenure", () => {
 
     answers[0]?.({ kind: "ok", deadline: hold.begunAt + 1.3 * ttlMs, periodMs: ttlMs });
     await hold.advance(0.3 * ttlMs);
-    expect(hold.told.map(({ what }) => what)).toEqual(["ended"]);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["ended"]);
     await hold.advance(0.1 * ttlMs);
 
-    expect(hold.told.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["ended", "vacated"]);
     expect(hold.tenure.holding).toBe(false);
   });
 
@@ -146,10 +146,10 @@ describe("a tenure", () => {
     hold.tenure.holdUntil(hold.begunAt + 2 * ttlMs);
     await hold.advance(5 * ttlMs);
 
-    expect(hold.told[0]?.at).toBeGreaterThanOrEqual(2 * ttlMs);
-    expect(hold.told[0]?.at).toBeLessThan(2 * ttlMs + resolutionMs);
+    expect(hold.reported[0]?.at).toBeGreaterThanOrEqual(2 * ttlMs);
+    expect(hold.reported[0]?.at).toBeLessThan(2 * ttlMs + resolutionMs);
     expect(Math.max(...hold.renewals)).toBeLessThan(2 * ttlMs);
-    expect(hold.told.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["ended", "vacated"]);
   });
 
   it("can be seen to have ended before any timer has fired", () => {
@@ -159,17 +159,20 @@ describe("a tenure", () => {
     hold.tenure.check();
 
     expect(hold.tenure.remainingMs()).toBeLessThan(0);
-    expect(hold.told[0]).toMatchObject({ what: "ended", message: expect.stringContaining("event loop was blocked") });
+    expect(hold.reported[0]).toMatchObject({
+      what: "ended",
+      message: expect.stringContaining("event loop was blocked"),
+    });
   });
 
-  it("calls nobody after it was stopped, and leaves nothing on the agenda", async () => {
+  it("makes no calls after it was stopped, and leaves nothing on the agenda", async () => {
     const hold = new Hold();
 
     hold.tenure.stop();
     await hold.advance(5 * ttlMs);
 
     expect(hold.renewals).toEqual([]);
-    expect(hold.told).toEqual([]);
+    expect(hold.reported).toEqual([]);
     expect(hold.agenda.size).toBe(0);
     expect(hold.clock.pendingTimers).toBe(0);
   });
@@ -184,7 +187,7 @@ describe("a tenure", () => {
     await hold.advance(ttlMs);
 
     expect(hold.renewals).toHaveLength(1);
-    expect(hold.told).toEqual([]);
+    expect(hold.reported).toEqual([]);
   });
 
   it("needs no timer where a promise has no end", () => {
@@ -197,7 +200,7 @@ describe("a tenure", () => {
 
 describe("a promise", () => {
   it("is worth its period from when it was asked for, less what clocks may drift and a margin", () => {
-    expect(promisedSince(1_000, 10_000, 5)).toEqual({ deadline: 1_000 + 9_950 - 5, periodMs: 10_000 });
+    expect(promiseFrom(1_000, 10_000, 5)).toEqual({ deadline: 1_000 + 9_950 - 5, periodMs: 10_000 });
   });
 });
 
@@ -218,7 +221,7 @@ class Hold {
   readonly tenure: Tenure;
   readonly begunAt: number;
   readonly renewals: number[] = [];
-  readonly told: { what: string; at: number; code?: string; message?: string }[] = [];
+  readonly reported: { what: string; at: number; code?: string; message?: string }[] = [];
   failures = 0;
 
   constructor({
@@ -237,8 +240,9 @@ class Hold {
         return answer(this);
       },
       renewalFailed: () => void this.failures++,
-      ended: ({ code, message }: CoordinationError) => void this.told.push({ what: "ended", at: at(), code, message }),
-      vacated: () => void this.told.push({ what: "vacated", at: at() }),
+      ended: ({ code, message }: CoordinationError) =>
+        void this.reported.push({ what: "ended", at: at(), code, message }),
+      vacated: () => void this.reported.push({ what: "vacated", at: at() }),
     };
     const random = { fraction: () => (this.failures * 0.618) % 1, id: () => "id" };
     this.tenure = new Tenure(promised ?? this.ok(), duties, { clock, random, agenda: this.agenda });
@@ -247,11 +251,11 @@ class Hold {
 
   /** When the first promise ends. */
   get deadline(): number {
-    return promisedSince(0, ttlMs, 5).deadline;
+    return promiseFrom(0, ttlMs, 5).deadline;
   }
 
   ok(): Renewal & { kind: "ok" } {
-    return { kind: "ok", ...promisedSince(this.clock.now(), ttlMs, 5) };
+    return { kind: "ok", ...promiseFrom(this.clock.now(), ttlMs, 5) };
   }
 
   advance(ms: number): Promise<void> {

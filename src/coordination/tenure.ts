@@ -16,7 +16,7 @@ export const drift = 0.005;
  * What a promise of `periodMs` is worth on our clock if it was made after `sentAt`. The margin covers rounding and
  * timer granularity on both sides.
  */
-export function promisedSince(sentAt: number, periodMs: number, marginMs: number): Promised {
+export function promiseFrom(sentAt: number, periodMs: number, marginMs: number): Promised {
   return { deadline: sentAt + periodMs * (1 - drift) - marginMs, periodMs };
 }
 
@@ -124,7 +124,7 @@ export class Tenure {
   due(): void {
     const now = this.#time.clock.now();
     if (this.#state === "holding" && now >= this.endsAt) {
-      this.#end(new CoordinationError("lost", this.#whyEnded(now)));
+      this.#end(new CoordinationError("lost", this.#endReason(now)));
     }
     if (this.#state === "ended" && now >= this.deadline) return this.#vacate();
     if (this.#state === "holding" && now >= this.#renewAt) this.#renew();
@@ -138,11 +138,11 @@ export class Tenure {
     this.#renewing = true;
     void this.#duties.renew().then((answer) => {
       this.#renewing = false;
-      if (this.#state !== "over") this.#heard(answer);
+      if (this.#state !== "over") this.#onRenewal(answer);
     });
   }
 
-  #heard(answer: Renewal) {
+  #onRenewal(answer: Renewal) {
     switch (answer.kind) {
       case "ok":
         this.deadline = Math.max(this.deadline, answer.deadline);
@@ -150,7 +150,7 @@ export class Tenure {
         this.#renewAt = renewalDue(answer);
         break;
       case "lost":
-        this.#end(new CoordinationError("lost", takenBy(answer)));
+        this.#end(new CoordinationError("lost", describeLoss(answer)));
         return this.#vacate();
       case "unknown":
         this.#duties.renewalFailed(answer.cause);
@@ -160,7 +160,7 @@ export class Tenure {
     this.#plan();
   }
 
-  #whyEnded(now: number): string {
+  #endReason(now: number): string {
     if (now >= this.#holdUntil) return "held for as long as maxHoldMs allows";
     const lateMs = Math.round(now - this.endsAt);
     return lateMs < 100
@@ -198,6 +198,6 @@ function renewalDue({ deadline, periodMs }: Promised): number {
   return Math.floor((deadline - (periodMs * 2) / 3) / grid) * grid;
 }
 
-function takenBy({ holder }: { holder: { who: string } | undefined }): string {
+function describeLoss({ holder }: { holder: { who: string } | undefined }): string {
   return holder ? `taken over by ${holder.who}` : "the backend no longer has it";
 }

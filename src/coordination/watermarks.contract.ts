@@ -72,7 +72,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "begins where it is told to",
+    name: "begins at its `from`",
     async run({ connect, open }) {
       const store = await connect();
       const serverDate = at("12:00:00");
@@ -280,7 +280,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "is lost, and not begun anew in silence, when somebody removed it",
+    name: "is lost, and not silently restarted, when it was removed",
     async run({ connect, open }) {
       const store = await connect();
       const watermark = await open(store, key, { ...fromNow, serverDate: at("12:00:00") });

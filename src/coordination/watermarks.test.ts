@@ -5,7 +5,7 @@ import { dedupTtlProblem, openWatermark } from "./watermarks.ts";
 
 const hour = 3_600_000;
 
-describe("how long what was done is remembered", () => {
+describe("the retention of finished claims", () => {
   const times = { maxReplayMs: 20 * hour, overlapMs: hour, maxProcessingMs: 3 * hour };
 
   it("is enough when it covers the longest replay, the overlap and the longest processing", () => {

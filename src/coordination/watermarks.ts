@@ -89,7 +89,7 @@ const maxTries = 10;
  */
 export async function openWatermark(store: WatermarkStore, key: Key, options: WatermarkOptions): Promise<Watermark> {
   const { from, serverDate, overlapMs = 60_000, fence = 0n } = options;
-  const mistake = mistakeIn(overlapMs, from);
+  const mistake = findMistake(overlapMs, from);
   if (mistake) throw new TypeError(mistake);
 
   const record = (await store.read(key)) ?? (await begin(store, key, { cursor: firstCursor(from, serverDate), fence }));
@@ -162,7 +162,7 @@ function watermarkAt(opened: WatermarkRecord, { store, key, overlapMs, fence }: 
   };
 }
 
-function mistakeIn(overlapMs: number, from: Beginning): string | undefined {
+function findMistake(overlapMs: number, from: Beginning): string | undefined {
   if (!(overlapMs >= 0 && Number.isFinite(overlapMs))) {
     return `overlapMs must be a finite number, 0 or more; got ${overlapMs}`;
   }

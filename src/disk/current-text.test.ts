@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { currentText } from "./current-text.ts";
 
-describe("text in a file that somebody replaces", () => {
+describe("text in a file that is replaced", () => {
   it("is read again when it is no longer fresh", async () => {
     const { text, write } = world("one\n");
 
@@ -24,17 +24,20 @@ describe("text in a file that somebody replaces", () => {
   it.each([
     ["missing", undefined, "ENOENT"],
     ["empty", " \n", "it is empty"],
-  ])("stays in use while the file is %s, which is told once for each time of freshness", async (_how, content, why) => {
-    const { text, write, troubles } = world("one");
-    await text({ now: 0, refused: false });
-    write(content);
+  ])(
+    "stays in use while the file is %s, which is reported once per period of freshness",
+    async (_how, content, why) => {
+      const { text, write, troubles } = world("one");
+      await text({ now: 0, refused: false });
+      write(content);
 
-    const given = [];
-    for (const now of [5_000, 5_001, 9_999]) given.push(await text({ now, refused: false }));
+      const given = [];
+      for (const now of [5_000, 5_001, 9_999]) given.push(await text({ now, refused: false }));
 
-    expect(given).toEqual(["one", "one", "one"]);
-    expect(troubles).toEqual([why]);
-  });
+      expect(given).toEqual(["one", "one", "one"]);
+      expect(troubles).toEqual([why]);
+    },
+  );
 
   it.each([
     [undefined, "ENOENT"],
@@ -55,7 +58,7 @@ function world(content: string | undefined) {
   const troubles: string[] = [];
   const read = async () => stored ?? Promise.reject(Object.assign(new Error("ENOENT: /token"), { code: "ENOENT" }));
   return {
-    text: currentText({ read, freshForMs: 5_000, trouble: (problem) => troubles.push(problem) }),
+    text: currentText({ read, freshForMs: 5_000, onProblem: (problem) => troubles.push(problem) }),
     troubles,
     write(next: string | undefined) {
       stored = next;

@@ -3,7 +3,7 @@ export interface CurrentTextOptions {
   /** How long the text is cached. */
   readonly freshForMs: number;
   /** Called with the reason when the file cannot be read, at most once per `freshForMs`. The message never contains the text. */
-  readonly trouble?: (problem: string) => void;
+  readonly onProblem?: (problem: string) => void;
 }
 
 /** `refused`: the last text was rejected, so there may be a newer one. */
@@ -17,14 +17,14 @@ export interface Moment {
  * A file that is being replaced may be missing or empty for a moment; the cached text stays valid until there is
  * something else. Rejects only if there was never anything.
  */
-export function currentText({ read, freshForMs, trouble }: CurrentTextOptions): (moment: Moment) => Promise<string> {
+export function currentText({ read, freshForMs, onProblem }: CurrentTextOptions): (moment: Moment) => Promise<string> {
   let known: { readonly text: string; readonly readAt: number } | undefined;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
 
-  function tell(error: unknown, now: number) {
-    if (now - toldAt < freshForMs) return;
-    toldAt = now;
-    trouble?.(problemOf(error));
+  function report(error: unknown, now: number) {
+    if (now - reportedAt < freshForMs) return;
+    reportedAt = now;
+    onProblem?.(problemOf(error));
   }
 
   return async ({ now, refused }) => {
@@ -32,7 +32,7 @@ export function currentText({ read, freshForMs, trouble }: CurrentTextOptions): 
     try {
       known = { text: notBlank(await read()), readAt: now };
     } catch (error) {
-      tell(error, now);
+      report(error, now);
       if (!known) throw error;
       known = { ...known, readAt: now };
     }

@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../time/index.ts";
-import { lockDirectory } from "./directory-lock.ts";
 import type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
+import { DiskError } from "./disk-error.ts";
+import { openLocked } from "./open-locked.ts";
 
 /** A directory of the file system, created if need be, and ours alone until it is closed. */
 export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
@@ -35,15 +36,15 @@ export function viewDirectory(path: string): DiskView {
 /** Makes it for our eyes only, if need be. Its own name is durable too, or all that is in it would be lost with it. */
 export async function makeDirectory(directory: string): Promise<void> {
   // One after the other: where nothing can be made, such as below /proc, Node's own recursive mkdir never returns.
-  for (const path of await missingIn(resolve(directory))) {
-    await makeOne(path);
+  for (const path of await listMissing(resolve(directory))) {
+    await createDirectory(path);
     await using parent = await open(dirname(path), constants.O_RDONLY);
     await parent.sync();
   }
 }
 
 /** The directories to make for `directory`, in the order in which they can be made. */
-async function missingIn(directory: string): Promise<readonly string[]> {
+async function listMissing(directory: string): Promise<readonly string[]> {
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
@@ -52,10 +53,10 @@ async function missingIn(directory: string): Promise<readonly string[]> {
   // A file: making the directory fails with the right reason.
   if (found) return [directory];
   const parent = dirname(directory);
-  return [...(parent === directory ? [] : await missingIn(parent)), directory];
+  return [...(parent === directory ? [] : await listMissing(parent)), directory];
 }
 
-async function makeOne(path: string): Promise<void> {
+async function createDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
@@ -102,4 +103,29 @@ function openedFile(handle: FileHandle, mode: OpenMode): DiskFile {
     sync: () => handle.sync(),
     close: () => handle.close(),
   };
+}
+
+/** Names the process that has the directory open. For display: the lock itself is the kernel's. */
+const ownerFile = "owner";
+
+/**
+ * The directory, opened and locked for this process alone; closing the handle unlocks it. The lock is on the directory
+ * and not on a file in it, because a lock file can be deleted under a living owner.
+ */
+async function lockDirectory(directory: string, clock: Clock): Promise<FileHandle> {
+  const handle = await openLocked(directory);
+  if (!handle) throw new DiskError("in-use", `${directory} is in use${await describeOwner(directory)}`);
+  const since = new Date(clock.wallMs()).toISOString();
+  // A full disk must not prevent opening the directory: its files can still be read.
+  await writeFile(join(directory, ownerFile), `by pid ${process.pid} since ${since}\n`).catch(() => {});
+  return handle;
+}
+
+async function describeOwner(directory: string): Promise<string> {
+  try {
+    return ` ${(await readFile(join(directory, ownerFile), "utf8")).trim()}`;
+  } catch {
+    // The other process is just starting and has not yet written its name.
+    return "";
+  }
 }

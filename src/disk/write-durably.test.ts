@@ -75,7 +75,7 @@ describe("createDurably", () => {
     expect(readdirSync(directory)).toEqual(["a"]);
   });
 
-  it("never replaces a file, nor what a symbolic link leads to", async () => {
+  it("never replaces a file, nor the target of a symbolic link", async () => {
     writeFileSync(join(directory, "a"), "precious");
     symlinkSync(join(directory, "a"), join(directory, "b"));
 

@@ -1,5 +1,5 @@
 import { type Decision, requeueAfter } from "../kube/index.ts";
-import { cancelRequestOn } from "../resources/index.ts";
+import { readCancelRequest } from "../resources/index.ts";
 import { type Action, act } from "./action.ts";
 import { admitOrSkip } from "./admission/admission.ts";
 import { approvalProblem, requiresApproval } from "./admission/approval.ts";
@@ -151,7 +151,7 @@ function cancelReason(snapshot: Snapshot, status: RunningStatus, run: ObservedRu
   const { metadata } = snapshot.execution;
   const { status: record } = snapshot.record ?? {};
   if (metadata.deletionTimestamp) return "ExecutionDeleted";
-  if (cancelRequestOn(snapshot.execution)) return "Requested";
+  if (readCancelRequest(snapshot.execution)) return "Requested";
   if (run.state.kind === "suspended" && record && record.holder?.executionUid !== metadata.uid) return "TargetLost";
   return snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined;
 }

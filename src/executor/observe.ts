@@ -4,7 +4,6 @@ import { lastingPauses, type NameGuarantee } from "../policy/index.ts";
 import {
   type AutomationPause,
   annotationKeys,
-  cancelRequestOn,
   type Engine as EngineName,
   isRecorded,
   type Kinds,
@@ -15,6 +14,7 @@ import {
   type RecordHolder,
   type RemediationApprovalRequest,
   type RemediationTarget,
+  readCancelRequest,
   remediationApprovalRequests,
   remediationTargets,
   runName,
@@ -78,7 +78,7 @@ export async function observe(
     run: await runOf({ execution, plan, record }, caches, { signal, fresh }),
     ...(approval && { approval }),
     pauses: lastingPauses(caches.pauses.list(), nowMs, kinds),
-    ...((isAcknowledged(execution) || cancelRequestOn(execution)) && {
+    ...((isAcknowledged(execution) || readCancelRequest(execution)) && {
       acknowledgersKnownSinceMs: await caches.acknowledgersKnownSince?.(signal),
     }),
     settings,

@@ -11,11 +11,11 @@ import {
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
-  cancelRequestOn,
   executionFinalizer,
   type FailureReason,
   notificationRequests,
   type RemediationTargetStatus,
+  readCancelRequest,
   remediationTargets,
   runName,
   targetHash,
@@ -228,7 +228,7 @@ async function startRun(
 
 function isToStart(execution: WorkflowExecution, run: ObservedRun): boolean {
   const { metadata, status } = execution;
-  if (metadata.deletionTimestamp || cancelRequestOn(execution)) return false;
+  if (metadata.deletionTimestamp || readCancelRequest(execution)) return false;
   return status?.phase === "Running" && status.pipelineRunRef.uid === run.uid;
 }
 

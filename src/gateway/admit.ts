@@ -9,7 +9,7 @@ import {
   remediationRequests,
   type Signal,
   type Target,
-  targetOfObject,
+  toObjectTarget,
 } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Admission, Preview } from "./admission.ts";
@@ -25,7 +25,7 @@ import { ForbiddenObject } from "./objects.ts";
 import type { Occurrences } from "./occurrences.ts";
 import type { OpenIncidents } from "./open-incidents.ts";
 import type { Owners } from "./owners.ts";
-import { previewOf } from "./preview.ts";
+import { previewSignal } from "./preview.ts";
 import { identityVersion, isOpen, type NamelessReport, type Report } from "./report.ts";
 import type { ScopeOf } from "./scope.ts";
 import { withinReceipt, withSourceInSeries } from "./signal-times.ts";
@@ -72,7 +72,7 @@ export class Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#identities = new Identities({ ...options, fingerprintOf: fingerprinter(options.fingerprintFields) });
+    this.#identities = new Identities({ ...options, computeFingerprint: fingerprinter(options.fingerprintFields) });
     this.#separatesSources = options.fingerprintFields.includes("source");
   }
 
@@ -152,14 +152,14 @@ export class Intake {
     }
     const { report } = found;
     const { reference } = report.owner;
-    const reading = targetOfObject(reference, kinds.current);
+    const reading = toObjectTarget(reference, kinds.current);
     const newest = await incidents.read(report.fingerprint);
     if (reading.kind === "target") {
       const scope = await scopeOf({ target: reading.target, reference });
-      return previewOf({ report, newest, scope, namespace });
+      return previewSignal({ report, newest, scope, namespace });
     }
     // Its incident was opened while the kind was known.
-    if (newest && isOpen(newest)) return previewOf({ report, newest, scope: { in: true }, namespace });
+    if (newest && isOpen(newest)) return previewSignal({ report, newest, scope: { in: true }, namespace });
     return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
   }
 
@@ -186,7 +186,7 @@ export class Intake {
     const { fingerprint, signal, successor } = report;
     if (successor) {
       const former = incidents.newest(fingerprint);
-      if (!former || !isOpen(former)) return this.#fireAnew(report, successor, share);
+      if (!former || !isOpen(former)) return this.#fireUnderNewIdentity(report, successor, share);
     }
     const endedAt = endings.endOf(report);
     if (endedAt !== undefined && signal.firingAt <= endedAt) return ignored(report, endedAt);
@@ -200,7 +200,7 @@ export class Intake {
         return this.#count(known, report, share);
       }
       // It was closed between two tries.
-      if (successor) return this.#fireAnew(report, successor, share);
+      if (successor) return this.#fireUnderNewIdentity(report, successor, share);
       const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, share, tries > 0));
       if (isMine && result.kind !== "exists") return result;
       // The outcome of another signal of this fingerprint need not hold for this one, but the scope does.
@@ -210,7 +210,7 @@ export class Intake {
   }
 
   /** The incident of the former identity is closed: the signal gets its current identity from now on. */
-  #fireAnew(report: Report, successor: NonNullable<Report["successor"]>, share: Share): Promise<Admission> {
+  #fireUnderNewIdentity(report: Report, successor: NonNullable<Report["successor"]>, share: Share): Promise<Admission> {
     const { fingerprint: formerFingerprint, signal, receivedAt } = report;
     if ("because" in successor) {
       const { fingerprint, because } = successor;
@@ -255,7 +255,7 @@ export class Intake {
 
     const problem = payloadProblem(signal.payload);
     if (problem) return { kind: "invalid", problems: [problem] };
-    const reading = targetOfObject(owner.reference, kinds.current);
+    const reading = toObjectTarget(owner.reference, kinds.current);
     if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
     const scope = await scopeOf({ target: reading.target, reference: owner.reference });
     if (!scope.in) return { kind: "refused", fingerprint, because: scope.because, fix: scope.fix };

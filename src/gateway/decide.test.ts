@@ -23,7 +23,7 @@ describe("a signal that fires", () => {
     ["opens the first incident", undefined, { do: "open", n: 1 }],
     ["opens the next when the last is closed", incident(7, { phase: "Completed" }), { do: "open", n: 8 }],
     ["opens the next when the last was withdrawn", incident(1, { phase: "Withdrawn" }), { do: "open", n: 2 }],
-    ["is counted before anybody has looked at the incident", incident(1), { do: "count" }],
+    ["is counted before the incident was processed", incident(1), { do: "count" }],
     ["is counted while the incident is blocked", incident(2, { phase: "Blocked" }), { do: "count" }],
     ["is counted if it began after its last end", incident(1, { phase: "Pending", ended: six }), { do: "count" }],
     [
@@ -78,7 +78,7 @@ describe("the count in a status", () => {
     expect(afterCount(once, count({ count: 2 }))).toEqual(once);
   });
 
-  it("says that nothing is over any more when a series fires again", () => {
+  it("removes the end when a series fires again", () => {
     const over = afterEnd(afterCount(undefined, count({ firing: [[a, six]] })), ended("a", seven), seven);
 
     expect(over.resolvedAt).toBe(seven);
@@ -87,7 +87,7 @@ describe("the count in a status", () => {
     expect(afterCount(over, count({ firing: [[b, six]] })).resolvedAt).toBeUndefined();
   });
 
-  it("tells a bounded number of series apart, and lets those that are over go first", () => {
+  it("distinguishes a bounded number of series, and drops ended ones first", () => {
     const many = Array.from({ length: maxSeries }, (_, i) => [`s${i}`, six] as const);
     const full = afterCount(undefined, count({ firing: many }));
     const oneOver = {
@@ -200,7 +200,7 @@ describe("the end of a series", () => {
     expect(none.deduplication.occurrenceCount).toBe(both.deduplication.occurrenceCount);
   });
 
-  it("ends an incident that knows of no series yet", () => {
+  it("ends an incident without a recorded series", () => {
     expect(afterEnd(undefined, ended("a", seven), eight)).toMatchObject({ resolvedAt: seven });
   });
 
@@ -210,7 +210,7 @@ describe("the end of a series", () => {
     expect(afterEnd(again, ended("a", seven), eight).resolvedAt).toBeUndefined();
   });
 
-  it("is kept at its latest, in whatever order it is told", () => {
+  it("is kept at its latest, in any order of arrival", () => {
     const later = afterEnd(afterEnd(undefined, ended("a", eight), eight), ended("a", seven), eight);
 
     expect(later.deduplication.series?.[a]?.resolvedAt).toBe(eight);

@@ -17,14 +17,14 @@ import { Intake, type Repeats } from "./admit.ts";
 import { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { type IgnoredSignal, IgnoredSignals } from "./ignored-signals.ts";
-import { inSlices } from "./in-slices.ts";
+import { sliceSignals } from "./in-slices.ts";
 import { Incidents } from "./incidents.ts";
 import { IntakeStalls } from "./intake-stalls.ts";
 import { toKnownIncident } from "./known-incident.ts";
 import { admissionEvent, countedEvent, notASignalEvent, overflowEvent } from "./ledger-events.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
-import { objectsOf } from "./objects.ts";
+import { objectReader } from "./objects.ts";
 import type { OccurrenceLog } from "./occurrence-log.ts";
 import { Occurrences } from "./occurrences.ts";
 import { OpenIncidents } from "./open-incidents.ts";
@@ -113,9 +113,9 @@ export function startGateway(options: GatewayOptions): Gateway {
   const open = new OpenIncidents({ total: settings.maxOpenIncidents, perSender: settings.maxOpenIncidentsPerSender });
   metrics.openIncidents(() => open.total);
   const incidents = new Incidents({ client, namespace, informer: following, open });
-  const objects = objectsOf({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
+  const objects = objectReader({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
   const now = () => new Date(client.serverNowMs()).toISOString();
-  const tell = (event: Parameters<Ledger["append"]>[0]) =>
+  const recordEvent = (event: Parameters<Ledger["append"]>[0]) =>
     void ledger.append(event).catch((error: unknown) => log.error("event not recorded", { type: event.type, error }));
 
   const stalls = stallReporter({ ...options, stage: "gateway" });
@@ -148,12 +148,12 @@ export function startGateway(options: GatewayOptions): Gateway {
     readmit: (report, share) => intake.readmit(report, share),
     wrote(incident, count, total) {
       metrics.written(count);
-      if (count > 0) tell(countedEvent(incident, { writer, occurrences: count, total, at: now() }));
+      if (count > 0) recordEvent(countedEvent(incident, { writer, occurrences: count, total, at: now() }));
     },
   });
   const record = async (admission: Admission, report: Report | NamelessReport | undefined, moved?: number) => {
     if (!report) return;
-    say(log, admission, report);
+    logAdmission(log, admission, report);
     const event = admissionEvent(admission, report, moved);
     if (!event) return;
     // Signals that were counted before are part of the count, so their row is never left out.
@@ -195,7 +195,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     record,
   });
 
-  const limits = new Occasionally(60_000);
+  const limits = new Throttle(60_000);
   async function admit(signal: Signal): Promise<Admission> {
     try {
       const admission = await intake.admit(signal);
@@ -219,7 +219,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     const admitFew = async (few: readonly Signal[]) => {
       all.push(...(await Promise.all(few.map((signal) => admit(signal).catch(failed)))));
     };
-    await inSlices(signals, clock, admitFew, maxOpeningAtOnce);
+    await sliceSignals(signals, clock, admitFew, maxOpeningAtOnce);
     return all;
   }
 
@@ -251,7 +251,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     admit,
     async admitAll(signals) {
       const slices: Promise<readonly (Admission | NotAdmitted)[]>[] = [];
-      await inSlices(signals, clock, (slice) => {
+      await sliceSignals(signals, clock, (slice) => {
         const { admissions, kept } = intake.repeats(slice);
         const others = admitOthers(slice.filter((_, i) => !admissions[i]));
         slices.push(admitted(slice, { admissions, kept, others }));
@@ -265,7 +265,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     truncated(source, alerts) {
       metrics.truncated(alerts);
       log.warn("alerts left out by their sender", { source, alerts });
-      tell({
+      recordEvent({
         id: `${writer}/signals.truncated/${random.id()}`,
         type: "signals.truncated",
         at: now(),
@@ -297,7 +297,7 @@ function failed(error: unknown): NotAdmitted {
   return { kind: "failed", error };
 }
 
-function say(log: Logger, admission: Admission, report: Report | NamelessReport) {
+function logAdmission(log: Logger, admission: Admission, report: Report | NamelessReport) {
   const { signal, fingerprint } = report;
   const target = "owner" in report ? report.owner.target : undefined;
   const fields = { fingerprint, signalName: signal.name, source: signal.source, target };
@@ -320,7 +320,7 @@ function say(log: Logger, admission: Admission, report: Report | NamelessReport)
 }
 
 /** Limits an action to one per interval, such as logging a flood. */
-class Occasionally {
+class Throttle {
   readonly #everyMs: number;
   #lastAt = Number.NEGATIVE_INFINITY;
 

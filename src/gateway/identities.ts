@@ -11,7 +11,7 @@ import {
   type Signal,
   type Target,
   type TargetReading,
-  targetOfObject,
+  toObjectTarget,
 } from "../resources/index.ts";
 import { seriesKey } from "./decide.ts";
 import type { Incidents } from "./incidents.ts";
@@ -35,7 +35,7 @@ export interface IdentitiesOptions {
   readonly incidents: Pick<Incidents, "newest" | "get" | "hasFormer" | "isFormer" | "distinctLabels">;
   readonly ruleTarget: (signal: Signal) => Target | undefined;
   readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
-  readonly fingerprintOf: ReturnType<typeof fingerprinter>;
+  readonly computeFingerprint: ReturnType<typeof fingerprinter>;
 }
 
 /** A signal that names no object, and that no rule gives one. */
@@ -105,7 +105,7 @@ export class Identities {
 
   /** A record of a signal whose object cannot be read. Its fingerprint, without an object, is for the ledger only. */
   withoutObject(signal: Signal, receivedAt: string): NamelessReport {
-    return { signal, fingerprint: this.#options.fingerprintOf(signal, undefined), receivedAt };
+    return { signal, fingerprint: this.#options.computeFingerprint(signal, undefined), receivedAt };
   }
 
   #subjectOf(signal: Signal, node: string | undefined): Subject {
@@ -121,7 +121,7 @@ export class Identities {
   #object(references: readonly ObjectReference[], { noSubject }: Signal): Subject {
     let problem = "";
     for (const reference of references) {
-      const reading = targetOfObject(reference, this.#options.kinds.current);
+      const reading = toObjectTarget(reference, this.#options.kinds.current);
       if (reading.kind === "target") return { kind: "object", target: reading.target, reference };
       problem ||= reading.problem;
     }
@@ -139,7 +139,7 @@ export class Identities {
     const isHere = now !== undefined && this.#isFiringIn(now, signal, read);
     if (isHere !== false) return isHere === true ? undefined : isHere;
     for (const reference of referencesIn(signal)) {
-      const reading = targetOfObject(reference, kinds.current);
+      const reading = toObjectTarget(reference, kinds.current);
       const known = reading.kind === "problem" && reading.unknownKind ? targetOfFormerKind(reference) : reading;
       if (known.kind === "problem" || known.target.type !== "object") continue;
       const { target } = known;
@@ -160,7 +160,7 @@ export class Identities {
     const identity = this.#openUnderOtherKind(signal, undefined, read);
     if (!identity) return invalid;
     if ("kind" in identity) return identity;
-    const fingerprint = this.#options.fingerprintOf(signal, undefined);
+    const fingerprint = this.#options.computeFingerprint(signal, undefined);
     const successor: NoIdentity = { fingerprint, because: invalid.problems.join("; ") };
     return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, successor } };
   }
@@ -170,7 +170,7 @@ export class Identities {
     const { incidents, kinds } = this.#options;
     if (!incidents.hasFormer) return [];
     return formerIdentities.flatMap(({ version, subject: reference, distinctBy = [] }) => {
-      const reading = targetOfObject(reference, kinds.current);
+      const reading = toObjectTarget(reference, kinds.current);
       return reading.kind === "target"
         ? [{ subject: { kind: "object", target: reading.target, reference }, distinctBy, version }]
         : [];
@@ -179,20 +179,20 @@ export class Identities {
 
   /** Under which identities of earlier versions there are incidents, open or closed, that the signal may belong to. */
   *#formerIdentities({ signal, former }: Facts): Generator<{ readonly identity: Identity; readonly version: string }> {
-    const { fingerprintOf, incidents } = this.#options;
+    const { computeFingerprint, incidents } = this.#options;
     for (const { subject, owner, distinctBy, version } of former) {
       // Rules could already distinguish signals then.
       for (const labels of incidents.distinctLabels) {
-        const fingerprint = fingerprintOf({ ...signal, distinctBy: [...distinctBy, ...labels] }, owner.target);
+        const fingerprint = computeFingerprint({ ...signal, distinctBy: [...distinctBy, ...labels] }, owner.target);
         if (incidents.isFormer(fingerprint)) yield { identity: identityOf(fingerprint, subject, owner), version };
       }
     }
   }
 
   #identity(signal: Signal, subject: SubjectObject, owner: Owner): Identity {
-    const { ruleLabels, fingerprintOf } = this.#options;
+    const { ruleLabels, computeFingerprint } = this.#options;
     const distinctBy = ruleLabels(signal, owner.reference);
-    const fingerprint = fingerprintOf(withLabels(signal, distinctBy), owner.target);
+    const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
     return { ...identityOf(fingerprint, subject, owner), ...(distinctBy.length > 0 && { distinctBy }) };
   }
 
@@ -201,10 +201,10 @@ export class Identities {
    * nothing.
    */
   #openElsewhere({ signal, subject, owner, read }: Facts, now: Identity): Identity | Unread | undefined {
-    const { incidents, fingerprintOf } = this.#options;
+    const { incidents, computeFingerprint } = this.#options;
     if (subject.kind !== "object" || !owner) return undefined;
     for (const distinctBy of incidents.distinctLabels) {
-      const fingerprint = fingerprintOf(withLabels(signal, distinctBy), owner.target);
+      const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
       if (fingerprint === now.fingerprint) continue;
       const isElsewhere = this.#isFiringIn(fingerprint, signal, read);
       if (typeof isElsewhere === "object") return isElsewhere;
@@ -227,10 +227,10 @@ export class Identities {
 
   #resultOf(facts: Facts): IdentityResult | Unread {
     const { signal, receivedAt, subject, owner } = facts;
-    const { fingerprintOf, incidents } = this.#options;
+    const { computeFingerprint, incidents } = this.#options;
     const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;
     const none: NoIdentity = {
-      fingerprint: fingerprintOf(signal, undefined),
+      fingerprint: computeFingerprint(signal, undefined),
       because: subject.kind === "none" ? subject.because : "",
     };
     let formerFingerprint: string | undefined;

@@ -7,7 +7,7 @@ const sliceSize = 32;
  * Calls `work` with slices of `items`, in order and one at a time, and lets other requests have the process in between:
  * thousands of signals in one request must neither block the others nor have all their work in memory at once.
  */
-export async function inSlices<T>(
+export async function sliceSignals<T>(
   items: readonly T[],
   clock: Clock,
   work: (slice: readonly T[]) => Promise<unknown>,

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kube/index.ts";
-import { type NodeHint, type ObjectReference, targetOfObject } from "../resources/index.ts";
+import { type NodeHint, type ObjectReference, toObjectTarget } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Objects } from "./objects.ts";
 
@@ -63,7 +63,7 @@ export class Nodes {
 
   async #ofPod(pod: ObjectReference): Promise<string | undefined> {
     const { objects, clock, freshForMs = 30_000, maxPods = 10_000 } = this.#options;
-    const reading = targetOfObject(pod);
+    const reading = toObjectTarget(pod);
     if (reading.kind === "problem") return undefined;
     const found = (await objects.get(reading.target, pod)) as PodObject | undefined;
     const node = found?.spec?.nodeName || undefined;

@@ -1,5 +1,5 @@
 import { type Call, type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
-import { type KindsCache, type ObjectReference, type ObjectTarget, resourceTypeOf } from "../resources/index.ts";
+import { type KindsCache, type ObjectReference, type ObjectTarget, toResourceType } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { GatewayError } from "./gateway-error.ts";
 
@@ -19,7 +19,7 @@ export interface ObjectsOptions {
 }
 
 /** One read is given `timeoutMs`: a sender waits for the answer, and has its own patience. */
-export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
+export function objectReader({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
   async function read<T>(reading: ObjectRead, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
     const stop = new AbortController();
     const timer = clock.after(timeoutMs, () => stop.abort());
@@ -37,7 +37,7 @@ export function objectsOf({ client, kinds, clock, timeoutMs }: ObjectsOptions): 
   }
   return {
     async get(target, reference) {
-      const type = resourceTypeOf(target, reference.apiVersion, kinds.current);
+      const type = toResourceType(target, reference.apiVersion, kinds.current);
       if (!type) return undefined;
       const { namespace, name } = target;
       const ref = namespace === undefined ? { name } : { namespace, name };

@@ -11,7 +11,7 @@ describe("room for another open incident", () => {
     expect(open.reserve("script").kind).toBe("reserved");
   });
 
-  it("is refused to everyone at the total limit", () => {
+  it("is rejected for all senders at the total limit", () => {
     const open = new OpenIncidents({ total: 2, perSender: 2 });
     open.note("a", incident("am"));
     open.note("b", incident("script"));
@@ -19,7 +19,7 @@ describe("room for another open incident", () => {
     expect(open.reserve("other")).toEqual({ kind: "full", limit: "total", open: 2 });
   });
 
-  it("counts what is being opened at the moment", () => {
+  it("counts incidents that are being opened", () => {
     const open = new OpenIncidents({ total: 1, perSender: 1 });
     const first = open.reserve("am");
 

@@ -4,7 +4,7 @@ import {
   type KindsCache,
   type ObjectReference,
   type ObjectTarget,
-  targetOfObject,
+  toObjectTarget,
 } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Incidents } from "./incidents.ts";
@@ -83,7 +83,7 @@ export class Owners {
     const { apiVersion, kind, name } = controller;
     const namespace = target.namespace;
     const reference = { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
-    const reading = targetOfObject(reference, this.#options.kinds.current);
+    const reading = toObjectTarget(reference, this.#options.kinds.current);
     // An owner of an unknown kind cannot be acted on.
     return reading.kind === "target" ? { target: reading.target, reference } : undefined;
   }
@@ -93,7 +93,7 @@ export class Owners {
     const incident = await this.#options.incidents.withSubject(subject);
     if (!incident) return undefined;
     const reference = incident.spec.targetResource;
-    const reading = targetOfObject(reference, this.#options.kinds.current);
+    const reading = toObjectTarget(reference, this.#options.kinds.current);
     return reading.kind === "target" ? { target: reading.target, reference } : undefined;
   }
 

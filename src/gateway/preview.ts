@@ -16,7 +16,7 @@ export interface PreviewInput {
 }
 
 /** The effect that a signal would have. */
-export function previewOf(known: PreviewInput): Preview {
+export function previewSignal(known: PreviewInput): Preview {
   const { report } = known;
   const { fingerprint, subject, owner, signal } = report;
   const identity = { fingerprint, subject, target: owner.target };

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kube/index.ts";
-import { labelKeys, type ObjectReference, type ObjectTarget, targetOfObject } from "../resources/index.ts";
+import { labelKeys, type ObjectReference, type ObjectTarget, toObjectTarget } from "../resources/index.ts";
 import type { Objects } from "./objects.ts";
 import type { Owner } from "./owners.ts";
 
@@ -38,7 +38,7 @@ export function scopeByLabel(objects: Objects): ScopeOf {
 
 async function readNamespace(name: string, objects: Objects): Promise<KubeObject | undefined> {
   const reference: ObjectReference = { kind: "Namespace", name };
-  const reading = targetOfObject(reference);
+  const reading = toObjectTarget(reference);
   return reading.kind === "target" ? objects.get(reading.target, reference) : undefined;
 }
 

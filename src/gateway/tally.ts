@@ -45,7 +45,7 @@ export class Tally {
   /** Series that the status may not have, or not as they are now. */
   readonly #firing: Map<string, FiringSeries>;
   /** The signal with the firing time of each series, the latest last: nearly every signal repeats the same. */
-  readonly #told: Map<string, Report>;
+  readonly #lastReports: Map<string, Report>;
   /** The latest signal that changed a series. */
   #report: Report;
   readonly #moved: Map<string, number>;
@@ -78,7 +78,7 @@ export class Tally {
     this.#firing = new Map(restoredFiring(firing, [...others, report]));
     this.#moved = new Map(moved);
     this.#report = report;
-    this.#told = new Map(others.map((other) => [other.signal.series, other]));
+    this.#lastReports = new Map(others.map((other) => [other.signal.series, other]));
   }
 
   /** Continues from the count of this gateway in the status, which may be from before a restart. */
@@ -108,7 +108,7 @@ export class Tally {
 
   /** What another incident can be opened with: the latest signal of each series, and of all of them first. */
   get reports(): readonly Report[] {
-    const others = [...this.#told.values()].filter((report) => report !== this.#report);
+    const others = [...this.#lastReports.values()].filter((report) => report !== this.#report);
     return [this.#report, ...others.reverse()].slice(0, maxReports);
   }
 
@@ -140,13 +140,13 @@ export class Tally {
     if (from) this.#takeOver(from);
     if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
     const { signal } = report;
-    if (!isNews(signal, this.#told.get(signal.series)?.signal)) return;
+    if (!isNews(signal, this.#lastReports.get(signal.series)?.signal)) return;
     // Beyond the limit of the status, series are counted without being distinguished.
-    if (this.#told.size >= maxSeries) this.#told.clear();
+    if (this.#lastReports.size >= maxSeries) this.#lastReports.clear();
     const key = seriesKey(signal);
     if (!this.#hasRoomFor(key, signal)) return;
-    this.#told.delete(signal.series);
-    this.#told.set(signal.series, report);
+    this.#lastReports.delete(signal.series);
+    this.#lastReports.set(signal.series, report);
     this.#firing.set(key, toFiringSeries(report));
     this.#report = report;
     this.#edition++;

@@ -26,14 +26,19 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
     });
 
     it("has an event when append resolves", async () => {
-      const told = event("a", { workflow_id: "restart", attempts: 3, dry: false, steps: ["one", { two: "ä€😀\n" }] });
+      const original = event("a", {
+        workflow_id: "restart",
+        attempts: 3,
+        dry: false,
+        steps: ["one", { two: "ä€😀\n" }],
+      });
 
-      await ledger.append(told);
+      await ledger.append(original);
 
-      expect(await tested.events()).toMatchObject([told]);
+      expect(await tested.events()).toMatchObject([original]);
     });
 
-    it("keeps the order in which events were told", async () => {
+    it("keeps the order of appended events", async () => {
       const ids = Array.from({ length: 100 }, (_, i) => `event-${i}`);
 
       await Promise.all(ids.map((id) => ledger.append(event(id))));
@@ -41,14 +46,14 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       expect((await tested.events()).map(({ id }) => id)).toEqual(ids);
     });
 
-    it("shows an event that was told twice once, as it was first told", async () => {
-      await ledger.append(event("a", { told: "first" }));
-      await Promise.all([ledger.append(event("a", { told: "again" })), ledger.append(event("b"))]);
+    it("returns an event that was appended twice once, as first appended", async () => {
+      await ledger.append(event("a", { original: "first" }));
+      await Promise.all([ledger.append(event("a", { original: "again" })), ledger.append(event("b"))]);
 
-      expect(await tested.events()).toMatchObject([event("a", { told: "first" }), event("b")]);
+      expect(await tested.events()).toMatchObject([event("a", { original: "first" }), event("b")]);
     });
 
-    it("keeps an event as it was when it was told", async () => {
+    it("keeps an event as it was when it was appended", async () => {
       const facts: Record<string, Fact> = { phase: "Running" };
       const appended = ledger.append(event("a", facts));
       facts["phase"] = "Failed";
@@ -84,7 +89,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       expect(await tested.events()).toEqual([]);
     });
 
-    it("keeps what was told before it was closed, and nothing after", async () => {
+    it("keeps events appended before it was closed, and none after", async () => {
       const before = ledger.append(event("a"));
       const closed = ledger.close();
       const after = ledger.append(event("b")).catch((error) => error);

@@ -3,8 +3,8 @@ import { executionNamespace, managedBy } from "../resources/index.ts";
 import { ackIdentity, approvalIdentity, resumeIdentity } from "./identity.ts";
 import { agentNetworkPolicies, networkPolicies } from "./network.ts";
 import { type StageName, stages } from "./permissions.ts";
-import { coderRbac, type Places, rbacOf } from "./rbac.ts";
-import { policyConfig, workloadOf } from "./workloads.ts";
+import { coderRbac, type Places, stageRbac } from "./rbac.ts";
+import { policyConfig, stageWorkload } from "./workloads.ts";
 
 export interface ManifestOptions {
   readonly image: string;
@@ -67,7 +67,7 @@ const restrictedPods = {
 };
 
 function ofStage(stage: StageName, options: ManifestOptions): readonly KubeObject[] {
-  return [...rbacOf(stage, options.places), ...workloadOf(stage, options)];
+  return [...stageRbac(stage, options.places), ...stageWorkload(stage, options)];
 }
 
 function marked(object: KubeObject): KubeObject {

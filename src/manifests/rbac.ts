@@ -13,7 +13,7 @@ export interface RbacRule {
 const rbac = "rbac.authorization.k8s.io";
 
 /** The service account of a stage, with its permissions. */
-export function rbacOf(stage: StageName, places: Places): readonly KubeObject[] {
+export function stageRbac(stage: StageName, places: Places): readonly KubeObject[] {
   const name = `interlock-${stage}`;
   const subjects = [{ kind: "ServiceAccount", name, namespace: places.locks }];
   const allowed = permissions[stage];

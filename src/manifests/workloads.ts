@@ -27,17 +27,17 @@ export function stageLabels(stage: StageName): Readonly<Record<string, string>> 
 }
 
 /** A stage's configuration, processes and Service. */
-export function workloadOf(stage: StageName, options: WorkloadOptions): readonly KubeObject[] {
+export function stageWorkload(stage: StageName, options: WorkloadOptions): readonly KubeObject[] {
   const { locks: namespace } = options.places;
   const name = `interlock-${stage}`;
   const labels = stageLabels(stage);
-  const port = portOf(stage);
+  const port = stagePort(stage);
   return [
     {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: configMaps[stage], namespace },
-      data: { "interlock.yaml": configOf(stage, options) },
+      data: { "interlock.yaml": stageConfig(stage, options) },
     } as KubeObject,
     {
       apiVersion: "apps/v1",
@@ -48,7 +48,7 @@ export function workloadOf(stage: StageName, options: WorkloadOptions): readonly
         selector: { matchLabels: labels },
         // The old pods finish their work while the new ones take over.
         strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-        template: { metadata: { labels }, spec: podOf(stage, options) },
+        template: { metadata: { labels }, spec: podTemplate(stage, options) },
       },
     } as KubeObject,
     {
@@ -67,14 +67,14 @@ export function workloadOf(stage: StageName, options: WorkloadOptions): readonly
 }
 
 /** The gateway serves its figures where it takes signals. */
-function portOf(stage: StageName) {
+function stagePort(stage: StageName) {
   return stage === "gateway"
     ? { name: "http", containerPort: gatewayPort }
     : { name: "metrics", containerPort: metricsPort };
 }
 
-function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
-  const port = portOf(stage);
+function podTemplate(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
+  const port = stagePort(stage);
   const tlsSecret = stage === "gateway" ? gatewayTls : undefined;
   const scheme = tlsSecret === undefined ? {} : { scheme: "HTTPS" };
   const probe = (path: string) => ({ httpGet: { path, port: port.name, ...scheme }, periodSeconds: 5 });
@@ -114,8 +114,8 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
       {
         name: stage,
         image,
-        args: [stage, "--config", "/etc/interlock/interlock.yaml", "--data", dataOf(stage)],
-        ...environmentOf(stage),
+        args: [stage, "--config", "/etc/interlock/interlock.yaml", "--data", configData(stage)],
+        ...podEnvironment(stage),
         ports: [port],
         livenessProbe: probe("/healthz"),
         readinessProbe: probe("/readyz"),
@@ -133,7 +133,7 @@ function podOf(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
 }
 
 /** The coder must not see what belongs to the process, but works on the same volume. */
-function dataOf(stage: StageName): string {
+function configData(stage: StageName): string {
   return stage === "agent" ? "/data/own" : "/data";
 }
 
@@ -185,7 +185,7 @@ export function policyConfig({ locks: namespace }: Places): KubeObject {
   } as KubeObject;
 }
 
-function environmentOf(stage: StageName) {
+function podEnvironment(stage: StageName) {
   // Where the ledger's database is, and Redis, if there is one.
   const common = { secretRef: { name: "interlock-secrets", optional: true } };
   if (stage === "agent") return { envFrom: [common, { secretRef: { name: agentSecret } }] };
@@ -199,7 +199,7 @@ function environmentOf(stage: StageName) {
   return { envFrom: [common], env: [policy, ...webhooks] };
 }
 
-function configOf(stage: StageName, { image, places, gatewayTls }: WorkloadOptions): string {
+function stageConfig(stage: StageName, { image, places, gatewayTls }: WorkloadOptions): string {
   const { locks, incidents, runs, agents, watermarks: marks } = places;
   const common = [
     "objects:",

@@ -1,4 +1,4 @@
-import { keyOf, type Locks, leading } from "../coordination/index.ts";
+import { keyOf, type Locks, runAsLeader } from "../coordination/index.ts";
 import {
   Controller,
   type Informer,
@@ -83,7 +83,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
   };
   const failed = (error: unknown) => log.warn("notice delivery interrupted", { error });
   const purpose = "deliver notices";
-  const led = leading(locks, keyOf("notify"), work, {
+  const led = runAsLeader(locks, keyOf("notify"), work, {
     clock,
     random,
     signal: stop.signal,

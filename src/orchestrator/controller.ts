@@ -24,7 +24,6 @@ import {
 import type { Ledger } from "../ledger/index.ts";
 import {
   automationPauses,
-  catalogOf,
   type KindsCache,
   labelKeys,
   type RemediationApprovalRequest,
@@ -33,6 +32,7 @@ import {
   remediationRequests,
   remediationTargets,
   remediationWorkflows,
+  toCatalog,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
@@ -230,7 +230,7 @@ function openCaches(group: ControllerGroup, options: OrchestratorOptions) {
     newest: new NewestIncidents(incidents),
     ownWrites,
     outdated,
-    catalog: catalogOf(entries, kinds),
+    catalog: toCatalog(entries, kinds),
   };
 }
 

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { type Decision, nothing, requeueAt } from "../kube/index.ts";
 import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
 import {
-  cancelRequestOn,
   labelKeys,
   type RemediationApprovalRequest,
+  readCancelRequest,
   type WorkflowExecution,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
@@ -256,7 +256,7 @@ function settle(snapshot: Snapshot): Decision<Action> {
       { do: "set-status", status: recorded(status, nowMs) },
     );
   }
-  const request = cancelRequestOn(incident);
+  const request = readCancelRequest(incident);
   if (request && unfinished.length > 0) return cancelExecutions(unfinished, request) ?? nothing;
   // A run that timed out, or that was started while the incident was closed.
   const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);

@@ -10,7 +10,7 @@ export interface CancelRequest {
 }
 
 /** The request on an execution or incident, if there is one. */
-export function cancelRequestOn({ metadata }: KubeObject): CancelRequest | undefined {
+export function readCancelRequest({ metadata }: KubeObject): CancelRequest | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.cancelRequested]?.trim();
   if (!reason) return undefined;

@@ -16,7 +16,7 @@ export interface Catalog {
 }
 
 /** The catalog of the stored entries. */
-export function catalogOf(
+export function toCatalog(
   entries: Informer<RemediationWorkflow, "workflowId">,
   kinds: Pick<KindsCache, "current">,
 ): Catalog {

@@ -13,7 +13,7 @@ const schema: RemediationWorkflowSpec["parameters"] = {
 };
 
 describe("parameters", () => {
-  it("are complete when they are valid: what was not given has its default", () => {
+  it("are complete when they are valid: absent ones have their defaults", () => {
     expect(checkParameters(schema, { mode: "safe" })).toEqual({ kind: "valid", parameters: { keep: 3, mode: "safe" } });
   });
 

@@ -36,7 +36,7 @@ export function checkParameters(
 
 /** The problems of one value, each as the rest of a sentence about it. */
 export function valueProblems(parameter: WorkflowParameter, value: ParameterValue): string[] {
-  if (!hasType(parameter, value)) return [`must be ${typeTexts[parameter.type]}${insteadOf(value)}`];
+  if (!hasType(parameter, value)) return [`must be ${typeTexts[parameter.type]}${describeInstead(value)}`];
   const problems = boundProblems(parameter, value);
   if (parameter.enum && !parameter.enum.some((allowed) => sameValue(allowed, value))) {
     problems.push(`must be one of ${parameter.enum.map((allowed) => JSON.stringify(allowed)).join(", ")}`);
@@ -72,7 +72,7 @@ function hasType({ type }: WorkflowParameter, value: ParameterValue): boolean {
 }
 
 /** A number can only be wrong for not being whole or not being finite, which the message states already. */
-function insteadOf(value: ParameterValue): string {
+function describeInstead(value: ParameterValue): string {
   if (typeof value === "object") return ", not a list";
   return typeof value === "number" ? "" : `, not ${typeof value === "string" ? "text" : "true or false"}`;
 }

@@ -4,7 +4,7 @@
  * so that all replicas pick the same one.
  */
 export function compareVersions(a: string, b: string): number {
-  const [first, second] = [partsOf(a), partsOf(b)];
+  const [first, second] = [parseParts(a), parseParts(b)];
   return (
     compareLists(first.numbers, second.numbers, "0") ||
     Number(second.stage.length > 0) - Number(first.stage.length > 0) ||
@@ -13,7 +13,7 @@ export function compareVersions(a: string, b: string): number {
   );
 }
 
-function partsOf(version: string) {
+function parseParts(version: string) {
   const [meaning = ""] = version.replace(/^[vV](?=[0-9])/, "").split("+");
   const [numbers = "", ...stage] = meaning.split("-");
   return { numbers: numbers.split(/[._]/), stage: stage.join("-").split(/[._]/).filter(Boolean) };

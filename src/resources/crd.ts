@@ -41,7 +41,7 @@ export const customResourceDefinitions: ResourceType<CustomResourceDefinition> =
 };
 
 /** The definition that makes an API server serve `kind`. It spells out what a server would add by itself. */
-export function crdOf(kind: Kind): CustomResourceDefinition {
+export function toCrd(kind: Kind): CustomResourceDefinition {
   const { plural, singular, shortName } = kind;
   return {
     apiVersion: customResourceDefinitions.apiVersion,
@@ -94,7 +94,7 @@ function rootSchema({ description, spec, status, rules }: Kind): StructuralSchem
 }
 
 /** The kinds that definitions add to the built-in ones, for `kindsWith`. */
-export function customKindsOf(definitions: readonly Pick<CustomResourceDefinition, "spec">[]): CustomKind[] {
+export function toCustomKinds(definitions: readonly Pick<CustomResourceDefinition, "spec">[]): CustomKind[] {
   return definitions.map(({ spec: { names, group: home, scope, versions } }) => {
     const version = preferredVersion(versions);
     return {

@@ -19,10 +19,10 @@ export function readDefinitions({ path, text }: TextFile): DefinitionsReading {
   for (const document of parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false })) {
     const [fault] = document.errors;
     if (fault) return invalid(`${path}: is not valid YAML (${fault.code})`);
-    objects.push(...itemsOf(document.toJS({ maxAliasCount: maxAliases })));
+    objects.push(...listItems(document.toJS({ maxAliasCount: maxAliases })));
   }
   const found = objects.filter(isDefinition);
-  const problems = found.flatMap((object) => definitionProblem(object) ?? []);
+  const problems = found.flatMap((object) => findDefinitionProblem(object) ?? []);
   if (problems.length > 0) return { kind: "invalid", problems: problems.map((problem) => `${path}: ${problem}`) };
   return { kind: "valid", definitions: found as unknown as readonly CustomResourceDefinition[] };
 }
@@ -33,7 +33,7 @@ function invalid(problem: string): DefinitionsReading {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function itemsOf(object: unknown): readonly unknown[] {
+function listItems(object: unknown): readonly unknown[] {
   return isFields(object) && Array.isArray(object["items"]) ? object["items"] : [object];
 }
 
@@ -42,7 +42,7 @@ function isDefinition(object: unknown): object is Fields {
 }
 
 /** The missing part of a definition's names and scope; the schema is checked by the API server. */
-function definitionProblem({ apiVersion, metadata, spec }: Fields): string | undefined {
+function findDefinitionProblem({ apiVersion, metadata, spec }: Fields): string | undefined {
   const name = isFields(metadata) ? String(metadata["name"]) : "without a name";
   const what = `the CustomResourceDefinition ${name}`;
   if (apiVersion !== customResourceDefinitions.apiVersion) {

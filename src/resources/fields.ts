@@ -23,15 +23,15 @@ const targetShape = "^([a-z0-9-]+:)?([a-z0-9-]+/)?[A-Za-z][A-Za-z0-9.-]*/[^/ ]+$
 const targetRule = "must be namespace/kind/name or kind/name, or git:host/path@branch";
 
 /** A target in any accepted spelling. Whether its kind exists is known only to `parseTarget` with the cluster's kinds. */
-export const targetText = textOfShape(targetShape, targetRule);
+export const targetText = textPattern(targetShape, targetRule);
 
 /** What a pause can name besides: a repository, for all of its branches. */
-export const pauseTargetText = textOfShape(
+export const pauseTargetText = textPattern(
   `${targetShape}|^git:[^ ]+/[^ ]+$`,
   `${targetRule}, or git:host/path for every branch`,
 );
 
-function textOfShape(shape: string, message: string) {
+function textPattern(shape: string, message: string) {
   return z
     .string()
     .min(1)

@@ -13,8 +13,8 @@ export {
   type SkipReason,
   skipText,
 } from "./block-reasons.ts";
-export { type CancelRequest, cancelAnnotations, cancelRequestOn, describeCancellation } from "./cancellation.ts";
-export { type Catalog, type CatalogLookup, catalogOf, lookUpEntry } from "./catalog.ts";
+export { type CancelRequest, cancelAnnotations, describeCancellation, readCancelRequest } from "./cancellation.ts";
+export { type Catalog, type CatalogLookup, lookUpEntry, toCatalog } from "./catalog.ts";
 export { type CatalogDefaults, catalogDifference } from "./catalog-difference.ts";
 export { currentEntry, entryName } from "./catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
@@ -35,8 +35,8 @@ export {
 export {
   type CrdVersion,
   type CustomResourceDefinition,
-  crdOf,
   customResourceDefinitions,
+  toCrd,
 } from "./crd.ts";
 export type { Kind, PrinterColumn } from "./define-kind.ts";
 export { type DefinitionsReading, readDefinitions } from "./definition-files.ts";
@@ -53,7 +53,7 @@ export {
 } from "./fields.ts";
 export { ineffectiveExecutions } from "./ineffective-executions.ts";
 export { type CrdStep, installCrds } from "./install.ts";
-export { kindsFrom, kindsIn } from "./kinds-in.ts";
+export { listKinds, readKinds } from "./kinds-in.ts";
 export {
   annotationKeys,
   executionFinalizer,
@@ -135,13 +135,13 @@ export {
 } from "./series.ts";
 export { severityRank } from "./severity.ts";
 export {
+  computeFingerprint,
   defaultFingerprintFields,
   explainReadings,
   type FieldTrace,
   type FingerprintField,
   type FormerIdentity,
   fingerprinter,
-  fingerprintOf,
   type NodeHint,
   type PayloadReading,
   type Signal,
@@ -149,15 +149,15 @@ export {
   type SignalReading,
   signalTime,
 } from "./signal.ts";
-export { describeStall, type Stall, type StallReason, stallOf, stallReasons, withStall } from "./stalled.ts";
+export { describeStall, findStall, type Stall, type StallReason, stallReasons, withStall } from "./stalled.ts";
 export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 export { type KnownKind, kindText } from "./target/known-kind.ts";
-export { type ObjectReference, targetOfObject } from "./target/object-target.ts";
+export { type ObjectReference, toObjectTarget } from "./target/object-target.ts";
 export { parseTarget } from "./target/parse-target.ts";
 export { parsePauseTarget } from "./target/pause-target.ts";
 export { parseRecordedTarget } from "./target/recorded-target.ts";
-export { type RepositoryReference, targetOfRepository } from "./target/repository-target.ts";
-export { resourceTypeOf } from "./target/resource-type.ts";
+export { type RepositoryReference, toRepositoryTarget } from "./target/repository-target.ts";
+export { toResourceType } from "./target/resource-type.ts";
 export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
 export { runName, targetHash } from "./target-hash.ts";
 export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./watch-kinds.ts";

@@ -3,13 +3,13 @@ import { ManualClock } from "../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../test/doubles/test-cluster.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { systemRandom } from "../time/index.ts";
-import { type CustomResourceDefinition, crdOf, customKindsOf, customResourceDefinitions } from "./crd.ts";
+import { type CustomResourceDefinition, customResourceDefinitions, toCrd, toCustomKinds } from "./crd.ts";
 import { crdsToInstall, installCrds } from "./install.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 import { kindsWith } from "./target/kinds.ts";
 import { parseTarget } from "./target/parse-target.ts";
 
-const ours = crdOf(resourceKinds[0] as (typeof resourceKinds)[number]);
+const ours = toCrd(resourceKinds[0] as (typeof resourceKinds)[number]);
 const name = "remediationrequests.kubernaut.ai";
 const olderSpec = {
   ...ours.spec,
@@ -34,8 +34,8 @@ describe("what to do about a definition", () => {
 
   it.each([
     ["has no labels", {}],
-    ["is managed by somebody else", { labels: { "app.kubernetes.io/managed-by": "Helm" } }],
-  ])("is to leave it alone and to say so when it %s", (_what, metadata) => {
+    ["is managed by another tool", { labels: { "app.kubernetes.io/managed-by": "Helm" } }],
+  ])("is to leave it alone and report it when it %s", (_what, metadata) => {
     const foreign = stored({ metadata: { name, ...metadata }, spec: { ...ours.spec, versions: [] } });
 
     expect(crdsToInstall([foreign], [ours])).toEqual([
@@ -72,7 +72,7 @@ describe("installing the definitions", () => {
     expect((await client.list(customResourceDefinitions)).items).toHaveLength(resourceKinds.length);
   });
 
-  it("never touches one that belongs to somebody else", async () => {
+  it("never touches one that belongs to another tool", async () => {
     const foreign = { ...ours, metadata: { name }, spec: olderSpec };
     await client.create(customResourceDefinitions, foreign);
 
@@ -108,7 +108,7 @@ describe("installing the definitions", () => {
 
 describe("definitions as kinds of target", () => {
   it("make their objects targets, in every spelling", () => {
-    const kinds = kindsWith(customKindsOf(resourceKinds.map(crdOf)));
+    const kinds = kindsWith(toCustomKinds(resourceKinds.map(toCrd)));
 
     const texts = ["WorkflowExecution", "workflowexecutions", "wfe"].map((spelling) => {
       const reading = parseTarget(`system/${spelling}.kubernaut.ai/one`, kinds);

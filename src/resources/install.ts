@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, type KubeClient, KubeError } from "../kube/index.ts";
-import { type CustomResourceDefinition, crdOf, customResourceDefinitions } from "./crd.ts";
+import { type CustomResourceDefinition, customResourceDefinitions, toCrd } from "./crd.ts";
 import { managedBy } from "./names.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 
@@ -43,7 +43,7 @@ function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition
 
 /** Creates missing definitions and updates ours. Safe to repeat, and on any number of replicas at once. */
 export async function installCrds(client: KubeClient, call: Call = {}): Promise<readonly CrdStep[]> {
-  return Promise.all(resourceKinds.map((kind) => install(crdOf(kind), client, call)));
+  return Promise.all(resourceKinds.map((kind) => install(toCrd(kind), client, call)));
 }
 
 async function install(ours: CustomResourceDefinition, client: KubeClient, call: Call): Promise<CrdStep> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { certificateDefinition } from "../../test/doubles/certificate-definition.ts";
-import { kindsFrom } from "./kinds-in.ts";
+import { readKinds } from "./kinds-in.ts";
 import type { CustomKind } from "./target/kinds.ts";
 import { parseTarget } from "./target/parse-target.ts";
 
@@ -15,11 +15,11 @@ const declared: CustomKind = {
 
 describe("a declared kind", () => {
   it("is known without a definition", () => {
-    expect(kindsFrom([], [declared]).find("certificates.cert-manager.io")).toMatchObject({ namespaced: false });
+    expect(readKinds([], [declared]).find("certificates.cert-manager.io")).toMatchObject({ namespaced: false });
   });
 
   it("gives way to a definition of the same kind in all its names, so that one object is one target", () => {
-    const kinds = kindsFrom([certificateDefinition], [declared]);
+    const kinds = readKinds([certificateDefinition], [declared]);
 
     expect(kinds.find("other.cert-manager.io")).toBeUndefined();
     for (const spelling of ["Certificate", "certificates", "cert"]) {
@@ -32,7 +32,7 @@ describe("a declared kind", () => {
   it("stays beside a definition of another kind in its group", () => {
     const issuer = { ...declared, kind: "Issuer", singular: "issuer", plural: "issuers" };
 
-    const kinds = kindsFrom([certificateDefinition], [issuer]);
+    const kinds = readKinds([certificateDefinition], [issuer]);
 
     expect(kinds.find("issuer.cert-manager.io")).toBeDefined();
     expect(kinds.find("certificate.cert-manager.io")).toBeDefined();
@@ -44,6 +44,6 @@ describe("custom kinds with a name in common", () => {
   const second = { ...declared, kind: "Beta", singular: "beta", plural: "betas" };
 
   it.each([[[first, second]], [[second, first]]])("mean the same in any order: %#", (order) => {
-    expect(kindsFrom([], order).find("beta.cert-manager.io")?.plural).toBe("betas");
+    expect(readKinds([], order).find("beta.cert-manager.io")?.plural).toBe("betas");
   });
 });

@@ -1,30 +1,30 @@
 import type { KubeClient } from "../kube/index.ts";
-import { type CustomResourceDefinition, customKindsOf, customResourceDefinitions } from "./crd.ts";
+import { type CustomResourceDefinition, customResourceDefinitions, toCustomKinds } from "./crd.ts";
 import { type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 
 /**
  * The kinds that a target may be of: those that every cluster has, those that `definitions` define, and those that are
  * `declared`. A definition wins over a declaration of the same kind, because the API server goes by it.
  */
-export function kindsFrom(
+export function readKinds(
   definitions: readonly Pick<CustomResourceDefinition, "spec">[],
   declared: readonly CustomKind[],
   incomplete?: string,
 ): Kinds {
-  const defined = customKindsOf(definitions);
+  const defined = toCustomKinds(definitions);
   const taken = new Set(defined.flatMap(namesOf));
   const others = declared.filter((kind) => !namesOf(kind).some((name) => taken.has(name)));
   return kindsWith([...others, ...defined], incomplete);
 }
 
 /** The kinds that are defined on the API server at this moment, and those that are `declared`. */
-export async function kindsIn(
+export async function listKinds(
   client: KubeClient,
   declared: readonly CustomKind[],
   signal?: AbortSignal,
 ): Promise<Kinds> {
   const { items } = await client.list(customResourceDefinitions, {}, signal ? { signal } : {});
-  return kindsFrom(items, declared);
+  return readKinds(items, declared);
 }
 
 function namesOf({ kind, plural, group }: CustomKind): readonly string[] {

@@ -27,16 +27,16 @@ export function objectFacts({ metadata, ...rest }: KubeObject): ObjectFacts {
   return {
     labels,
     annotations,
-    conditions: conditionsIn(status),
+    conditions: readConditions(status),
     ...(phase === undefined ? {} : { phase }),
-    lastTermination: reasonsIn(containers, ["state", "terminated"], ["lastState", "terminated"]),
-    waiting: reasonsIn(containers, ["state", "waiting"]),
-    managedBy: managersOf(labels, annotations),
+    lastTermination: readReasons(containers, ["state", "terminated"], ["lastState", "terminated"]),
+    waiting: readReasons(containers, ["state", "waiting"]),
+    managedBy: readManagers(labels, annotations),
     ...(node === undefined ? {} : { node }),
   };
 }
 
-function conditionsIn(status: unknown): Readonly<Record<string, string>> {
+function readConditions(status: unknown): Readonly<Record<string, string>> {
   const pairs = list(status, "conditions").flatMap((condition) => {
     const type = text(field(condition, "type"));
     const is = text(field(condition, "status"));
@@ -45,7 +45,7 @@ function conditionsIn(status: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-function reasonsIn(
+function readReasons(
   containers: readonly unknown[],
   ...states: readonly (readonly [string, string])[]
 ): readonly string[] {
@@ -56,7 +56,7 @@ function reasonsIn(
 }
 
 /** Each tool leaves its own mark; a label of the same meaning names any other. */
-function managersOf(
+function readManagers(
   labels: Readonly<Record<string, string>>,
   annotations: Readonly<Record<string, string>>,
 ): readonly string[] {

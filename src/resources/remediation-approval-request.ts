@@ -12,7 +12,7 @@ import {
   type Wire,
   workflowId,
 } from "./fields.ts";
-import { type CelRule, immutable, staysTheSame } from "./schema/rules.ts";
+import { type CelRule, immutable, isUnchanged } from "./schema/rules.ts";
 
 /** A question to a person: may this workflow act on this target? It reserves nothing. */
 export interface RemediationApprovalRequest extends KubeObject {
@@ -62,7 +62,7 @@ const common = { conditions: conditions.describe("Conditions, for tools that wai
 const answerFields = ["decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage"] as const;
 
 const decidedOnce: CelRule = {
-  rule: answerFields.map(staysTheSame).join(" && "),
+  rule: answerFields.map(isUnchanged).join(" && "),
   message: "this was decided already",
   messageExpression: "'this was decided already: ' + oldSelf.decision",
 };

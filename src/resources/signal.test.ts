@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type FingerprintField, fingerprintOf, type Signal, signalTime } from "./signal.ts";
+import { computeFingerprint, type FingerprintField, type Signal, signalTime } from "./signal.ts";
 import { parseTarget } from "./target/parse-target.ts";
 
 describe("the fingerprint of a signal", () => {
   it("is the same for ever: a change of it needs a new version", () => {
-    expect(fingerprintOf(signal(), target("payment/deployment/payment-api"))).toBe(
+    expect(computeFingerprint(signal(), target("payment/deployment/payment-api"))).toBe(
       "v1:a5432a68a0cc90abfcdec94aeada189082668bde7e6c45de1997be349d74421c",
     );
   });
@@ -21,11 +21,11 @@ describe("the fingerprint of a signal", () => {
   ])("with another value for %s is the same: %s %s", (_what, change, same) => {
     const owner = target("payment/deployment/payment-api");
 
-    expect(fingerprintOf(signal(change), owner) === fingerprintOf(signal(), owner)).toBe(same);
+    expect(computeFingerprint(signal(change), owner) === computeFingerprint(signal(), owner)).toBe(same);
   });
 
   it("differs by the target that owns the subject", () => {
-    expect(fingerprintOf(signal(), target("node/a"))).not.toBe(fingerprintOf(signal(), target("node/b")));
+    expect(computeFingerprint(signal(), target("node/a"))).not.toBe(computeFingerprint(signal(), target("node/b")));
   });
 
   it.each<[readonly FingerprintField[], Partial<Signal>]>([
@@ -37,24 +37,26 @@ describe("the fingerprint of a signal", () => {
     const node = target("node/a");
     const base = { labels: { team: "a" } };
 
-    expect(fingerprintOf(signal({ ...base, ...change }), node, fields)).not.toBe(
-      fingerprintOf(signal(base), node, fields),
+    expect(computeFingerprint(signal({ ...base, ...change }), node, fields)).not.toBe(
+      computeFingerprint(signal(base), node, fields),
     );
   });
 
-  it("tells an empty label from none", () => {
+  it("distinguishes an empty label from none", () => {
     const node = target("node/a");
     const fields = ["labels.team"] as const;
 
-    expect(fingerprintOf(signal({ labels: { team: "" } }), node, fields)).not.toBe(
-      fingerprintOf(signal({ labels: {} }), node, fields),
+    expect(computeFingerprint(signal({ labels: { team: "" } }), node, fields)).not.toBe(
+      computeFingerprint(signal({ labels: {} }), node, fields),
     );
   });
 
   it("does not depend on the order of the fields, or on one that is written twice", () => {
     const node = target("node/a");
 
-    expect(fingerprintOf(signal(), node, ["target", "name", "source", "name"])).toBe(fingerprintOf(signal(), node));
+    expect(computeFingerprint(signal(), node, ["target", "name", "source", "name"])).toBe(
+      computeFingerprint(signal(), node),
+    );
   });
 });
 

@@ -128,7 +128,11 @@ const version = "v1";
  * order of their names. `target` is the canonical owner, so that the Pods of one Deployment are one incident. A label
  * that a signal does not have is different from an empty one. The labels in `distinctBy` that a signal has are fields, too.
  */
-export function fingerprintOf(signal: Signal, target: Target | undefined, fields = defaultFingerprintFields): string {
+export function computeFingerprint(
+  signal: Signal,
+  target: Target | undefined,
+  fields = defaultFingerprintFields,
+): string {
   return fingerprinter(fields, 0)(signal, target);
 }
 

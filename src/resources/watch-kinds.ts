@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { informer, type KubeClient, KubeError, type ReportProblem } from "../kube/index.ts";
 import type { Clock, Random, Timer } from "../time/index.ts";
 import { customResourceDefinitions, namesOnly } from "./crd.ts";
-import { kindsFrom, kindsIn } from "./kinds-in.ts";
+import { listKinds, readKinds } from "./kinds-in.ts";
 import type { CustomKind, Kinds } from "./target/kinds.ts";
 
 /** The kinds that are known now, while definitions come and go. */
@@ -49,7 +49,7 @@ const settleMs = 100;
 export function watchKinds({ client, declared, clock, random, signal, problem }: WatchKindsOptions): KindsCache {
   const listeners = new Set<() => void>();
   let incomplete: string | undefined = "custom resource definitions were not read yet; try again in a moment";
-  let snapshot = kindsFrom([], declared, incomplete);
+  let snapshot = readKinds([], declared, incomplete);
   let isOutdated = false;
   let hasRead = false;
   let hasSynced = false;
@@ -103,7 +103,7 @@ export function watchKinds({ client, declared, clock, random, signal, problem }:
   signal.addEventListener("abort", () => timer?.cancel(), { once: true });
 
   function current(): Kinds {
-    if (isOutdated) snapshot = kindsFrom(definitions.list(), declared, incomplete);
+    if (isOutdated) snapshot = readKinds(definitions.list(), declared, incomplete);
     isOutdated = false;
     return snapshot;
   }
@@ -113,7 +113,7 @@ export function watchKinds({ client, declared, clock, random, signal, problem }:
       return current();
     },
     read: (call) =>
-      kindsIn(client, declared, call).catch((error: unknown) => {
+      listKinds(client, declared, call).catch((error: unknown) => {
         if (error instanceof KubeError && error.code === "forbidden") return current();
         throw error;
       }),

@@ -28,7 +28,7 @@ describe("a workflow", () => {
     ["a pattern that is none", { type: "string", pattern: "(" }, ".pattern is not a regular expression"],
     ["bounds the wrong way round", { type: "number", minimum: 2, maximum: 1 }, ".minimum is greater than its maximum"],
     ["a bound for another type", { type: "string", minimum: 2 }, ".minimum has no meaning for type string"],
-  ])("is told of %s, and where it stands", (_what, parameter, problem) => {
+  ])("reports %s with its path", (_what, parameter, problem) => {
     expect(workflowProblems(spec({ parameters: { properties: { keep: parameter } } }), builtInKinds)).toEqual([
       `spec.parameters.properties.keep${problem}`,
     ]);
@@ -51,12 +51,12 @@ describe("a workflow", () => {
       "spec.parameters.properties.LD_PRELOAD becomes a variable that programs read as code: give it another name",
     ],
     [
-      "a kind that nobody knows",
+      "an unknown kind",
       { targetKinds: ["node", "nodde"] },
       'spec.targetKinds[1] is "nodde", which is not a known kind: write kinds that are not built in with their group, as in certificate.cert-manager.io',
     ],
     ["no time to run", { timeout: "0s" }, "spec.timeout must be longer than 0"],
-  ])("is told of %s", (_what, special, problem) => {
+  ])("reports %s", (_what, special, problem) => {
     expect(workflowProblems(spec(special), builtInKinds)).toEqual([problem]);
   });
 

@@ -8,10 +8,10 @@ import {
 } from "../kube/index.ts";
 import {
   type Condition,
+  findStall,
   notificationRequests,
   type Stall,
   type StallReason,
-  stallOf,
   stallReasons,
   withStall,
 } from "../resources/index.ts";
@@ -158,7 +158,7 @@ class Watch<T extends KubeObject> implements StallWatch {
       this.#clear(object, known.reporting);
       return undefined;
     }
-    const shown = stallOf(object);
+    const shown = findStall(object);
     if (!shown) return undefined;
     // Another replica, or another controller, may still fail. Its report is outdated some time after the attempt that it
     // announced.
@@ -252,7 +252,7 @@ class Watch<T extends KubeObject> implements StallWatch {
     const fresh = await client.get<T>(type, refOf({ metadata }));
     if (!fresh || fresh.metadata.uid !== metadata.uid) return undefined;
     const { status = initialStatus }: Stateful = fresh;
-    const before = stallOf(fresh);
+    const before = findStall(fresh);
     if (!status || (!stall && !before)) return undefined;
     const earlierMs = before && stall && before.sinceMs < stall.sinceMs ? before.sinceMs : undefined;
     const current = stall && { ...stall, sinceMs: earlierMs ?? stall.sinceMs };

@@ -6,7 +6,7 @@ import {
   labelKeys,
   managedBy,
   targetHash,
-  targetOfRepository,
+  toRepositoryTarget,
 } from "../resources/index.ts";
 
 /** A task before it has a name and a target: both follow from the rest. */
@@ -23,7 +23,7 @@ export type TaskReading =
  * webhooks and pollers report it, to however many replicas.
  */
 export function draftTask(draft: TaskDraft, namespace: string): TaskReading {
-  const reading = targetOfRepository(writtenBranch(draft));
+  const reading = toRepositoryTarget(writtenBranch(draft));
   if (reading.kind === "problem") return reading;
 
   const { target } = reading;

@@ -84,7 +84,7 @@ describe("a field", () => {
     expect(events().map(({ value }) => value)).toEqual([expected]);
   });
 
-  it("named like a secret is redacted, unless it only says whether there is one", () => {
+  it("named like a secret is redacted, unless it is a boolean", () => {
     const { log, events } = logger();
 
     log.child({ password: "hunter2" }).info("something", { token: 42, hasToken: true });
@@ -192,12 +192,12 @@ describe("a text log line", () => {
 });
 
 describe("loggers for other occasions", () => {
-  it("the silent one says nothing", () => {
+  it("the silent one writes nothing", () => {
     expect(silentLogger.child({ a: 1 })).toBe(silentLogger);
     expect(silentLogger.error("lost")).toBeUndefined();
   });
 
-  it("the recording one keeps what it and its children are told", () => {
+  it("the recording one keeps its own events and those of its children", () => {
     const log = recordingLogger();
 
     log.debug("one");

@@ -3,7 +3,7 @@ import type { Metrics } from "./metrics.ts";
 import { promMetrics } from "./prom-metrics.ts";
 
 describe("a counter", () => {
-  it("counts by one, or by as much as it is told", async () => {
+  it("counts by one, or by the given amount", async () => {
     const metrics = promMetrics();
     const counter = metrics.counter({ name: "gateway_signals_total", help: "Signals received." });
 
@@ -81,7 +81,7 @@ describe("rows", () => {
 });
 
 describe("a gauge", () => {
-  it("shows what it was last set to", async () => {
+  it("shows the value of the last set", async () => {
     const metrics = promMetrics();
     const gauge = metrics.gauge({ name: "locks_held", help: "Locks held now." });
 
@@ -115,7 +115,7 @@ describe("a gauge", () => {
 });
 
 describe("a histogram", () => {
-  it("sorts what it observes into its buckets", async () => {
+  it("sorts observations into its buckets", async () => {
     const metrics = promMetrics();
     const waits = metrics.histogram({
       name: "lock_wait_seconds",

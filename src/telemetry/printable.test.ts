@@ -30,7 +30,7 @@ describe("printable text", () => {
     expect(toPrintable(text)).toBe(expected);
   });
 
-  it("is one line without control characters, whatever the text, and stays as it is", () => {
+  it("is one line without control characters for any text, and idempotent", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const printable = toPrintable(text);

@@ -60,12 +60,12 @@ describe("a text without secrets", () => {
     "0123456789abcdef0123456789abcdef01234567",
     "uses Bearer authentication",
     "a sentence with a base64 run: SGVsbG8sIHdvcmxkISBIZWxsbywgd29ybGQh",
-  ])("keeps what is no secret: %s", (text) => {
+  ])("keeps text that is no secret: %s", (text) => {
     expect(withoutSecrets(text, [secret]).replace("Bearer [redacted]", "Bearer authentication")).toBe(text);
     expect(findSecret(text, [secret])).toBeUndefined();
   });
 
-  it("never holds a secret of ours, whatever is around it", () => {
+  it("never contains a known secret, in any context", () => {
     const word = fc.string({ minLength: 8, maxLength: 40, unit: fc.constantFrom(..."abcXYZ0189-_/+=.") });
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (value, before, after) => {

@@ -57,7 +57,7 @@ describe("an agenda", () => {
     expect(woken).toEqual([1_020]);
   });
 
-  it("wakes at once what was due in the past", async () => {
+  it("wakes overdue appointments at once", async () => {
     const { agenda, clock } = new Book();
     let woken = 0;
     put(agenda, clock.now() - 500, () => woken++);

@@ -22,7 +22,7 @@ describe("a backoff", () => {
     expect(backoffMs(1, { baseMs: 100, maxMs: 3_000, jitter: 0.2 }, chance)).toBeCloseTo(ms);
   });
 
-  it("stays within its jitter of the cap, whatever the attempt", () => {
+  it("stays within its jitter of the cap for any attempt", () => {
     const attempt = fc.integer({ min: -5, max: 1e9 });
     const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(

@@ -21,7 +21,7 @@ describe("the system's clock", () => {
     expect(wake).toHaveBeenCalledOnce();
   });
 
-  it("does not wake what was cancelled", () => {
+  it("does not fire cancelled timers", () => {
     const wake = vi.fn();
     const timer = systemClock().after(100, wake);
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { why } from "../../src/cli/index.ts";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
-import { stallOf } from "../../src/resources/index.ts";
+import { findStall } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { AgentWorld } from "./agent-world.ts";
 
@@ -33,7 +33,7 @@ it("a task whose lock cannot be acquired has a condition and an Event with the e
 });
 
 async function stalls(world: AgentWorld) {
-  return (await world.tasks()).map(stallOf);
+  return (await world.tasks()).map(findStall);
 }
 
 function withoutLeases(client: KubeClient): KubeClient {

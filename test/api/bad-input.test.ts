@@ -7,7 +7,7 @@ import { Wire } from "../conformance/wire.ts";
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-describe("whatever is sent to the embedded API server,", () => {
+describe("for any request to the embedded API server,", () => {
   let server: Awaited<ReturnType<typeof serverUnderTest>>;
   let wire: Wire;
 
@@ -44,7 +44,7 @@ describe("whatever is sent to the embedded API server,", () => {
       "cannot be handled as a ConfigMap",
     ],
     ["no name", '{"metadata":{}}', 422, "name or generateName is required"],
-  ])("a body of %s is refused with a Status that says why", async (_what, rawBody, code, message) => {
+  ])("a body of %s is rejected with a Status that has the reason", async (_what, rawBody, code, message) => {
     const answer = await wire.ask({ method: "POST", path: configMaps, rawBody });
 
     expect(answer).toMatchObject({
@@ -61,7 +61,7 @@ describe("whatever is sent to the embedded API server,", () => {
     expect(answer).toMatchObject({ status: 413, body: { reason: "RequestEntityTooLarge" } });
   });
 
-  it("a body that says nothing of its length and never ends is cut off", async () => {
+  it("an endless body without a length is cut off", async () => {
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     const heard: string[] = [];
     socket.on("data", (text) => heard.push(String(text)));
@@ -164,7 +164,7 @@ describe("whatever is sent to the embedded API server,", () => {
 
   it.each([
     ["a rule that cannot be read", { "x-kubernetes-validations": [{ rule: "self.a +" }] }],
-    ["a rule with a function nobody has", { "x-kubernetes-validations": [{ rule: "frobnicate(self)" }] }],
+    ["a rule with an unknown function", { "x-kubernetes-validations": [{ rule: "frobnicate(self)" }] }],
     ["a pattern that cannot be read", { properties: { a: { type: "string", pattern: "(" } } }],
     ["fields without types", { properties: { a: {} } }],
     ["a reference", { properties: { a: { type: "object", $ref: "#/x" } } }],

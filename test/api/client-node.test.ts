@@ -97,7 +97,7 @@ describe.each(["http", "https"])("@kubernetes/client-node, as it is, over %s", (
     expect(Date.parse(String(created.spec?.renewTime))).toBe(renewTime.getTime());
   });
 
-  it("is told of a conflict, of a refusal and of a wrong object in words", async () => {
+  it("gets readable errors for a conflict, a refusal and an invalid object", async () => {
     const core = config.makeApiClient(CoreV1Api);
     const body = { metadata: { name: "twice" } };
     await core.createNamespacedConfigMap({ namespace, body });

@@ -19,7 +19,7 @@ describe("a server that closes", () => {
     for (const { ended } of watches) expect(await ended).toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  it("tells a watch what happened before it ends it", async () => {
+  it("delivers earlier events before it ends a watch", async () => {
     const { server, talk } = await serving("http");
     const open = await talk(watch);
     await open.heard("HTTP/1.1 200 OK");
@@ -32,7 +32,7 @@ describe("a server that closes", () => {
     expect(await open.ended).toContain('"name":"last"');
   });
 
-  it("answers what was asked before, and nothing after it on that connection", async () => {
+  it("responds to earlier requests, and to none after them on that connection", async () => {
     const { server, talk } = await serving("http");
     const body = '{"metadata":{"name":"slow"}}';
     const writer = await talk(create, { length: body.length });
@@ -45,7 +45,7 @@ describe("a server that closes", () => {
     await closed;
   });
 
-  it.each(["http", "https"])("waits for nobody who says nothing, over %s", async (scheme) => {
+  it.each(["http", "https"])("does not wait for silent connections, over %s", async (scheme) => {
     const { server, url } = await serving(scheme);
     const silent = connect(Number(url.port), url.hostname);
     const over = new Promise((resolve) => silent.on("close", resolve));
@@ -79,7 +79,7 @@ async function serving(scheme: string) {
       socket.on("end", () => resolve(text));
       socket.on("error", reject);
     });
-    // Whoever awaits `ended` hears of an error; until then it is nobody's.
+    // Callers that await `ended` get the error; without this handler it would be unhandled until then.
     ended.catch(() => {});
     const heard = (part: string) =>
       new Promise<void>((resolve) => {

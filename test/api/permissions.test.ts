@@ -43,7 +43,7 @@ describe("the token for reading", () => {
       "/apis/apps/v1/namespaces/default/deployments/a/status",
       'patch resource "deployments/status" in API group "apps" in the namespace "default"',
     ],
-  ])("does not allow to %s %s, and the answer says what is missing", async (method, path, missing) => {
+  ])("does not allow to %s %s, and the response names the missing permission", async (method, path, missing) => {
     const answer = await wire.ask({ method, path, body: { metadata: { name: "a" } } });
 
     expect(answer).toMatchObject({
@@ -74,7 +74,7 @@ describe("the token for reading", () => {
     [{ verb: "get", group: "", resource: "configmaps" }, true],
     [{ verb: "create", group: "", resource: "configmaps" }, false],
     [{ verb: "*", group: "", resource: "configmaps" }, false],
-  ])("is told by an access review of %o: %s", async (resourceAttributes, allowed) => {
+  ])("gets the result of an access review of %o: %s", async (resourceAttributes, allowed) => {
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
     const answer = await wire.ask({ method: "POST", path, body: { spec: { resourceAttributes } } });
@@ -82,7 +82,7 @@ describe("the token for reading", () => {
     expect(answer).toMatchObject({ status: 201, body: { status: { allowed } } });
   });
 
-  it("is told by a rules review that it reads everything but Secrets", async () => {
+  it("gets a rules review that allows to read everything but Secrets", async () => {
     const path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
     const answer = await wire.ask({ method: "POST", path, body: { spec: { namespace: "default" } } });
@@ -96,7 +96,7 @@ describe("the token for reading", () => {
     expect(JSON.stringify(resourceRules)).not.toMatch(/"secrets"|"\*"/);
   });
 
-  it("does not allow to be somebody else", async () => {
+  it("does not allow impersonation", async () => {
     const headers = { "Impersonate-User": "interlock-admin" };
 
     const answer = await wire.ask({ method: "GET", path: "/api/v1/namespaces/default", headers });
@@ -109,7 +109,7 @@ describe("the token for reading", () => {
     ["interlock-reader", "GET", 200],
     ["interlock-reader", "DELETE", 403],
     ["nobody", "GET", 403],
-  ])("an administrator who is taken for %s and asks to %s is answered %i", async (user, method, status) => {
+  ])("an administrator who impersonates %s gets for %s the status %i", async (user, method, status) => {
     const headers = { "Impersonate-User": user, Authorization: `Bearer ${tokens.admin}` };
 
     expect(await wire.ask({ method, path: "/api/v1/namespaces/default", headers })).toMatchObject({ status });

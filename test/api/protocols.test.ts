@@ -69,7 +69,7 @@ describe("a server with a certificate", () => {
   });
 
   it.each([
-    ["says nothing", ""],
+    ["sends nothing", ""],
     ["never ends its headers", "GET / HTTP/1.1\r\nHost: x\r\n"],
     ["never ends its handshake", "\u0016\u0003\u0001"],
   ])(

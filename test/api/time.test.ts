@@ -5,7 +5,7 @@ import { httpClient, namespaces } from "../../src/kube/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
 
-it("the server tells its time to the millisecond, so that all clients agree about it", async () => {
+it("the server reports its time in milliseconds, so that all clients agree about it", async () => {
   const clock = new ManualClock();
   const random = systemRandom();
   const served = await serveApi({

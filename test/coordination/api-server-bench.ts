@@ -9,7 +9,7 @@ import { systemRandom } from "../../src/time/index.ts";
 import { ProcessClock } from "../doubles/process-clock.ts";
 import { StoppableClock } from "../doubles/stoppable-clock.ts";
 
-/** What can be shown on a server of which nothing is known but its address. */
+/** The abilities of a server of which only the address is known. */
 export const apiServerAbilities: readonly Ability[] = ["processes", "records"];
 
 /** Long enough for a busy machine to renew in time, short enough to wait for. */

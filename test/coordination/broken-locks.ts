@@ -15,7 +15,7 @@ import type { Spoilt, VirtualBench, VirtualProcess } from "./virtual-bench.ts";
 
 /** Locks with one thing wrong with them: a defect of the seeds, of a peer, or one that is easily made. */
 export interface BrokenLocks {
-  /** What they do wrong, after "locks that". */
+  /** The defect, after "locks that". */
   readonly name: string;
   readonly abilities: readonly Ability[];
   bench(): VirtualBench;
@@ -57,11 +57,11 @@ export const brokenLocks: readonly BrokenLocks[] = [
   },
 
   inRedis("wait without a bound (R1)", { locks: asking(({ waitMs: _, ...rest }) => ({ ...rest, waitMs: 1e9 })) }),
-  inRedis("do not listen to the caller who stops waiting (R1)", { locks: asking(({ signal: _, ...rest }) => rest) }),
-  inRedis("poll, and serve whoever asks at the right moment (R2)", { locks: polling }),
+  inRedis("ignore a caller that stops waiting (R1)", { locks: asking(({ signal: _, ...rest }) => rest) }),
+  inRedis("poll, and serve the caller that polls at the right moment (R2)", { locks: polling }),
   inRedis("stop renewing at the first error (R3)", { store: renewing(neverAfterAnError()) }),
   inRedis("go on without the backend's answer (R3)", { store: renewing(pretending("unknown")) }),
-  inRedis("do not look at what a renewal was answered (R4)", { store: renewing(pretending("lost")) }),
+  inRedis("ignore the response to a renewal (R4)", { store: renewing(pretending("lost")) }),
   inRedis("find out about a loss only when the lease has run out (R4)", { store: renewing(doubting) }),
   inRedis("make a lock again that was taken from them (R4)", { link: remaking }),
   inRedis("keep to themselves what release was answered (R5)", { locks: leasing(agreeable) }),
@@ -72,7 +72,7 @@ export const brokenLocks: readonly BrokenLocks[] = [
   inRedis("have no fence (R8)", { store: granting((terms) => ({ ...terms, fence: 1n })) }),
   inRedis("count fences from one in each process (R8)", { store: fencesFromOne }),
   inKubernetes("leave a lock to a waiter that never comes (R9)", { client: withoutConfirmation }),
-  inRedis("exclude nobody outside their own process (R18)", {
+  inRedis("exclude only callers in their own process (R18)", {
     locks: (locks, process) => renaming((key) => `${key} of ${process.options.who}`)(locks, process),
   }),
   inMemory("promise more than they keep (R10, R18)", {
@@ -86,24 +86,24 @@ export const brokenLocks: readonly BrokenLocks[] = [
   inRedis("keep the lock when the work throws (R15)", { locks: running(forgetful) }),
   inMemory("let work that hangs hold on for ever (R16)", { locks: asking(({ maxHoldMs: _, ...rest }) => rest) }),
   inMemory("count every failure as a timeout (R17, K18)", { options: lumping }),
-  inMemory("do not count who holds and who waits (R17)", {
+  inMemory("do not count holders and waiters (R17)", {
     locks: (locks) => ({ ...through(locks), load: () => ({ held: 0, waiting: 0, oldestWaitMs: 0 }) }),
   }),
 
   inKubernetes("take the pod for the holder (K1)", { locks: sharing }),
-  inKubernetes("release by name, whoever holds it (K2, K3)", { client: overwriting("release") }),
-  inKubernetes("write over whatever they find (K10, K11)", { client: overwriting("take") }),
+  inKubernetes("release by name, regardless of the holder (K2, K3)", { client: overwriting("release") }),
+  inKubernetes("overwrite any record (K10, K11)", { client: overwriting("take") }),
   inKubernetes("take a conflict for a loss (K10)", { client: losingByConflict }),
   inKubernetes("keep no order among processes (K16)", { client: rotatingTheLine }),
   inKubernetes("go by the time another machine wrote down (K4)", { client: expiringByRemoteClock }),
   inKubernetes("wait for a time in the future to pass (K4)", { client: respectingTheFuture }),
-  inKubernetes("leave a lock alone that says nothing of its age (K5)", { client: respectingNothing }),
+  inKubernetes("leave a lock without times alone (K5)", { client: respectingNothing }),
   inKubernetes("do not renew (K6)", {
     store: renewing(() => Promise.resolve({ kind: "unknown", cause: "not asked" })),
   }),
   inKubernetes("release with the caller's signal (K9)", { locks: releasingWithTheCaller }),
   inKubernetes("look before each write (K16)", { client: lookingFirst }),
-  inRedis("let everybody in when the backend is down (K17)", { locks: failingOpen }),
+  inRedis("grant to all callers when the backend is down (K17)", { locks: failingOpen }),
   inRedis("try for ever when the backend is down (K8)", { locks: tryingForEver }),
   inKubernetes("take a refusal for an outage", { locks: mistaking("forbidden", "unavailable") }),
   inKubernetes("take a collision for contention", { locks: mistaking("collision", "timeout") }),
@@ -111,33 +111,33 @@ export const brokenLocks: readonly BrokenLocks[] = [
   inRedis("take a grant for good however late it comes", { store: countingFromTheAnswer }),
   inRedis("turn a waiter away whose grant came late", { store: refusingLateGrants }),
   inRedis("look ten times a second how they stand (K16)", { link: lookingOften }),
-  inRedis("leave a bid behind when nobody wants it any more", {
+  inRedis("leave an abandoned bid behind", {
     store: (store) => ({ ...delegate(store), withdraw() {} }),
   }),
   inRedis("leave a grant behind whose answer was lost", { link: withoutCancelling }),
-  inRedis("ask again as somebody else when an answer was lost", { link: askingAsAnother }),
-  inRedis("live on what they are told, and never look", { link: neverLooking }),
+  inRedis("ask again as another holder when a response was lost", { link: askingAsAnother }),
+  inRedis("rely on pushes, and never poll", { link: neverLooking }),
   inRedis("give up waiting when the connection breaks", { locks: nervous }),
   inRedis("never connect again", { link: oneConnection }),
   inRedis("pass a lock on inside the process for ever", { store: granting((terms) => ({ ...terms, fences: 1_000 })) }),
   inRedis("give all of a cohort the same fence", { locks: leasing(oneFencePerTurn()) }),
   inRedis("send each renewal by itself", { link: oneByOne }),
-  inRedis("say nothing of a renewal that failed", { options: (options) => ({ ...options, events: {} }) }),
-  inRedis("do not write down who holds the lock", { options: (options) => ({ ...options, who: "unknown" }) }),
+  inRedis("do not report a failed renewal", { options: (options) => ({ ...options, events: {} }) }),
+  inRedis("do not record the holder", { options: (options) => ({ ...options, who: "unknown" }) }),
 
   inMemory("are granted after a nap", { locks: napping }),
   inMemory("wait in tryAcquire", { locks: tryingPatiently }),
-  inRedis("turn everybody away when one tryAcquire was in vain", { store: refusingAll }),
+  inRedis("reject all waiters when one tryAcquire fails", { store: refusingAll }),
   inMemory("name every acquisition of a process alike", {
     locks: leasing(({ fence: _, ...lease }) => ({ holder: `pod of ${lease.key}` })),
   }),
-  inRedis("do not get tired of what they promised", { locks: leasing(tireless) }),
+  inRedis("renew beyond maxHoldMs", { locks: leasing(tireless) }),
   inMemory("do not mind how much time is asked for", {
     locks: leasing((lease) => ({ assertHeld: () => lease.assertHeld() })),
   }),
   inMemory("give nothing back by themselves", { locks: leasing(() => ({ [Symbol.asyncDispose]: async () => {} })) }),
   inMemory("give back nothing", { locks: leasing(stingy) }),
-  inMemory("say something else when asked to release again", { locks: leasing(forgettingOutcome) }),
+  inMemory("return another result for a repeated release", { locks: leasing(forgettingOutcome) }),
   inMemory("abort the signal of a lease that was given back", { locks: leasing(abortingOnRelease) }),
   inMemory("give the lock back before the work is done", { locks: running(hasty) }),
   inMemory("believe the work that it was in time", { locks: running(trusting) }),
@@ -148,7 +148,7 @@ export const brokenLocks: readonly BrokenLocks[] = [
   inRedis("leave their waiters in line when they close", {
     locks: (locks) => ({ ...through(locks), close: async () => {} }),
   }),
-  inRedis("close when the backend says so", { locks: closingWithTheBackend }),
+  inRedis("close when the backend closes", { locks: closingWithTheBackend }),
 ];
 
 type LocksSpoiler = NonNullable<Spoilt["locks"]>;
@@ -338,7 +338,7 @@ function refusingAll(store: LockStore): LockStore {
     ask(bid) {
       if (bid.wait && inVain) {
         inVain = false;
-        return bid.failed(new CoordinationError("unavailable", `${bid.key}: somebody was refused before`));
+        return bid.failed(new CoordinationError("unavailable", `${bid.key}: another caller was rejected before`));
       }
       const noting =
         <T>(tell: (answer: T) => void) =>
@@ -458,7 +458,7 @@ function lumping(options: VirtualProcess["options"]): VirtualProcess["options"] 
   };
 }
 
-/** If this process has the lock, whoever asks has it too; the first to finish gives it back for all. */
+/** If this process has the lock, every caller gets it; the first to finish releases it for all. */
 function sharing(locks: Locks): Locks {
   const held = new Map<Key, Lease>();
   const share = (key: Key) => {
@@ -711,7 +711,7 @@ function clientWith(client: KubeClient, changed: Partial<KubeClient>): KubeClien
 
 type Update = KubeClient["update"];
 
-/** What is written last wins: a write of this kind that meets a newer version is sent again on top of it. */
+/** The last write wins: a write of this kind that meets a newer version is sent again on top of it. */
 function overwriting(kind: "take" | "release"): NonNullable<Spoilt["client"]> {
   return (client) => {
     const update: Update = async (type, object, call) => {

@@ -14,7 +14,7 @@ export interface ClaimsBackend {
   pass(ms: number): Promise<void>;
   /** The claims of one more process. */
   connect(setup: ProcessSetup): Promise<Claims> | Claims;
-  /** Somebody removes the record by hand. */
+  /** Removes the record by hand. */
   forget(key: Key): Promise<void>;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface ProcessSetup {
   readonly clock: Clock;
   readonly who: string;
   readonly events: ClaimEvents;
-  /** What stands between the process and its store. */
+  /** The connection between the process and its store. */
   through(store: ClaimStore): ClaimStore;
 }
 
@@ -84,19 +84,19 @@ export class ClaimWorld {
   }
 }
 
-/** One process: its claims, what they told, and what can happen to it. */
+/** One process: its claims, their events, and its faults. */
 export class ClaimProcess {
   claims!: Claims;
   readonly who: string;
   readonly clock: ProcessClock;
   readonly wire: Wire;
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly events: ClaimEvents = {
-    answered: (_key, state) => void this.told.push(state),
-    refused: (_key, code) => void this.told.push(code),
-    renewalFailed: () => void this.told.push("renewal failed"),
-    lost: () => void this.told.push("lost"),
-    lateComplete: () => void this.told.push("late complete"),
+    answered: (_key, state) => void this.reported.push(state),
+    refused: (_key, code) => void this.reported.push(code),
+    renewalFailed: () => void this.reported.push("renewal failed"),
+    lost: () => void this.reported.push("lost"),
+    lateComplete: () => void this.reported.push("late complete"),
   };
   readonly #world: ClaimWorld;
 
@@ -119,7 +119,7 @@ export class ClaimProcess {
     return claim;
   }
 
-  /** Asks again whenever it is told to, until the claim is new. Fails after `limitMs`. */
+  /** Claims again after each retry delay, until the claim is new. Fails after `limitMs`. */
   async untilNew(key: Key, limitMs: number, options?: ClaimOptions): Promise<NewClaim> {
     for (const end = this.#world.now + limitMs; ; ) {
       const claim = await this.claim(key, options);
@@ -154,7 +154,7 @@ export class ClaimProcess {
 
 /**
  * - `cut`: nothing arrives, and the sender learns so
- * - `silent`: nothing arrives, and nobody learns anything
+ * - `silent`: nothing arrives, and no error is reported
  * - `lose-replies`: everything arrives, and no reply does
  */
 export type WireMode = "pass" | "cut" | "silent" | "lose-replies";

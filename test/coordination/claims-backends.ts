@@ -1,4 +1,4 @@
-import { claimsOver } from "../../src/coordination/claim-desk.ts";
+import { claimsOver } from "../../src/coordination/claim-client.ts";
 import type { ClaimStore } from "../../src/coordination/claim-store.ts";
 import { hashOf, nameOf } from "../../src/coordination/key.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ClaimDeskOptions, claimsOver } from "../../src/coordination/claim-desk.ts";
+import { type ClaimClientOptions, claimsOver } from "../../src/coordination/claim-client.ts";
 import type { ClaimGrant, ClaimStore, Ending } from "../../src/coordination/claim-store.ts";
 import { claimsCases } from "../../src/coordination/claims.contract.ts";
 import type { Claims, NewClaim } from "../../src/coordination/claims.ts";
@@ -15,7 +15,7 @@ interface Mutant {
   /** Every process has its own data. */
   readonly apart?: boolean;
   readonly altered?: (store: ClaimStore, clock: Clock) => ClaimStore;
-  readonly desk?: (store: ClaimStore, options: ClaimDeskOptions) => Claims;
+  readonly desk?: (store: ClaimStore, options: ClaimClientOptions) => Claims;
 }
 
 const bugs: readonly Bug[] = [
@@ -26,16 +26,16 @@ const bugs: readonly Bug[] = [
   "unfinished claims never expire",
   "expires by the asker's wall clock",
   "renews without extending",
-  "renews whatever is there",
+  "renews any record",
   "completes without looking whose it is",
   "fails without looking whose it is",
-  "does not recognise what it completed itself",
+  "does not recognise its own completion",
   "takes any completion for its own",
   "keeps nothing when completed",
   "frees what failed at once",
   "never frees what failed",
   "retries what failed for good",
-  "forgets who",
+  "loses the holder",
   "forgets the payload",
   "forgets the time",
   "cuts results at a separator",
@@ -73,7 +73,7 @@ const mutants: Readonly<Record<string, Mutant>> = {
       },
     })),
   },
-  "waits for the store to say that it is over": {
+  "relies on the store for its deadline": {
     altered: withGrants((grant) => ({ ...grant, deadline: Number.POSITIVE_INFINITY })),
   },
   "counts the lease from the answer": {
@@ -93,10 +93,10 @@ const mutants: Readonly<Record<string, Mutant>> = {
       return { ...facade(desks[0] as Claims), claim: (key, wants) => (desks[next++ % 50] as Claims).claim(key, wants) };
     },
   },
-  "leaves what was let go to expiry": {
+  "leaves released claims to expiry": {
     desk: withClaims((claim) => ({ ...claim, [Symbol.asyncDispose]: async () => {} })),
   },
-  "settles as often as it is told to": {
+  "settles on every call": {
     desk: withClaims((claim, grant) => ({
       ...claim,
       async fail(how) {
@@ -106,7 +106,7 @@ const mutants: Readonly<Record<string, Mutant>> = {
       },
     })),
   },
-  "goes on renewing what is settled": {
+  "keeps renewing settled claims": {
     desk: withClaims((claim, grant, { clock }) => ({
       ...claim,
       async complete(result = "") {
@@ -196,8 +196,8 @@ function withGrants(alter: (grant: ClaimGrant, clock: Clock) => ClaimGrant) {
   });
 }
 
-function withClaims(alter: (claim: NewClaim, grant: ClaimGrant, options: ClaimDeskOptions) => NewClaim) {
-  return (store: ClaimStore, options: ClaimDeskOptions): Claims => {
+function withClaims(alter: (claim: NewClaim, grant: ClaimGrant, options: ClaimClientOptions) => NewClaim) {
+  return (store: ClaimStore, options: ClaimClientOptions): Claims => {
     const grants = new Map<bigint, ClaimGrant>();
     const remember = (grant: ClaimGrant) => {
       grants.set(grant.fence, grant);
@@ -214,7 +214,7 @@ function withClaims(alter: (claim: NewClaim, grant: ClaimGrant, options: ClaimDe
   };
 }
 
-/** What can be spread: a class keeps its methods elsewhere. */
+/** A plain object that can be spread: a class keeps its methods elsewhere. */
 function facade(claims: Claims): Claims {
   return {
     guarantee: claims.guarantee,

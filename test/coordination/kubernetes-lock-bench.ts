@@ -63,7 +63,7 @@ function openKubernetes(process: VirtualProcess, direct: KubeClient, { client, s
   return store ? locksOver(store(new KubernetesLockStore(options), process), options) : kubernetesLocks(options);
 }
 
-/** The API server as it is reached over `wire`. A watch that is deaf stays open and says nothing until it hears again. */
+/** The API server as reached over `wire`. A deaf watch stays open and delivers nothing until it hears again. */
 function overWire(direct: KubeClient, wire: Wire): KubeClient {
   const call = async <T>(apply: () => Promise<T>): Promise<T> => {
     try {

@@ -24,7 +24,7 @@ export interface LeakReport {
 const [backend, cycles = "0", url = ""] = process.argv.slice(2);
 const abreast = 100;
 const ttlMs = 3_000;
-// Each caller that stops waiting gets an error; what it costs to say where from is not what is looked for.
+// Each caller that stops waiting gets an error; the memory of stack traces is not measured here.
 Error.stackTraceLimit = 0;
 const samples = 10;
 
@@ -66,11 +66,11 @@ async function waitInVain(round: number) {
   if (round % 2 === 0) await turn();
   for (const caller of patience) caller.abort("had enough");
   await ended;
-  // Callers can give up faster than a backend can hear of it: what is asked after them is answered after them.
+  // Callers can give up faster than the backend is notified: later requests are answered after them.
   await (await locks.acquire(keyOf("free"), { ttlMs })).release();
 }
 
-/** Callers that do get their turn, under a signal that nobody ever aborts. */
+/** Callers that do get their turn, under a signal that never aborts. */
 async function takeTurns() {
   for (let i = 0; i < 1_000; i++) {
     const first = await locks.acquire(keyOf("free"), { ttlMs });

@@ -32,7 +32,7 @@ describe.concurrent("callers that stop waiting leave nothing behind", { timeout:
 /** A byte and a half for each of the turns: no object is that small. */
 const mebibyte = 2 ** 20;
 
-/** What came on top after the first turns, in which code is compiled and tables find their size. */
+/** The growth after the first turns, in which code is compiled and tables find their size. */
 function growth(heap: readonly number[]): number {
   return Math.min(...heap.slice(-2)) - Math.min(...heap.slice(1, 3));
 }

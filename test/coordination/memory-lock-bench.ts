@@ -4,7 +4,7 @@ import { type VirtualBench, type VirtualBenchOptions, type VirtualProcess, virtu
 
 export const memoryAbilities = [] as const;
 
-/** Locks in one process; each further client is a process that knows nothing of the others. */
+/** Locks in one process; each further client is a process without access to the others. */
 export function memoryLockBench(
   options?: VirtualBenchOptions,
   open: (process: VirtualProcess) => Locks = (process) => memoryLocks(process.options),

@@ -3,13 +3,13 @@ import type { ClaimEvents } from "../../src/coordination/claims.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
 import type { Clock } from "../../src/time/index.ts";
 
-/** What can be wrong with making room. */
+/** Possible defects of evictions. */
 export type RoomBug =
-  | "evicts what is in flight"
+  | "evicts claims in flight"
   | "evicts half at once"
   | "evicts the newest first"
-  | "leaves what is asked about in its old place"
-  | "evicts before it looks what has expired"
+  | "does not move claims that are read"
+  | "evicts before it removes expired claims"
   | "evicts without a word"
   | "grows without bound";
 
@@ -41,9 +41,9 @@ export function naiveBoundedClaims(
   }
 
   function makeRoom() {
-    if (bug !== "evicts before it looks what has expired") entries = entries.filter(isLive);
+    if (bug !== "evicts before it removes expired claims") entries = entries.filter(isLive);
     if (entries.length < maxEntries || bug === "grows without bound") return;
-    const candidates = bug === "evicts what is in flight" ? entries : entries.filter(isSettled);
+    const candidates = bug === "evicts claims in flight" ? entries : entries.filter(isSettled);
     if (candidates.length === 0) throw new CoordinationError("full", "full");
     const count = bug === "evicts half at once" ? Math.ceil(candidates.length / 2) : 1;
     evict(bug === "evicts the newest first" ? candidates.slice(-1) : candidates.slice(0, count));
@@ -53,7 +53,7 @@ export function naiveBoundedClaims(
     const found = entries.find((entry) => entry.bid.key === bid.key && isLive(entry));
     if (found) {
       const { payloadHash } = found.bid;
-      if (isSettled(found) && bug !== "leaves what is asked about in its old place") touch(found);
+      if (isSettled(found) && bug !== "does not move claims that are read") touch(found);
       if (found.state === "done") return { state: "done", result: "", atMs: 0, payloadHash };
       if (found.state === "failed") return { state: "failed", error: "", atMs: 0, payloadHash };
       return { state: "in-flight", holder: undefined, retryAfterMs: found.expiresAt - clock.now(), payloadHash };

@@ -3,7 +3,7 @@ import type { Renewal } from "../../src/coordination/tenure.ts";
 import type { Clock } from "../../src/time/index.ts";
 import { settle as aMoment } from "../doubles/manual-clock.ts";
 
-/** What can be wrong with a store. Each has been seen in a real one. */
+/** Possible defects of a store. Each was found in a real one. */
 export type Bug =
   | "asks, then marks"
   | "marks before the work"
@@ -12,16 +12,16 @@ export type Bug =
   | "unfinished claims never expire"
   | "expires by the asker's wall clock"
   | "renews without extending"
-  | "renews whatever is there"
+  | "renews any record"
   | "completes without looking whose it is"
   | "fails without looking whose it is"
-  | "does not recognise what it completed itself"
+  | "does not recognise its own completion"
   | "takes any completion for its own"
   | "keeps nothing when completed"
   | "frees what failed at once"
   | "never frees what failed"
   | "retries what failed for good"
-  | "forgets who"
+  | "loses the holder"
   | "forgets the payload"
   | "forgets the time"
   | "cuts results at a separator"
@@ -89,7 +89,7 @@ export function naiveClaimStore(data: NaiveData, asker: Clock, bug?: Bug): Claim
 
   function standing({ bid, state, text, atMs, expiresAt }: Entry): Taken {
     const payloadHash = bug === "forgets the payload" ? undefined : bid.payloadHash;
-    const who = bug === "forgets who" ? "unknown" : bid.who;
+    const who = bug === "loses the holder" ? "unknown" : bid.who;
     const holder = state === "claimed" ? { id: bid.holder, who, sinceMs: atMs, purpose: undefined } : undefined;
     if (state === "done") return { state, result: text, atMs, payloadHash };
     if (state === "failed") return { state, error: text, atMs, payloadHash };
@@ -104,7 +104,7 @@ export function naiveClaimStore(data: NaiveData, asker: Clock, bug?: Bug): Claim
     };
 
     async function renew(): Promise<Renewal> {
-      const entry = bug === "renews whatever is there" ? (live(bid) ?? ({} as Entry)) : mine();
+      const entry = bug === "renews any record" ? (live(bid) ?? ({} as Entry)) : mine();
       if (!entry) return { kind: "lost", holder: undefined };
       if (bug !== "renews without extending") {
         entry.expiresAt = clock.now() + bid.leaseMs;
@@ -120,7 +120,7 @@ export function naiveClaimStore(data: NaiveData, asker: Clock, bug?: Bug): Claim
         const wasSomebody = entry?.state === ending.kind;
         if (bug === "takes any completion for its own" && wasSomebody) return "settled";
         const wasUs = wasSomebody && entry.fence === fence;
-        return wasUs && bug !== "does not recognise what it completed itself" ? "settled" : "lost";
+        return wasUs && bug !== "does not recognise its own completion" ? "settled" : "lost";
       }
       record(ending);
       return "settled";

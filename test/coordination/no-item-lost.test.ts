@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { claimsOver } from "../../src/coordination/claim-desk.ts";
+import { claimsOver } from "../../src/coordination/claim-client.ts";
 import type { Claims } from "../../src/coordination/claims.ts";
 import { instantMs, type PolledItem } from "../../src/coordination/cursor.ts";
 import { keyOf } from "../../src/coordination/key.ts";
@@ -24,7 +24,7 @@ describe("a stream that is polled by processes that crash anywhere", () => {
 
   it.each([
     "resets to now at every start",
-    "moves over what is not finished",
+    "moves over unfinished items",
     "moves on although there are more pages",
     "has no overlap at all",
   ])("would lose one if it %s", async (name) => {
@@ -78,7 +78,7 @@ interface Item {
 
 class Crash extends Error {}
 
-/** A source, the processes that poll it, and what they have done. */
+/** A source, the processes that poll it, and their completed work. */
 class Stream {
   readonly clock = new ManualClock();
   readonly #open: typeof openWatermark;
@@ -114,7 +114,7 @@ class Stream {
       const polled: PolledItem[] = [];
       let worked = 0;
       for (const [i, item] of items.entries()) {
-        // Enough for one poll. What came again because of the overlap does not count, or it would never get past that.
+        // Enough for one poll. Items repeated by the overlap do not count, or the poll would never get past them.
         if (worked === maxPerPoll) break;
         const wasDone = this.#done.has(item.id);
         const finished = await this.#work(claims, item, failing && i % 2 === process, mayCrash);
@@ -125,7 +125,7 @@ class Stream {
       await watermark.advance(polled, serverDate, { more: polled.length < items.length });
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
-      // Not heard of again: its claims are left to expire.
+      // It never comes back: its claims are left to expire.
       return clock.crash();
     }
     await claims.close();
@@ -154,7 +154,7 @@ class Stream {
       .sort((a, b) => a.atMs - b.atMs);
   }
 
-  /** Whatever is not done will be listed by some later poll. */
+  /** A later poll lists every unfinished item. */
   async check(): Promise<void> {
     const record = await this.#watermarks.read(this.#key);
     if (!record) return;

@@ -88,7 +88,7 @@ class ModelLink implements LockLink {
     this.isUp = false;
   }
 
-  /** Says whether the server takes us for a listener; that does not mean that we hear it. */
+  /** Whether the server has this client as a subscriber; a message may still be lost. */
   push(message: string): boolean {
     if (this.#closed || !this.isUp || !this.#wire.looksOpen) return false;
     void this.#wire.tell(() => this.#listener?.push(message));

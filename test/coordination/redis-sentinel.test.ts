@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe("locks on a Redis with Sentinels", () => {
-  it("are on the primary, and say that a failover may forget them", async () => {
+  it("are on the primary, and report that a failover may lose them", async () => {
     const { locks, connection } = await open();
 
     const lease = await acquired({ locks });
@@ -37,7 +37,7 @@ describe("locks on a Redis with Sentinels", () => {
     const other = await open();
     const before = await acquired(holder);
     const former = await sentinels.primary();
-    // The holder is gone as well: what it held is all the new primary could give away too early.
+    // The holder is gone as well: its lock is the only one that the new primary could grant too early.
     const heldUntil = clock.now() + before.remainingMs();
     await holder.connection.close();
     await former.kill();
@@ -55,7 +55,7 @@ describe("locks on a Redis with Sentinels", () => {
     const holder = await open();
     const lease = await acquired(holder);
     const former = await sentinels.primary();
-    // Copied by now, or the new primary could not know: that is what `async-replicated` says.
+    // Replicated by now; otherwise the new primary would lack it, as `async-replicated` allows.
     await sleep(clock, 300);
     await former.kill();
 
@@ -67,14 +67,14 @@ describe("locks on a Redis with Sentinels", () => {
     await former.start();
   }, 60_000);
 
-  it("cannot be had while no Sentinel answers, and that is said at once", async () => {
+  it("cannot be acquired while no Sentinel responds, and reject at once", async () => {
     const connection = new RedisConnection({ url: "redis+sentinel://127.0.0.1:1,127.0.0.1:2/main", clock, random });
     opened.push(() => connection.close());
 
     await expect(connection.connect()).rejects.toThrow("not enough Sentinels report where the primary is");
   });
 
-  it("are not looked for where a Sentinel says that is alone with it", async () => {
+  it("are not searched where a single Sentinel names the primary", async () => {
     const [first] = sentinels.sentinels;
     const one = new RedisConnection({ url: `redis+sentinel://127.0.0.1:${first?.port}/main`, clock, random });
     const outvoted = `redis+sentinel://127.0.0.1:${first?.port},127.0.0.1:1,127.0.0.1:2/main`;
@@ -89,7 +89,7 @@ describe("locks on a Redis with Sentinels", () => {
     await expect(few.connect()).rejects.toThrow("not enough Sentinels report where the primary is");
   });
 
-  it("cannot be had under a name that no Sentinel knows", async () => {
+  it("cannot be acquired under a name that no Sentinel has", async () => {
     const url = sentinels.url.replace(/main$/, "other");
     const connection = new RedisConnection({ url, clock, random });
     opened.push(() => connection.close());
@@ -97,7 +97,7 @@ describe("locks on a Redis with Sentinels", () => {
     await expect(connection.connect()).rejects.toThrow("knows no primary named other");
   });
 
-  // The last one: it locks the Sentinels for everybody who does not know the password.
+  // Last, because it locks the Sentinels for all clients without the password.
   it("ask Sentinels with their own password", async () => {
     for (const sentinel of sentinels.sentinels) {
       await sentinel.command("ACL", "SETUSER", "default", "resetpass", ">of-sentinels");

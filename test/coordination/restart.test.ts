@@ -50,7 +50,7 @@ const places = { memory: memoryPlace, redis: redisPlace, kubernetes: kubernetesP
 const shared = ["redis", "kubernetes"] as const;
 
 describe("a service that restarts with memory", () => {
-  it("has forgotten its locks, claims and watermarks, and says so beforehand", async () => {
+  it("has lost its locks, claims and watermarks, as its guarantee states", async () => {
     const place = memoryPlace();
     const before = await place.start();
     const lock = await before.locks.acquire(key, { ttlMs });
@@ -105,7 +105,7 @@ describe.each(shared)("a service that restarts with %s", (name) => {
     await after.stop();
   });
 
-  it("still knows what was done", async () => {
+  it("still has the finished claims", async () => {
     const place = places[name]();
     const before = await place.start();
     await (await fresh(before.claims, key)).complete("merged");
@@ -117,7 +117,7 @@ describe.each(shared)("a service that restarts with %s", (name) => {
     await after.stop();
   });
 
-  it("does again what was unfinished when it crashed, after the lease of the claim", async () => {
+  it("repeats work that was unfinished at the crash, after the lease of the claim", async () => {
     const place = places[name]();
     const before = await place.start();
     const old = await fresh(before.claims, key);
@@ -133,7 +133,7 @@ describe.each(shared)("a service that restarts with %s", (name) => {
     await after.stop();
   });
 
-  it("does again at once what was unfinished when it stopped in order", async () => {
+  it("repeats at once work that was unfinished at a graceful stop", async () => {
     const place = places[name]();
     const before = await place.start();
     await fresh(before.claims, key);

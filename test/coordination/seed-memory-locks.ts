@@ -4,8 +4,8 @@ import type { AcquireOptions, Lease, Locks } from "../../src/coordination/locks.
 import type { Clock } from "../../src/time/index.ts";
 
 /**
- * The in-memory lock of seed 002: a mutex per key in a map of limited size, out of which those go that nobody holds.
- * Between a release and the moment its waiter runs, nobody holds the mutex; a caller who comes then makes a second one.
+ * A naive in-memory lock: a mutex per key in a map of limited size, from which free mutexes are evicted.
+ * Between a release and the moment its waiter runs, the mutex is free; a caller that arrives then creates a second one.
  */
 export function seedMemoryLocks(clock: Clock, { maxKeys }: { readonly maxKeys: number }): Locks {
   const mutexes = new Map<Key, Mutex>();

@@ -17,7 +17,7 @@ export interface VirtualProcess {
   readonly options: LockTableOptions & { readonly clock: ProcessClock; readonly who: string };
 }
 
-/** What is broken in locks on purpose, to see that it is noticed. Whatever is missing is as it ought to be. */
+/** Deliberate defects of locks, to show that the suite finds them. Absent members are correct. */
 export interface Spoilt {
   readonly options?: (options: VirtualProcess["options"]) => VirtualProcess["options"];
   readonly locks?: (locks: Locks, process: VirtualProcess) => Locks;
@@ -51,7 +51,7 @@ export interface VirtualBench extends LockBench {
 const ttlMs = 6_000;
 const timeoutMs = 2_000;
 
-/** A bench whose time moves only when told, so that a case takes no longer than its work. */
+/** A bench with manual time, so that a case takes no longer than its work. */
 export function virtualBench(
   makeBackend: (clock: ManualClock) => VirtualBackend,
   { spoilt = {}, manyKeys = 5_000 }: VirtualBenchOptions = {},

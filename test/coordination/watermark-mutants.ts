@@ -87,7 +87,7 @@ export const logicMutants: Readonly<Record<string, WatermarkMutant>> = {
   "gives up when another was faster": {
     open: (store, key, options) => openWatermark(giveUp(store), key, options),
   },
-  "moves over what is not finished": advancing(({ items, ...poll }) => ({
+  "moves over unfinished items": advancing(({ items, ...poll }) => ({
     ...poll,
     items: items.map((item) => ({ ...item, finished: true })),
   })),
@@ -138,7 +138,7 @@ function advancing(alter: (poll: Poll) => Poll): WatermarkMutant {
   };
 }
 
-/** What can be spread: a getter keeps its value elsewhere. */
+/** A plain object that can be spread: a getter keeps its value elsewhere. */
 function plain(watermark: Watermark): Watermark {
   return {
     key: watermark.key,
@@ -232,7 +232,7 @@ function giveUp(store: WatermarkStore): WatermarkStore {
     async write(key, next, expected) {
       const outcome = await store.write(key, next, expected);
       if (outcome.kind === "conflict" && expected !== "absent")
-        throw new CoordinationError("lost", "somebody was faster");
+        throw new CoordinationError("lost", "another writer was faster");
       return outcome;
     },
   };

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../src/time/index.ts";
 import { settle } from "../doubles/manual-clock.ts";
 
-/** The way from one client to its server and back, on the client's time. It fails when told to. */
+/** The connection of one client to its server, on the client's time. It fails on demand. */
 export class Wire {
   /** How many requests were sent. */
   requests = 0;
@@ -23,7 +23,7 @@ export class Wire {
     return this.#state === "open" && !this.#deaf;
   }
 
-  /** Brings us what the server says without being asked, behind the answers that are under way. */
+  /** Delivers a pushed message, behind the pending responses. */
   async tell(deliver: () => void): Promise<void> {
     await settle();
     if (this.#replyDelayMs > 0) await sleep(this.#clock, this.#replyDelayMs);
@@ -35,7 +35,7 @@ export class Wire {
     return this.#state === "open";
   }
 
-  /** The server has not been told that we are gone. */
+  /** Whether the server still considers the connection open. */
   get looksOpen(): boolean {
     return this.#state !== "refused";
   }

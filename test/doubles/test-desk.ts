@@ -2,7 +2,7 @@ import { type Desk, printTo, type Terminal } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type PolicySettings, type Rule } from "../../src/policy/index.ts";
-import { executionNamespace, type Kinds, kindsIn } from "../../src/resources/index.ts";
+import { executionNamespace, type Kinds, listKinds } from "../../src/resources/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 
 const noFacts = { kind: "unreadable", problem: "does not exist" } as const;
@@ -92,7 +92,7 @@ export class TestDesk implements Desk {
   }
 
   async kinds(): Promise<Kinds> {
-    return kindsIn(this.client, []);
+    return listKinds(this.client, []);
   }
 
   async readFacts(): ReturnType<Desk["readFacts"]> {

@@ -41,7 +41,7 @@ describe("a log store on a disk that forgets", () => {
     expect(rejected).toBeGreaterThan(20 * seeds);
   }, 120_000);
 
-  it("has removed a rejected write before it says so: dying then does not bring it back", async () => {
+  it("removes a rejected write before it rejects: a crash then does not bring it back", async () => {
     let rejected = 0;
     for (let seed = 1; seed <= seeds; seed++) {
       for (let failsAt = 12; failsAt < 60; failsAt++) {
@@ -59,7 +59,7 @@ describe("a log store on a disk that forgets", () => {
     expect(rejected).toBeGreaterThan(10 * seeds);
   }, 120_000);
 
-  it("keeps what it has shown when it was opened, although the process that wrote it got an error", async () => {
+  it("keeps changes that were visible after opening, although the process that wrote them got an error", async () => {
     let shown = 0;
     for (let seed = 1; seed <= seeds; seed++) {
       for (let failsAt = 12; failsAt < 60; failsAt++) {

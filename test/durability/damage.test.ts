@@ -8,7 +8,7 @@ import { LossyDisk } from "./lossy-disk.ts";
 import { StoreModel } from "./store-model.ts";
 
 describe("damage to any byte on disk", () => {
-  it("keeps the store from opening, and the message says where", async () => {
+  it("prevents the store from opening, and the message has the position", async () => {
     const { disk } = await diskWithStore();
     const tail = lastFrameOf(disk, newest(disk, ".log"));
     expect(disk.names).toContain(newest(disk, ".snapshot"));

@@ -18,7 +18,7 @@ describe("a file ledger on a disk that forgets", () => {
     expect(deaths).toBeGreaterThan(30 * seeds);
   }, 120_000);
 
-  it("rejects what it cannot keep, and goes on from what is there when it is opened again", async () => {
+  it("rejects events that it cannot keep, and continues from the stored rows when it is opened again", async () => {
     let rejected = 0;
     for (let seed = 1; seed <= 2 * seeds; seed++) {
       for (let failsAt = 5; failsAt < 60; failsAt++) {

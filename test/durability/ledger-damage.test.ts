@@ -125,7 +125,7 @@ describe("a last write that was cut short", () => {
     );
   });
 
-  it("is not what a hole in an earlier write is taken for", async () => {
+  it("is distinguished from a hole in an earlier write", async () => {
     const bytes = files.get(newest) as Buffer;
     await fc.assert(
       fc.asyncProperty(

@@ -39,7 +39,7 @@ describe("a segment log", () => {
     expect((await NumberedLog.open(disk.open().disk)).found).toEqual([1, 2, 4]);
   });
 
-  it("refuses to open where a record before the last is not what was written, and changes nothing", async () => {
+  it("refuses to open where a record before the last was changed, and modifies nothing", async () => {
     const disk = await diskWith(3);
     const [name = ""] = disk.names;
     disk.bytesOf(name).writeUInt8(0x20, encode([1]).length + 3);
@@ -109,7 +109,7 @@ describe("a segment log", () => {
     expect((await NumberedLog.open(disk.open().disk)).found.at(-1)).toBe(31);
   });
 
-  it("grows by what it reserves, and takes none of the zeros for a record", async () => {
+  it("grows by its reserved space, and reads none of the zeros as a record", async () => {
     const disk = new LossyDisk(new Dice(1));
     const log = await NumberedLog.open(disk.open().disk, { reserveBytes: 1_000, segmentBytes: 5_000 });
     for (const number of upTo(5)) await log.append(number);
@@ -139,7 +139,7 @@ describe("a segment log", () => {
   });
 });
 
-describe("a segment log on a disk that loses what was not synced", () => {
+describe("a segment log on a disk that loses unsynced writes", () => {
   it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
     const deaths = await campaign(8);
 

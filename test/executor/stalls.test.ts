@@ -3,7 +3,7 @@ import { why } from "../../src/cli/index.ts";
 import { tektonEngine } from "../../src/engines/index.ts";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
 import { usualManifests } from "../../src/manifests/index.ts";
-import { notificationRequests, stallOf, workflowExecutions } from "../../src/resources/index.ts";
+import { findStall, notificationRequests, workflowExecutions } from "../../src/resources/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { ExecutorWorld } from "./executor-world.ts";
@@ -27,7 +27,7 @@ describe("an execution whose run cannot be created", () => {
 
     await world.passTime(10_000);
 
-    const stall = stallOf(await world.seen("a"));
+    const stall = findStall(await world.seen("a"));
     expect(stall).toMatchObject({ reason: "WebhookFailed", error: expect.stringContaining(webhookDown) });
     expect(stall?.sinceMs).toBeGreaterThanOrEqual(startedAt - 1_000);
     expect(stall?.sinceMs).toBeLessThanOrEqual(startedAt + 1_000);
@@ -85,7 +85,7 @@ describe("an execution whose run cannot be created", () => {
     await world.passTime(60_000);
 
     expect((await world.status("a")).phase).toBe("Running");
-    expect(stallOf(await world.seen("a"))).toBeUndefined();
+    expect(findStall(await world.seen("a"))).toBeUndefined();
   });
 
   it("is shown by interlock get and by the metrics", async () => {
@@ -105,13 +105,13 @@ describe("a running execution whose run cannot be read", () => {
     faults.readsRuns = new KubeError("forbidden", "cannot get pipelineruns");
     await world.report("Unknown", { message: "1 of 2 tasks" });
     await world.passTime(20_000);
-    expect(stallOf(await world.seen("a"))).toMatchObject({ reason: "Forbidden" });
+    expect(findStall(await world.seen("a"))).toMatchObject({ reason: "Forbidden" });
 
     faults.readsRuns = undefined;
     await world.passTime(60_000);
 
     expect((await world.status("a")).phase).toBe("Running");
-    expect(stallOf(await world.seen("a"))).toBeUndefined();
+    expect(findStall(await world.seen("a"))).toBeUndefined();
     await world.close();
   });
 });

@@ -23,7 +23,7 @@ describe("a gateway", () => {
     world = await GatewayWorld.open();
   });
 
-  it("opens an incident for the first signal, and says everything about it", async () => {
+  it("opens an incident for the first signal, with all its fields", async () => {
     const gateway = await world.gateway();
 
     const admission = await gateway.admit(signal());
@@ -44,7 +44,7 @@ describe("a gateway", () => {
     expect(world.ledger.events().map(({ type }) => type)).toEqual(["signals.counted", "incident.created"]);
   });
 
-  it("counts what comes while the incident is open, and opens the next when it is closed", async () => {
+  it("counts signals while the incident is open, and opens the next when it is closed", async () => {
     const gateway = await world.gateway();
     await gateway.admit(signal());
 
@@ -125,7 +125,7 @@ describe("a gateway", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(2);
   });
 
-  it("goes on without the fingerprint's lock when nobody grants it", async () => {
+  it("continues without the fingerprint's lock when it is not granted", async () => {
     const locks = {
       acquire: async () => {
         throw new CoordinationError("unavailable", "the lock server is down");
@@ -155,7 +155,7 @@ describe("a gateway", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
   });
 
-  it("refuses what is of an unknown kind, and what is nested too deeply, and creates nothing", async () => {
+  it("rejects an unknown kind and deeply nested payloads, and creates nothing", async () => {
     const gateway = await world.gateway();
 
     expect(await gateway.admit(signal({ subject: { kind: "Widget", name: "a" } }))).toMatchObject({ kind: "invalid" });
@@ -180,7 +180,7 @@ describe("a gateway", () => {
     const managed = { [labelKeys.managed]: "true" };
     const unmanaged = { [labelKeys.managed]: "false" };
 
-    it("refuses what nobody has put in scope, with the command that does", async () => {
+    it("rejects a target out of scope, with the command that adds it", async () => {
       await world.object(pods, { metadata: { name: "api-1", namespace: "payment" } });
       await world.node("worker-1", {});
       const gateway = await world.gateway(byLabel);
@@ -222,7 +222,7 @@ describe("a gateway", () => {
       ["its namespace", {}, managed, "created"],
       ["itself", managed, {}, "created"],
       ["itself, although its namespace is not", managed, unmanaged, "created"],
-    ] as const)("takes what is in scope by %s", async (_what, own, space, kind) => {
+    ] as const)("accepts a target in scope by %s", async (_what, own, space, kind) => {
       await world.object(pods, { metadata: { name: "api-1", namespace: "payment", labels: own } });
       await world.label(namespaces, "payment", space);
       const gateway = await world.gateway(byLabel);
@@ -233,7 +233,7 @@ describe("a gateway", () => {
     it.each([
       ["the object", unmanaged, managed],
       ["the namespace", {}, unmanaged],
-    ])("leaves out what %s says is out", async (_what, own, space) => {
+    ])("rejects a target that %s excludes", async (_what, own, space) => {
       await world.object(pods, { metadata: { name: "api-1", namespace: "payment", labels: own } });
       await world.label(namespaces, "payment", space);
       const gateway = await world.gateway(byLabel);
@@ -278,7 +278,7 @@ describe("a gateway", () => {
       expect((await world.only()).spec.targetResource).toMatchObject({ kind: "CronJob", name: "nightly" });
     });
 
-    it("knows whose Pod it was when the Pod is gone, also after a restart", async () => {
+    it("finds the owner of a deleted Pod, also after a restart", async () => {
       await deployment(world, ["api-7d-1"]);
       const first = await world.gateway();
       await first.admit(about("api-7d-1"));
@@ -291,7 +291,7 @@ describe("a gateway", () => {
       await world.only();
     });
 
-    it("is about the Pod itself when it is gone and nobody remembers it", async () => {
+    it("is about the Pod itself when it is deleted and no incident has its owner", async () => {
       const gateway = await world.gateway();
 
       await gateway.admit(about("api-7d-9"));
@@ -314,8 +314,8 @@ describe("a gateway", () => {
     });
   });
 
-  describe("told that something is over", () => {
-    it("says so in the incident, and opens nothing", async () => {
+  describe("for a resolved signal", () => {
+    it("records the end in the incident, and opens nothing", async () => {
       const gateway = await world.gateway();
       await gateway.admit(signal());
 
@@ -351,7 +351,7 @@ describe("a gateway", () => {
       expect((await gateway.admit(signal({ firingAt: "2026-11-15T06:20:00.000Z" }))).kind).toBe("created");
     });
 
-    it("remembers the end in a closed incident, so that another gateway ignores what comes late", async () => {
+    it("stores the end in a closed incident, so that another gateway ignores late signals", async () => {
       const first = await world.gateway();
       await first.admit(signal());
       await world.close(await world.only());
@@ -363,7 +363,7 @@ describe("a gateway", () => {
       expect((await second.admit(signal({ firingAt: "2026-11-15T06:20:00.000Z" }))).kind).toBe("created");
     });
 
-    it("takes it back when the series fires again before anybody has closed the incident", async () => {
+    it("removes the end when the series fires again before the incident is closed", async () => {
       const gateway = await world.gateway();
       await gateway.admit(signal());
       await gateway.admit(resolved());

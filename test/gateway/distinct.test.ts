@@ -8,7 +8,7 @@ describe.each([
   ["longer than caches keep", 1_000],
 ])("alerts with labels that are %s, and that differ in one which their rule acts on", (_how, length) => {
   let world: GatewayWorld;
-  /** What the rules say now. */
+  /** The current rules' labels. */
   let labels: readonly string[];
   let gateway: Gateway;
 

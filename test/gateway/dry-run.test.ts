@@ -14,7 +14,7 @@ describe("a dry run", () => {
   };
   afterEach(() => served.close());
 
-  it("says which incident a signal would open, and opens none", async () => {
+  it("reports the incident that a signal would open, and opens none", async () => {
     const { post, incidents, ledger } = await serve();
 
     const { status, body } = await post(dry, disk);
@@ -33,7 +33,7 @@ describe("a dry run", () => {
     expect(await incidents()).toHaveLength(1);
   });
 
-  it("says on which incident it would be counted, and counts nothing", async () => {
+  it("reports the incident on which a signal would be counted, and counts nothing", async () => {
     const { post, incidents } = await serve();
     await post("/api/v1/signals", disk);
 
@@ -48,7 +48,7 @@ describe("a dry run", () => {
     expect(incident?.status?.deduplication?.occurrenceCount ?? 0).toBeLessThanOrEqual(1);
   });
 
-  it("says what is out of scope, what is not understood, and what is nothing", async () => {
+  it("reports signals that are out of scope, invalid or without effect", async () => {
     const { post } = await serve({ settings: { ...settings, scope: "labels" } });
 
     const { body } = await post(dry, [

@@ -8,7 +8,7 @@ import { GatewayWorld } from "./gateway-world.ts";
 
 const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
-describe("whoever follows Kubernetes", () => {
+describe("the watch of Kubernetes", () => {
   let world: GatewayWorld;
   let stop: AbortController;
   let watermarks = memoryWatermarks();
@@ -29,7 +29,7 @@ describe("whoever follows Kubernetes", () => {
     await pass(3_000);
   });
 
-  it("tells of a warning that is worth it, once for each time it happens", async () => {
+  it("reports a listed warning, once for each occurrence", async () => {
     await event("a", { reason: "BackOff" });
     await event("b", { reason: "Whatever" });
     await event("c", { reason: "BackOff", type: "Normal" });
@@ -52,7 +52,7 @@ describe("whoever follows Kubernetes", () => {
     expect(told).toHaveLength(2);
   });
 
-  it("tells again what was not taken", async () => {
+  it("reports a rejected signal again", async () => {
     isDown = true;
     await event("a", { reason: "BackOff" });
     await pass(1_000);
@@ -64,7 +64,7 @@ describe("whoever follows Kubernetes", () => {
     expect(told).toHaveLength(1);
   });
 
-  it("goes on after a restart where it was, and tells nothing twice that is older than the overlap", async () => {
+  it("continues after a restart, and reports nothing twice that is older than the overlap", async () => {
     await event("a", { reason: "BackOff" });
     await pass(60_000);
     stop.abort();
@@ -78,7 +78,7 @@ describe("whoever follows Kubernetes", () => {
     expect(told.map(({ payload }) => (payload as KubeObject).metadata.name)).toEqual(["b"]);
   });
 
-  it("tells what the conditions of a node say, whenever they change", async () => {
+  it("reports the conditions of a node, whenever they change", async () => {
     await world.object(nodes, { metadata: { name: "worker-1" } });
     const condition = (type: string, status: string) =>
       world.client.patch(

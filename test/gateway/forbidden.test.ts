@@ -56,7 +56,7 @@ describe("an alert about an object that the gateway may not read", () => {
     expect(body.results).toMatchObject([{ status: "forbidden" }, { status: "created" }]);
   });
 
-  it("is told so by a dry run, which changes nothing", async () => {
+  it("is reported by a dry run, which changes nothing", async () => {
     gateway = await servedGateway(without("horizontalpodautoscalers", { scope: "labels" }));
 
     const { status, body } = await gateway.post("/api/v1/signals/alertmanager?dryRun=true", batch);

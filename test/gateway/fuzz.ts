@@ -82,7 +82,7 @@ const mergeRequest = {
 };
 const opened = { object_kind: "merge_request", ...webhook, object_attributes: { ...mergeRequest, action: "open" } };
 
-/** Of GitLab: what is a task, and what is not. */
+/** GitLab webhooks: with and without a task. */
 const webhooks: readonly unknown[] = [
   opened,
   {
@@ -105,7 +105,7 @@ const webhooks: readonly unknown[] = [
 export interface FuzzReport {
   readonly posts: number;
   readonly statuses: Readonly<Record<number, number>>;
-  /** What was sent, where a 5xx or no JSON came back. */
+  /** The payloads whose response was a 5xx or not JSON. */
   readonly bad: readonly string[];
   /** Between a third of the way and the end, with all incidents removed. */
   readonly heapGrowthMb: number;
@@ -141,7 +141,7 @@ export async function fuzz(perReader: number, seed: number): Promise<FuzzReport>
     }
     const heapGrowthMb = heapMb() - heapAtStart;
     const last = await post(served, { path: "/api/v1/signals", body: '{"name":"Alive","target":"node/a"}', agent });
-    if (last.status !== 201) bad.push(`${last.status}: the gateway no longer takes what is right`);
+    if (last.status !== 201) bad.push(`${last.status}: the gateway no longer accepts valid signals`);
     const asked = await post(served, { path: webhookPath, body: JSON.stringify(opened), agent });
     if (asked.status !== 201) bad.push(`${asked.status}: the gateway no longer takes webhooks that are right`);
     return { posts: perReader * readers.length, statuses, bad, heapGrowthMb };

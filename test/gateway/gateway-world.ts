@@ -39,9 +39,9 @@ export const settings: GatewayOptions["settings"] = {
   maxOpenIncidentsPerSender: 1_000_000,
 };
 
-/** An API server in memory, gateways on it, and time that moves when told. */
+/** An API server in memory, gateways on it, and manual time. */
 export class GatewayWorld {
-  /** Later than all that the signals of tests say: what lies in the future counts as now. */
+  /** Later than all times in the tests' signals: a time in the future counts as now. */
   readonly clock = new ManualClock(Date.parse("2026-11-15T12:00:00Z"));
   readonly cluster: TestCluster;
   readonly client: KubeClient;

@@ -90,7 +90,7 @@ describe("a request with signals", () => {
     ["nothing", "", 400],
     ["lists in lists without end", "[".repeat(90_000), 400],
     ["a deep payload", `{"name":"X","target":"node/a","labels":${"[".repeat(40_000)}${"]".repeat(40_000)}}`, 400],
-    ["what is no signal", "[7]", 422],
+    ["an invalid signal", "[7]", 422],
     ["a list that is no webhook", "[]", 200],
     ["an unknown kind", { name: "X", target: "widget/a" }, 422],
     ["a field too many", { ...disk, extra: 1 }, 422],
@@ -157,7 +157,7 @@ describe("a request with signals", () => {
       ["another token", "Bearer wrong-wrong-wrong-wrong"],
       ["the beginning of the token", `Bearer ${token.slice(0, -1)}`],
       ["something long", `Bearer ${"x".repeat(5_000)}`],
-    ])("is answered 401 for %s, and told nothing", async (_what, authorization) => {
+    ])("gets 401 for %s, without details", async (_what, authorization) => {
       const { post, incidents } = await serve();
 
       const answer = await post(generic, disk, { headers: { authorization } });
@@ -198,7 +198,7 @@ describe("a request with signals", () => {
     expect((await post(generic, disk, { headers: { authorization: "Bearer another-token-of-16" } })).status).toBe(202);
   });
 
-  it("keeps the tokens it knows while the file is being replaced", async () => {
+  it("keeps its tokens while the file is being replaced", async () => {
     let isThere = true;
     const { post } = await serve({
       tokens: "",

@@ -49,7 +49,7 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication).toMatchObject({ occurrencesByWriter: { [writer]: 2 } });
   });
 
-  it("keeps all that one request repeats with one write, and tells each of its signals", async () => {
+  it("stores all repeated signals of a request with one write, and responds for each", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     const others = [1, 2, 3].map((i) => signal({ subject: { kind: "Node", name: `worker-${i}` } }));
     await gateway.admitAll(others);
@@ -76,7 +76,7 @@ describe("a gateway with an occurrence log", () => {
     expect(admissions.map(({ kind }) => kind)).toEqual(["resolved", "ignored"]);
   });
 
-  it("says of all that a request repeats that it may not be kept when the disk fails", async () => {
+  it("reports all repeated signals of a request as not stored when the disk fails", async () => {
     const occurrenceLog = await world.occurrenceLog();
     const gateway = await world.gateway({
       occurrenceLog: { ...occurrenceLog, left: [], keep: refuse, settle() {}, close: async () => {} },
@@ -111,7 +111,7 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrencesByWriter).toEqual({ [writer]: 20 });
   });
 
-  it("admits anew what was counted on an incident that was closed by then", async () => {
+  it("readmits counts of an incident that was closed meanwhile", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await world.flush();
@@ -197,7 +197,7 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(3);
   });
 
-  it("counts what was reported before an end that another gateway heard of, although the incident is closed", async () => {
+  it("counts signals from before an end that another gateway received, although the incident is closed", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     const other = await world.gateway();
     for (let i = 0; i < 3; i++) await gateway.admit(signal());
@@ -224,7 +224,7 @@ describe("a gateway with an occurrence log", () => {
     expect(await world.incidents()).toEqual([]);
   });
 
-  it("keeps its files small, whatever it counts", async () => {
+  it("keeps its files small for any number of counts", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog({ segmentBytes: 2_000 }), writer });
     for (let i = 0; i < 300; i++) await gateway.admit(signal());
     await world.flush();
@@ -281,7 +281,7 @@ describe("the files of an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(21);
   });
 
-  it("are refused where a record before the last is not what was written, and the message says where", async () => {
+  it("are rejected where a record before the last was changed, and the message has the position", async () => {
     const world = await crashedWorld(3);
     const [name = ""] = logFiles(world);
     const damaged = Buffer.from(world.disk.bytesOf(name));

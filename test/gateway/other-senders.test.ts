@@ -121,7 +121,7 @@ describe("alert groups of Alertmanager's API v2", () => {
     expect(await served.incidents()).toHaveLength(1);
   });
 
-  it("count an alert of two receivers once, and ignore what is silenced or inhibited", async () => {
+  it("count an alert of two receivers once, and ignore silenced or inhibited alerts", async () => {
     served = await servedGateway();
     const suppressed = (by: object, fingerprint: string) => ({
       ...firing,

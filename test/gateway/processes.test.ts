@@ -61,7 +61,7 @@ describe("gateways in processes of their own, on one API server", { timeout: 120
     await next.stop();
   });
 
-  it("write what they have counted when they are stopped", async () => {
+  it("write their counts when they are stopped", async () => {
     const one = await gateway("stopped", { GATEWAY_FLUSH_INTERVAL: "1h" });
     for (let i = 0; i < 5; i++) await post(one, { name: "Stopped", target: "node/worker-3" });
 

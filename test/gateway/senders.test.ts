@@ -32,7 +32,7 @@ describe("a sender can speak only for its own source:", () => {
     expect(incident?.status?.resolvedAt).toBeUndefined();
   });
 
-  it("a token for one source of its own is attributed to it, whatever the payload leaves out", async () => {
+  it("a token for one source of its own is attributed to it without a source in the payload", async () => {
     served = await servedGateway({ tokens });
 
     const { status } = await served.post(generic, { name: "X", target: "node/a" }, as("watchman-token-1234"));
@@ -97,7 +97,7 @@ describe("the times of a payload", () => {
     await gateway.stop();
   });
 
-  it("never suppress a newer firing, whatever was sent before", { timeout: 120_000 }, async () => {
+  it("never suppress a newer firing, regardless of earlier signals", { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anySignal(), { maxLength: 12 }), fc.boolean(), async (before, closes) => {
         const world = await GatewayWorld.open();

@@ -74,7 +74,7 @@ export async function servedGateway({
     fixed: tokens,
     readFile,
     clock,
-    trouble: (problem) => log.warn("senders", { problem }),
+    onProblem: (problem) => log.warn("senders", { problem }),
     freshForMs: 0,
   });
   const tasks = {

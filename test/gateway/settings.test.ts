@@ -178,14 +178,14 @@ describe("the setting", () => {
     expect((await open([`listen: 127.0.0.1:${port}`])).url).toBe(`http://127.0.0.1:${port}`);
   });
 
-  it("tokens is who may post", async () => {
+  it("tokens lists the senders", async () => {
     const gateway = await open(["tokens: other another-token-of-16"]);
 
     expect(await post(gateway, disk)).toBe(401);
     expect(await post(gateway, disk, "another-token-of-16")).toBe(201);
   });
 
-  it("tokenFile is who else may", async () => {
+  it("tokenFile lists more senders", async () => {
     const file = join(directory, "tokens");
     await writeFile(file, "other another-token-of-16\n");
     const gateway = await open([`tokenFile: ${file}`]);
@@ -194,7 +194,7 @@ describe("the setting", () => {
     expect(gateway.tokenFile).toBe(file);
   });
 
-  it("tlsCertFile and tlsKeyFile are what it serves TLS with", async () => {
+  it("tlsCertFile and tlsKeyFile are used for TLS", async () => {
     const { certificate, key } = selfSigned(["127.0.0.1"], systemClock().wallMs(), systemRandom());
     const [certFile, keyFile] = [join(directory, "tls.crt"), join(directory, "tls.key")];
     await writeFile(certFile, certificate);
@@ -206,7 +206,7 @@ describe("the setting", () => {
     expect(await statusOver(`${gateway.url}/healthz`, certificate)).toBe(200);
   });
 
-  it("tlsCertFile has to name a certificate: without one it does not start, and says which file", async () => {
+  it("tlsCertFile must name a certificate: otherwise the gateway does not start, and names the file", async () => {
     const file = join(directory, "nothing-here");
 
     await expect(open([`tlsCertFile: ${file}`, `tlsKeyFile: ${file}`])).rejects.toThrow(
@@ -258,7 +258,7 @@ describe("the setting", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
   });
 
-  it("lockWait is how long it waits for somebody else who opens the incident", async () => {
+  it("lockWait is how long it waits for another gateway that opens the incident", async () => {
     const { clock, client } = world;
     const { gateway } = await open(["lockWait: 50ms", "durability: status"]);
     const sample = await gateway.admit(signal());
@@ -323,7 +323,7 @@ describe("the setting", () => {
   });
 
   it.each([
-    ["sources.kubernetes: outside a cluster Kubernetes is not watched unless it says so", [], []],
+    ["sources.kubernetes: outside a cluster Kubernetes is not watched unless it is set", [], []],
     [
       "sources.kubernetes: in a cluster nodes and Events are signals by default",
       ["objects:", "  server: in-cluster"],
@@ -437,7 +437,7 @@ describe("the setting", () => {
 });
 
 describe("a gateway without any setting", () => {
-  it("makes a token once, and lets nobody in without it", async () => {
+  it("creates a token once, and rejects requests without it", async () => {
     const world = await GatewayWorld.open();
     const directory = await mkdtemp(join(tmpdir(), "interlock-settings-"));
     const loaded = loadConfig({ env: { GATEWAY_LISTEN: "127.0.0.1:0" } });

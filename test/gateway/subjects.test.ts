@@ -192,7 +192,7 @@ describe("alerts about a whole namespace", () => {
   });
 });
 
-describe("what the gateway may not read", () => {
+describe("an object that the gateway may not read", () => {
   it("is answered with what to allow, rather than to come again for ever", async () => {
     const world = await GatewayWorld.open();
     await world.label(namespaces, "payment", { "kubernaut.ai/managed": "true" });

@@ -86,7 +86,7 @@ describe("a webhook of GitLab", () => {
     expect(await figure("gateway_dedup_hits_total")).toBe(29);
   });
 
-  it("is told that it is known when it is delivered again, even if its task is gone", async () => {
+  it("is reported as known when it is delivered again, even if its task is deleted", async () => {
     const post = await open();
     const headers = { "x-gitlab-event-uuid": "0d4f4d5e-1a2b" };
     await post(noteEvent(), { headers });
@@ -114,7 +114,7 @@ describe("a webhook of GitLab", () => {
   it.each([
     ["push", { object_kind: "push" }, "NotHandled"],
     ["a comment on an issue", noteEvent({ noteable_type: "Issue" }), "NotHandled"],
-    ["a comment for somebody else", noteEvent({ note: "looks good" }), "NotForUs"],
+    ["a comment for another user", noteEvent({ note: "looks good" }), "NotForUs"],
     ["a list", [], "NotHandled"],
     ["a branch that cannot be one", mergeRequestEvent({ source_branch: "a b~" }), "Unreadable"],
     ["a branch that is too long", mergeRequestEvent({ source_branch: "x".repeat(300) }), "Unreadable"],
@@ -129,7 +129,7 @@ describe("a webhook of GitLab", () => {
     expect(await allFigures()).toContain(`gateway_webhook_ignored_total{reason="${reason}"} 1`);
   });
 
-  it("is counted by what it is about", async () => {
+  it("is counted by its kind", async () => {
     const post = await open();
 
     await post(mergeRequestEvent());
@@ -275,7 +275,7 @@ describe("a webhook of GitLab", () => {
     expect((await post(mergeRequestEvent({ draft: true }))).status).toBe(503);
   });
 
-  it("is in the document of what the gateway serves", async () => {
+  it("is in the OpenAPI document", async () => {
     await open();
 
     const document = (await (await fetch(`${running[0]?.url}/openapi.json`)).json()) as { paths: object };
@@ -340,7 +340,7 @@ describe("a webhook of GitLab", () => {
     readonly yaml?: string;
   }
 
-  /** A gateway with these settings; what it returns posts to it. */
+  /** Starts a gateway with these settings; returns a function that posts to it. */
   async function open(env: Readonly<Record<string, string>> = {}, { yaml = "", ...options }: OpenOptions = {}) {
     const loaded = loadConfig({
       yaml: { path: "interlock.yaml", text: yaml },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { claimsOver } from "../../src/coordination/claim-desk.ts";
+import { claimsOver } from "../../src/coordination/claim-client.ts";
 import { claimsContract } from "../../src/coordination/claims.contract.ts";
 import { nameOf } from "../../src/coordination/key.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";

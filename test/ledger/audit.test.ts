@@ -51,7 +51,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     await tellStory(place);
   });
 
-  it("verify finds nothing wrong, and says what it looked at", async () => {
+  it("verify finds no problem, and lists the checked writers", async () => {
     const { status, lines } = await audit(place, "verify");
 
     expect(lines).toEqual([
@@ -83,7 +83,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect(status).toBe(1);
   });
 
-  it("verify finds that the database lacks what the journal no longer has", async () => {
+  it("verify finds that the database lacks rows that the journal no longer has", async () => {
     const [writer = ""] = readdirSync(join(place.directory, "ledger")).filter((name) => name.startsWith("w-"));
     const file = join(place.directory, "ledger", writer, "0000000000000001.jsonl");
     const lines = readFileSync(file, "utf8").split("\n");
@@ -129,7 +129,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     for (const row of rows) expect(row).toMatchObject({ writer: expect.any(String), hash: expect.any(String) });
   });
 
-  it("show tells people what happened to a target and why", async () => {
+  it("show prints the history of a target with reasons", async () => {
     const { lines } = await audit(place, "show", "prod/deployment/api");
 
     expect(lines[1]).toBe(
@@ -137,7 +137,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     );
   });
 
-  it("show tells who paused, resumed, approved, rejected, acknowledged and cancelled, and why", async () => {
+  it("show prints who paused, resumed, approved, rejected, acknowledged and cancelled, and why", async () => {
     const pause = { pause: "kubernaut-system/release", scope: "everything" };
     const onNode = { target_resource: "node/two", workflow_id: "reboot" };
     const kim = { by: "kim", verified: true };
@@ -171,7 +171,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect((await audit(place, "show", "--since", at(6))).lines).toEqual(lines);
   });
 
-  it("show and export know names that are cut short, and show says when there is nothing", async () => {
+  it("show and export accept prefixes of names, and show reports when there is nothing", async () => {
     const incident = incidentName("v1:abc", 1);
     const ledger = await openPlace(place);
     await ledger.append({ id: "5", type: "incident.closed", at: at(5), facts: { remediation_id: incident } });
@@ -186,7 +186,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect((await audit(place, "export", "--incident", "rr-nobody-1")).lines).toEqual([]);
   });
 
-  it("ship brings over what a process left that does not run any more, and leaves others alone", async () => {
+  it("ship ships the rows of a process that no longer runs, and leaves others alone", async () => {
     const directory = join(place.directory, "ledger");
     const clock = systemClock();
     await leave(directory, "w-dead", 3);
@@ -204,7 +204,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect((await audit(place, "ship")).lines).toContain("w-dead: nothing is left");
   });
 
-  it("is not needed for what was left long ago: the next process brings it over by itself", async () => {
+  it("is not needed for old journals: the next process ships them by itself", async () => {
     const directory = join(place.directory, "ledger");
     await leave(directory, "w-dead", 3);
     await leave(directory, "w-just-killed", 3);
@@ -349,7 +349,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)(
     });
 
     if (kind === "SQLite") {
-      it("it finds a writer without a journal beside the database, whatever it claims", async () => {
+      it("it finds a writer without a journal beside the database, for any claim", async () => {
         await addRows(place, chain("w-invented", [{ id: "new", type: "run.created", at: at(4), facts: {} }]));
 
         const { status, lines } = await audit(place, "verify");
@@ -593,7 +593,7 @@ describe("interlock audit", () => {
     expect(await interlock("ledger", place, "export")).toEqual(await audit(place, "export"));
   });
 
-  it("says so where there is no ledger, and makes none", async () => {
+  it("reports a missing ledger, and creates none", async () => {
     const directory = join(root, "nowhere");
 
     await expect(audit({ directory, env: {} }, "verify")).rejects.toThrow(`there is no ledger in ${directory}/ledger`);
@@ -682,7 +682,7 @@ async function tellStory(place: Place) {
     facts: { ...api, execution: "ns/wfe-2", ...busy },
   });
   await ledger.append({ id: "4", type: "run.created", at: at(4), facts: { target_resource: "node/one" } });
-  // Closing brings to the database what is left.
+  // Closing ships the remaining rows to the database.
   await ledger.close();
 }
 

@@ -56,7 +56,7 @@ describe("a shipper that is killed at any step", () => {
   });
 });
 
-/** What a process said until it was gone. */
+/** The output of a process until its end. */
 function live(plan: MortalShipperPlan): Promise<string[]> {
   const child = spawn(process.execPath, [program, JSON.stringify(plan)], { stdio: ["pipe", "pipe", "inherit"] });
   const said: string[] = [];

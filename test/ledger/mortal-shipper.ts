@@ -22,8 +22,8 @@ export interface MortalShipperPlan {
   readonly diesAt: number;
 }
 
-// A process that tells the ledger of a few things, ships them, and kills itself on the way. Says `kept ID` for what was
-// acknowledged and `survived` if it got to the end.
+// A process that appends a few events, ships them, and kills itself on the way. Prints `kept ID` for each acknowledged
+// event and `survived` if it got to the end.
 const { directory, url, life, diesAt } = JSON.parse(process.argv[2] ?? "") as MortalShipperPlan;
 process.stdin.once("data", () => void main());
 

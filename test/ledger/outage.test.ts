@@ -48,13 +48,13 @@ describe("PostgreSQL", () => {
     await database.close();
     expect(ids.sort()).toEqual(Array.from({ length: 300 }, (_, i) => `event-${i}`).sort());
     expect(report.problems).toEqual([]);
-    // Each of the three told of all of them; nothing of that is dropped.
+    // Each of the three appended all of them; nothing is dropped.
     expect(report.writers.map(({ rows }) => rows)).toEqual([300, 300, 300]);
     await Promise.all(after.map(({ ledger }) => ledger.close()));
     expect(JSON.stringify(log.events)).not.toContain(postgres.password);
   });
 
-  it("that is frozen holds nobody up, neither while events are told nor at the end", { timeout: 60_000 }, async () => {
+  it("that is frozen delays neither appends nor the shutdown", { timeout: 60_000 }, async () => {
     const url = await postgres.newDatabase();
     const { ledger, metrics } = await open("one", url);
     await tell(ledger, 10);
@@ -91,7 +91,7 @@ describe("settings", () => {
   it.each([
     ["", "everything that this process has recorded"],
     ["postgres://interlock@127.0.0.1:1/ledger", "events that have not reached the database"],
-  ])("ledger.volume: start-up says what an ephemeral one loses, with the URL '%s'", async (url, lost) => {
+  ])("ledger.volume: startup warns what an ephemeral one loses, with the URL '%s'", async (url, lost) => {
     const { ledger } = await open("one", url, { LEDGER_VOLUME: "ephemeral" });
     await ledger.close();
 
@@ -105,7 +105,7 @@ describe("settings", () => {
     });
   });
 
-  it("ledger.volume: nothing is said of a persistent one, which is the default", async () => {
+  it("ledger.volume: no warning for a persistent one, which is the default", async () => {
     const { ledger } = await open("one");
     await ledger.close();
 

@@ -21,7 +21,7 @@ interface Case {
 
 const held = { notify_locks_held: "1x120" };
 
-/** Both sides of every alert: what calls somebody, and what is still all right. */
+/** Both sides of every alert: values that fire it, and values that do not. */
 const cases: Readonly<Record<string, Case>> = {
   ...Object.fromEntries(["gateway", "ro"].flatMap((prefix) => Object.entries(lockCases(prefix)))),
   "agent InterlockLocksFail": {
@@ -133,7 +133,7 @@ const cases: Readonly<Record<string, Case>> = {
       ...tasksEnded("reviews_total", { Failed: "0x100 2x20", Completed: "7x120" }),
       ...tasksEnded("coding_tasks_total", { Failed: "0x100 2x20", Completed: "0x100 1x20" }),
     },
-    // Some always fail: an agent is asked for what it must not change.
+    // Some always fail: requests that the agent must not carry out.
     isQuiet: {
       ...held,
       ...tasksEnded("reviews_total", { Failed: "0+1x120", Completed: "0+2x120" }),
@@ -301,7 +301,7 @@ describe("alerts and dashboard", () => {
   let exposed: ReturnType<typeof exposedIn>;
 
   beforeAll(async () => {
-    // Nobody answers there: its metrics are there all the same.
+    // No server responds there, but the metrics exist nevertheless.
     const gitlab = { url: "http://127.0.0.1:1", token: "glpat-nobody", poll: "true", projects: "group/app" };
     up = await UpProcess.start({ restart: "true" }, { settings: { gitlab, agent: { command: "true" } } });
     const [url = ""] = /http:\S+\/metrics/.exec(up.screen) ?? [];
@@ -315,7 +315,7 @@ describe("alerts and dashboard", () => {
     ...panels.flatMap(({ title, lines }) => Object.values(lines).map((line) => [`panel ${title}`, line] as const)),
   ];
 
-  it.each(expressions)("%s asks for what the stages expose", (_, expression) => {
+  it.each(expressions)("%s queries metrics that the stages expose", (_, expression) => {
     const { metrics, grouped } = namedIn(expression);
 
     expect(metrics.length).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ import { annotationKeys } from "../../src/resources/index.ts";
 const { acknowledge, acknowledgedBy, cancelRequested, cancelRequestedBy, cancelBlocks } = annotationKeys;
 const orchestrator = "system:serviceaccount:kubernaut-system:interlock-orchestrator";
 
-/** What is on the object before and after, and who wants it. `undefined`: it is not there yet. */
+/** The object before and after, the user, and whether it is allowed. `undefined`: it does not exist yet. */
 type Change = [string, Annotations | undefined, Annotations, string, boolean];
 type Annotations = Readonly<Record<string, string>>;
 /** The status before and after, and who wants it. */
@@ -15,7 +15,7 @@ type StatusChange = [string, object | undefined, object, string, boolean];
 
 describe("the policy about acknowledgements", () => {
   it.each<Change>([
-    ["anything else by anybody", {}, { note: "x" }, "bob", true],
+    ["anything else by any user", {}, { note: "x" }, "bob", true],
     ["an acknowledgement in one's own name", {}, { [acknowledge]: "ok", [acknowledgedBy]: "kim" }, "kim", true],
     ["an acknowledgement in another's name", {}, { [acknowledge]: "ok", [acknowledgedBy]: "kim" }, "bob", false],
     ["an acknowledgement without a name", {}, { [acknowledge]: "ok" }, "bob", false],
@@ -70,7 +70,7 @@ describe("the policy about acknowledgements", () => {
     expect(isValid(before, after, username)).toBe(isAllowed);
   });
 
-  it("sees what is created as well as what is changed", () => {
+  it("checks creations as well as changes", () => {
     expect(specOf(ackIdentity(usualManifests.places)).matchConstraints.resourceRules[0]?.operations).toEqual([
       "CREATE",
       "UPDATE",

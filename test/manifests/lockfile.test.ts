@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-/** What `package-lock.json` says of one folder of node_modules. */
+/** The entry of one folder of node_modules in `package-lock.json`. */
 interface Locked {
   readonly dependencies?: Record<string, string>;
   readonly optionalDependencies?: Record<string, string>;

@@ -12,7 +12,7 @@ import { testCluster } from "../doubles/test-cluster.ts";
 const all = [...[...manifests().values()].flat(), ...agentManifests()];
 
 describe("the roles", () => {
-  it("let nobody but the executor touch what is in the namespace of runs, but for words on records", () => {
+  it("let only the executor write in the namespace of runs, except for acknowledgements on records", () => {
     const roles = all.filter(({ kind, metadata }) => kind === "Role" && metadata.namespace === executionNamespace);
     const deleting = roles.filter((role) => JSON.stringify(role).includes('"delete"'));
 
@@ -20,7 +20,7 @@ describe("the roles", () => {
     expect(deleting.map(({ metadata }) => metadata.name)).toEqual(["interlock-executor"]);
   });
 
-  it("let nobody but the agent into the namespace of its Jobs, and a Job do no more there than leave its result", () => {
+  it("let only the agent into the namespace of its Jobs, and a Job only store its result there", () => {
     const roles = all.filter(({ kind, metadata }) => kind === "Role" && metadata.namespace === "kubernaut-agents");
 
     expect(roles.map(({ metadata }) => metadata.name)).toEqual(["interlock-coder", "interlock-agent"]);
@@ -44,7 +44,7 @@ describe("the roles", () => {
     }
   });
 
-  it("are what stages are tested with: what is missing is named", async () => {
+  it("are those of the stages' tests: a missing one is named", async () => {
     const client = testCluster({ clock: systemClock(), random: systemRandom(), namespaces: ["default"] }).client();
     await installCrds(client);
 
@@ -57,7 +57,7 @@ describe("the roles", () => {
 });
 
 describe("the deployments", () => {
-  it.each(stages)("of the %s run as somebody without rights on the node, and are asked how they are", (stage) => {
+  it.each(stages)("of the %s run as an unprivileged user, with probes", (stage) => {
     const pod = {
       serviceAccountName: `interlock-${stage}`,
       securityContext: { runAsNonRoot: true },
@@ -76,7 +76,7 @@ describe("the deployments", () => {
     expect(found("PodDisruptionBudget", `interlock-${stage}`)).toMatchObject({ spec: { minAvailable: 1 } });
   });
 
-  it("have the ConfigMaps that people know", () => {
+  it("have the documented ConfigMaps", () => {
     expect(found("ConfigMap", "notification-config")).toBeDefined();
     expect(found("ConfigMap", "workflowexecution-config")).toBeDefined();
     expect(found("ConfigMap", "interlock-policy")).toMatchObject({
@@ -136,7 +136,7 @@ describe("the secrets of the agent", () => {
     expect(environment("gateway")).not.toMatch(/GITLAB_TOKEN|gitlab-token/);
   });
 
-  it("are nobody else's", () => {
+  it("are used by no other stage", () => {
     for (const stage of ["orchestrator", "executor", "notify"]) expect(environment(stage)).not.toContain("GITLAB");
   });
 });

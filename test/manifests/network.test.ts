@@ -35,7 +35,7 @@ describe("the network policies", () => {
     const rules = ingressOf(places.locks, labels).flatMap(({ spec }) => spec.ingress ?? []);
 
     expect(rules.map(({ ports }) => ports)).toEqual([[{ protocol: "TCP", port: containerPort }]]);
-    // Senders of signals may be outside of the cluster; nobody else is.
+    // Only senders of signals may be outside of the cluster.
     expect(rules[0]?.from).toEqual(stage === "gateway" ? undefined : [{ namespaceSelector: {} }]);
   });
 

@@ -3,7 +3,7 @@ import { namedTests, readPage, testTitles } from "../docs/named-tests.ts";
 
 const page = readPage("docs/operations.md");
 
-describe("the table of what was asked for", () => {
+describe("the table of requirements", () => {
   it.each(["BR-WE-009", "BR-WE-010", "BR-WE-011", "BR-GATEWAY-190", "BR-ORCH-050"])(
     "names tests of %s",
     (requirement) => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 const root = new URL("../../", import.meta.url);
 const { version } = JSON.parse(text("package.json")) as { version: string };
 
-describe("what is deployed", () => {
+describe("the deployed images", () => {
   it("is our image with the version of the package", () => {
     const images = deployFiles().flatMap((path) =>
       [...text(path).matchAll(/^\s*(?:image|jobOwnImage): (\S+)$/gm)].map(([, image]) => image),

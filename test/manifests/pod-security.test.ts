@@ -41,7 +41,7 @@ describe("Pod Security", () => {
     );
   });
 
-  it("restricted finds nothing wrong with what a PipelineRun says of its pods; steps are Tekton's", () => {
+  it("restricted accepts the pod settings of a PipelineRun; steps are Tekton's", () => {
     const { podTemplate } = pipelineRunFor(runOrder()).spec.taskRunTemplate ?? {};
 
     expect(restrictedProblems({ ...(podTemplate as Pod), containers: [] })).toEqual([]);

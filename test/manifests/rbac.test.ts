@@ -6,7 +6,7 @@ type Rights = Readonly<Record<string, string>>;
 
 /**
  * Who may do what, written down a second time: `KIND in NAMESPACE` or `KIND everywhere`, with all verbs. A right that is added
- * to or taken from `permissions` has to be added or taken here, too, by somebody who has thought about it.
+ * to or removed from `permissions` must be added or removed here, too, as a second review.
  */
 const expected: Readonly<Record<string, Rights>> = {
   "interlock-gateway": {

@@ -53,7 +53,7 @@ export const stageMutants = [
   ...mutantsOf({ file: "src/orchestrator/targets/route.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
     [
       "routes a cancelled incident",
-      "metadata.deletionTimestamp || cancelRequestOn(incident) ||",
+      "metadata.deletionTimestamp || readCancelRequest(incident) ||",
       "metadata.deletionTimestamp ||",
     ],
     [

@@ -32,7 +32,7 @@ const backends: Readonly<Record<string, (world: OrchestratorWorld) => Promise<()
     cleanUp(() => redis.stop());
     const random = systemRandom();
     return async () => {
-      const connection = new RedisConnection({ url: redis.url, clock, random, name: "test", trouble: () => {} });
+      const connection = new RedisConnection({ url: redis.url, clock, random, name: "test", onProblem: () => {} });
       const locks = redisLocks({ connection, clock, random, who: "test", longestTtlMs: 1_000, defaults: short });
       await connection.connect();
       cleanUp(() => connection.close());

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { why } from "../../src/cli/index.ts";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
-import { stallOf } from "../../src/resources/index.ts";
+import { findStall } from "../../src/resources/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { minute, OrchestratorWorld } from "./orchestrator-world.ts";
@@ -30,7 +30,7 @@ describe("an incident whose execution cannot be created", () => {
   it("has a condition, an Event and after 2 minutes a notice, and why explains it", async () => {
     await world.passTime(20_000);
 
-    expect(stallOf(await world.seen(name))).toMatchObject({ reason: "QuotaExceeded" });
+    expect(findStall(await world.seen(name))).toMatchObject({ reason: "QuotaExceeded" });
     const { items: events } = await world.client.list(kubeEvents);
     expect(events.map(({ reason, involvedObject }) => [reason, involvedObject.name])).toEqual([["Stalled", name]]);
     const desk = new TestDesk(world.client);
@@ -50,6 +50,6 @@ describe("an incident whose execution cannot be created", () => {
     await world.passTime(minute);
 
     expect(await world.executions()).toHaveLength(1);
-    expect(stallOf(await world.seen(name))).toBeUndefined();
+    expect(findStall(await world.seen(name))).toBeUndefined();
   });
 });

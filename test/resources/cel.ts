@@ -5,7 +5,7 @@ const cel = new Environment({ homogeneousAggregateLiterals: false })
   .registerVariable("self", "dyn")
   .registerVariable("oldSelf", "dyn");
 
-/** What the CEL rules in `schema` say about `value`, on its own or as what `old` becomes. Empty if they agree with it. */
+/** The violations of the CEL rules in `schema` by `value`, on its own or as the successor of `old`. */
 export function brokenRules(schema: StructuralSchema, value: unknown, old?: unknown): string[] {
   if (value === undefined || value === null) return [];
   const broken = (schema["x-kubernetes-validations"] ?? []).filter((rule) => !holds(rule, value, old));

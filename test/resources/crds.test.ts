@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { staleDeployFiles } from "../../scripts/deploy.ts";
 import {
-  crdOf,
   executionTransitions,
   type Kind,
   read,
   remediationApprovalRequests,
   resourceKinds,
   type StructuralSchema,
+  toCrd,
   workflowExecutions,
 } from "../../src/resources/index.ts";
 import { brokenRules } from "./cel.ts";
@@ -22,7 +22,7 @@ describe("deploy", () => {
 
 describe("the definitions", () => {
   it("are eight, with the names people type", () => {
-    const names = resourceKinds.map((kind) => [crdOf(kind).metadata.name, kind.shortName]);
+    const names = resourceKinds.map((kind) => [toCrd(kind).metadata.name, kind.shortName]);
 
     expect(names).toEqual([
       ["remediationrequests.kubernaut.ai", "rr"],
@@ -38,14 +38,14 @@ describe("the definitions", () => {
 });
 
 describe.each(resourceKinds.map((kind) => ({ name: kind.kind, kind })))("the definition of $name", ({ kind }) => {
-  const { spec } = crdOf(kind);
+  const { spec } = toCrd(kind);
   const [version] = spec.versions;
   const schema = schemaOf(kind);
 
   it("is served, stored, namespaced, has a status of its own and belongs to us", () => {
     expect(version).toMatchObject({ name: "v1alpha1", served: true, storage: true, subresources: { status: {} } });
     expect(spec).toMatchObject({ group: "kubernaut.ai", scope: "Namespaced" });
-    expect(crdOf(kind).metadata.labels).toEqual({ "app.kubernetes.io/managed-by": "interlock" });
+    expect(toCrd(kind).metadata.labels).toEqual({ "app.kubernetes.io/managed-by": "interlock" });
   });
 
   it("keeps every rule for structural schemas, and describes every field", () => {
@@ -97,7 +97,7 @@ describe("the server's rules for an execution", () => {
   const phases = Object.keys(executionTransitions) as (keyof typeof executionTransitions)[];
 
   it.each(phases.flatMap((from) => phases.map((to) => ({ from, to }))))(
-    "know whether $from may become $to",
+    "decide whether $from may become $to",
     ({ from, to }) => {
       const allowed: readonly string[] = [from, ...executionTransitions[from]];
 
@@ -152,7 +152,7 @@ describe("the server's rules for an answered approval", () => {
 });
 
 function schemaOf(kind: Kind): StructuralSchema {
-  return crdOf(kind).spec.versions[0]?.schema?.openAPIV3Schema as StructuralSchema;
+  return toCrd(kind).spec.versions[0]?.schema?.openAPIV3Schema as StructuralSchema;
 }
 
 function fieldAt(schema: StructuralSchema, path: string): StructuralSchema | undefined {

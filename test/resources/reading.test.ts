@@ -59,7 +59,7 @@ spec:
     expect(reading).toMatchObject({ kind: "valid", object: { spec: { pipeline: "workflow" } } });
   });
 
-  it("may have fields that a newer version knows: they are named, and left out", () => {
+  it("may have fields of a newer version: they are listed, and left out", () => {
     const sample = executionSample();
     const written = { ...sample, spec: { ...sample.spec, priority: 3 } };
 
@@ -126,7 +126,7 @@ describe("an object with mistakes", () => {
     ],
     ["a phase without its facts", { spec, status: { phase: "Skipped" } }, ["status.skipDetails is missing"]],
     [
-      "a skip that does not say by whom",
+      "a skip without the holder",
       { spec, status: { phase: "Skipped", skipDetails: { reason: "ResourceBusy", message: "x", skippedAt: "now" } } },
       [
         "status.skipDetails.skippedAt must be a time such as 2026-11-15T06:00:00Z",
@@ -139,7 +139,7 @@ describe("an object with mistakes", () => {
       expect.arrayContaining(["status.conditions[0].status must be one of True, False, Unknown"]),
     ],
     [
-      "mistakes and fields that nobody knows",
+      "mistakes and unknown fields",
       { spec: { ...spec, targetresource: "node/w1", targetResource: undefined } },
       ["spec.targetResource is missing", "spec.targetresource is not a known field; did you mean targetResource?"],
     ],

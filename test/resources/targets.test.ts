@@ -6,7 +6,7 @@ import {
   runName,
   type Target,
   targetHash,
-  targetOfRepository,
+  toRepositoryTarget,
 } from "../../src/resources/index.ts";
 
 const custom = { kind: "Rollout", plural: "rollouts", shortNames: ["ro"], group: "argoproj.io", namespaced: true };
@@ -103,7 +103,7 @@ describe("any spelling of a target", () => {
   it("means the same as a clone URL with its branch", () => {
     fc.assert(
       fc.property(repository, ({ canonical, url, branch }) => {
-        expect(targetOfRepository({ url, branch })).toMatchObject({ kind: "target", target: { text: canonical } });
+        expect(toRepositoryTarget({ url, branch })).toMatchObject({ kind: "target", target: { text: canonical } });
       }),
     );
   });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
-import { frozenJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import type { Change, ObjectStore } from "../../src/apiserver/object-store.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
@@ -63,7 +63,7 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
   const { seed, seconds, fallBehind = 0 } = options;
   const dice = new Dice(seed);
   const directory = mkdtempSync(join(tmpdir(), "interlock-torture-"));
-  const store = await openLogStore({ directory, parse: frozenJson, clock, history });
+  const store = await openLogStore({ directory, parse: freezeJson, clock, history });
   const log = recordingLogger();
   const served = await serveApi({
     store: suspects.store?.(store) ?? store,

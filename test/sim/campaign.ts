@@ -16,7 +16,7 @@ export function holdsInSimulation(options: CampaignOptions, faultKinds: readonly
   });
 }
 
-/** Every known mistake is found; otherwise a clean campaign would say nothing. */
+/** Every known mistake is found; otherwise a clean campaign would prove nothing. */
 export function mutantsAreCaught(protocol: string, seeds = 1_000): void {
   it.each(Object.keys(protocols[protocol]?.mutants ?? {}))(
     "catches the mutant %s",

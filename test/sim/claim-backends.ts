@@ -1,4 +1,4 @@
-import { claimsOver } from "../../src/coordination/claim-desk.ts";
+import { claimsOver } from "../../src/coordination/claim-client.ts";
 import type { ClaimStore, Ending } from "../../src/coordination/claim-store.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
@@ -58,7 +58,7 @@ function claimsFor(process: Process, world: World, store: ClaimStore) {
   return claimsOver(store, { clock: process.clock, random: world.chance, who: process.name });
 }
 
-/** Takes silence for a yes: exactly when things go wrong, everybody works on everything. */
+/** Treats silence as a grant: exactly when faults occur, all replicas work on everything. */
 export const failOpen: MutateClaims = (store) => ({
   ...store,
   async claim(bid) {

@@ -140,7 +140,7 @@ async function handle(world: World, process: Process, claims: Claims, event: Key
   return outcome?.completed ? "done" : "lost";
 }
 
-/** What clients were told about events. */
+/** The results that clients got, per event. */
 class ClaimHistory {
   readonly #live = new Map<Key, { process: Process; claim: NewClaim }[]>();
   readonly #lastFence = new Map<Key, bigint>();
@@ -176,24 +176,25 @@ class ClaimHistory {
   toldLost(key: Key, result: string): void {
     this.late++;
     this.#lost.add(`${key}|${result}`);
-    if (this.#done.get(key) === result) throw new Violation("outcome", `${key}: told "lost", though it was recorded`);
+    if (this.#done.get(key) === result)
+      throw new Violation("outcome", `${key}: returned "lost", though it was recorded`);
   }
 
   saidDone(key: Key, result: string): void {
     if (!this.#tried.has(`${key}|${result}`))
-      throw new Violation("truth", `${key}: nobody completed it with "${result}"`);
+      throw new Violation("truth", `${key}: no holder completed it with "${result}"`);
     if (this.#lost.has(`${key}|${result}`))
-      throw new Violation("outcome", `${key}: "${result}" counts, yet its maker was told "lost"`);
+      throw new Violation("outcome", `${key}: "${result}" counts, yet its holder got "lost"`);
     this.completed(key, result);
   }
 
-  /** At most one believes to have the claim, after every step. */
+  /** At most one process has the claim by its own clock, after every step. */
   check(): void {
     for (const [key, holders] of this.#live) {
       const live = holders.filter(({ process, claim }) => !process.dead && claim.remainingMs() > 0);
       if (live.length > 1) {
         const who = live.map(({ process }) => process.name).join(" and ");
-        throw new Violation("exclusion", `${key}: ${who} believe to have the claim`);
+        throw new Violation("exclusion", `${key}: ${who}have the claim by their own clocks`);
       }
       this.#live.set(key, live);
     }

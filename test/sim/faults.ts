@@ -1,4 +1,4 @@
-/** What befalls every process, and every message, whatever it is about. */
+/** The faults of every process and every message. */
 export const faultsOfAll = ["clock skew and drift", "delayed message", "request lost", "reply lost", "pause", "crash"];
 
 /** What an API server adds to that. */

@@ -7,7 +7,7 @@ import type { RemediationRequest, Signal } from "../../src/resources/index.ts";
 import { Violation } from "./lock-history.ts";
 import type { World } from "./world.ts";
 
-/** What was told about one kind of problem, which is one fingerprint. */
+/** The reports of one kind of problem, which is one fingerprint. */
 interface Problem {
   readonly incidents: Map<string, RemediationRequest>;
   readonly gone: Set<string>;
@@ -17,7 +17,7 @@ interface Problem {
   attempts: number;
   /** The same by process. */
   readonly attemptsBy: Map<string, number>;
-  /** What may be counted twice: it was being moved from one incident to the next when something went wrong. */
+  /** The number that may be counted twice: moves between incidents that a fault interrupted. */
   doubtful: number;
   /** Of these, those that were answered with `created` or `counted`. */
   acknowledged: number;
@@ -27,15 +27,15 @@ interface Problem {
 interface Series {
   /** When a beginning was first handed to a gateway. */
   readonly firstTold: Map<string, number>;
-  /** Beginnings that were answered with `created` or `counted`, and when such a one was last told. */
+  /** Beginnings that were answered with `created` or `counted`, and when the last one was sent. */
   readonly acknowledged: Map<string, number>;
   /** Ends that were handed to a gateway. */
   readonly ends: string[];
-  /** Ends that a gateway said are written into an incident, and when it said so. */
+  /** Ends that a gateway reported as written to an incident, and when. */
   readonly written: { readonly endedAt: string; readonly at: number }[];
 }
 
-/** What senders were answered and what the server wrote, checked as it happens against what must never be. */
+/** The responses to senders and the writes of the server, checked against the invariants as they happen. */
 export class GatewayHistory {
   readonly #world: World;
   readonly #problems = new Map<string, Problem>();
@@ -47,7 +47,7 @@ export class GatewayHistory {
     this.#world = world;
   }
 
-  /** Throws what was found wrong. */
+  /** Throws the first violation. */
   check(): void {
     if (this.#violation) throw this.#violation;
   }
@@ -61,7 +61,7 @@ export class GatewayHistory {
     if (!series.firstTold.has(signal.firingAt)) series.firstTold.set(signal.firingAt, this.#world.now);
   }
 
-  /** This process was interrupted, and nobody knows what it has done. */
+  /** This process was interrupted, and its last writes are uncertain. */
   interrupted(by: string): void {
     for (const problem of this.#problems.values()) problem.doubtful += problem.attemptsBy.get(by) ?? 0;
   }
@@ -103,7 +103,7 @@ export class GatewayHistory {
     this.#countedRight(incident, before, problem);
   }
 
-  /** After everything has healed: nothing that was accepted is lost, and what was refused is recorded. */
+  /** After everything has healed: nothing that was accepted is lost, and everything refused is recorded. */
   atRest(events: readonly LedgerEvent[]): void {
     for (const [name, problem] of this.#problems) {
       const counted = sumOf(problem);
@@ -116,7 +116,7 @@ export class GatewayHistory {
     }
     for (const signal of this.#ignored) {
       if (!events.some((event) => isIgnoring(event, signal)))
-        this.#fail("G5 recorded", `${signal.name} since ${signal.firingAt} was ignored, and the ledger does not know`);
+        this.#fail("G5 recorded", `${signal.name} since ${signal.firingAt} was ignored, and the ledger has no record`);
     }
     this.check();
   }
@@ -126,9 +126,9 @@ export class GatewayHistory {
     const own = all.get(series);
     const toldAt = own?.firstTold.get(spec.firingTime);
     if (!own || toldAt === undefined)
-      return this.#fail("G3 resolved never opens", `${metadata.name} was opened for what nobody said fires`);
+      return this.#fail("G3 resolved never opens", `${metadata.name} was opened for a series that never fired`);
     const end = own.written.find(({ endedAt, at }) => endedAt >= spec.firingTime && at < toldAt);
-    // With an incident what it knows is forgotten.
+    // The knowledge of an incident is deleted with it.
     const isKnown = [...incidents].some(([uid, { status }]) => {
       const ended = status?.deduplication?.series?.[seriesKey({ series })]?.resolvedAt;
       return !gone.has(uid) && ended !== undefined && ended >= spec.firingTime;
@@ -145,7 +145,7 @@ export class GatewayHistory {
     let sum = 0;
     for (const count of Object.values(occurrencesByWriter)) sum += count;
     if (sum !== occurrenceCount)
-      this.#fail("G2 figures", `${nameOf(incident)} says ${occurrenceCount} instead of ${sum}`);
+      this.#fail("G2 figures", `${nameOf(incident)}has the count ${occurrenceCount} instead of ${sum}`);
     const earlier = before?.status?.deduplication?.occurrenceCount ?? 0;
     if (occurrenceCount < earlier)
       this.#fail("G2 figures", `${nameOf(incident)} went from ${earlier} to ${occurrenceCount}`);
@@ -153,10 +153,10 @@ export class GatewayHistory {
       this.#fail("G1 one incident", `${nameOf(incident)} was opened again`);
     const all = sumOf(problem);
     if (all > problem.attempts + problem.doubtful)
-      this.#fail("G2 figures", `${incident.spec.signalName}: ${all} are counted, ${problem.attempts} were told`);
+      this.#fail("G2 figures", `${incident.spec.signalName}: ${all} are counted, ${problem.attempts} were sent`);
   }
 
-  /** A beginning that was acknowledged and never ended is in an incident; so is every end that was said to be written. */
+  /** An acknowledged beginning without an end is in an incident; so is every end that was reported as written. */
   #seriesKept(name: string, key: string, { acknowledged, ends, written }: Series, { incidents, closedAt }: Problem) {
     const kept = [...incidents.values()].flatMap(
       ({ status }) => status?.deduplication?.series?.[seriesKey({ series: key })] ?? [],
@@ -167,21 +167,21 @@ export class GatewayHistory {
       if (!isAnyOpen && toldAt > closedAt)
         this.#fail(
           "G4 nothing lost",
-          `${name}: series ${key} was told of after all incidents were closed, none is open`,
+          `${name}: series ${key}was reported after all incidents were closed, none is open`,
         );
       if (kept.some((one) => one.firingAt >= firingAt)) continue;
-      this.#fail("G4 nothing lost", `${name}: series ${key} fires since ${firingAt}, and no incident says so`);
+      this.#fail("G4 nothing lost", `${name}: series ${key} fires since ${firingAt}, and no incident has that`);
     }
     for (const { endedAt } of written) {
       if (kept.some((one) => (one.resolvedAt ?? one.firingAt) >= endedAt)) continue;
-      this.#fail("G4 nothing lost", `${name}: series ${key} ended at ${endedAt}, and no incident says so`);
+      this.#fail("G4 nothing lost", `${name}: series ${key} ended at ${endedAt}, and no incident has that`);
     }
   }
 
   #known(incident: RemediationRequest) {
     const { uid = "" } = incident.metadata;
     if (!this.#problemOf(incident.spec.signalName).incidents.has(uid))
-      this.#fail("G6 answers", `${nameOf(incident)} was named, who never was`);
+      this.#fail("G6 answers", `${nameOf(incident)} was named, but never existed`);
   }
 
   #problemOf(name: string): Problem {
@@ -222,7 +222,7 @@ function sumOf({ incidents }: Problem): number {
   return sum;
 }
 
-/** What was counted first, and ignored when its incident turned out to be closed. */
+/** The number of signals that were counted first, and ignored when their incident turned out to be closed. */
 function ignoredAmong(events: readonly LedgerEvent[], name: string): number {
   let sum = 0;
   for (const { type, facts } of events)

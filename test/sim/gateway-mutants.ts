@@ -3,7 +3,7 @@ import type { KubeClient, WatchEvent } from "../../src/kube/index.ts";
 import { type RemediationRequest, remediationRequests, type Signal } from "../../src/resources/index.ts";
 import type { GatewayMutation } from "./gateway-sim.ts";
 
-/** Says that it has counted before the disk has it. */
+/** Responds that it has counted before the disk has it. */
 export const countsBeforeDurable: GatewayMutation = {
   occurrenceLog: (log) => ({
     left: log.left,
@@ -15,7 +15,7 @@ export const countsBeforeDurable: GatewayMutation = {
   }),
 };
 
-/** Starts as if nobody had been there before. */
+/** Starts without the counts of the former process. */
 export const forgetsTheOccurrenceLog: GatewayMutation = {
   occurrenceLog: (log) => ({
     left: [],
@@ -56,7 +56,7 @@ class ExistsAlready extends Error {
   }
 }
 
-/** Gives incidents names that nobody else would think of. */
+/** Gives incidents random names. */
 export const takesAnyName: GatewayMutation = {
   client: (client) => {
     let n = 0;
@@ -71,7 +71,7 @@ export const takesAnyName: GatewayMutation = {
   },
 };
 
-/** Writes what it knows over whatever is there. */
+/** Overwrites the status with its own state. */
 export const statusWithoutVersion: GatewayMutation = {
   client: (client) => ({
     ...client,
@@ -126,7 +126,7 @@ export const resolvedOpens: GatewayMutation = {
   }),
 };
 
-/** Nobody waits for the record. */
+/** Responds before the record is durable. */
 export const answersBeforeTheLedger: GatewayMutation = {
   ledger: (ledger) => ({
     async append(event) {

@@ -11,7 +11,7 @@ import type { GatewayHistory } from "./gateway-history.ts";
 import type { SimServer } from "./sim-server.ts";
 import type { Process, World } from "./world.ts";
 
-/** A gateway that can be told something. */
+/** A gateway that accepts signals. */
 export interface Desk {
   readonly process: Process;
   readonly gateway: Pick<Gateway, "admitAll">;
@@ -28,7 +28,7 @@ interface Stage {
 interface Alert {
   readonly name: string;
   readonly series: string;
-  /** All that could be said about it so far; the last is how it is. */
+  /** All signals about it so far; the last is the current one. */
   readonly said: Signal[];
 }
 
@@ -37,7 +37,7 @@ const patienceMs = 3_000;
 /** Longer than a gateway is paused and a request is under way: after that an old name could be used once more. */
 const retentionMs = 21_000;
 
-/** Senders, who repeat themselves and come late, and somebody who closes incidents and removes old ones. */
+/** Senders that repeat themselves and are late, and an operator who closes incidents and removes old ones. */
 export class GatewaySenders {
   readonly #stage: Stage;
   readonly #client: KubeClient;
@@ -60,7 +60,7 @@ export class GatewaySenders {
     this.#planClosing(chance.between(1_000, 10_000));
   }
 
-  /** From now on nothing new is told; whoever was not answered tries again. */
+  /** From now on nothing new is sent; senders without a response retry. */
   end(): void {
     this.#ended = true;
   }
@@ -81,13 +81,13 @@ export class GatewaySenders {
     const all = [alert, ...this.#alerts.filter((other) => other !== alert && chance.happens(0.2))];
     const signals = all.flatMap(({ said }) => said.at(-1) ?? []);
     if (chance.happens(0.15)) {
-      this.#stage.world.struck("old signal told late");
+      this.#stage.world.struck("old signal sent late");
       signals.push(chance.pick(alert.said));
     }
     for (let copies = chance.happens(0.3) ? 2 : 1; copies > 0; copies--) this.#send(signals, maxTries);
   }
 
-  /** Most of the time it is as it was. Now and then nobody hears of a beginning before its end. */
+  /** Most of the time the state repeats. Occasionally an end is sent before its beginning. */
   #goOn({ name, series, said }: Alert) {
     const { chance } = this.#stage.world;
     // Far behind every other clock, whatever its skew: a time in the future would count as now.

@@ -27,10 +27,10 @@ export interface GatewaySimOptions {
   readonly mutation?: GatewayMutation;
 }
 
-/** Longer than anybody waits who began before. */
+/** Longer than the wait of any earlier request. */
 const restMs = 60_000;
 
-/** One run: senders tell gateways of a few problems, faults; then everything heals and all that was accepted has to be there. */
+/** One run: senders report a few problems to gateways, with faults; then everything heals and all accepted signals must be stored. */
 export async function simulateGateway(
   seed: number,
   faults = new Map<string, number>(),
@@ -141,7 +141,7 @@ class Gateways {
     this.#desks.push({ process, gateway: spoil(gateway) });
   }
 
-  /** Whoever gets no answer to a write may do once more what was done. */
+  /** A client that gets no response to a write may repeat it. */
   #clientOf(process: Process): KubeClient {
     const client = this.#server.clientOf(process);
     const unanswered = (error: unknown) => {

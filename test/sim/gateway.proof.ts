@@ -10,7 +10,7 @@ const faults = [
   "disk error",
   "power cut",
   "signal sent again",
-  "old signal told late",
+  "old signal sent late",
   "incident closed",
   "old incident removed",
 ];

@@ -51,7 +51,7 @@ export function kubernetesBackend(world: World, options: KubernetesBackendOption
   };
 }
 
-/** A janitor that is in a hurry: what is idle for a moment is swept, over the same bad network as everything else. */
+/** A hurried janitor: briefly idle Leases are removed, over the same bad network as everything else. */
 function sweepNowAndThen(
   server: ApiServer,
   world: World,
@@ -153,7 +153,7 @@ export class ApiServer {
     const name = lease.metadata.name as string;
     const before = this.#holders.get(name);
     const after = lease.spec?.holderIdentity || undefined;
-    // Freed, or handed to a waiter who still has to confirm; whoever takes it for a whole period took it over.
+    // Freed, or handed to a waiter that still has to confirm; a holder for a whole period took it over.
     const handedOver = before?.startsWith(`${process.name}~`) && (!after || lease.spec?.leaseDurationSeconds === 5);
     if (before && before !== after) this.endings.set(before, handedOver ? "released" : "expired");
     if (after) this.#holders.set(name, after);

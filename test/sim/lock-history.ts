@@ -1,13 +1,13 @@
 import type { Lease, ReleaseOutcome } from "../../src/coordination/locks.ts";
 import type { Process } from "./world.ts";
 
-/** The store's own view, for comparing it with what clients believe. */
+/** The store's own state, for comparison with the clients'. */
 export interface Truth {
-  /** Who holds the key by the store's record; undefined: nobody. */
+  /** The holder of the key by the store's record; undefined if there is none. */
   holderOf(key: string): string | undefined;
-  /** How the lock of this holder ended, if it did and the store can tell. */
+  /** How the lock of this holder ended, if it did and the store has a record. */
   endingOf(holder: string): "released" | "expired" | "deleted" | undefined;
-  /** The store forgot what it had acknowledged, or somebody tampered with it: it is no yardstick any more. */
+  /** The store lost acknowledged writes, or was tampered with: it is no reference any more. */
   readonly untrusted: boolean;
 }
 
@@ -16,11 +16,11 @@ interface Holding {
   readonly lease: Lease;
   /** Reading it arms the lazy signal, as a caller that listens would. */
   readonly signal: AbortSignal;
-  /** Somebody deleted the lock under it. It may go on believing until then, and must not renew what is gone. */
+  /** The lock was deleted from outside. Its holder may keep it until then, and must not renew it. */
   excusedUntil?: number;
 }
 
-/** A lock that somebody deleted from outside. */
+/** A lock that was deleted from outside. */
 export interface Deleted {
   readonly holder: string;
   /** No lease that was granted before has a larger one. */
@@ -30,7 +30,7 @@ export interface Deleted {
 /** The longest ttl that callers ask for. */
 export const longestTtlMs = 3_000;
 
-/** What clients were told, checked against one another and against the store after every step. */
+/** The results that clients got, checked against one another and against the store after every step. */
 export class LockHistory {
   readonly #truth: Truth;
   readonly #holdings = new Map<string, Holding[]>();
@@ -65,7 +65,7 @@ export class LockHistory {
     this.#checkHoldings(now);
   }
 
-  /** Somebody deleted the lock from outside. Its holder learns of it at its next renewal, at the latest at its deadline. */
+  /** The lock was deleted from outside. Its holder notices at its next renewal, at the latest at its deadline. */
   deleted({ holder, fence }: Deleted, now: number): void {
     this.#excuses.set(holder, { fence, until: now + longestTtlMs * 1.005 });
     for (const holdings of this.#holdings.values()) for (const holding of holdings) this.#excuse(holding);
@@ -76,13 +76,13 @@ export class LockHistory {
     if (until !== undefined) holding.excusedUntil ??= until;
   }
 
-  /** A bid whose lock was deleted before it heard of it may be granted anew, under the same name and a larger fence. */
+  /** A bid whose lock was deleted before its grant arrived may be granted anew, under the same name and a larger fence. */
   #excusedUntil({ holder, fence }: Lease): number | undefined {
     const excuse = this.#excuses.get(holder);
     return excuse && fence <= excuse.fence ? excuse.until : undefined;
   }
 
-  /** A write that reaches the resource now, sent under `fence`. The resource refuses what is older than it has seen. */
+  /** A write that reaches the resource now, sent under `fence`. The resource rejects fences older than the newest it has. */
   effect(key: string, fence: bigint): void {
     const largest = this.#acceptedFence.get(key) ?? 0n;
     if (fence < largest) this.refusedEffects++;
@@ -100,14 +100,14 @@ export class LockHistory {
     const ending = this.#truth.endingOf(lease.holder);
     if (ending === "deleted") return;
     if (outcome.released && ending !== "released") {
-      throw new Violation("M7 outcome", `${lease.key}: told "released", but it ${ending ?? "is still held"}`);
+      throw new Violation("M7 outcome", `${lease.key}: returned "released", but it ${ending ?? "is still held"}`);
     }
     if (!outcome.released && outcome.reason === "lost" && ending === "released") {
-      throw new Violation("M7 outcome", `${lease.key}: told "lost", but the release went through`);
+      throw new Violation("M7 outcome", `${lease.key}: returned "lost", but the release succeeded`);
     }
   }
 
-  /** Promises 1 and 3, after every step: nobody believes to hold what another holds. */
+  /** Promises 1 and 3, after every step: no two processes hold a key by their own clocks. */
   check(now: number): void {
     const told = this.#told;
     this.#told = [];
@@ -121,18 +121,21 @@ export class LockHistory {
       if (believing.length < holdings.length) this.#forgetEnded(key, holdings, believing);
       const live = believing.filter(({ excusedUntil }) => excusedUntil === undefined);
       const stubborn = believing.find(({ excusedUntil = now }) => excusedUntil < now);
-      // A server that lost its data lets holders renew what it forgot, and grants nothing meanwhile.
+      // A server that lost its data lets holders renew their locks, and grants nothing meanwhile.
       if (stubborn && !this.#truth.untrusted) {
         throw new Violation("M3 notice", `${key}: ${stubborn.process.name} has renewed a lock that was deleted`);
       }
       if (live.length > 1) {
         const who = live.map(({ process, lease }) => `${process.name} (fence ${lease.fence})`).join(" and ");
-        throw new Violation("M1 exclusion", `${key}: ${who} believe to hold it`);
+        throw new Violation("M1 exclusion", `${key}: ${who}hold it by their own clocks`);
       }
       const [only] = live;
       if (only && !this.#truth.untrusted && this.#truth.holderOf(key) !== only.lease.holder) {
         const holder = this.#truth.holderOf(key) ?? "nobody";
-        throw new Violation("M3 notice", `${key}: ${only.process.name} believes to hold it, the store says ${holder}`);
+        throw new Violation(
+          "M3 notice",
+          `${key}: ${only.process.name}holds it by its own clock, the store has ${holder}`,
+        );
       }
     }
   }
@@ -140,7 +143,7 @@ export class LockHistory {
   #forgetEnded(key: string, holdings: readonly Holding[], live: Holding[]) {
     for (const { process, lease, signal } of holdings) {
       const running = !process.dead && !process.paused;
-      // Ended by time rather than by release: whoever listens has to have been told. A moment late is covered by the
+      // Ended by time rather than by release: listeners must have been notified. A moment late is covered by the
       // margin before the deadline; the process gets its next timer tick first.
       if (running && !believes(lease) && signal.aborted) this.lost++;
     }

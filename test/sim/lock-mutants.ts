@@ -74,7 +74,7 @@ export const holderIsPod: Mutate = (store, { name }) => {
   };
 };
 
-/** Judges by the times written in a Lease, against the local wall clock, whether its holder is gone (ADR-052). */
+/** Decides by the times written in a Lease, against the local wall clock, whether its holder is gone. */
 export function expiryByRemoteClock(client: KubeClient, clock: Clock): KubeClient {
   const judged = <T>(object: T): T => {
     const lease = object as KubeLease;
@@ -92,7 +92,7 @@ export function expiryByRemoteClock(client: KubeClient, clock: Clock): KubeClien
   };
 }
 
-/** Deletes the Lease by name when done, whoever holds it by then (ADR-052). */
+/** Deletes the Lease by name when done, regardless of its holder by then. */
 export function releaseByName(client: KubeClient): KubeClient {
   return {
     ...client,

@@ -5,11 +5,11 @@ import { sleep } from "../../src/time/index.ts";
 import { type Deleted, LockHistory, longestTtlMs, type Truth, Violation } from "./lock-history.ts";
 import { Process, World } from "./world.ts";
 
-/** A kind of store under simulation, and what can go wrong with it. */
+/** A kind of store under simulation, and its faults. */
 export interface LockBackend {
   readonly truth: Truth;
   open(process: Process): Locks;
-  /** One fault of the store or the network. What was lost, if it was that somebody deleted a lock. */
+  /** One fault of the store or the network. Returns the lock if one was deleted. */
   strike(): Deleted | undefined;
   /** No more faults from now on. */
   heal(): void;
@@ -70,7 +70,7 @@ class Crew {
     while (this.#world.steps < fewestSteps) await this.#world.run(this.#world.now + 500, () => this.#check());
   }
 
-  /** M4 and M6: with faults over, nothing stays locked and everybody is served. */
+  /** M4 and M6: after the faults, nothing stays locked and all callers are served. */
   async comeToRest(): Promise<void> {
     this.#trouble = false;
     this.#backend.heal();
@@ -84,8 +84,8 @@ class Crew {
   }
 
   /**
-   * M4: what was given back is free, at the latest when what has no owner any more was taken over. In Kubernetes that
-   * takes somebody who wants it, once for each waiter that has left without a word.
+   * M4: released locks are free, at the latest when abandoned ones were taken over. In Kubernetes that
+   * takes a further caller, once for each waiter that left without withdrawing.
    */
   async #mustBecomeFree(key: Key, { process, locks }: Member) {
     const holder = () => this.#backend.truth.holderOf(key);
@@ -94,7 +94,7 @@ class Crew {
       if (holder()) await this.#mustServe(process, locks, key);
       await this.#world.run(this.#world.now + 500, () => this.#check());
     }
-    if (holder()) throw new Violation("M4 ghost", `${key} is still held by ${holder()}, who gave it back`);
+    if (holder()) throw new Violation("M4 ghost", `${key} is still held by ${holder()}, which released it`);
   }
 
   async #mustServe(process: Process, locks: Locks, key: Key) {

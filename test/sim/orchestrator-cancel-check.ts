@@ -1,9 +1,9 @@
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import {
-  cancelRequestOn,
   isUnfinished,
   type NotificationRequest,
   type RemediationRequest,
+  readCancelRequest,
   type WorkflowExecution,
 } from "../../src/resources/index.ts";
 
@@ -27,7 +27,7 @@ export class CancelCheck {
     const { name, uid = "" } = object.metadata;
     const [was, is] = [outcomeOf(before), outcomeOf(object)];
     if (was !== undefined) return was === is ? undefined : `${name} ended ${was}, and then ${is}`;
-    if (cancelRequestOn(object)) this.#incidents.set(uid, object);
+    if (readCancelRequest(object)) this.#incidents.set(uid, object);
     if (is === undefined) return undefined;
     const isCancelled = this.#incidents.has(uid) || this.#ownExecutionIsCancelled(object);
     // A replica that has not yet seen the end of the execution may find that it took too long.
@@ -39,7 +39,7 @@ export class CancelCheck {
   execution(object: WorkflowExecution, before: WorkflowExecution | undefined, isGone: boolean): string | undefined {
     const { name, uid = "", deletionTimestamp } = object.metadata;
     const isLeaving = isGone || deletionTimestamp !== undefined;
-    const isRequested = cancelRequestOn(object) !== undefined && (!before || isUnfinished(before));
+    const isRequested = readCancelRequest(object) !== undefined && (!before || isUnfinished(before));
     if (isRequested || this.#executions.has(uid)) this.#executions.set(uid, { object, isLeaving });
     if (!isRequested || isLeaving || isUnfinished(object)) return undefined;
     const isFromPending = (before?.status?.phase ?? "Pending") === "Pending";

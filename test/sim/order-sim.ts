@@ -6,7 +6,7 @@ import { Process, World } from "./world.ts";
 
 const processes = 6;
 const fewestSteps = 220;
-/** Whoever called this much later cannot have reached the store first. */
+/** A caller that called this much later cannot have reached the store first. */
 const headStartMs = 100;
 
 interface Turn {
@@ -15,7 +15,7 @@ interface Turn {
   grantedAt?: number;
 }
 
-/** M5: with one caller in each process and nothing going wrong, nobody is served before somebody who came earlier. */
+/** M5: with one caller in each process and no faults, no caller is served before an earlier one. */
 export async function simulateOrder(seed: number, makeBackend: (world: World) => LockBackend): Promise<SimResult> {
   const world = new World(seed);
   const backend = makeBackend(world);

@@ -2,11 +2,11 @@ import type { Operation, Replies, Reply } from "../../src/coordination/redis/loc
 
 /**
  * What the lock script does, in TypeScript, on a server clock of its own. `lock-script.test.ts` runs both on the same
- * operations and compares every answer, so that what is proved here holds for the Lua.
+ * operations and compares every response, so that a proof here holds for the Lua.
  */
 export class RedisModel {
   readonly #now: () => number;
-  /** Delivers a push; says whether anybody is subscribed. */
+  /** Delivers a push; returns whether there is a subscriber. */
   readonly #publish: (client: string, message: string) => boolean;
   #locks = new Map<string, { value: string; expiresAt: number }>();
   #queues = new Map<string, string[]>();
@@ -15,9 +15,9 @@ export class RedisModel {
   readonly #cohorts = new Map<string, number>();
   #quarantinedUntil = 0;
   #knownRun = "";
-  /** How each holder's lock ended: for checking what callers were told. */
+  /** How each holder's lock ended: for checking the results that callers got. */
   readonly endings = new Map<string, "released" | "expired" | "deleted">();
-  /** A mutant: frees whatever lock has that name, whoever holds it. */
+  /** A mutant: frees the lock of that name, regardless of its holder. */
   releaseWithoutOwnerCheck = false;
 
   /** `now` in ms, with fractions, as the server's own clock shows it. */
@@ -30,7 +30,7 @@ export class RedisModel {
     return this.#value(key)?.split("|")[0];
   }
 
-  /** Deletes the lock as somebody from outside would; returns what was lost. */
+  /** Deletes the lock from outside; returns the lost lock. */
   deleteLock(key: string): { holder: string; fence: bigint } | undefined {
     const [holder, fence] = this.#value(key)?.split("|") ?? [];
     if (!holder || !fence) return undefined;

@@ -4,14 +4,14 @@ import { Process, type World } from "./world.ts";
 export interface ReplicasOptions {
   readonly name: string;
   readonly count: number;
-  /** Starts one in its place, which stays the same over crashes. What it returns is told of its death. */
+  /** Starts one in its place, which stays the same over crashes. The returned function is called at its death. */
   readonly start: (process: Process, place: number) => (() => void) | undefined;
   /** Resources of which a change is a bad moment to die. */
   readonly hurry: readonly string[];
   readonly longestPauseMs?: number;
 }
 
-/** Processes of one kind, and what befalls them. Whoever dies is replaced. */
+/** Processes of one kind, and their faults. A dead one is replaced. */
 export class Replicas {
   readonly #world: World;
   readonly #server: SimServer;

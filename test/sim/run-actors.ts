@@ -5,7 +5,7 @@ import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.
 import type { SimServer } from "./sim-server.ts";
 import type { World } from "./world.ts";
 
-/** Where a run is, as its own controller would say. */
+/** The stage of a run, as its own controller would report it. */
 export type RunStage = "suspended" | "to-start" | "to-cancel" | "active" | "ended";
 
 /** A kind of run, and how its controller writes. */
@@ -112,7 +112,7 @@ export class RunActors {
     }
   }
 
-  /** Does what is next for a run, if it is still where it was. */
+  /** Performs the next step of a run, if its stage has not changed. */
   async #act(seen: KubeObject, stage: RunStage): Promise<void> {
     const { chance } = this.#world;
     const kind = kindOf(seen);

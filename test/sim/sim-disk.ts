@@ -3,7 +3,7 @@ import { Dice } from "../chaos/dice.ts";
 import { LossyDisk } from "../durability/lossy-disk.ts";
 import type { Process, World } from "./world.ts";
 
-/** The disk of one place, which stays when its process dies. What was not synced may be lost with it. */
+/** The disk of one place, which outlives its process. Unsynced writes may be lost with the process. */
 export class SimDisk {
   readonly #world: World;
   readonly #disk: LossyDisk;
@@ -30,7 +30,7 @@ export class SimDisk {
     this.#disk.cutPower();
   }
 
-  /** As `process` uses it: every operation takes its time, and a few fail, of which `failed` is told. */
+  /** The disk for `process`: every operation takes time, and a few fail, which calls `failed`. */
   open(process: Process, failed: () => void): Disk {
     const fails = () => {
       const isFailing = this.#fails();

@@ -46,12 +46,12 @@ export class SimServer {
     falter(this.world, this.cluster, this.#network);
   }
 
-  /** The server as `process` reaches it. What it knows of the server's clock it learns from the answers. */
+  /** The server as `process` reaches it. It learns the server's clock from the responses. */
   clientOf(process: Process): KubeClient {
     const direct = this.cluster.client(process.name);
     const time = new ServerTime(process.clock);
     const call = async <T>(apply: () => Promise<T>, { signal }: Call = {}): Promise<T> => {
-      if (signal?.aborted) throw new KubeError("aborted", "the caller said stop");
+      if (signal?.aborted) throw new KubeError("aborted", "the caller aborted");
       this.calls++;
       const sentAt = process.clock.now();
       let date = "";
@@ -109,7 +109,7 @@ export class SimServer {
   }
 }
 
-/** A request that is under way arrives, even if nobody waits for its answer any more. */
+/** A pending request arrives, even if its caller no longer waits for the response. */
 function withoutSignal(options: (Call & { readonly subresource?: "status" }) | undefined) {
   return options?.subresource ? { subresource: options.subresource } : {};
 }

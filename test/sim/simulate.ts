@@ -52,7 +52,7 @@ function chosen(protocol: string, mutant?: string): Run {
   return broken;
 }
 
-/** What was run and which faults struck how often, for people. */
+/** The runs and the number of each fault, for display. */
 export function describe(protocol: string, { seeds, steps, grants, faults }: Campaign): string {
   const struck = [...faults].sort(([, a], [, b]) => b - a).map(([fault, times]) => `  ${fault}: ${times}`);
   return [`${protocol}: ${seeds} seeds, ${steps} steps, ${grants} grants; faults:`, ...struck].join("\n");

@@ -58,7 +58,7 @@ export async function simulateWatermarks(
     if (cursorMs < reached) throw new Violation("forward", `the watermark went back from ${reached} to ${cursorMs}`);
     reached = cursorMs;
     const skipped = source.items.find(({ id, atMs }) => !source.finished.has(id) && atMs < cursorMs - overlapMs);
-    if (skipped) throw new Violation("no item lost", `item ${skipped.id} is not finished, and nobody will ask for it`);
+    if (skipped) throw new Violation("no item lost", `item ${skipped.id} is not finished, and will never be polled`);
   };
   const hire = (name: string) => {
     const offsetMs = world.chance.between(-3_600_000, 3_600_000);
@@ -201,7 +201,7 @@ export function kubernetesWatermarkBackend(world: World): WatermarkBackend {
   };
 }
 
-/** Writes whatever it is given, whoever was there before (no compare-and-swap). */
+/** Writes any value, regardless of the current one (no compare-and-swap). */
 export const writesRegardless: MutateWatermarks = (store) => ({
   ...store,
   async write(key, next) {

@@ -4,8 +4,8 @@ import {
   keyOf,
   type LeaderWork,
   type Locks,
-  leading,
   openWatermark,
+  runAsLeader,
   type Watermark,
   type WatermarkStore,
 } from "../../coordination/index.ts";
@@ -51,7 +51,13 @@ export async function pollGitLab(options: GitLabPollerOptions): Promise<void> {
   const work: LeaderWork = ({ fence }, signal) => pollAll(options, fence, signal);
   const failed = (error: unknown) => log.warn("gitlab polling failed", { error });
   const purpose = "poll GitLab";
-  await leading(locks, keyOf("gitlab-poll", gitlab.host), work, { clock, random, signal, purpose, events: { failed } });
+  await runAsLeader(locks, keyOf("gitlab-poll", gitlab.host), work, {
+    clock,
+    random,
+    signal,
+    purpose,
+    events: { failed },
+  });
 }
 
 /** One term of the leader. Each project is polled by itself, so a failing one does not delay the others. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { keyOf, type LeaderWork, type Locks, leading } from "../../coordination/index.ts";
+import { keyOf, type LeaderWork, type Locks, runAsLeader } from "../../coordination/index.ts";
 import type { TaskIntake } from "../../tasks/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
@@ -51,5 +51,5 @@ export async function pollJira(options: JiraPollerOptions): Promise<void> {
   };
   const failed = (error: unknown) => log.warn("jira polling failed", { error });
   const purpose = "poll Jira";
-  await leading(locks, keyOf("jira-poll", jira.site), work, { clock, random, signal, purpose, events: { failed } });
+  await runAsLeader(locks, keyOf("jira-poll", jira.site), work, { clock, random, signal, purpose, events: { failed } });
 }

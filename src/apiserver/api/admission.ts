@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { celValue } from "../structural/cel-value.ts";
-import { admissionExpression, type Expression } from "../structural/compiled.ts";
+import { compileAdmission, type Expression } from "../structural/compiled.ts";
 import type { Resource } from "./resource.ts";
 import { forbidden, StatusError } from "./status-error.ts";
 
@@ -53,8 +53,8 @@ function compile({ metadata, spec }: AdmissionPolicy): CompiledPolicy {
     name: metadata.name ?? "",
     rules: spec.matchConstraints.resourceRules,
     validations: spec.validations.map(({ expression, messageExpression }) => ({
-      isValid: admissionExpression(expression),
-      message: messageExpression === undefined ? undefined : admissionExpression(messageExpression),
+      isValid: compileAdmission(expression),
+      message: messageExpression === undefined ? undefined : compileAdmission(messageExpression),
     })),
   };
 }

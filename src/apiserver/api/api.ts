@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
-import { type Draft, deeplyFrozen } from "../json/json.ts";
+import { type Draft, deepFreeze } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 import type { Entry, ObjectStore, WriteDecision } from "../object-store.ts";
 import type { LabelIndex } from "./label-index.ts";
@@ -49,5 +49,5 @@ export function sealed(draft: Draft, revision: number | undefined): { object: Ku
   const { apiVersion, kind, metadata, ...rest } = draft;
   const version = revision === undefined ? {} : { resourceVersion: String(revision) };
   const whole = { apiVersion, kind, metadata: { ...(metadata as object), ...version }, ...rest };
-  return { object: deeplyFrozen(whole) as KubeObject, json: writeJson(whole) };
+  return { object: deepFreeze(whole) as KubeObject, json: writeJson(whole) };
 }

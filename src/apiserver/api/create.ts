@@ -136,16 +136,16 @@ function insert(api: Api, resource: Resource, fresh: Draft, dryRun: boolean): Pr
 
 /** The five characters that end a generated name. */
 function nameSuffix(random: Random): string {
-  return anyOf("bcdfghjklmnpqrstvwxz2456789", 5, random);
+  return pickCharacter("bcdfghjklmnpqrstvwxz2456789", 5, random);
 }
 
 /** A version 4 UUID. */
 function uuid(random: Random): string {
-  const digits = (count: number) => anyOf("0123456789abcdef", count, random);
-  return `${digits(8)}-${digits(4)}-4${digits(3)}-${anyOf("89ab", 1, random)}${digits(3)}-${digits(12)}`;
+  const digits = (count: number) => pickCharacter("0123456789abcdef", count, random);
+  return `${digits(8)}-${digits(4)}-4${digits(3)}-${pickCharacter("89ab", 1, random)}${digits(3)}-${digits(12)}`;
 }
 
-function anyOf(alphabet: string, count: number, random: Random): string {
+function pickCharacter(alphabet: string, count: number, random: Random): string {
   let text = "";
   for (let i = 0; i < count; i++) text += alphabet[Math.floor(random.fraction() * alphabet.length)];
   return text;

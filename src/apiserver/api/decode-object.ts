@@ -2,7 +2,7 @@ import type { ObjectMeta } from "../../kube/index.ts";
 import { type Draft, isRecord, member } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 import { objectMeta } from "../kinds/object-meta.ts";
-import { decoded, prune } from "../structural/decode.ts";
+import { decodeValue, prune } from "../structural/decode.ts";
 import { WrongTypeError } from "../structural/wrong-type-error.ts";
 import { invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
@@ -36,15 +36,15 @@ export function decodeObject(resource: Resource, sent: Sent): DecodedObject {
     if (!(error instanceof WrongTypeError)) throw error;
     throw badRequest(`${asKind(resource)}: ${error.message}`);
   }
-  const strange = [
+  const unusual = [
     ...(sent.duplicates ?? []).map((field) => `duplicate field ${JSON.stringify(field)}`),
     ...findings.unknown.sort().map((field) => `unknown field ${JSON.stringify(field)}`),
   ];
-  if (sent.fieldValidation === "Strict" && strange.length > 0) {
-    throw badRequest(`${asKind(resource)}: strict decoding error: ${strange.join(", ")}`);
+  if (sent.fieldValidation === "Strict" && unusual.length > 0) {
+    throw badRequest(`${asKind(resource)}: strict decoding error: ${unusual.join(", ")}`);
   }
   const converted = resource.conversion?.toStored(draft) ?? draft;
-  const warnings = sent.fieldValidation === "Ignore" ? [] : strange;
+  const warnings = sent.fieldValidation === "Ignore" ? [] : unusual;
   return { draft: converted as DecodedObject["draft"], warnings };
 }
 
@@ -61,12 +61,12 @@ export function decodePatched(resource: Resource, sent: Sent, text: () => string
 
 function prepareTree(resource: Resource, draft: Draft, unknown: string[]) {
   if (!resource.custom) {
-    decoded(draft, resource.schema, "", unknown);
+    decodeValue(draft, resource.schema, "", unknown);
     draft.metadata ??= {};
     return;
   }
   if (!isRecord(draft.metadata ?? {})) throw new WrongTypeError("metadata is not an object");
-  draft.metadata = decoded(draft.metadata ?? {}, objectMeta, "metadata", unknown);
+  draft.metadata = decodeValue(draft.metadata ?? {}, objectMeta, "metadata", unknown);
   prune(draft, resource.schema, "", unknown);
 }
 

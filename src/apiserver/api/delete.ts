@@ -50,7 +50,7 @@ function deletion(resource: Resource, current: Entry, options: DeleteOptions & M
   const unchanged = finalizers.length === (object.metadata.finalizers ?? []).length;
   if (object.metadata.deletionTimestamp && unchanged) return { do: "nothing", result: view(current, false) };
 
-  const draft = dying(resource, object, finalizers, options.now);
+  const draft = markDeleted(resource, object, finalizers, options.now);
   if (options.dryRun) {
     return { do: "nothing", result: view({ ...sealed(draft, current.revision), revision: current.revision }, false) };
   }
@@ -66,7 +66,7 @@ function finalizersFor({ finalizers = [] }: ObjectMeta, propagation: Propagation
   return [...others, propagation === "Orphan" ? "orphan" : "foregroundDeletion"];
 }
 
-function dying(resource: Resource, object: KubeObject, finalizers: readonly string[], now: string): Draft {
+function markDeleted(resource: Resource, object: KubeObject, finalizers: readonly string[], now: string): Draft {
   const { labels, annotations, ownerReferences, ...before } = object.metadata;
   const first = object.metadata.deletionTimestamp === undefined;
   const metadata: Draft = { ...before };

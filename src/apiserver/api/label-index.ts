@@ -36,12 +36,12 @@ export class LabelIndex {
 
     const index: ByValue = new Map();
     const watch = this.#store.watch(resource, this.#store.revision, (change) => {
-      remove(index, change.key, labelOf(change.previous, key));
-      if (change.do === "put") add(index, change.key, labelOf(change.entry, key));
+      remove(index, change.key, labelValue(change.previous, key));
+      if (change.do === "put") add(index, change.key, labelValue(change.entry, key));
     });
     if (!watch) return undefined;
     for (const entry of this.#store.list(resource)) {
-      add(index, entry.key, labelOf(entry, key));
+      add(index, entry.key, labelValue(entry, key));
     }
     this.#watches.push(watch);
     this.#indexes.set(name, index);
@@ -66,7 +66,7 @@ function remove(index: ByValue, key: ObjectKey, value: string | undefined) {
   if (places.size === 0) index.delete(value);
 }
 
-function labelOf(entry: Entry | undefined, key: string): string | undefined {
+function labelValue(entry: Entry | undefined, key: string): string | undefined {
   const labels = entry?.object.metadata.labels;
   return labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

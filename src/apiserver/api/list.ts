@@ -102,7 +102,7 @@ function entriesAt(
     const changed = place(key.namespace, key.name);
     if (!undone.has(changed)) undone.set(changed, previous);
   });
-  if (!history) throw forgotten(after);
+  if (!history) throw historyExpired(after);
   history.stop();
   if (undone.size === 0) return store.list(resource.storedAs, chosen.namespace);
 
@@ -111,7 +111,7 @@ function entriesAt(
   return then.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
-function forgotten(after: string | undefined): StatusError {
+function historyExpired(after: string | undefined): StatusError {
   if (after === undefined) return expired("The resourceVersion for the provided list is too old.");
   const message =
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +

@@ -1,9 +1,9 @@
-import { type Draft, draftOf, isRecord } from "../json/json.ts";
+import { type Draft, isRecord, toDraft } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 import type { Entry } from "../object-store.ts";
-import { jsonPatched } from "../patch/json-patch.ts";
-import { mergePatched } from "../patch/merge-patch.ts";
-import { strategicallyPatched } from "../patch/strategic-merge-patch.ts";
+import { applyJsonPatch } from "../patch/json-patch.ts";
+import { applyMergePatch } from "../patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "../patch/strategic-merge-patch.ts";
 import { type Api, commit } from "./api.ts";
 import type { Written } from "./create.ts";
 import { decodePatched, type FieldValidation } from "./decode-object.ts";
@@ -55,9 +55,9 @@ function checkShape({ kind, value }: { kind: PatchKind; value: unknown }) {
 function applied(resource: Resource, entry: Entry, { kind, value }: { kind: PatchKind; value: unknown }): unknown {
   const { object } = resource.view(entry);
   // A patch may be applied more than once, and its values become part of the object.
-  const patch = draftOf(value);
+  const patch = toDraft(value);
   // A large object is not copied to change a few fields; one that was stored under another schema has to be read anew.
-  if (kind === "merge") return mergePatched(resource.isCurrent(entry) ? object : draftOf(object), patch);
-  const document: Draft = { ...draftOf(object) };
-  return kind === "json" ? jsonPatched(document, patch as unknown[]) : strategicallyPatched(document, patch);
+  if (kind === "merge") return applyMergePatch(resource.isCurrent(entry) ? object : toDraft(object), patch);
+  const document: Draft = { ...toDraft(object) };
+  return kind === "json" ? applyJsonPatch(document, patch as unknown[]) : applyStrategicMergePatch(document, patch);
 }

@@ -47,15 +47,15 @@ export function watchObjects(api: Api, resource: Resource, options: WatchOptions
   const initial = wantsInitial ? initialEntries(api, resource, chosen) : [];
 
   const early: Event[] = [];
-  let tell: (event: Event) => void = (event) => early.push(event);
+  let deliver: (event: Event) => void = (event) => early.push(event);
   const watching = api.store.watch(resource.storedAs, Math.min(revision, api.store.revision), (change) => {
     if (change.entry.revision <= revision) return;
-    const event = eventOf(change, resource, chosen);
-    if (event) tell(event);
+    const event = toEvent(change, resource, chosen);
+    if (event) deliver(event);
   });
   if (!watching) throw expired(`too old resource version: ${revision} (${api.store.compactedRevision})`);
   queueMicrotask(() => {
-    tell = see;
+    deliver = see;
     for (const event of early.splice(0)) see(event);
   });
   return { revision, initial, stop: () => watching.stop() };
@@ -78,7 +78,7 @@ function initialEntries({ store }: Api, resource: Resource, chosen: Selection): 
   return initial;
 }
 
-function eventOf(change: Change, resource: Resource, chosen: Selection): Event | undefined {
+function toEvent(change: Change, resource: Resource, chosen: Selection): Event | undefined {
   const before = change.previous && resource.view(change.previous);
   const was = before !== undefined && chosen.contains(before.object);
   if (change.do === "put") {

@@ -114,7 +114,7 @@ describe("a dependent", () => {
     expect(await names()).toEqual(["child", "owner"]);
   });
 
-  it("is collected after a restart, when its owner went away while nobody looked", async () => {
+  it("is collected after a restart if its owner was deleted while no controller ran", async () => {
     const { make, remove, names, restart } = await cluster();
     const owner = await make("owner");
     await make("child", { owners: [owner] });

@@ -1,12 +1,14 @@
-import type { Api } from "../api/api.ts";
+import { type Api, commit } from "../api/api.ts";
+import { deleteObject } from "../api/delete.ts";
+import type { Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status-error.ts";
+import { ended } from "../api/update.ts";
 import { definitions } from "../kinds/definitions.ts";
 import { namespaces } from "../kinds/namespaces.ts";
 import type { Change, Entry, ObjectKey } from "../object-store.ts";
 import { Dependents } from "./dependents.ts";
-import { lookAfterDefinition } from "./look-after-definition.ts";
-import { lookAfterNamespace } from "./look-after-namespace.ts";
-import { lookAfterOwnership } from "./look-after-ownership.ts";
+import { reconcileDefinition } from "./reconcile-definition.ts";
+import { reconcileOwnership } from "./reconcile-ownership.ts";
 
 const retryMs = 1_000;
 
@@ -21,9 +23,9 @@ export function runControllers(api: Api): { stop(): void } {
 
   async function turn(key: ObjectKey): Promise<void> {
     try {
-      if (key.resource === namespaces.storedAs) await lookAfterNamespace(api, key.name);
-      if (key.resource === definitions.storedAs) await lookAfterDefinition(api, key.name);
-      await lookAfterOwnership(api, dependents, key);
+      if (key.resource === namespaces.storedAs) await reconcileNamespace(api, key.name);
+      if (key.resource === definitions.storedAs) await reconcileDefinition(api, key.name);
+      await reconcileOwnership(api, dependents, key);
     } catch (error) {
       // A conflict means that another writer was faster: its change triggers the next turn. Other errors are retried.
       const again = !(error instanceof StatusError) || error.status.reason === "Conflict";
@@ -117,4 +119,33 @@ class WorkList {
     }
     this.#running = false;
   }
+}
+
+/** Empties a namespace that is being deleted; removes it when nothing is left in it. */
+async function reconcileNamespace(api: Api, name: string): Promise<void> {
+  const { deletionTimestamp } = api.store.get(namespaces.storedAs, "", name)?.object.metadata ?? {};
+  if (!deletionTimestamp) return;
+
+  let left = 0;
+  for (const resource of storedIn(api)) {
+    for (const { object } of [...api.store.list(resource.storedAs, name)]) {
+      const { metadata } = object;
+      const ref = { namespace: name, name: metadata.name ?? "" };
+      const gone = !metadata.deletionTimestamp && (await deleteObject(api, resource, ref)).gone;
+      if (!gone) left++;
+    }
+  }
+  if (left > 0) return;
+  await commit(api, namespaces, { namespace: "", name }, (current, revision) => {
+    if (!current?.object.metadata.deletionTimestamp || current.object.metadata.finalizers) {
+      return { do: "nothing", result: undefined };
+    }
+    return { do: "delete", ...ended(current.object, revision), result: undefined };
+  });
+}
+
+/** One resource for each kind of object that lives in namespaces. */
+function storedIn({ registry }: Api): Resource[] {
+  const each = new Map(registry.all.filter(({ namespaced }) => namespaced).map((one) => [one.storedAs, one]));
+  return [...each.values()];
 }

@@ -30,18 +30,18 @@ export function authenticator(tokens: Tokens): (headers: IncomingHttpHeaders) =>
     ...(tokens.readOnly ? [{ digest: digest(tokens.readOnly), caller: reader }] : []),
   ];
   return (headers) => {
-    const token = tokenIn(headers.authorization ?? "");
+    const token = readToken(headers.authorization ?? "");
     if (token === undefined) throw unauthorized();
     const presented = digest(token);
     let found: Caller | undefined;
     for (const { digest: expected, caller } of known) if (timingSafeEqual(expected, presented)) found ??= caller;
     if (!found) throw unauthorized();
-    return headers["impersonate-user"] === undefined ? found : impersonated(found, headers);
+    return headers["impersonate-user"] === undefined ? found : impersonate(found, headers);
   };
 }
 
 /** The user that the caller impersonates, to test that user's permissions. */
-function impersonated(caller: Caller, headers: IncomingHttpHeaders): Caller {
+function impersonate(caller: Caller, headers: IncomingHttpHeaders): Caller {
   const name = String(headers["impersonate-user"]);
   if (caller.role !== "admin") throw noImpersonation(caller, name);
   const known = [admin, reader].find((one) => one.name === name);
@@ -53,7 +53,7 @@ function impersonated(caller: Caller, headers: IncomingHttpHeaders): Caller {
 }
 
 /** A bearer token, or the password of basic authentication: all that kubectl sends over plain HTTP. */
-function tokenIn(authorization: string): string | undefined {
+function readToken(authorization: string): string | undefined {
   const [, scheme = "", value = ""] = /^(Bearer|Basic)\s+(\S+)\s*$/i.exec(authorization) ?? [];
   if (scheme.toLowerCase() === "bearer") return value;
   if (scheme.toLowerCase() !== "basic") return undefined;

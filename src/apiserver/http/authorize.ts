@@ -19,14 +19,14 @@ export function isAllowed(role: Role, verb: string, { group, plural }: ResourceN
     case "admin":
       return true;
     case "read-only":
-      return readingVerbs.includes(verb) && !holdsCredentials({ group, plural });
+      return readingVerbs.includes(verb) && !hasCredentials({ group, plural });
     case "none":
       return false;
   }
 }
 
 /** Reading a Secret discloses it: a read-only token that could do so would be as powerful as its content. */
-function holdsCredentials({ group, plural }: ResourceName): boolean {
+function hasCredentials({ group, plural }: ResourceName): boolean {
   const [resource] = plural.split("/");
   return (group === "" || group === "*") && (resource === "secrets" || resource === "*");
 }

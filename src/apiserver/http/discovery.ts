@@ -18,13 +18,13 @@ export function resourceList(registry: Registry, group: string, version: string)
 
 /** `GET /apis/GROUP` */
 export function apiGroup(registry: Registry, group: string): object {
-  const versions = versionsOf(registry, group).map((version) => ({ groupVersion: `${group}/${version}`, version }));
+  const versions = listVersions(registry, group).map((version) => ({ groupVersion: `${group}/${version}`, version }));
   return { kind: "APIGroup", apiVersion: "v1", name: group, versions, preferredVersion: versions[0] };
 }
 
 /** `GET /apis` */
 export function apiGroupList(registry: Registry): object {
-  const groups = groupsOf(registry).map((group) => {
+  const groups = listGroups(registry).map((group) => {
     const { kind: _, apiVersion: __, ...rest } = apiGroup(registry, group) as { kind: string; apiVersion: string };
     return rest;
   });
@@ -39,7 +39,7 @@ export function aggregatedDiscovery(registry: Registry, version: string, groups:
     metadata: {},
     items: groups.map((group) => ({
       metadata: { ...(group ? { name: group } : {}), creationTimestamp: null },
-      versions: versionsOf(registry, group).map((one) => ({
+      versions: listVersions(registry, group).map((one) => ({
         version: one,
         resources: [
           ...registry.all.filter((resource) => resource.group === group && resource.version === one).map(aggregated),
@@ -52,13 +52,13 @@ export function aggregatedDiscovery(registry: Registry, version: string, groups:
 }
 
 /** All groups but the core one. */
-export function groupsOf(registry: Registry): string[] {
+export function listGroups(registry: Registry): string[] {
   const groups = new Set(registry.all.map(({ group }) => group).filter(Boolean));
   return [...groups, ...Object.keys(reviewGroups)];
 }
 
 /** The versions of a group, best first: stable before beta before alpha, then newest first. */
-export function versionsOf(registry: Registry, group: string): string[] {
+export function listVersions(registry: Registry, group: string): string[] {
   if (Object.hasOwn(reviewGroups, group)) return ["v1"];
   const versions = new Set(registry.all.filter((resource) => resource.group === group).map(({ version }) => version));
   return [...versions].sort((a, b) => rank(b) - rank(a));

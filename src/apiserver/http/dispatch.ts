@@ -2,7 +2,7 @@ import { methodNotAllowed, unknownPath } from "../api/status-error.ts";
 import { writeJson } from "../json/write-json.ts";
 import { mediaTypes } from "./accept.ts";
 import { sendJson, sendText } from "./answer.ts";
-import { aggregatedDiscovery, apiGroup, apiGroupList, groupsOf, resourceList } from "./discovery.ts";
+import { aggregatedDiscovery, apiGroup, apiGroupList, listGroups, resourceList } from "./discovery.ts";
 import type { Exchange } from "./exchange.ts";
 import { groupVersions, openApiDocument, openApiIndex, openApiV2 } from "./openapi.ts";
 import { handleCollection, handleObject } from "./resource-handlers.ts";
@@ -53,7 +53,7 @@ function sendRoot({ request, response, api }: Exchange, core: boolean): void {
     const wanted = parameters.get("v") ?? "";
     if (type !== "application/json" || parameters.get("as") !== "APIGroupDiscoveryList" || !/^v2(beta1)?$/.test(wanted))
       continue;
-    const groups = core ? [""] : groupsOf(api.registry);
+    const groups = core ? [""] : listGroups(api.registry);
     const mediaType = `application/json;g=apidiscovery.k8s.io;v=${wanted};as=APIGroupDiscoveryList`;
     return sendJson(response, 200, writeJson(aggregatedDiscovery(api.registry, wanted, groups)), mediaType);
   }
@@ -83,7 +83,7 @@ function dispatchOpenApi(exchange: Exchange): void {
 }
 
 function rootPaths({ api }: Exchange): string[] {
-  const groups = groupsOf(api.registry).map((group) => `/apis/${group}`);
+  const groups = listGroups(api.registry).map((group) => `/apis/${group}`);
   const versions = groupVersions(api.registry).map(({ path }) => `/${path}`);
   const others = ["/api", "/apis", "/apis/", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
   return [...new Set([...others, ...groups, ...versions])].sort();

@@ -3,7 +3,7 @@ import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
 import { objectMeta } from "../kinds/object-meta.ts";
 import type { Schema } from "../structural/schema.ts";
-import { groupsOf, versionsOf } from "./discovery.ts";
+import { listGroups, listVersions } from "./discovery.ts";
 
 const conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 const metaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -47,8 +47,8 @@ export function openApiV2(registry: Registry): object {
 /** The groups and versions that have a document, by the path under /openapi/v3. */
 export function groupVersions(registry: Registry): { path: string; group: string; version: string }[] {
   const core = { path: "api/v1", group: "", version: "v1" };
-  const others = groupsOf(registry).flatMap((group) =>
-    versionsOf(registry, group).map((version) => ({ path: `apis/${group}/${version}`, group, version })),
+  const others = listGroups(registry).flatMap((group) =>
+    listVersions(registry, group).map((version) => ({ path: `apis/${group}/${version}`, group, version })),
   );
   return [core, ...others];
 }

@@ -5,7 +5,7 @@ import { badRequest, invalidOptions } from "../api/status-error.ts";
 import { isRecord, member } from "../json/json.ts";
 
 /** dryRun of a write: all or nothing. `kind` is the options' name in errors. */
-export function dryRunOf(query: URLSearchParams, kind: string): boolean {
+export function parseDryRun(query: URLSearchParams, kind: string): boolean {
   return isDryRun(query.getAll("dryRun"), kind);
 }
 
@@ -17,7 +17,7 @@ function isDryRun(values: readonly unknown[], kind: string): boolean {
   throw invalidOptions(kind, [{ ...problem, message: problem.message.replace('value: ""', `value: ${shown}`) }]);
 }
 
-export function fieldValidationOf(query: URLSearchParams, kind: string): FieldValidation {
+export function parseFieldValidation(query: URLSearchParams, kind: string): FieldValidation {
   const value = query.get("fieldValidation") ?? "";
   if (value === "") return "Warn";
   if (value === "Strict" || value === "Warn" || value === "Ignore") return value;
@@ -25,20 +25,20 @@ export function fieldValidationOf(query: URLSearchParams, kind: string): FieldVa
 }
 
 /** Options of a delete, from its body or, without one, from the query. */
-export function deleteOptionsOf(body: unknown, query: URLSearchParams): DeleteOptions {
+export function parseDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   if (body !== undefined && !isRecord(body)) throw badRequest("the delete options are not an object");
   const kind = member(body, "kind");
   if (kind !== undefined && kind !== "DeleteOptions")
     throw badRequest(`${String(kind)} cannot be handled as DeleteOptions`);
 
   const policy = member(body, "propagationPolicy") ?? query.get("propagationPolicy") ?? undefined;
-  const orphan = member(body, "orphanDependents") ?? flagOf(query, "orphanDependents");
+  const orphan = member(body, "orphanDependents") ?? parseFlag(query, "orphanDependents");
   const dryRun = isDryRun([...query.getAll("dryRun"), ...list(member(body, "dryRun"))], "DeleteOptions");
   const { uid, resourceVersion } = (member(body, "preconditions") ?? {}) as Readonly<
     Record<"uid" | "resourceVersion", unknown>
   >;
   return {
-    propagation: propagationOf(policy, orphan),
+    propagation: parsePropagation(policy, orphan),
     dryRun,
     preconditions: {
       ...(typeof uid === "string" ? { uid } : {}),
@@ -47,7 +47,7 @@ export function deleteOptionsOf(body: unknown, query: URLSearchParams): DeleteOp
   };
 }
 
-function propagationOf(policy: unknown, orphan: unknown): Propagation | undefined {
+function parsePropagation(policy: unknown, orphan: unknown): Propagation | undefined {
   if (policy !== undefined && orphan !== undefined) {
     const rule = "orphanDependents and deletionPropagation cannot be both set";
     throw invalidOptions("DeleteOptions", [invalidValue("propagationPolicy", policy, rule)]);
@@ -63,13 +63,13 @@ function list(value: unknown): unknown[] {
 }
 
 /** `1`, `true`, and a name without a value are true. */
-export function flagOf(query: URLSearchParams, name: string): boolean | undefined {
+export function parseFlag(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name);
   if (value === null) return undefined;
   return value !== "0" && value.toLowerCase() !== "false";
 }
 
-export function numberOf(query: URLSearchParams, name: string): number | undefined {
+export function parseNumber(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null || value === "") return undefined;
   if (/^-?\d{1,15}$/.test(value)) return Number(value);

@@ -22,7 +22,7 @@ import { sendStatus, setWarnings } from "./answer.ts";
 import { serverSideApply } from "./apply.ts";
 import { authorize } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
-import { deleteOptionsOf, dryRunOf, fieldValidationOf, flagOf, numberOf } from "./options.ts";
+import { parseDeleteOptions, parseDryRun, parseFieldValidation, parseFlag, parseNumber } from "./options.ts";
 import { contentType } from "./read-body.ts";
 import type { Route } from "./route.ts";
 import { sendList, sendObject } from "./write-object.ts";
@@ -39,16 +39,16 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
     fieldSelector: query.get("fieldSelector") ?? undefined,
   };
   if (method === "GET") {
-    const watches = flagOf(query, "watch");
+    const watches = parseFlag(query, "watch");
     authorize(exchange.caller, watches ? "watch" : "list", { resource, namespace, name: "" });
     const versions = {
       resourceVersion: query.get("resourceVersion") ?? undefined,
       resourceVersionMatch: query.get("resourceVersionMatch") ?? undefined,
-      sendInitialEvents: flagOf(query, "sendInitialEvents"),
+      sendInitialEvents: parseFlag(query, "sendInitialEvents"),
       continue: query.get("continue") ?? undefined,
     };
     if (watches) return exchange.watches.begin(exchange, resource, { ...selectors, ...versions });
-    const limit = Math.max(0, numberOf(query, "limit") ?? 0);
+    const limit = Math.max(0, parseNumber(query, "limit") ?? 0);
     return sendList(exchange, resource, listObjects(exchange.api, resource, { ...selectors, ...versions, limit }));
   }
   authorize(exchange.caller, method === "POST" ? "create" : "deletecollection", { resource, namespace, name: "" });
@@ -56,7 +56,7 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
   if (method === "POST") return await create(exchange, resource, namespace ?? "");
   if (method !== "DELETE" || !resource.verbs.includes("deletecollection")) throw methodNotAllowed();
 
-  const options = deleteOptionsOf(await bodyOf(exchange), query);
+  const options = parseDeleteOptions(await readJson(exchange), query);
   const page = listObjects(exchange.api, resource, selectors);
   for (const { object } of page.items) {
     const ref = { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
@@ -135,10 +135,10 @@ function stored({ api, query }: Exchange, { resource, namespace, name }: ObjectR
 
 async function create(exchange: Exchange, resource: Resource, namespace: string): Promise<void> {
   const { api, query } = exchange;
-  const admit = admitOf(exchange, resource);
-  const dryRun = dryRunOf(query, "CreateOptions");
-  const fieldValidation = fieldValidationOf(query, "CreateOptions");
-  const sent = await objectOf(exchange, resource);
+  const admit = admitCall(exchange, resource);
+  const dryRun = parseDryRun(query, "CreateOptions");
+  const fieldValidation = parseFieldValidation(query, "CreateOptions");
+  const sent = await readObject(exchange, resource);
   written(
     exchange,
     resource,
@@ -152,16 +152,16 @@ interface Ref {
   readonly subresource?: "status";
 }
 
-function admitOf({ admission, caller }: Exchange, resource: Resource, ref?: Ref): Admit {
+function admitCall({ admission, caller }: Exchange, resource: Resource, ref?: Ref): Admit {
   return admission({ username: caller.name, resource, subresource: ref?.subresource });
 }
 
 async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
   const { api, query } = exchange;
-  const admit = admitOf(exchange, resource, ref);
-  const dryRun = dryRunOf(query, "UpdateOptions");
-  const fieldValidation = fieldValidationOf(query, "UpdateOptions");
-  const sent = await objectOf(exchange, resource);
+  const admit = admitCall(exchange, resource, ref);
+  const dryRun = parseDryRun(query, "UpdateOptions");
+  const fieldValidation = parseFieldValidation(query, "UpdateOptions");
+  const sent = await readObject(exchange, resource);
   written(
     exchange,
     resource,
@@ -171,20 +171,20 @@ async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise
 
 async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
   const { api, query, request } = exchange;
-  const admit = admitOf(exchange, resource, ref);
-  const dryRun = dryRunOf(query, "PatchOptions");
-  const fieldValidation = fieldValidationOf(query, "PatchOptions");
+  const admit = admitCall(exchange, resource, ref);
+  const dryRun = parseDryRun(query, "PatchOptions");
+  const fieldValidation = parseFieldValidation(query, "PatchOptions");
   const type = contentType(request);
   const kind = patchKinds.get(type);
   if (type === "application/apply-patch+yaml") {
-    const value = await decodedPatch(exchange, "application/yaml");
-    const force = flagOf(query, "force") ?? false;
+    const value = await decodePatch(exchange, "application/yaml");
+    const force = parseFlag(query, "force") ?? false;
     return written(exchange, resource, await serverSideApply(api, resource, value, { ...ref, force, dryRun, admit }));
   }
   if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
-  const value = await decodedPatch(exchange, "application/json");
+  const value = await decodePatch(exchange, "application/json");
   written(
     exchange,
     resource,
@@ -202,7 +202,7 @@ const patchKinds: ReadonlyMap<string, PatchKind> = new Map([
 const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
 const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-async function decodedPatch({ request, bodies }: Exchange, type: "application/json" | "application/yaml") {
+async function decodePatch({ request, bodies }: Exchange, type: "application/json" | "application/yaml") {
   const text = await bodies.text(request);
   try {
     return (await bodies.parse(text, type)).value;
@@ -212,7 +212,7 @@ async function decodedPatch({ request, bodies }: Exchange, type: "application/js
 }
 
 async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
-  const options = deleteOptionsOf(await bodyOf(exchange), exchange.query);
+  const options = parseDeleteOptions(await readJson(exchange), exchange.query);
   const { gone, entry } = await deleteObject(exchange.api, resource, ref, options);
   if (!gone) return sendObject(exchange, resource, entry);
   const { uid } = entry.object.metadata;
@@ -232,7 +232,7 @@ function written(exchange: Exchange, resource: Resource, { entry, warnings, crea
 }
 
 /** An object in the body. What cannot be read is reported as an object that cannot be recognised. */
-async function objectOf({ request, bodies }: Exchange, resource: Resource): Promise<Parsed> {
+async function readObject({ request, bodies }: Exchange, resource: Resource): Promise<Parsed> {
   const text = await bodies.text(request);
   try {
     return await bodies.parse(text, contentType(request));
@@ -243,7 +243,7 @@ async function objectOf({ request, bodies }: Exchange, resource: Resource): Prom
 }
 
 /** The options of a delete; an empty body is none. */
-async function bodyOf({ request, bodies }: Exchange): Promise<unknown> {
+async function readJson({ request, bodies }: Exchange): Promise<unknown> {
   const text = await bodies.text(request);
   if (text.trim() === "") return undefined;
   try {

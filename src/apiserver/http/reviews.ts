@@ -15,7 +15,7 @@ export async function handleReview(exchange: Exchange, plural: string): Promise<
   const { request, response, caller, method, api } = exchange;
   if (method !== "POST")
     throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
-  const review = await reviewIn(exchange, plural, await exchange.bodies.text(request));
+  const review = await parseReview(exchange, plural, await exchange.bodies.text(request));
   const status = statusOf(plural, review, { caller, registry: api.registry });
   sendJson(response, 201, writeJson({ ...review, metadata: { creationTimestamp: null }, status }));
 }
@@ -27,7 +27,7 @@ const kinds: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The review in the body. Throws 4xx for one that cannot be read, or that is of another kind. */
-async function reviewIn({ request, segments, bodies }: Exchange, plural: string, text: string): Promise<object> {
+async function parseReview({ request, segments, bodies }: Exchange, plural: string, text: string): Promise<object> {
   const type = contentType(request);
   const kind = kinds.get(plural);
   const apiVersion = `${segments[1]}/${segments[2]}`;
@@ -58,9 +58,9 @@ interface Context {
 function statusOf(plural: string, review: object, context: Context): object {
   switch (plural) {
     case "selfsubjectaccessreviews":
-      return accessOf(review, context.caller);
+      return reviewAccess(review, context.caller);
     case "selfsubjectrulesreviews":
-      return rulesOf(review, context);
+      return reviewRules(review, context);
     case "selfsubjectreviews":
       return { userInfo: { username: context.caller.name, groups: context.caller.groups } };
     default: {
@@ -70,7 +70,7 @@ function statusOf(plural: string, review: object, context: Context): object {
   }
 }
 
-function rulesOf(review: object, { caller, registry }: Context): object {
+function reviewRules(review: object, { caller, registry }: Context): object {
   const namespace = member(member(review, "spec"), "namespace");
   if (typeof namespace !== "string" || namespace === "") throw badRequest("no namespace on request");
   const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"] };
@@ -90,7 +90,7 @@ function rulesByResource({ role }: Caller, registry: Registry): object[] {
   });
 }
 
-function accessOf(review: object, { role }: Caller): object {
+function reviewAccess(review: object, { role }: Caller): object {
   const spec = member(review, "spec");
   const resource = member(spec, "resourceAttributes");
   const nonResource = member(spec, "nonResourceAttributes");
@@ -99,21 +99,21 @@ function accessOf(review: object, { role }: Caller): object {
     const subject = { group: "authorization.k8s.io", kind: "SelfSubjectAccessReview" };
     throw invalid(subject, "", [invalidValue("spec.resourceAttributes", resource ?? null, rule)]);
   }
-  const allowed = isRecord(resource) ? mayUseResource(role, resource) : mayUsePath(nonResource);
+  const allowed = isRecord(resource) ? canUseResource(role, resource) : canUsePath(nonResource);
   return { allowed, reason: allowed ? `token of the role ${role}` : `the role ${role} does not allow it` };
 }
 
-function mayUseResource(role: Caller["role"], attributes: object): boolean {
-  const [verb, group, resource] = ["verb", "group", "resource"].map((field) => textIn(attributes, field));
+function canUseResource(role: Caller["role"], attributes: object): boolean {
+  const [verb, group, resource] = ["verb", "group", "resource"].map((field) => readText(attributes, field));
   return isAllowed(role, verb as string, { group: group as string, plural: resource as string });
 }
 
 /** Discovery, versions and health are open to every authenticated caller, and nothing but `get` is served there. */
-function mayUsePath(attributes: unknown): boolean {
-  return textIn(attributes, "verb") === "get";
+function canUsePath(attributes: unknown): boolean {
+  return readText(attributes, "verb") === "get";
 }
 
-function textIn(attributes: unknown, field: string): string {
+function readText(attributes: unknown, field: string): string {
   const value = member(attributes, field) ?? "";
   if (typeof value !== "string") throw badRequest(`spec: ${field} is not a string`);
   return value;

@@ -111,7 +111,7 @@ export async function serveApi({
     close: async () => {
       api.close();
       underway.close();
-      const end = closed(server, secure ? [plain, secure] : [plain], clock);
+      const end = closeServers(server, secure ? [plain, secure] : [plain], clock);
       front?.hangUpOnSilent();
       watches.endAll();
       await end;
@@ -131,7 +131,7 @@ function listening(server: Server, host: string, port: number): Promise<AddressI
 }
 
 /** Pending requests are completed unless that takes too long; idle connections are closed at once. */
-function closed(server: Server, speakers: readonly HttpServer[], clock: Clock): Promise<void> {
+function closeServers(server: Server, speakers: readonly HttpServer[], clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cut = clock.after(closePatienceMs, () => {
       for (const speaker of speakers) speaker.closeAllConnections();

@@ -4,7 +4,7 @@ import { StatusError } from "../api/status-error.ts";
 import { bookmarkEveryMs, type Watch, type WatchOptions, watchObjects } from "../api/watch.ts";
 import { acceptedFormat } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
-import { flagOf, numberOf } from "./options.ts";
+import { parseFlag, parseNumber } from "./options.ts";
 import { WatchFrames } from "./watch-frames.ts";
 import { WatchStream } from "./watch-stream.ts";
 
@@ -21,7 +21,7 @@ export class WatchStreams {
   begin(exchange: Exchange, resource: Resource, options: WatchOptions): void {
     const { api, query, request } = exchange;
     const format = acceptedFormat(request.headers.accept);
-    const timeoutSeconds = numberOf(query, "timeoutSeconds");
+    const timeoutSeconds = parseNumber(query, "timeoutSeconds");
     const stream = new WatchStream(exchange, { resource, format, frames: this.#frames });
     let watch: Watch;
     try {
@@ -31,7 +31,7 @@ export class WatchStreams {
       return stream.refuse(error.status);
     }
     stream.begin(watch, {
-      announceEnd: options.sendInitialEvents === true && flagOf(query, "allowWatchBookmarks") === true,
+      announceEnd: options.sendInitialEvents === true && parseFlag(query, "allowWatchBookmarks") === true,
     });
     this.#open.add(stream);
     const timers = schedule(exchange, stream, timeoutSeconds);
@@ -51,7 +51,7 @@ export class WatchStreams {
 function schedule({ api, query }: Exchange, stream: WatchStream, timeoutSeconds: number | undefined): Timer[] {
   const durationMs = timeoutSeconds ? timeoutSeconds * 1_000 : shortestLongWatchMs * (1 + api.random.fraction());
   const timers: Timer[] = [api.clock.after(durationMs, () => stream.end())];
-  if (!flagOf(query, "allowWatchBookmarks")) return timers;
+  if (!parseFlag(query, "allowWatchBookmarks")) return timers;
 
   const lastMs = durationMs - bookmarkBeforeEndMs;
   if (lastMs > 0) timers.push(api.clock.after(lastMs, () => stream.bookmark()));

@@ -25,7 +25,7 @@ export function member(value: unknown, name: string): unknown {
 }
 
 /** A private copy as it would arrive over the wire: without undefined fields. */
-export function draftOf<T>(value: T): T {
+export function toDraft<T>(value: T): T {
   return copied(value) as T;
 }
 
@@ -42,9 +42,9 @@ function copied(value: unknown): unknown {
 }
 
 /** Freezes `value` recursively and returns it. A frozen part is assumed to be frozen throughout. */
-export function deeplyFrozen<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const key of Object.keys(value)) deeplyFrozen((value as Draft)[key]);
+  for (const key of Object.keys(value)) deepFreeze((value as Draft)[key]);
   return Object.freeze(value);
 }
 

@@ -43,7 +43,7 @@ describe("JSON", () => {
   it.each([
     ["written plainly", ""],
     ["written with spaces", " "],
-  ])("refuses what is nested too deep, %s, whatever its strings hold", (_how, space) => {
+  ])("rejects %s nested too deeply, regardless of its strings", (_how, space) => {
     const text = `["]]]]]]]]]]",${"[".repeat(405)}${space}${"]".repeat(406)}`;
 
     expect(() => parseJson(text)).toThrow("exceeded max depth of 400");
@@ -65,7 +65,7 @@ describe("JSON", () => {
     expect(kept).toHaveLength(100);
   });
 
-  it("reads what the built-in parser reads, as the same", () => {
+  it("returns the same value as the built-in parser", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         // The one name that we refuse, because assigning to it would change the prototype.

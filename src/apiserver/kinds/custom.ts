@@ -1,6 +1,6 @@
 import { subdomainProblem } from "../api/names.ts";
 import type { Conversion, Resource } from "../api/resource.ts";
-import { deeplyFrozen, draftOf } from "../json/json.ts";
+import { deepFreeze, toDraft } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 import type { Entry } from "../object-store.ts";
 import { Compiled } from "../structural/compiled.ts";
@@ -98,16 +98,16 @@ function sameButVersion(group: string, version: string, stored: string): Convers
 }
 
 function converted(entry: Entry, { fromStored }: Conversion): Entry {
-  const object = deeplyFrozen(fromStored(entry.object));
+  const object = deepFreeze(fromStored(entry.object));
   return { object, json: writeJson(object), revision: entry.revision };
 }
 
 function refresher(schema: Schema, since: number): (entry: Entry) => Entry {
   if (!hasDefaults(schema)) return (entry) => entry;
   const fill = onceEach((entry) => {
-    const draft = draftOf(entry.object);
+    const draft = toDraft(entry.object);
     applyDefaults(draft, schema);
-    return { object: deeplyFrozen(draft), json: writeJson(draft), revision: entry.revision };
+    return { object: deepFreeze(draft), json: writeJson(draft), revision: entry.revision };
   });
   return (entry) => (entry.revision > since ? entry : fill(entry));
 }

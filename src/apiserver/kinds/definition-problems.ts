@@ -1,7 +1,7 @@
 import { subdomainProblem } from "../api/names.ts";
 import { type FieldProblem, forbiddenField, invalidValue, notSupported, required } from "../api/problem.ts";
 import { isRecord } from "../json/json.ts";
-import { compiledPattern } from "../structural/compiled.ts";
+import { compilePattern } from "../structural/compiled.ts";
 import { ruleMistake } from "../structural/rules.ts";
 import type { Schema, ValidationRule } from "../structural/schema.ts";
 import { jsonPath } from "../tables/json-path.ts";
@@ -66,7 +66,7 @@ function versionProblems(version: DefinitionVersion, at: number, count: number):
     problems.push(forbiddenField(`${path}.subresources.scale`, "this embedded API server has no scale subresource"));
   }
   for (const [i, column] of (version.additionalPrinterColumns ?? []).entries()) {
-    const wrong = mistake(() => jsonPath(column.jsonPath ?? ""));
+    const wrong = errorOf(() => jsonPath(column.jsonPath ?? ""));
     if (wrong) problems.push(invalidValue(`${path}.additionalPrinterColumns[${i}].jsonPath`, column.jsonPath, wrong));
   }
   if (!isRecord(schema)) return [...problems, required(`${path}.schema.openAPIV3Schema`, "schemas are required")];
@@ -81,7 +81,7 @@ function schemaMistakes(schema: Schema, path: string, where: string): FieldProbl
   if (!schema.type && !untyped) problems.push(required(`${path}.type`, `must not be empty ${where}`));
   if (Object.hasOwn(schema, "$ref")) problems.push(forbiddenField(`${path}.$ref`, "$ref is not supported"));
   if (schema.pattern !== undefined) {
-    const wrong = mistake(() => compiledPattern(schema.pattern ?? ""));
+    const wrong = errorOf(() => compilePattern(schema.pattern ?? ""));
     if (wrong)
       problems.push(invalidValue(`${path}.pattern`, schema.pattern, `must be a valid regular expression: ${wrong}`));
   }
@@ -115,7 +115,7 @@ function goRule({ rule, message = "", messageExpression = "", fieldPath = "" }: 
   return `apiextensions.ValidationRule{${fields.join(", ")}}`;
 }
 
-function mistake(attempt: () => unknown): string | undefined {
+function errorOf(attempt: () => unknown): string | undefined {
   try {
     attempt();
     return undefined;

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { type FieldProblem, invalidValue, required } from "../api/problem.ts";
 import type { Conversion } from "../api/resource.ts";
-import { type Draft, deeplyFrozen, member } from "../json/json.ts";
+import { type Draft, deepFreeze, member } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 import type { Entry } from "../object-store.ts";
 import type { Schema } from "../structural/schema.ts";
@@ -186,7 +186,7 @@ function converted(): (entry: Entry) => Entry {
   return (entry) => {
     let view = shown.get(entry);
     if (!view) {
-      const object = deeplyFrozen(conversion.fromStored(entry.object));
+      const object = deepFreeze(conversion.fromStored(entry.object));
       view = { object, json: writeJson(object), revision: entry.revision };
       shown.set(entry, view);
     }

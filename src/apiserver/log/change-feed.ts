@@ -30,7 +30,7 @@ export class ChangeFeed {
   publish(changes: readonly StoredChange[]): void {
     for (const change of changes) this.#remember(change);
     for (const change of changes) {
-      for (const watcher of this.#watchers.get(change.key.resource) ?? []) tell(watcher, change);
+      for (const watcher of this.#watchers.get(change.key.resource) ?? []) notify(watcher, change);
     }
   }
 
@@ -97,7 +97,7 @@ interface Watcher {
   seen: number;
 }
 
-function tell(watcher: Watcher, change: Change) {
+function notify(watcher: Watcher, change: Change) {
   if (change.entry.revision <= watcher.seen) return;
   watcher.seen = change.entry.revision;
   try {

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe("a spill file", () => {
-  it("returns each text as it was put, whatever was put and freed in between", () => {
+  it("returns each text as it was put, regardless of other puts and frees", () => {
     const text = fc.string({ unit: "grapheme", minLength: 10, maxLength: 3_000 });
     fc.assert(
       fc.property(fc.array(fc.tuple(text, fc.nat(5)), { maxLength: 40 }), (steps) => {

@@ -29,7 +29,7 @@ export function payloadLength(header: Buffer): number | undefined {
 }
 
 /** The frame in `bytes`, or undefined if they are damaged. */
-export function frameIn(bytes: Buffer): Frame | undefined {
+export function readFrame(bytes: Buffer): Frame | undefined {
   if (crc32(bytes.subarray(8)) !== bytes.readUInt32LE(4)) return undefined;
   const kind = kinds[bytes.readUInt8(12)];
   return kind && { kind, payload: bytes.subarray(headerBytes) };
@@ -120,6 +120,6 @@ export function wordsFrame(kind: FrameKind, words: object): Buffer {
 }
 
 /** What `wordsFrame` was given. */
-export function wordsOf({ payload }: Frame): unknown {
+export function readWords({ payload }: Frame): unknown {
   return JSON.parse(new PayloadReader(payload).text());
 }

@@ -1,5 +1,5 @@
 import { DiskError, segmentNames } from "../../disk/index.ts";
-import { type Frame, wordsFrame, wordsOf } from "./frame.ts";
+import { type Frame, readWords, wordsFrame } from "./frame.ts";
 
 /**
  * The files of a store, by generation:
@@ -29,7 +29,7 @@ export function headingFrame(heading: Heading): Buffer {
 }
 
 export function readHeading(frame: Frame, path: string): Heading {
-  const heading = wordsOf(frame) as Heading & { readonly format: string };
+  const heading = readWords(frame) as Heading & { readonly format: string };
   if (heading.format === format) return heading;
   throw new DiskError("unsupported", `${path} is in the format ${heading.format}; this version reads ${format}`);
 }

@@ -117,7 +117,7 @@ describe("a log store with a spill", () => {
     await store.close();
   });
 
-  it("shows readers of an earlier version what they have found, whatever takes its place in the spill", async () => {
+  it("keeps the text of an earlier version for its readers when the spill is reused", async () => {
     const store = await open({ openSpill });
     await put(store, "a", { text: "x".repeat(5_000) });
     const found = store.get("things", "here", "a");
@@ -170,7 +170,7 @@ describe("a log store with a spill", () => {
 });
 
 describe("a log store's directory", () => {
-  it("is refused to a second opener, who is told where and who", async () => {
+  it("rejects a second opener with the directory and its owner", async () => {
     const store = await open();
 
     await expect(open()).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe("a log store's directory", () => {
     await store.close();
   });
 
-  it("is not created by somebody who may not have it", async () => {
+  it("is not created by a process that cannot open it", async () => {
     writeFileSync(join(directory, "file"), "");
 
     await expect(open({ directory: join(directory, "file") })).rejects.toThrow("EEXIST");
@@ -208,7 +208,7 @@ describe("a log store's directory", () => {
 });
 
 describe("a log that was cut short", () => {
-  it("ends with its last complete frame, and says so", async () => {
+  it("ends with its last complete frame, and logs the cut", async () => {
     const path = await storeWith(3);
     truncateSync(path, endOf(path) - 1);
     const log = recordingLogger();
@@ -258,7 +258,7 @@ describe("a snapshot", () => {
     await expect(open()).rejects.toMatchObject({ code: "damaged", message: expect.stringContaining("is missing") });
   });
 
-  it("is tried again later when the disk has no room for it, and nobody else notices", async () => {
+  it("is retried later when the disk is full, without an effect on callers", async () => {
     const log = recordingLogger();
     let isFull = true;
     const openDisk = diskWhere((name) => isFull && name.endsWith(".snapshot.new"));
@@ -278,12 +278,12 @@ describe("a snapshot", () => {
 });
 
 describe("a write to a log store", () => {
-  it("is seen by nobody before it is durable, but by later decisions", async () => {
+  it("is visible before it is durable to later decisions only", async () => {
     const { openDisk, hold, release } = slowDisk();
     const store = await open({ openDisk });
     const revision = store.revision;
-    const told: number[] = [];
-    store.watch("things", revision, ({ entry }) => told.push(entry.revision));
+    const notified: number[] = [];
+    store.watch("things", revision, ({ entry }) => notified.push(entry.revision));
     hold();
 
     const written = put(store, "a");
@@ -296,7 +296,7 @@ describe("a write to a log store", () => {
 
     expect(answered).toBe("after a while");
     expect(unrelated).toBeUndefined();
-    expect([store.revision, store.get("things", "here", "a"), names(store), told]).toEqual([
+    expect([store.revision, store.get("things", "here", "a"), names(store), notified]).toEqual([
       revision,
       undefined,
       [],
@@ -306,7 +306,7 @@ describe("a write to a log store", () => {
     expect(await written).toBe(revision + 1);
     expect(await seen).toBe(revision + 1);
     await expect(refused).rejects.toThrow("exists");
-    expect(told).toEqual([revision + 1]);
+    expect(notified).toEqual([revision + 1]);
     await store.close();
   });
 
@@ -355,7 +355,7 @@ describe("a write to a log store", () => {
   });
 
   it.each([
-    ["delete what is not there", (): WriteDecision<number> => change("delete", "a", 101), "nothing to delete"],
+    ["delete a missing object", (): WriteDecision<number> => change("delete", "a", 101), "nothing to delete"],
     ["carry another revision", (): WriteDecision<number> => change("put", "a", 7), "resourceVersion 101"],
   ])("must not %s", async (_, decide, message) => {
     const store = await open();
@@ -375,14 +375,14 @@ describe("the history of a log store", () => {
     const store = await open({ history });
     const first = await put(store, "a");
     for (let i = 0; i < 30; i++) await put(store, `thing-${i}`);
-    const told: string[] = [];
+    const notified: string[] = [];
 
-    const watcher = store.watch("things", store.compactedRevision, ({ key }) => told.push(key.name));
+    const watcher = store.watch("things", store.compactedRevision, ({ key }) => notified.push(key.name));
 
     expect(watcher).toBeDefined();
-    expect(told.length).toBeGreaterThan(5);
-    expect(told.length).toBeLessThan(15);
-    expect(told.at(-1)).toBe("thing-29");
+    expect(notified.length).toBeGreaterThan(5);
+    expect(notified.length).toBeLessThan(15);
+    expect(notified.at(-1)).toBe("thing-29");
     expect(store.watch("things", first, () => {})).toBeUndefined();
     await store.close();
   });

@@ -1,5 +1,5 @@
 import { DiskError, type DiskFile } from "../../disk/index.ts";
-import { type Frame, frameIn, headerBytes, magic, payloadLength } from "./frame.ts";
+import { type Frame, headerBytes, magic, payloadLength, readFrame } from "./frame.ts";
 
 const windowBytes = 1024 * 1024;
 const zeros = Buffer.alloc(windowBytes + magic.length - 1);
@@ -74,7 +74,7 @@ class FileView {
     if (at + headerBytes > this.size) return undefined;
     const length = payloadLength(await this.bytes(at, headerBytes));
     if (length === undefined || at + headerBytes + length > this.size) return undefined;
-    return frameIn(await this.bytes(at, headerBytes + length));
+    return readFrame(await this.bytes(at, headerBytes + length));
   }
 
   /** Valid until the next call. */

@@ -1,5 +1,5 @@
 import { type Disk, DiskError } from "../../disk/index.ts";
-import { type Frame, FrameBuilder, wordsFrame, wordsOf } from "./frame.ts";
+import { type Frame, FrameBuilder, readWords, wordsFrame } from "./frame.ts";
 import { drafts, headingFrame, readHeading, snapshots } from "./log-files.ts";
 import { addChange, type LoggedChange, readChanges } from "./logged-change.ts";
 import { readFrames } from "./read-frames.ts";
@@ -87,7 +87,7 @@ export async function readSnapshot(disk: Disk, generation: number, take: (put: L
         ({ revision } = readHeading(frame, path));
         return;
       case "end":
-        ({ objects: promised } = wordsOf(frame) as { objects: number });
+        ({ objects: promised } = readWords(frame) as { objects: number });
         return;
       case "changes":
         return readChanges(frame.payload, takeObject);

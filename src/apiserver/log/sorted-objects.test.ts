@@ -4,7 +4,7 @@ import { SortedObjects } from "./sorted-objects.ts";
 import { StoredObject } from "./stored-object.ts";
 
 describe("sorted objects", () => {
-  it("are what a sorted list of the same would be, after any changes and for any namespace", () => {
+  it("equal a sorted list of the same objects, after any changes and for any namespace", () => {
     fc.assert(
       fc.property(fc.array(step(), { maxLength: 2_000, size: "max" }), (steps) => {
         const sorted = new SortedObjects();

@@ -38,7 +38,7 @@ export class SortedObjects {
 
   /** As they are now, however long it takes to read them. */
   all(): Iterable<StoredObject> {
-    return objectsOf(this.#chunks.slice());
+    return objectReader(this.#chunks.slice());
   }
 
   /**
@@ -64,7 +64,7 @@ export class SortedObjects {
     // From the end, because both may be in the same chunk.
     chunks[last] = chunks[last]?.slice(0, positionIn(chunks[last], next, "")) ?? [];
     chunks[0] = chunks[0]?.slice(positionIn(chunks[0], namespace, "")) ?? [];
-    return objectsOf(chunks);
+    return objectReader(chunks);
   }
 
   /** The last chunk that does not begin behind the key, or the first: where the key is, or belongs. */
@@ -80,7 +80,7 @@ export class SortedObjects {
   }
 }
 
-function objectsOf(chunks: readonly Chunk[]): Iterable<StoredObject> {
+function objectReader(chunks: readonly Chunk[]): Iterable<StoredObject> {
   return {
     *[Symbol.iterator]() {
       for (const chunk of chunks) for (const object of chunk) yield object;

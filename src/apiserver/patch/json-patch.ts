@@ -1,5 +1,5 @@
 import { rejectedRequest } from "../api/status-error.ts";
-import { type Draft, draftOf, isRecord, sameJson } from "../json/json.ts";
+import { type Draft, isRecord, sameJson, toDraft } from "../json/json.ts";
 import { writeJson } from "../json/write-json.ts";
 
 interface PatchOperation {
@@ -14,7 +14,7 @@ const maxOperations = 10_000;
 const maxCopiedCharacters = 3 * 1_024 * 1_024;
 
 /** RFC 6902: `document` changed in place. Throws `rejectedRequest` when an operation does not fit. */
-export function jsonPatched(document: unknown, operations: readonly unknown[]): unknown {
+export function applyJsonPatch(document: unknown, operations: readonly unknown[]): unknown {
   if (operations.length > maxOperations) throw rejectedRequest();
   const root: Root = { document, copied: 0 };
   for (const operation of operations) operate(root, parsed(operation));
@@ -29,7 +29,7 @@ interface Root {
 function copyOf(root: Root, value: unknown): unknown {
   root.copied += writeJson(value ?? null).length;
   if (root.copied > maxCopiedCharacters) throw rejectedRequest();
-  return draftOf(value);
+  return toDraft(value);
 }
 
 function parsed(operation: unknown): PatchOperation {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { jsonPatched } from "./json-patch.ts";
-import { mergePatched } from "./merge-patch.ts";
-import { strategicallyPatched } from "./strategic-merge-patch.ts";
+import { applyJsonPatch } from "./json-patch.ts";
+import { applyMergePatch } from "./merge-patch.ts";
+import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 
 describe("a JSON patch", () => {
   it.each([
@@ -16,7 +16,7 @@ describe("a JSON patch", () => {
     ["reads escapes", [{ op: "add", path: "/x~1y~0z", value: 1 }], { a: [1, 2], "x/y~z": 1 }],
     ["does nothing after a test that passes", [{ op: "test", path: "/a/1", value: 2 }], { a: [1, 2] }],
   ])("%s", (_what, operations, expected) => {
-    expect(jsonPatched({ a: [1, 2] }, operations)).toEqual(expected);
+    expect(applyJsonPatch({ a: [1, 2] }, operations)).toEqual(expected);
   });
 
   it.each([
@@ -34,21 +34,21 @@ describe("a JSON patch", () => {
     [{ op: "frob", path: "/a" }],
     ["nothing"],
   ])("is refused when it does not fit: %j", (operation) => {
-    expect(() => jsonPatched({ a: [1, 2] }, [operation])).toThrow("rejected our request");
+    expect(() => applyJsonPatch({ a: [1, 2] }, [operation])).toThrow("rejected our request");
   });
 });
 
 describe("a merge patch", () => {
   it("sets, removes and replaces", () => {
-    const patched = mergePatched({ a: { x: 1, y: 2 }, l: [1, 2], k: 1 }, { a: { x: null, z: 3 }, l: [3] });
+    const patched = applyMergePatch({ a: { x: 1, y: 2 }, l: [1, 2], k: 1 }, { a: { x: null, z: 3 }, l: [3] });
 
     expect(patched).toEqual({ a: { y: 2, z: 3 }, l: [3], k: 1 });
   });
 
-  it("leaves the target as it is, and shares with it what the patch does not mention", () => {
+  it("leaves the target unchanged, and shares the fields that the patch does not mention", () => {
     const target = { a: { x: 1 }, b: { y: 2 } };
 
-    const patched = mergePatched(target, { a: { x: 3 } }) as typeof target;
+    const patched = applyMergePatch(target, { a: { x: 3 } }) as typeof target;
 
     expect(target).toEqual({ a: { x: 1 }, b: { y: 2 } });
     expect(patched.b).toBe(target.b);
@@ -95,6 +95,6 @@ describe("a strategic merge patch", () => {
       { env: [{ name: "b" }, { name: "a" }] },
     ],
   ])("%s", (_what, target, patch, expected) => {
-    expect(strategicallyPatched(target, patch)).toEqual(expected);
+    expect(applyStrategicMergePatch(target, patch)).toEqual(expected);
   });
 });

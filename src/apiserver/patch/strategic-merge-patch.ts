@@ -24,7 +24,7 @@ const mergeKeys: ReadonlyMap<string, string> = new Map(
 const primitiveLists = new Set(["finalizers"]);
 
 /** Kubernetes' own merge patch for built-in kinds: `target` changed in place. */
-export function strategicallyPatched(target: unknown, patch: unknown): unknown {
+export function applyStrategicMergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const directive = member(patch, "$patch");
   if (directive === "delete") return {};
@@ -37,14 +37,14 @@ export function strategicallyPatched(target: unknown, patch: unknown): unknown {
   for (const [key, value] of Object.entries(patch)) {
     if (key.startsWith("$")) continue;
     if (value === null) delete result[key];
-    else if (Array.isArray(value)) result[key] = mergedList(key, result[key], value);
-    else result[key] = strategicallyPatched(result[key], value);
+    else if (Array.isArray(value)) result[key] = mergeLists(key, result[key], value);
+    else result[key] = applyStrategicMergePatch(result[key], value);
   }
   for (const [key, value] of Object.entries(patch)) applyListDirective(result, key, value);
   return result;
 }
 
-function mergedList(field: string, current: unknown, patch: readonly unknown[]): unknown[] {
+function mergeLists(field: string, current: unknown, patch: readonly unknown[]): unknown[] {
   const old: unknown[] = Array.isArray(current) ? current : [];
   if (primitiveLists.has(field)) return [...patch, ...old.filter((item) => !patch.includes(item))];
   const key = mergeKeys.get(field);
@@ -57,8 +57,8 @@ function mergedList(field: string, current: unknown, patch: readonly unknown[]):
     if (!isRecord(item) || member(item, "$patch") === "replace") continue;
     const same = (other: unknown) => isRecord(other) && sameJson(other[key], item[key]);
     if (member(item, "$patch") === "delete") result = result.filter((other) => !same(other));
-    else if (!result.some(same)) added.push(strategicallyPatched({}, item));
-    else result = result.map((other) => (same(other) ? strategicallyPatched(other, item) : other));
+    else if (!result.some(same)) added.push(applyStrategicMergePatch({}, item));
+    else result = result.map((other) => (same(other) ? applyStrategicMergePatch(other, item) : other));
   }
   return [...added, ...result];
 }

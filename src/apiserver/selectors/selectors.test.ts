@@ -68,7 +68,7 @@ describe("a label selector", () => {
     ["app>x", "the value must be an integer"],
     ["app<", "the value must be an integer"],
     ["<script>", "expected: !, identifier"],
-  ])("%j is refused with what is wrong", (text, message) => {
+  ])("rejects %j with the reason", (text, message) => {
     expect(() => labelSelector(text)).toThrow(message);
     expect(refusal(() => labelSelector(text))).toBe(400);
   });
@@ -95,7 +95,7 @@ describe("a label selector", () => {
     expect(selector?.(labels)).toBe(true);
   });
 
-  it("is a selector or a refusal, whatever it is made of", () => {
+  it("parses or rejects any text", () => {
     const piece = fc.constantFrom(
       "app",
       "in",
@@ -157,7 +157,7 @@ describe("a field selector", () => {
     expect(fieldSelector("status.phase!=Running", pods)?.matches({ metadata: {} })).toBe(true);
   });
 
-  it("tells the one name and namespace that can match", () => {
+  it("returns the only name and namespace that can match", () => {
     expect(fieldSelector("metadata.name=a,metadata.namespace=ns", pods)).toMatchObject({ name: "a", namespace: "ns" });
     expect(fieldSelector("metadata.name!=a", pods)).toMatchObject({ name: undefined, namespace: undefined });
   });
@@ -169,7 +169,7 @@ describe("a field selector", () => {
     ["constructor.name=Object", "is not a known field selector"],
     ["=x", "is not a known field selector"],
     ["metadata.name in (a)", "can't understand"],
-  ])("%j is refused with what is wrong", (text, message) => {
+  ])("rejects %j with the reason", (text, message) => {
     expect(() => fieldSelector(text, pods)).toThrow(message);
     expect(refusal(() => fieldSelector(text, pods))).toBe(400);
   });

@@ -9,11 +9,11 @@ export class Compiled {
   readonly #expressions = new Map<string, Expression>();
 
   pattern(text: string): LinearPattern {
-    return once(this.#patterns, text, compiledPattern);
+    return once(this.#patterns, text, compilePattern);
   }
 
   expression(text: string): Expression {
-    return once(this.#expressions, text, compiledExpression);
+    return once(this.#expressions, text, compileExpression);
   }
 }
 
@@ -27,7 +27,7 @@ function once<T>(known: Map<string, T>, text: string, make: (text: string) => T)
 }
 
 /** A pattern of a schema, in the syntax that the real server reads. Throws SyntaxError for any other. */
-export function compiledPattern(pattern: string): LinearPattern {
+export function compilePattern(pattern: string): LinearPattern {
   return linearPattern(pattern);
 }
 
@@ -36,7 +36,7 @@ const environment = new Environment({ homogeneousAggregateLiterals: false, enabl
   .registerVariable("oldSelf", "dyn");
 
 /** A CEL expression over `self` and `oldSelf`. Throws for one that cannot be run. */
-export function compiledExpression(expression: string): Expression {
+export function compileExpression(expression: string): Expression {
   return checked(environment, expression);
 }
 
@@ -46,7 +46,7 @@ const admissionEnvironment = new Environment({ homogeneousAggregateLiterals: fal
   .registerVariable("request", "dyn");
 
 /** A CEL expression over `object`, `oldObject` and `request`. Throws for one that cannot be run. */
-export function admissionExpression(expression: string): Expression {
+export function compileAdmission(expression: string): Expression {
   return checked(admissionEnvironment, expression);
 }
 

@@ -2,11 +2,11 @@ import type { Schema } from "./schema.ts";
 import { WrongTypeError } from "./wrong-type-error.ts";
 
 /** The string, number or boolean that a field of a built-in kind takes from `value`. Throws `WrongTypeError`. */
-export function decodedScalar(value: unknown, { type, format }: Schema, path: string): unknown {
+export function decodeScalar(value: unknown, { type, format }: Schema, path: string): unknown {
   switch (type) {
     case "string":
       if (typeof value !== "string") throw mismatch(value, "string", path);
-      return decodedString(value, format, path);
+      return decodeString(value, format, path);
     case "integer":
       if (typeof value === "bigint" && format !== "int32") return value;
       if (typeof value !== "number" || !Number.isInteger(value)) throw mismatch(value, format ?? "int64", path);
@@ -23,7 +23,7 @@ export function decodedScalar(value: unknown, { type, format }: Schema, path: st
   }
 }
 
-function decodedString(value: string, format: string | undefined, path: string): string {
+function decodeString(value: string, format: string | undefined, path: string): string {
   switch (format) {
     case "micro-time":
       return utcTime(value, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{6})(Z|[+-]\d\d:\d\d)$/, path);

@@ -1,5 +1,5 @@
 import { type Draft, isRecord } from "../json/json.ts";
-import { decodedScalar } from "./decode-scalar.ts";
+import { decodeScalar } from "./decode-scalar.ts";
 import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
 import { WrongTypeError } from "./wrong-type-error.ts";
 
@@ -41,16 +41,16 @@ function describesFields({ type, properties, additionalProperties }: Schema): bo
  * Reads `value` as Go reads JSON into a struct: unknown fields and nulls are dropped, a wrong type is refused, times are
  * normalised. Changes `value` in place and returns its replacement. A frozen value is stored, and was decoded before.
  */
-export function decoded(value: unknown, schema: Schema, path: string, unknown: string[]): unknown {
+export function decodeValue(value: unknown, schema: Schema, path: string, unknown: string[]): unknown {
   if (typeof value === "object" && value !== null && Object.isFrozen(value)) return value;
   if (value === null && !schema.nullable) return undefined;
   if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties) return value;
-  if (schema.type === "object") return decodedRecord(value, schema, path, unknown);
-  if (schema.type === "array") return decodedList(value, schema, path, unknown);
-  return decodedScalar(value, schema, path);
+  if (schema.type === "object") return decodeRecord(value, schema, path, unknown);
+  if (schema.type === "array") return decodeList(value, schema, path, unknown);
+  return decodeScalar(value, schema, path);
 }
 
-function decodedRecord(value: unknown, schema: Schema, path: string, unknown: string[]): Draft {
+function decodeRecord(value: unknown, schema: Schema, path: string, unknown: string[]): Draft {
   if (!isRecord(value)) throw mismatch(value, "object", path);
 
   const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true;
@@ -62,19 +62,19 @@ function decodedRecord(value: unknown, schema: Schema, path: string, unknown: st
       delete value[key];
       continue;
     }
-    const part = decoded(value[key], known, fieldPath(path, key), unknown);
+    const part = decodeValue(value[key], known, fieldPath(path, key), unknown);
     if (part === undefined) delete value[key];
     else value[key] = part;
   }
   return value;
 }
 
-function decodedList(value: unknown, schema: Schema, path: string, unknown: string[]): unknown[] {
+function decodeList(value: unknown, schema: Schema, path: string, unknown: string[]): unknown[] {
   if (!Array.isArray(value)) throw mismatch(value, "array", path);
   const items = schema.items;
   if (!items) return value;
   return value.map((item, i) => {
-    const part = decoded(item, items, `${path}[${i}]`, unknown);
+    const part = decodeValue(item, items, `${path}[${i}]`, unknown);
     return part === undefined ? emptyValue(items) : part;
   });
 }

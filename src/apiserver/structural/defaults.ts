@@ -1,4 +1,4 @@
-import { type Draft, draftOf, isRecord } from "../json/json.ts";
+import { type Draft, isRecord, toDraft } from "../json/json.ts";
 import { fieldSchema, type Schema } from "./schema.ts";
 
 /**
@@ -15,7 +15,7 @@ export function applyDefaults(value: unknown, schema: Schema): void {
 
   dropNulls(value, schema);
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    if (field.default !== undefined && !Object.hasOwn(value, name)) value[name] = draftOf(field.default);
+    if (field.default !== undefined && !Object.hasOwn(value, name)) value[name] = toDraft(field.default);
     if (Object.hasOwn(value, name)) applyDefaults(value[name], field);
   }
   if (typeof schema.additionalProperties === "object") {

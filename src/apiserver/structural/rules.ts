@@ -1,7 +1,7 @@
 import { duplicateValue, type FieldProblem, forbiddenField, invalidValue, required } from "../api/problem.ts";
 import { isRecord, sameJson } from "../json/json.ts";
 import { celValue } from "./cel-value.ts";
-import { type Compiled, compiledExpression } from "./compiled.ts";
+import { type Compiled, compileExpression } from "./compiled.ts";
 import { fieldPath, fieldSchema, type Schema, type ValidationRule } from "./schema.ts";
 import { undefinedField } from "./undefined-field.ts";
 import { typeName } from "./validate.ts";
@@ -57,7 +57,7 @@ function innerSchemas({ items, additionalProperties, properties }: Schema): read
 export function ruleMistake({ rule, messageExpression }: ValidationRule, schema: Schema): string | undefined {
   for (const expression of [rule, ...(messageExpression === undefined ? [] : [messageExpression])]) {
     try {
-      compiledExpression(expression);
+      compileExpression(expression);
     } catch (error) {
       return `compilation failed: ${(error as Error).message}`;
     }

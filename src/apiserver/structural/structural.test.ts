@@ -24,7 +24,7 @@ const schema: Schema = {
 };
 
 describe("pruning", () => {
-  it("removes what the schema does not know, and says what it was", () => {
+  it("removes fields that are not in the schema, and lists them", () => {
     const value = {
       size: 1,
       odd: 1,
@@ -115,7 +115,7 @@ describe("a CEL rule", () => {
     expect(ruleProblems(new Compiled(), { schema: withRule(rule), value, old }).length === 0).toBe(holds);
   });
 
-  it("reaches into parts, and knows list elements by their keys", () => {
+  it("reaches into parts, and matches list elements by their keys", () => {
     const list: Schema = {
       type: "array",
       "x-kubernetes-list-type": "map",

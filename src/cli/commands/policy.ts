@@ -15,8 +15,8 @@ import {
   currentEntry,
   type Engine,
   type Kinds,
-  kindsFrom,
   readDefinitions,
+  readKinds,
   type SignalReader,
   type TextFile,
 } from "../../resources/index.ts";
@@ -68,7 +68,7 @@ kinds.declared declares.`,
 
 /** The kinds that are defined in files, and those that are declared. */
 async function kindsOf(paths: readonly string[], declared: readonly CustomKind[]) {
-  const definitions: Parameters<typeof kindsFrom>[0][number][] = [];
+  const definitions: Parameters<typeof readKinds>[0][number][] = [];
   const problems: string[] = [];
   for (const path of paths) {
     const readings = (await filesAt(path)).map(readDefinitions);
@@ -78,7 +78,7 @@ async function kindsOf(paths: readonly string[], declared: readonly CustomKind[]
     definitions.push(...found);
     problems.push(...wrong);
   }
-  return { kinds: kindsFrom(definitions, declared, offlineKinds), problems };
+  return { kinds: readKinds(definitions, declared, offlineKinds), problems };
 }
 
 /** Where a kind may come from that is not known without a server. */

@@ -6,9 +6,9 @@ import type { KubeClient } from "../../kube/index.ts";
 import {
   type CodingTask,
   type CodingTaskStatus,
-  cancelRequestOn,
   codingTasks,
   installCrds,
+  readCancelRequest,
 } from "../../resources/index.ts";
 import { draftTask, type TaskDraft } from "../../tasks/index.ts";
 import { systemRandom } from "../../time/index.ts";
@@ -198,7 +198,7 @@ async function told(...args: readonly string[]): Promise<string> {
 
 async function request(name: string): Promise<string | undefined> {
   const task = await desk.client.get(codingTasks, { name, namespace: "kubernaut-system" });
-  const asked = task && cancelRequestOn(task);
+  const asked = task && readCancelRequest(task);
   return asked && `${asked.by}: ${asked.reason}`;
 }
 

@@ -54,7 +54,7 @@ describe("a fenced push", () => {
     expect(await head()).toBe(world.base);
   });
 
-  it("says where the branch went when it is not where it was read", async () => {
+  it("returns the branch's commit when it is not where it was read", async () => {
     await outsider(world.other);
 
     const outcome = await fencedPush(push({ fence: 7n }));
@@ -63,7 +63,7 @@ describe("a fenced push", () => {
     expect(await fenceOnRemote()).toBeUndefined();
   });
 
-  it("says so when the branch was deleted", async () => {
+  it("returns moved when the branch was deleted", async () => {
     await out(world.remote, "update-ref", "-d", "refs/heads/main");
 
     expect(await fencedPush(push())).toEqual({ kind: "moved", sha: undefined });
@@ -131,7 +131,7 @@ describe("a fenced push", () => {
     ["a smaller", 6n],
     ["an equal", 7n],
   ])(
-    "is refused where somebody else left a fence and it has %s one, even if the branch is where it was read",
+    "is rejected where another holder left a fence and it has %s one, even if the branch is where it was read",
     async (_how, fence) => {
       await fencedPush(push({ fence: 7n, commit: world.base }));
 
@@ -236,19 +236,19 @@ describe("two holders", () => {
 });
 
 describe("a remote that takes branches alone", () => {
-  const refusing = "while read -r old new ref; do case $ref in refs/heads/*) ;; *) exit 1 ;; esac; done";
-  let told: number;
-  const withoutFence = () => told++;
+  const rethrowFor = "while read -r old new ref; do case $ref in refs/heads/*) ;; *) exit 1 ;; esac; done";
+  let fallbacks: number;
+  const withoutFence = () => fallbacks++;
 
   beforeEach(async () => {
-    told = 0;
-    await installHook(world.remote, "pre-receive", refusing);
+    fallbacks = 0;
+    await installHook(world.remote, "pre-receive", rethrowFor);
   });
 
-  it("gets the branch without the fence from those who allow that, and they are told", async () => {
+  it("gets the branch without the fence from callers that allow it, and calls them back", async () => {
     expect(await fencedPush(push({ withoutFence }))).toEqual({ kind: "pushed" });
     expect(await head()).toBe(world.one);
-    expect(told).toBe(1);
+    expect(fallbacks).toBe(1);
   });
 
   it("gets nothing from others", async () => {
@@ -256,11 +256,11 @@ describe("a remote that takes branches alone", () => {
     expect(await head()).toBe(world.base);
   });
 
-  it("keeps its branch where somebody moved it after it was read", async () => {
+  it("keeps its branch where another writer moved it after it was read", async () => {
     const late = meddling(5, () => outsider(world.other));
 
     expect(await fencedPush(push({ git: late, withoutFence }))).toEqual({ kind: "moved", sha: world.other });
-    expect(told).toBe(0);
+    expect(fallbacks).toBe(0);
   });
 
   it("has the branch, though its reply was lost", async () => {
@@ -272,13 +272,13 @@ describe("a remote that takes branches alone", () => {
 
     expect(await fencedPush(push({ git: losing, withoutFence }))).toEqual({ kind: "pushed" });
     expect(pushes).toBe(2);
-    expect(told).toBe(1);
+    expect(fallbacks).toBe(1);
   });
 
   it("and had a larger fence before does not take the branch either", async () => {
     await rm(join(world.remote, "hooks"), { recursive: true });
     await fencedPush(successor({ fence: 8n }));
-    await installHook(world.remote, "pre-receive", refusing);
+    await installHook(world.remote, "pre-receive", rethrowFor);
 
     expect(await fencedPush(push({ withoutFence }))).toEqual({ kind: "stale", fence: 8n });
   });
@@ -288,7 +288,7 @@ describe("a remote that takes branches alone", () => {
     await installHook(world.remote, "pre-receive", "echo branch is protected >&2\nexit 1");
 
     await expect(fencedPush(push({ withoutFence }))).rejects.toMatchObject({ message: /branch is protected/ });
-    expect(told).toBe(0);
+    expect(fallbacks).toBe(0);
   });
 
   it("because it hides refs is one, too", async () => {
@@ -296,7 +296,7 @@ describe("a remote that takes branches alone", () => {
     await out(world.remote, "config", "receive.hideRefs", "refs/interlock");
 
     expect(await fencedPush(push({ withoutFence }))).toEqual({ kind: "pushed" });
-    expect(told).toBe(1);
+    expect(fallbacks).toBe(1);
   });
 });
 
@@ -331,7 +331,7 @@ describe("a fenced push that cannot be made", () => {
     await expect(outcome).rejects.toMatchObject({ name: "CoordinationError", code: "unavailable" });
   });
 
-  it("is an outage when the remote refuses for reasons of its own, and says what it said", async () => {
+  it("is an outage when the remote rejects for other reasons, with its message", async () => {
     await installHook(world.remote, "pre-receive", "echo branch is protected >&2\nexit 1");
 
     await expect(fencedPush(push())).rejects.toMatchObject({

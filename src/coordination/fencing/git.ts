@@ -42,7 +42,7 @@ const maxTries = 3;
  */
 export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
   const run = await checked(push);
-  let said = "";
+  let lastError = "";
   let isAlone = false;
   for (let tries = 0; ; tries++) {
     const seen = await observe(push, run);
@@ -50,7 +50,7 @@ export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
     const outcome = isAlone && seen.branch === push.commit ? pushed : decide(push, seen);
     if (outcome?.kind === "pushed" && isAlone) push.withoutFence?.();
     if (outcome) return outcome;
-    if (tries === maxTries) throw failure("push", said);
+    if (tries === maxTries) throw failure("push", lastError);
 
     // Git's error text is for display. The refs of the remote decide who won.
     const result: GitResult = isAlone ? await performAlone(push, run) : await perform(push, run, seen);
@@ -58,9 +58,9 @@ export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
       if (isAlone) push.withoutFence?.();
       return pushed;
     }
-    said = result.stderr;
+    lastError = result.stderr;
     // Whether it was the fence or the branch that is against the remote's rules shows when the branch goes alone.
-    isAlone ||= push.withoutFence !== undefined && isAgainstRules.test(said);
+    isAlone ||= push.withoutFence !== undefined && isAgainstRules.test(lastError);
   }
 }
 

@@ -27,7 +27,7 @@ describe("a fenced update", () => {
     expect(await client.get(notes, ref)).toEqual(before);
   });
 
-  it("compares fences as numbers, beyond what a float can hold", async () => {
+  it("compares fences as numbers, beyond the precision of a float", async () => {
     const { client } = await world({ fence: "9007199254740993" });
 
     expect(await fencedUpdate(client, notes, ref, held(9007199254740992n), by("a"))).toMatchObject({ kind: "stale" });
@@ -59,7 +59,7 @@ describe("a fenced update", () => {
     expect(outcome).toEqual({ kind: "unchanged", object: before });
   });
 
-  it("says so when the object is not there", async () => {
+  it("returns missing when the object does not exist", async () => {
     const { client } = await world();
 
     const outcome = await fencedUpdate(client, notes, { namespace: "ns", name: "nobody" }, held(7n), by("a"));
@@ -67,7 +67,7 @@ describe("a fenced update", () => {
     expect(outcome).toEqual({ kind: "not-found" });
   });
 
-  it("decides again on what somebody else wrote in between", async () => {
+  it("decides again on a write of another client in between", async () => {
     const { client } = await world({ writer: "0" });
     const meddled = meddling(client, "update", 1, () => client.patch(notes, ref, { merge: { data: { writer: "1" } } }));
 
@@ -90,7 +90,7 @@ describe("a fenced update", () => {
     expect(writes).toBe(10);
   });
 
-  it("writes exactly the object it read, whatever the change did to its identity", async () => {
+  it("writes exactly the object it read, even if the change modifies its identity", async () => {
     const { client } = await world();
 
     const outcome = await fencedUpdate(client, notes, ref, held(7n), () => ({
@@ -122,7 +122,7 @@ describe("a fenced update", () => {
 
   // The paused holder checked its lease just before the pause, so the lease still counts as held.
   it.each([{}, { subresource: "status" } as const])(
-    "of a paused holder never overwrites its successor's, whatever the interleaving (%j)",
+    "of a paused holder never overwrites its successor's, in any interleaving (%j)",
     async (call) => {
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -179,7 +179,7 @@ describe("a fenced create", () => {
     expect(again.kind === "already-exists" && fenceOf(again.object)).toBe(7n);
   });
 
-  it("is told that it is stale when a later holder made the object", async () => {
+  it("returns stale when a later holder created the object", async () => {
     const { client } = await world({ fence: "8" });
 
     expect(await fencedCreate(client, notes, note("note"), held(7n))).toEqual({ kind: "stale", fence: 8n });
@@ -223,7 +223,7 @@ describe("a fenced delete", () => {
     expect(await client.get(notes, ref)).toBeDefined();
   });
 
-  it("does not delete what a later holder created under the same name during a pause", async () => {
+  it("does not delete an object that a later holder created under the same name during a pause", async () => {
     const { client } = await world({ fence: "7" });
     const paused = meddling(client, "delete", 1, async () => {
       await client.delete(notes, ref);
@@ -234,7 +234,7 @@ describe("a fenced delete", () => {
     expect(await fenceInStore(client)).toBe(8n);
   });
 
-  it("deletes the latest version when somebody else changed the object in between", async () => {
+  it("deletes the latest version when another client changed the object in between", async () => {
     const { client } = await world();
     const meddled = meddling(client, "delete", 1, () => client.patch(notes, ref, { merge: { data: { writer: "x" } } }));
 

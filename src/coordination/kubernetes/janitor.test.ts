@@ -14,7 +14,7 @@ const namespace = "locks";
 const minute = 60_000;
 
 describe("the janitor", () => {
-  it("removes idle Leases every few minutes, and says so in the log and in a metric", async () => {
+  it("removes idle Leases every few minutes, and reports it in the log and in a metric", async () => {
     const { clock, locks, client, metrics, log } = world();
     await (await locks.acquire(keyOf("target", "a"))).release();
 

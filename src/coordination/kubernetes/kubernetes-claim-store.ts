@@ -3,12 +3,11 @@ import type { Clock } from "../../time/index.ts";
 import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../claim-store.ts";
 import { CoordinationError } from "../errors.ts";
 import { type Key, nameOf } from "../key.ts";
-import { promisedSince, type Renewal } from "../tenure.ts";
+import { promiseFrom, type Renewal } from "../tenure.ts";
 import * as rules from "./claim-rules.ts";
-import { describeHolder, marginMs } from "./lease-rules.ts";
-import { refusing } from "./refusal.ts";
+import { describeHolder, marginMs, sameHolding } from "./lease-rules.ts";
+import { rethrowFor } from "./refusal.ts";
 import { removeLease } from "./remove-lease.ts";
-import { Sightings } from "./sightings.ts";
 
 export interface KubernetesClaimStoreOptions {
   readonly client: KubeClient;
@@ -68,7 +67,7 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
         const outcome = await client.update(leases, rules.renewed(mine, client.serverNowMs()));
         if (outcome.kind === "updated") {
           mine = outcome.object;
-          return { kind: "ok", ...promisedSince(renewedAt, bid.leaseMs, marginMs) };
+          return { kind: "ok", ...promiseFrom(renewedAt, bid.leaseMs, marginMs) };
         }
         const found = await reread();
         if (!found || !rules.isClaimOf(found, bid)) return { kind: "lost", holder: found && describeHolder(found) };
@@ -96,15 +95,15 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
 
     return {
       fence: fenceOf(written),
-      ...promisedSince(sentAt, bid.leaseMs, marginMs),
+      ...promiseFrom(sentAt, bid.leaseMs, marginMs),
       renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
-      settle: (ending) => settle(ending).catch(refusing(bid.key)),
+      settle: (ending) => settle(ending).catch(rethrowFor(bid.key)),
     };
   }
 
   return {
     guarantee: "consensus",
-    claim: (bid) => claim(bid).catch(refusing(bid.key)),
+    claim: (bid) => claim(bid).catch(rethrowFor(bid.key)),
     close: async () => {},
   };
 }
@@ -121,4 +120,34 @@ function fenceOf({ metadata }: KubeLease): bigint {
 
 function tooBusy(key: Key): CoordinationError {
   return new CoordinationError("unavailable", `${key}: it changes faster than it can be read`);
+}
+
+/** Leases beyond this are seen as if for the first time, which only makes a takeover later. */
+const maxRemembered = 10_000;
+
+/** Since when, on our own clock, the holder of each Lease has shown no sign of life. */
+class Sightings {
+  readonly #clock: Clock;
+  readonly #seen = new Map<string, { readonly lease: KubeLease; readonly since: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Looks at `lease`, which was read just now. */
+  since(lease: KubeLease): number {
+    const { name = "" } = lease.metadata;
+    const last = this.#seen.get(name);
+    if (last && sameHolding(last.lease, lease)) return last.since;
+
+    const since = this.#clock.now();
+    this.#seen.delete(name);
+    this.#seen.set(name, { lease, since });
+    if (this.#seen.size > maxRemembered) this.#seen.delete(this.#seen.keys().next().value as string);
+    return since;
+  }
+
+  forget(lease: KubeLease): void {
+    this.#seen.delete(lease.metadata.name ?? "");
+  }
 }

@@ -17,7 +17,7 @@ const key = keyOf("review", "gitlab.example.com", 42);
 const ref = { namespace, name: `claim-${nameOf(key)}` };
 
 describe("a claim in Kubernetes", () => {
-  it("is a Lease that says in clear what it is about, who works on it and how it stands", async () => {
+  it("is a Lease with its key, holder and state in clear text", async () => {
     const { claims, client } = setUp();
     const claim = await fresh(claims, key, { leaseMs: 1_500, payloadHash: "sha256-aa" });
 
@@ -74,7 +74,7 @@ describe("a claim in Kubernetes", () => {
     expect(times.size).toBe(5);
   });
 
-  it("survives that somebody else edits its Lease", async () => {
+  it("survives edits of its Lease by other clients", async () => {
     const { claims, client, clock } = setUp();
     const claim = await fresh(claims, key, { leaseMs: 1_000 });
     await client.patch(leases, ref, { merge: { metadata: { annotations: { "example.com/note": "hello" } } } });

@@ -1,9 +1,9 @@
 import type { KubeClient } from "../../kube/index.ts";
-import { type ClaimDeskOptions, claimsOver } from "../claim-desk.ts";
+import { type ClaimClientOptions, claimsOver } from "../claim-client.ts";
 import type { Claims } from "../claims.ts";
 import { kubernetesClaimStore } from "./kubernetes-claim-store.ts";
 
-export interface KubernetesClaimsOptions extends ClaimDeskOptions {
+export interface KubernetesClaimsOptions extends ClaimClientOptions {
   readonly client: KubeClient;
   readonly namespace: string;
 }

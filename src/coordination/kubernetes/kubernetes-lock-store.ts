@@ -11,10 +11,10 @@ import { CoordinationError } from "../errors.ts";
 import { nameOf } from "../key.ts";
 import type { Bid, Grant, LockStore } from "../lock-store.ts";
 import type { Guarantee, ReleaseOutcome } from "../locks.ts";
-import { type Promised, promisedSince, type Renewal } from "../tenure.ts";
+import { type Promised, promiseFrom, type Renewal } from "../tenure.ts";
 import * as rules from "./lease-rules.ts";
 import { LeaseWatch } from "./lease-watch.ts";
-import { refusal } from "./refusal.ts";
+import { toCoordinationError } from "./refusal.ts";
 
 export interface KubernetesLockStoreOptions {
   readonly client: KubeClient;
@@ -32,7 +32,7 @@ const longestSilenceMs = 10_000;
 const triesPerTtl = 6;
 const shortestTryMs = 1_000;
 /** How often an unclear response is retried before the call rejects with `unavailable`. */
-const patience = 3;
+const maxTries = 3;
 /** Abandoned bids that are remembered. Further ones are left to expiry. */
 const maxAbandoned = 1_000;
 
@@ -119,8 +119,8 @@ export class KubernetesLockStore implements LockStore {
         await this.#step(open);
         failures = 0;
       } catch (error) {
-        const problem = refusal(bid.key, error);
-        if (problem.code === "forbidden" || ++failures >= patience) this.#answer(open, () => bid.failed(problem));
+        const problem = toCoordinationError(bid.key, error);
+        if (problem.code === "forbidden" || ++failures >= maxTries) this.#answer(open, () => bid.failed(problem));
         else await sleep(this.#in.clock, 50 + 150 * this.#in.random.fraction());
       }
     }
@@ -186,7 +186,7 @@ export class KubernetesLockStore implements LockStore {
     open.leftTraces = false;
     const fence = BigInt(outcome.object.metadata.resourceVersion as string);
     this.#answer(open, () =>
-      bid.granted({ fence, fences: 1, ...promisedSince(sentAt, rules.periodOf(outcome.object), rules.marginMs) }),
+      bid.granted({ fence, fences: 1, ...promiseFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs) }),
     );
   }
 
@@ -214,11 +214,11 @@ export class KubernetesLockStore implements LockStore {
     if (!woken && until > clock.now()) open.mustRead = true;
   }
 
-  #answer(open: OpenBid, tell: () => void) {
+  #answer(open: OpenBid, respond: () => void) {
     if (open.over) return;
     open.over = true;
     this.#forget(open);
-    tell();
+    respond();
   }
 
   #forget(open: OpenBid) {
@@ -240,7 +240,7 @@ export class KubernetesLockStore implements LockStore {
         const outcome = await this.#within(open.bid, (call) => client.update(leases, without, call));
         if (outcome.kind === "updated") this.#watch.saw(outcome.object);
       } catch (error) {
-        if (refusal(open.bid.key, error).code === "forbidden") break;
+        if (toCoordinationError(open.bid.key, error).code === "forbidden") break;
         await sleep(clock, 50 + 150 * random.fraction());
       }
     }
@@ -251,20 +251,20 @@ export class KubernetesLockStore implements LockStore {
   async #rewrite<T>(
     bid: Bid,
     change: (lease: KubeLease) => KubeLease,
-    tell: { written(lease: KubeLease, promised: Promised): T; notOurs(lease: KubeLease | undefined): T },
+    respond: { written(lease: KubeLease, promised: Promised): T; notOurs(lease: KubeLease | undefined): T },
   ): Promise<T> {
     const { client, clock } = this.#in;
     let lease = this.#held.get(bid);
     for (;;) {
       lease ??= await this.#find(bid);
-      if (!lease || rules.holderOf(lease) !== bid.holder) return tell.notOurs(lease);
+      if (!lease || rules.holderOf(lease) !== bid.holder) return respond.notOurs(lease);
       const sentAt = clock.now();
       const next = change(lease);
       const outcome = await this.#within(bid, (call) => client.update(leases, next, call));
       if (outcome.kind === "updated") {
         this.#watch.saw(outcome.object);
         if (this.#held.has(bid)) this.#held.set(bid, outcome.object);
-        return tell.written(outcome.object, promisedSince(sentAt, rules.periodOf(outcome.object), rules.marginMs));
+        return respond.written(outcome.object, promiseFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }
       lease = undefined;
     }

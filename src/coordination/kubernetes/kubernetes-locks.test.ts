@@ -60,7 +60,7 @@ describe("a lock in Kubernetes", () => {
     expect((await stored())?.spec?.leaseTransitions).toBe(2);
   });
 
-  it("is made anew when somebody tidied up the free Lease", async () => {
+  it("is created again when the free Lease was removed", async () => {
     const { open, admin, at } = world();
     const locks = open("a");
     const first = await locks.acquire(key);
@@ -72,7 +72,7 @@ describe("a lock in Kubernetes", () => {
     expect(second.fence).toBeGreaterThan(first.fence);
   });
 
-  it("is not lost because somebody else edited its Lease", async () => {
+  it("is not lost when another client edits its Lease", async () => {
     const { open, admin, at, clock } = world();
     const lease = await open("a").acquire(key, { ttlMs: 6_000 });
 
@@ -142,7 +142,7 @@ describe("a lock in Kubernetes", () => {
     expect(isDead).toBe(false);
   });
 
-  it("is not refused on the word of a watch that says nothing any more", async () => {
+  it("is not rejected because of a watch that is silent", async () => {
     const { open, cluster, clock, random } = world();
     const held = await open("a").acquire(key);
     const deaf: KubeClient = {

@@ -31,7 +31,7 @@ watermarksContract("kubernetes", async () => {
 });
 
 describe("watermarks in Kubernetes", () => {
-  it("are ConfigMaps that say in clear what they are about", async () => {
+  it("are ConfigMaps with their key in clear text", async () => {
     const { client, store } = setUp();
 
     await openWatermark(store, key, { ...options, fence: 7n });
@@ -52,7 +52,7 @@ describe("watermarks in Kubernetes", () => {
     await expect(openWatermark(store, key, options)).rejects.toMatchObject({ code: "collision" });
   });
 
-  it("are an error, not a new beginning, when somebody emptied the object", async () => {
+  it("are an error, not a new beginning, when the object was emptied", async () => {
     const { client, store } = setUp();
     await openWatermark(store, key, options);
     await client.patch(configMaps, ref, { merge: { data: null } });

@@ -2,7 +2,7 @@ import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { type Key, nameOf } from "../key.ts";
 import type { WatermarkEntry, WatermarkRecord, WatermarkStore, WriteOutcome } from "../watermarks.ts";
-import { refusing } from "./refusal.ts";
+import { rethrowFor } from "./refusal.ts";
 
 export interface KubernetesWatermarksOptions {
   readonly client: KubeClient;
@@ -31,7 +31,9 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
   const refTo = (key: Key) => ({ namespace, name: `watermark-${nameOf(key)}` });
 
   async function find(key: Key): Promise<ConfigMap | undefined> {
-    return (await findIn(namespace, key)) ?? (formerNamespace === namespace ? undefined : await carriedOver(key));
+    return (
+      (await findIn(namespace, key)) ?? (formerNamespace === namespace ? undefined : await copyFromFormerNamespace(key))
+    );
   }
 
   async function findIn(place: string, key: Key): Promise<ConfigMap | undefined> {
@@ -45,7 +47,7 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
    * The watermark of the former namespace, copied to this one. The create decides between replicas. The old object stays as it
    * is: an older replica may still move it, which only means that this one lags behind and sees items again.
    */
-  async function carriedOver(key: Key): Promise<ConfigMap | undefined> {
+  async function copyFromFormerNamespace(key: Key): Promise<ConfigMap | undefined> {
     const former = await findIn(formerNamespace, key);
     if (!former) return undefined;
     const metadata = { ...refTo(key), labels, annotations: { [keyAnnotation]: key } };
@@ -76,8 +78,8 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
 
   return {
     guarantee: "consensus",
-    read: (key) => read(key).catch(refusing(key)),
-    write: (key, next, expected) => write(key, next, expected).catch(refusing(key)),
+    read: (key) => read(key).catch(rethrowFor(key)),
+    write: (key, next, expected) => write(key, next, expected).catch(rethrowFor(key)),
   };
 }
 

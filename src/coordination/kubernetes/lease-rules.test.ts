@@ -32,7 +32,7 @@ describe("the next move of a claimant", () => {
       seenAt,
       { do: "take" },
     ],
-    ["joins behind others who wait for a free one", lease({ holder: "", waiters: "b" }), {}, seenAt, { do: "join" }],
+    ["joins behind other waiters of a free one", lease({ holder: "", waiters: "b" }), {}, seenAt, { do: "join" }],
     ["steps in when they do not come", lease({ holder: "", waiters: "b" }), {}, seenAt + 500, { do: "take" }],
     [
       "gives up on one that others wait for, if it does not wait",
@@ -41,8 +41,8 @@ describe("the next move of a claimant", () => {
       seenAt,
       { do: "give-up", because: "busy" },
     ],
-    ["confirms what it was handed", lease({ holder: "me" }), {}, seenAt, { do: "confirm" }],
-    ["confirms what it was handed however late", lease({ holder: "me" }), {}, expiresAt + 1e6, { do: "confirm" }],
+    ["confirms a handed over lock", lease({ holder: "me" }), {}, seenAt, { do: "confirm" }],
+    ["confirms a handed over lock however late", lease({ holder: "me" }), {}, expiresAt + 1e6, { do: "confirm" }],
     ["joins the line of one that is held", lease(), {}, seenAt, { do: "join" }],
     ["joins behind others", lease({ waiters: "b,c" }), {}, seenAt, { do: "join" }],
     [
@@ -158,7 +158,7 @@ describe("a Lease that is taken", () => {
     expect(sameHolding(first, renewed)).toBe(false);
   });
 
-  it("drops those who were ahead in line and did not come", () => {
+  it("drops waiters that were ahead and did not confirm", () => {
     const before = lease({ waiters: "b,c,me,d" });
 
     const after = taken(before, me(), wallMs);
@@ -177,14 +177,14 @@ describe("a Lease that is created", () => {
 });
 
 describe("a Lease that is handed over", () => {
-  it("goes to the first in line, who has five seconds to answer", () => {
+  it("goes to the first waiter, which has five seconds to confirm", () => {
     const after = handedOver(lease({ waiters: "b,c", transitions: 7 }), wallMs);
 
     expect(after.spec).toMatchObject({ holderIdentity: "b", leaseDurationSeconds: 5, leaseTransitions: 8 });
     expect([isWaiting(after, "b"), isWaiting(after, "c")]).toEqual([false, true]);
   });
 
-  it("is free when nobody waits, and keeps nothing of its holder", () => {
+  it("is free without waiters, and keeps nothing of its holder", () => {
     const after = handedOver(taken(lease(), me(), wallMs), wallMs);
 
     expect(after.spec).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });

@@ -57,7 +57,7 @@ describe("the sweep of Leases", () => {
     lease.assertHeld();
   });
 
-  it("removes what a crashed holder and crashed waiters left", async () => {
+  it("removes the Leases of crashed holders and waiters", async () => {
     const { locks, sweep, clock, at, client } = world();
     await client.create(leases, {
       metadata: {

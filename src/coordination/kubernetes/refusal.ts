@@ -3,7 +3,7 @@ import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
 
 /** What the API server rejected with as our error: a refusal that will not change by itself, or no answer. */
-export function refusal(key: Key, cause: unknown): CoordinationError {
+export function toCoordinationError(key: Key, cause: unknown): CoordinationError {
   if (!(cause instanceof KubeError)) throw cause;
   if (cause.code === "forbidden" || cause.code === "invalid") {
     // The server's own words name the verb that is missing.
@@ -13,8 +13,8 @@ export function refusal(key: Key, cause: unknown): CoordinationError {
 }
 
 /** The same, for the end of a call. */
-export function refusing(key: Key): (cause: unknown) => never {
+export function rethrowFor(key: Key): (cause: unknown) => never {
   return (cause) => {
-    throw refusal(key, cause);
+    throw toCoordinationError(key, cause);
   };
 }

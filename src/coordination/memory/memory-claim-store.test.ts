@@ -8,7 +8,7 @@ import { keyOf } from "../key.ts";
 import { MemoryClaimStore } from "./memory-claim-store.ts";
 
 describe("a full memory store", () => {
-  it("makes room with what has expired, and tells nobody: it was due", async () => {
+  it("evicts expired claims first, without an event", async () => {
     const { store, clock, evictions } = setUp({ maxEntries: 2 });
     await done(store, "a", { ttlMs: 1_000 });
     await done(store, "b", { ttlMs: 60_000 });
@@ -20,7 +20,7 @@ describe("a full memory store", () => {
     expect(evictions).toEqual([]);
   });
 
-  it("then forgets what was done first, and says so: it may be done again", async () => {
+  it("then evicts the oldest finished claim, with an event", async () => {
     const { store, clock, evictions } = setUp({ maxEntries: 2 });
     await done(store, "a");
     await clock.advance(300);
@@ -32,7 +32,7 @@ describe("a full memory store", () => {
     expect(await states(store, "b", "c")).toEqual(["done", "in-flight"]);
   });
 
-  it("forgets one, not half of what it knows", async () => {
+  it("evicts one claim, not half of them", async () => {
     const { store } = setUp({ maxEntries: 10 });
     for (let i = 0; i < 10; i++) await done(store, `${i}`);
 
@@ -41,7 +41,7 @@ describe("a full memory store", () => {
     expect(store.size).toBe(10);
   });
 
-  it("keeps what is asked about in favour of what is not", async () => {
+  it("keeps claims that are read rather than others", async () => {
     const { store } = setUp({ maxEntries: 2 });
     await done(store, "hot");
     await done(store, "cold");
@@ -52,7 +52,7 @@ describe("a full memory store", () => {
     expect(await states(store, "hot", "new")).toEqual(["done", "in-flight"]);
   });
 
-  it("keeps what is done anew in favour of what is not", async () => {
+  it("keeps claims that are repeated rather than others", async () => {
     const { store, clock } = setUp({ maxEntries: 2 });
     await done(store, "again", { ttlMs: 1_000 });
     await done(store, "once");
@@ -83,7 +83,7 @@ describe("a full memory store", () => {
     expect((await claim(store, "b")).state).toBe("new");
   });
 
-  it("holds 10,000 claims unless told otherwise", async () => {
+  it("holds 10,000 claims by default", async () => {
     const clock = new ManualClock();
     const store = new MemoryClaimStore({ clock });
     for (let i = 0; i < 10_001; i++) await done(store, `${i}`);
@@ -93,7 +93,7 @@ describe("a full memory store", () => {
 });
 
 describe("a memory store", () => {
-  it("removes what has expired without being asked", async () => {
+  it("removes expired claims without a call", async () => {
     const { store, clock } = setUp({ maxEntries: 10 });
     await claim(store, "a");
     await done(store, "b", { ttlMs: 5_000 });
@@ -135,11 +135,11 @@ describe("a memory store", () => {
   });
 
   it.each<RoomBug>([
-    "evicts what is in flight",
+    "evicts claims in flight",
     "evicts half at once",
     "evicts the newest first",
-    "leaves what is asked about in its old place",
-    "evicts before it looks what has expired",
+    "does not move claims that are read",
+    "evicts before it removes expired claims",
     "evicts without a word",
     "grows without bound",
   ])("would be found out if it %s", async (bug) => {
@@ -183,30 +183,30 @@ function property(make: (options: StoreOptions) => ClaimStore) {
     fc.array(step, { minLength: 20, maxLength: 60 }),
     fc.integer({ min: 1, max: 4 }),
     async (steps, size) => {
-      const actual = await story(make, steps, size);
-      expect(actual).toEqual(await story((options) => naiveBoundedClaims(options), steps, size));
+      const actual = await collectResults(make, steps, size);
+      expect(actual).toEqual(await collectResults((options) => naiveBoundedClaims(options), steps, size));
     },
   );
 }
 
 /** All results, in order. */
-async function story(make: (options: StoreOptions) => ClaimStore, steps: readonly Step[], maxEntries: number) {
+async function collectResults(make: (options: StoreOptions) => ClaimStore, steps: readonly Step[], maxEntries: number) {
   const clock = new ManualClock();
-  const told: unknown[] = [];
-  const store = make({ clock, maxEntries, events: { evicted: (eviction) => void told.push(eviction) } });
+  const results: unknown[] = [];
+  const store = make({ clock, maxEntries, events: { evicted: (eviction) => void results.push(eviction) } });
   const grants: ClaimGrant[] = [];
   for (const [i, step] of steps.entries()) {
     if (step.do === "pass") await clock.advance(step.ms);
-    if (step.do === "settle") told.push(await grants.at(-1 - step.which)?.settle(step.ending));
-    if (step.do === "renew") told.push((await grants.at(-1 - step.which)?.renew())?.kind);
+    if (step.do === "settle") results.push(await grants.at(-1 - step.which)?.settle(step.ending));
+    if (step.do === "renew") results.push((await grants.at(-1 - step.which)?.renew())?.kind);
     if (step.do !== "claim") continue;
     const bid = { key: keyOf("k", step.key), holder: `${i}`, who: "", leaseMs: 1_000, payloadHash: undefined };
     const standing = await store.claim(bid).catch((error) => ({ state: error.code as "full" }));
-    told.push(standing.state);
+    results.push(standing.state);
     if (standing.state === "new") grants.push(standing.grant);
   }
   await store.close();
-  return told;
+  return results;
 }
 
 function setUp({ maxEntries }: { maxEntries: number }) {

@@ -1,8 +1,8 @@
-import { type ClaimDeskOptions, claimsOver } from "../claim-desk.ts";
+import { type ClaimClientOptions, claimsOver } from "../claim-client.ts";
 import type { Claims } from "../claims.ts";
 import { MemoryClaimStore } from "./memory-claim-store.ts";
 
-export interface MemoryClaimsOptions extends ClaimDeskOptions {
+export interface MemoryClaimsOptions extends ClaimClientOptions {
   /** Default 10,000. */
   readonly maxEntries?: number;
 }

@@ -10,7 +10,7 @@ watermarksContract("memory", async () => {
 });
 
 describe("watermarks in memory", () => {
-  it("say that a restart forgets them", async () => {
+  it("report that a restart loses them", async () => {
     const options = { from: "now", overlapMs: 0 } as const;
     const key = keyOf("notes");
     await openWatermark(memoryWatermarks(), key, { ...options, serverDate: new Date("2025-02-19T12:00:00Z") });

@@ -1,16 +1,15 @@
 import type { Metrics } from "../../telemetry/index.ts";
 import type { Claim, ClaimEvents, Effect } from "../claims.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
-import { fewLines } from "./few-lines.ts";
-import type { Observer, Stage } from "./observer.ts";
-import { seriesOf } from "./series-of.ts";
+import { lineLimiter } from "./line-limiter.ts";
+import { type Observer, type Stage, seriesByName } from "./observer.ts";
 
 /** Counts and logs what happens to the claims of a stage: `redisClaims({ …, events: observeClaims(observer) })`. */
 export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEvents {
   const count = claimMetrics(stage, metrics);
-  const renewalLines = fewLines(clock);
-  const refusalLines = fewLines(clock);
-  const evictionLines = fewLines(clock);
+  const renewalLines = lineLimiter(clock);
+  const refusalLines = lineLimiter(clock);
+  const evictionLines = lineLimiter(clock);
   let evictedSinceLine = 0;
 
   return {
@@ -109,11 +108,11 @@ function claimMetrics(stage: Stage, metrics: Metrics) {
     labels: { how: endings, outcome: settlementOutcomes },
   });
   return {
-    claims: seriesOf(claimOutcomes, (outcome) => claims.with({ outcome })),
-    work: seriesOf(effects, (effect) => work.with({ effect })),
-    refusals: seriesOf(refusalReasons, (reason) => refusals.with({ reason })),
-    settlements: seriesOf(endings, (how) =>
-      seriesOf(settlementOutcomes, (outcome) => settlements.with({ how, outcome })),
+    claims: seriesByName(claimOutcomes, (outcome) => claims.with({ outcome })),
+    work: seriesByName(effects, (effect) => work.with({ effect })),
+    refusals: seriesByName(refusalReasons, (reason) => refusals.with({ reason })),
+    settlements: seriesByName(endings, (how) =>
+      seriesByName(settlementOutcomes, (outcome) => settlements.with({ how, outcome })),
     ),
     lateCompletes: metrics.counter({
       name: `${stage}_claim_late_completes_total`,

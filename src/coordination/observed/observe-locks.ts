@@ -1,15 +1,14 @@
 import type { Metrics } from "../../telemetry/index.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
 import type { LockEvents } from "../locks.ts";
-import { fewLines } from "./few-lines.ts";
-import type { Observer, Stage } from "./observer.ts";
-import { seriesOf } from "./series-of.ts";
+import { lineLimiter } from "./line-limiter.ts";
+import { type Observer, type Stage, seriesByName } from "./observer.ts";
 
 /** Counts and logs what happens to the locks of a stage: `redisLocks({ …, events: observeLocks(observer) })`. */
 export function observeLocks({ stage, metrics, log, clock }: Observer): LockEvents {
   const count = lockMetrics(stage, metrics);
-  const contendedLines = fewLines(clock);
-  const renewalLines = fewLines(clock);
+  const contendedLines = lineLimiter(clock);
+  const renewalLines = lineLimiter(clock);
 
   return {
     attempted() {
@@ -42,11 +41,11 @@ export function observeLocks({ stage, metrics, log, clock }: Observer): LockEven
       count.losses.inc();
       log.warn("lease lost", { key, holder, fence, cause });
     },
-    released({ key, holder, fence }, told, heldMs) {
-      const outcome = told.released ? "released" : told.reason;
+    released({ key, holder, fence }, result, heldMs) {
+      const outcome = result.released ? "released" : result.reason;
       count.releases[outcome].inc();
       count.held.observe(heldMs / 1_000);
-      if (told.released) log.debug("lock released", { key, holder, fence, outcome, heldMs });
+      if (result.released) log.debug("lock released", { key, holder, fence, outcome, heldMs });
       else log.warn("lock released", { key, holder, fence, outcome, heldMs });
     },
   };
@@ -95,8 +94,8 @@ function lockMetrics(stage: Stage, metrics: Metrics) {
     labels: { outcome: releaseOutcomes },
   });
   return {
-    failures: seriesOf(lockFailures, (reason) => failures.with({ reason })),
-    releases: seriesOf(releaseOutcomes, (outcome) => releases.with({ outcome })),
+    failures: seriesByName(lockFailures, (reason) => failures.with({ reason })),
+    releases: seriesByName(releaseOutcomes, (outcome) => releases.with({ outcome })),
     attempts: metrics.counter({
       name: `${stage}_lock_acquisition_attempts_total`,
       help: "Attempts to acquire a lock.",

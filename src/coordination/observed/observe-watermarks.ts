@@ -2,8 +2,7 @@ import type { Metrics } from "../../telemetry/index.ts";
 import { lag } from "../cursor.ts";
 import { CoordinationError } from "../errors.ts";
 import type { AdvanceOutcome, Watermark } from "../watermarks.ts";
-import type { Observer, Stage } from "./observer.ts";
-import { seriesOf } from "./series-of.ts";
+import { type Observer, type Stage, seriesByName } from "./observer.ts";
 
 /** A watermark that is watched until it is disposed of: from then on this process polls the stream no more. */
 export interface ObservedWatermark extends Watermark, Disposable {}
@@ -77,5 +76,5 @@ function watermarkMetrics(stage: Stage, metrics: Metrics, largestLagMs: () => nu
     help: "Writes of a watermark: written, rejected as stale because another process polls now, or failed.",
     labels: { outcome: writeOutcomes },
   });
-  return seriesOf(writeOutcomes, (outcome) => writes.with({ outcome }));
+  return seriesByName(writeOutcomes, (outcome) => writes.with({ outcome }));
 }

@@ -72,7 +72,7 @@ describe("lock metrics", () => {
     });
   });
 
-  it("count as aborted who stopped waiting, or was stopped by the shutdown", async () => {
+  it("count callers that stopped waiting or were stopped by the shutdown as aborted", async () => {
     const { locks, moved } = stage();
     await locks.acquire(key);
     const impatient = new AbortController();
@@ -86,9 +86,9 @@ describe("lock metrics", () => {
     expect(failuresIn(await moved())).toEqual({ aborted: 3 });
   });
 
-  it("count as api_error what the backend refuses", async () => {
-    const refusal = new CoordinationError("forbidden", "leases may not be created");
-    const { locks, moved } = stage({ store: storeThat({ refuses: refusal }) });
+  it("count requests that the backend rejects as api_error", async () => {
+    const toCoordinationError = new CoordinationError("forbidden", "leases may not be created");
+    const { locks, moved } = stage({ store: storeThat({ refuses: toCoordinationError }) });
 
     await caught(locks.acquire(key));
 
@@ -178,15 +178,18 @@ describe("lock metrics", () => {
     expect(await moved()).toMatchObject({ gateway_locks_lost_total: 1 });
   });
 
-  it.each(["lost", "unknown"] as const)("tell a release that ended as %s from an ordinary one", async (reason) => {
-    const { locks, moved } = stage({ store: storeThat({ releases: { released: false, reason } }) });
+  it.each(["lost", "unknown"] as const)(
+    "distinguish a release that ended as %s from an ordinary one",
+    async (reason) => {
+      const { locks, moved } = stage({ store: storeThat({ releases: { released: false, reason } }) });
 
-    const lease = await locks.acquire(key);
-    await lease.release();
-    await lease.release();
+      const lease = await locks.acquire(key);
+      await lease.release();
+      await lease.release();
 
-    expect(releasesIn(await moved())).toEqual({ [reason]: 1 });
-  });
+      expect(releasesIn(await moved())).toEqual({ [reason]: 1 });
+    },
+  );
 
   it("count every renewal without an answer", async () => {
     const { locks, clock, moved } = stage({ store: storeThat({ renews: false }) });
@@ -199,7 +202,7 @@ describe("lock metrics", () => {
     expect(others).toMatchObject({ gateway_locks_lost_total: 1 });
   });
 
-  it("show what is held and who waits, as it is when they are read", async () => {
+  it("show leases and waiters at the time of the scrape", async () => {
     const { locks, clock, series } = stage();
     const load = async () => ({ ...(await series("gateway_locks_")), ...(await series("gateway_lock_oldest")) });
 
@@ -224,7 +227,7 @@ describe("lock metrics", () => {
 });
 
 describe("lock log events", () => {
-  it("tell of an acquisition and a release for the author only", async () => {
+  it("log an acquisition and a release at debug level", async () => {
     const { locks, clock, log } = stage();
 
     const { holder, fence, release } = bound(await locks.acquire(key));
@@ -237,7 +240,7 @@ describe("lock log events", () => {
     ]);
   });
 
-  it("tell everybody of an acquisition that took a second or more", async () => {
+  it("log an acquisition that took a second or more at info level", async () => {
     const { locks, clock, log } = stage();
     const first = await locks.acquire(key);
 
@@ -253,7 +256,7 @@ describe("lock log events", () => {
     });
   });
 
-  it("name the holder that somebody waits for", async () => {
+  it("name the holder that a caller waits for", async () => {
     const { events, log } = stage();
 
     const holder = { id: "x.1", who: "agent/pod-1/17", sinceMs: 1_700_000_000_000, purpose: "push a branch" };
@@ -277,7 +280,7 @@ describe("lock log events", () => {
     ]);
   });
 
-  it("are not flooded by a storm on one key: one line in 10 s, and the next says how many were left out", async () => {
+  it("are not flooded by a storm on one key: one line in 10 s, and the next counts the lines left out", async () => {
     const { locks, clock, log } = stage();
     await locks.acquire(key);
 
@@ -338,7 +341,7 @@ describe("lock log events", () => {
     });
   });
 
-  it("leave a failed acquisition to the caller, who has the error", async () => {
+  it("leave a failed acquisition to the caller, which has the error", async () => {
     const { locks, log } = stage({ store: storeThat({ refuses: new CoordinationError("unavailable", "down") }) });
 
     await caught(locks.acquire(key));
@@ -399,7 +402,7 @@ describe("claim metrics", () => {
     ]);
   });
 
-  it("count what the store refuses by its reason", async () => {
+  it("count requests that the store rejects by reason", async () => {
     const { claims, moved, log } = stage({ maxEntries: 1 });
     await claims.claim(key, { payloadHash: "a" });
 
@@ -462,7 +465,7 @@ describe("watermark metrics", () => {
     expect(await series("gateway_watermark_lag")).toEqual({ gateway_watermark_lag_seconds: 1_800 });
   });
 
-  it("show a lag that grows while nobody polls, and none for streams that others poll", async () => {
+  it("show a lag that grows while no process polls, and none for streams that others poll", async () => {
     const { polling, clock, series } = stage();
     const mark = await polling({ from: 60_000 });
 
@@ -474,7 +477,7 @@ describe("watermark metrics", () => {
     expect(await series("gateway_watermark_lag")).toEqual({ gateway_watermark_lag_seconds: 0 });
   });
 
-  it("count what was written, and nothing when nothing was", async () => {
+  it("count writes, and nothing without a write", async () => {
     const { polling, moved, log } = stage();
     const mark = await polling({ from: 3_600_000 });
 
@@ -542,7 +545,7 @@ describe("watermark metrics", () => {
 });
 
 describe("all metrics", () => {
-  it("hold no key, holder, purpose or result, whatever they look like", async () => {
+  it("hold no key, holder, purpose or result of any form", async () => {
     const { locks, claims, clock, metrics } = stage();
     const telling = keyOf("glpat-SECRETSECRET", "acme/rocket", "5f3a9c");
 
@@ -556,8 +559,8 @@ describe("all metrics", () => {
     await caught(claims.claim(telling, { payloadHash: "decade" }));
 
     const text = await metrics.text();
-    for (const told of [telling, "hunter2", "gitlab", "rocket", "5f3a9c", "c0ffee", "decade", claim.holder]) {
-      expect(text).not.toContain(told);
+    for (const secret of [telling, "hunter2", "gitlab", "rocket", "5f3a9c", "c0ffee", "decade", claim.holder]) {
+      expect(text).not.toContain(secret);
     }
   });
 

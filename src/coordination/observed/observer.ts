@@ -4,11 +4,16 @@ import type { Clock } from "../../time/index.ts";
 /** The prefix of a stage's metrics. */
 export type Stage = "gateway" | "ro" | "executor" | "notify" | "agent";
 
-/** What the coordination of one stage is watched with. */
+/** The dependencies for observing the coordination of one stage. */
 export interface Observer {
   readonly stage: Stage;
   /** Each function here declares its metrics, so each is called once for a stage. */
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
+}
+
+/** The series of each name, looked up once, so that counting needs no label look-up. */
+export function seriesByName<Name extends string, Series>(names: readonly Name[], find: (name: Name) => Series) {
+  return Object.fromEntries(names.map((name) => [name, find(name)])) as Readonly<Record<Name, Series>>;
 }

@@ -1,16 +1,15 @@
+import type { ConnectionOptions } from "node:tls";
 import { type RedisOptions as IoOptions, Redis } from "ioredis";
-import { backoffMs } from "../../time/index.ts";
+import { backoffMs, type Clock, type Random } from "../../time/index.ts";
 import type { Guarantee } from "../locks.ts";
 import { authenticate, type CredentialSource, FreshCredentials } from "./credentials.ts";
-import { guaranteeOf, parseRedisUrl, prefixOf } from "./place.ts";
-import type { PrimaryFinder } from "./primary.ts";
+import { guaranteeOf, parseRedisUrl, prefixOf, type RedisNode, type RedisPlace } from "./place.ts";
+import { PrimaryFinder, primaryConnector } from "./primary.ts";
 import { replicationLimits } from "./replication-limits.ts";
 import type { Script, Scripts } from "./script.ts";
 import { ScriptSender } from "./script-sender.ts";
-import { readInfo, readSetting } from "./server-facts.ts";
-import { type WayOptions, wayTo } from "./way.ts";
 
-export interface RedisOptions extends Omit<WayOptions, "trouble"> {
+export interface RedisOptions extends Omit<RedisRouteOptions, "onProblem"> {
   /** As `placeOf` reads it; may carry credentials, so it never goes into an error or a log. */
   readonly url: string;
   /** Credentials that end, instead of those in the URL. */
@@ -20,7 +19,7 @@ export interface RedisOptions extends Omit<WayOptions, "trouble"> {
   /** An answer that takes longer is none: the connection is dropped and made anew. */
   readonly commandTimeoutMs?: number;
   /** Called when the connection is lost or cannot be made, with a message that is safe to log. */
-  readonly trouble?: (message: string) => void;
+  readonly onProblem?: (message: string) => void;
 }
 
 /** A new connection that other callers may not use yet. */
@@ -54,7 +53,7 @@ export class RedisConnection implements Scripts {
   readonly #sender: ScriptSender;
   readonly #commandTimeoutMs: number;
   readonly #users: ConnectionUser[] = [];
-  readonly #trouble: (message: string) => void;
+  readonly #onProblem: (message: string) => void;
   readonly #finder: PrimaryFinder | undefined;
   readonly #credentials: FreshCredentials | undefined;
   #firstTry: { resolve(): void; reject(error: unknown): void } | undefined;
@@ -63,19 +62,19 @@ export class RedisConnection implements Scripts {
   #closed = false;
 
   constructor(options: RedisOptions) {
-    const { clock, random, commandTimeoutMs = 2_000, trouble = () => {}, credentials: source } = options;
+    const { clock, random, commandTimeoutMs = 2_000, onProblem = () => {}, credentials: source } = options;
     const place = parseRedisUrl(options.url);
-    const { finder, settings } = wayTo(place, { ...options, trouble });
-    const io = new Redis({ ...settings, ...manners({ ...options, commandTimeoutMs }) });
+    const { finder, settings } = redisRoute(place, { ...options, onProblem });
+    const io = new Redis({ ...settings, ...ioDefaults({ ...options, commandTimeoutMs }) });
     this.guarantee = guaranteeOf(place);
     this.prefix = prefixOf(place);
     this.#io = io;
     this.#sender = new ScriptSender(io, { clock, withinMs: commandTimeoutMs, distrust: () => this.#distrust() });
     this.#commandTimeoutMs = commandTimeoutMs;
-    this.#trouble = trouble;
+    this.#onProblem = onProblem;
     this.#finder = finder;
     this.#credentials =
-      source && new FreshCredentials({ source, clock, random, trouble, use: (fresh) => authenticate(io, fresh) });
+      source && new FreshCredentials({ source, clock, random, onProblem, use: (fresh) => authenticate(io, fresh) });
     this.#listen();
   }
 
@@ -128,7 +127,7 @@ export class RedisConnection implements Scripts {
     this.#io.on("close", () => this.#goDown());
     this.#io.on("error", (error: Error) => {
       this.#lastError = error;
-      this.#trouble(`Redis: ${error.message}`);
+      this.#onProblem(`Redis: ${error.message}`);
     });
     this.#io.on("message", (channel: string, message: string) => {
       for (const user of this.#users) user.message?.(channel, message);
@@ -148,7 +147,7 @@ export class RedisConnection implements Scripts {
     } catch (error) {
       if (this.#closed) return;
       this.#firstTry?.reject(error);
-      this.#trouble(`Redis: not usable yet: ${error instanceof Error ? error.message : String(error)}`);
+      this.#onProblem(`Redis: not usable yet: ${error instanceof Error ? error.message : String(error)}`);
       return this.#io.disconnect(true);
     }
     this.#isUp = true;
@@ -175,7 +174,7 @@ export class RedisConnection implements Scripts {
 }
 
 /** What ioredis must not do by itself, and how long it may take. */
-function manners({ name, random, commandTimeoutMs }: Pick<RedisOptions, "name" | "random" | "commandTimeoutMs">) {
+function ioDefaults({ name, random, commandTimeoutMs }: Pick<RedisOptions, "name" | "random" | "commandTimeoutMs">) {
   return {
     ...(name === undefined ? {} : { connectionName: name }),
     lazyConnect: true,
@@ -190,4 +189,55 @@ function manners({ name, random, commandTimeoutMs }: Pick<RedisOptions, "name" |
     commandTimeout: commandTimeoutMs,
     retryStrategy: (tries) => backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()),
   } satisfies IoOptions;
+}
+
+/** A section of INFO as key and value. */
+async function readInfo(io: Redis, section: string): Promise<ReadonlyMap<string, string>> {
+  const text = await io.info(section);
+  return new Map(text.split("\r\n").flatMap((line) => (line.includes(":") ? [splitOnce(line)] : [])));
+}
+
+/** A server setting, or undefined where we may not ask. */
+async function readSetting(io: Redis, name: string): Promise<string | undefined> {
+  try {
+    const reply = (await io.config("GET", name)) as unknown;
+    return Array.isArray(reply) ? String(reply[1]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function splitOnce(line: string): [string, string] {
+  const at = line.indexOf(":");
+  return [line.slice(0, at), line.slice(at + 1)];
+}
+
+interface RedisRouteOptions {
+  /** Certificates to trust instead of the system's, in PEM. */
+  readonly ca?: string | undefined;
+  /** Of the Sentinels, where they ask for one. */
+  readonly sentinelPassword?: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called when the primary cannot be found, with a message that is safe to log. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** How ioredis gets to the server, or to whichever of several is the primary now. */
+interface RedisRoute {
+  readonly settings: Pick<IoOptions, "username" | "password" | "db" | "tls" | "Connector"> & Partial<RedisNode>;
+  /** Where there is a primary to be found. */
+  readonly finder?: PrimaryFinder;
+}
+
+function redisRoute(
+  place: RedisPlace,
+  { ca, sentinelPassword, clock, random, onProblem }: RedisRouteOptions,
+): RedisRoute {
+  const { tls: isTls, ...access } = place.access;
+  const tls: ConnectionOptions | undefined = isTls ? { ...(ca && { ca }) } : undefined;
+  if (place.kind === "server") return { settings: { ...place.node, ...access, ...(tls && { tls }) } };
+
+  const finder = new PrimaryFinder(place, { tls, sentinelPassword, prefix: prefixOf(place) });
+  return { finder, settings: { ...access, Connector: primaryConnector({ finder, tls, clock, random, onProblem }) } };
 }

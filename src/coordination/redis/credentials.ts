@@ -16,7 +16,7 @@ export interface FreshCredentialsOptions {
   readonly random: Random;
   /** Called with each new pair: the next connection begins with it, and the present one has to go on with it. */
   readonly use: (credentials: Credentials) => Promise<void>;
-  readonly trouble: (message: string) => void;
+  readonly onProblem: (message: string) => void;
 }
 
 /** Gets new credentials long before the old ones end, and again soon when that fails. */
@@ -53,7 +53,7 @@ export class FreshCredentials {
   }
 
   async #renew() {
-    const { source, use, random, trouble } = this.#options;
+    const { source, use, random, onProblem } = this.#options;
     try {
       const credentials = await source();
       if (this.#stopped) return;
@@ -61,7 +61,7 @@ export class FreshCredentials {
       this.#failures = 0;
       this.#again(credentials.expiresInMs);
     } catch (error) {
-      trouble(`Redis: no new credentials: ${error instanceof Error ? error.message : String(error)}`);
+      onProblem(`Redis: no new credentials: ${error instanceof Error ? error.message : String(error)}`);
       this.#wakeIn(backoffMs(++this.#failures, { baseMs: 500, maxMs: 30_000, jitter: 0.5 }, random.fraction()));
     }
   }

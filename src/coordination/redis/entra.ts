@@ -23,28 +23,28 @@ const answerWithinMs = 10_000;
 /** Redis takes the object id of an identity as the name and its token as the password. */
 export function entraCredentials(options: EntraOptions): CredentialSource {
   return async () => {
-    const { access_token: token, expires_in, expires_on } = await tokenOf(options);
+    const { access_token: token, expires_in, expires_on } = await requestToken(options);
     if (typeof token !== "string") throw new Error("the response has no access_token");
     const leftMs =
       expires_in === undefined ? Number(expires_on) * 1_000 - options.clock.wallMs() : Number(expires_in) * 1_000;
     if (!(leftMs > 0)) throw new Error("the response has no token lifetime");
-    return { username: objectIdIn(token), password: token, expiresInMs: leftMs } satisfies Credentials;
+    return { username: readObjectId(token), password: token, expiresInMs: leftMs } satisfies Credentials;
   };
 }
 
-interface TokenAnswer {
+interface TokenResponse {
   readonly access_token?: unknown;
   readonly expires_in?: unknown;
   readonly expires_on?: unknown;
 }
 
-function tokenOf(options: EntraOptions): Promise<TokenAnswer> {
+function requestToken(options: EntraOptions): Promise<TokenResponse> {
   const { federatedTokenFile, identityEndpoint } = options;
-  if (federatedTokenFile) return exchanged(federatedTokenFile, options);
-  return identityEndpoint ? managed(identityEndpoint, options) : ofVirtualMachine(options);
+  if (federatedTokenFile) return exchangeToken(federatedTokenFile, options);
+  return identityEndpoint ? requestManagedToken(identityEndpoint, options) : requestMachineToken(options);
 }
 
-async function exchanged(file: string, options: EntraOptions): Promise<TokenAnswer> {
+async function exchangeToken(file: string, options: EntraOptions): Promise<TokenResponse> {
   const { tenantId = "", clientId = "", authorityHost = "https://login.microsoftonline.com/" } = options;
   const body = new URLSearchParams({
     grant_type: "client_credentials",
@@ -54,17 +54,24 @@ async function exchanged(file: string, options: EntraOptions): Promise<TokenAnsw
     // Read each time: Kubernetes puts a new one there every hour.
     client_assertion: (await readFile(file, "utf8")).trim(),
   });
-  return await ask(new URL(`${tenantId}/oauth2/v2.0/token`, authorityHost), { method: "POST", body }, options.clock);
+  return await fetchToken(
+    new URL(`${tenantId}/oauth2/v2.0/token`, authorityHost),
+    { method: "POST", body },
+    options.clock,
+  );
 }
 
-function managed(endpoint: string, { clientId, identityHeader = "", clock }: EntraOptions): Promise<TokenAnswer> {
+function requestManagedToken(
+  endpoint: string,
+  { clientId, identityHeader = "", clock }: EntraOptions,
+): Promise<TokenResponse> {
   const url = withQuery(endpoint, { "api-version": "2019-08-01", resource, client_id: clientId });
-  return ask(url, { headers: { "x-identity-header": identityHeader } }, clock);
+  return fetchToken(url, { headers: { "x-identity-header": identityHeader } }, clock);
 }
 
-function ofVirtualMachine({ clientId, clock }: EntraOptions): Promise<TokenAnswer> {
+function requestMachineToken({ clientId, clock }: EntraOptions): Promise<TokenResponse> {
   const url = withQuery(virtualMachine, { "api-version": "2018-02-01", resource, client_id: clientId });
-  return ask(url, { headers: { metadata: "true" } }, clock);
+  return fetchToken(url, { headers: { metadata: "true" } }, clock);
 }
 
 function withQuery(base: string, query: Readonly<Record<string, string | undefined>>): URL {
@@ -73,14 +80,14 @@ function withQuery(base: string, query: Readonly<Record<string, string | undefin
   return url;
 }
 
-async function ask(url: URL, request: RequestInit, clock: Clock): Promise<TokenAnswer> {
+async function fetchToken(url: URL, request: RequestInit, clock: Clock): Promise<TokenResponse> {
   const overdue = new AbortController();
   const timer = clock.after(answerWithinMs, () => overdue.abort(), { background: true });
   try {
     const response = await fetch(url, { ...request, redirect: "error", signal: overdue.signal });
     // The body of a refusal may repeat what we sent.
     if (!response.ok) throw new Error(`${url.host} responded with ${response.status}`);
-    return (await response.json()) as TokenAnswer;
+    return (await response.json()) as TokenResponse;
   } catch (error) {
     if (overdue.signal.aborted) throw new Error(`${url.host} does not respond`, { cause: error });
     throw error;
@@ -89,7 +96,7 @@ async function ask(url: URL, request: RequestInit, clock: Clock): Promise<TokenA
   }
 }
 
-function objectIdIn(token: string): string {
+function readObjectId(token: string): string {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
     const { oid } = claims as { readonly oid?: unknown };

@@ -33,14 +33,14 @@ afterAll(async () => {
 });
 
 describe("the lock script", () => {
-  it("answers and pushes what its model does, whatever it is asked in whatever order", {
+  it("responds and pushes like its model, for any requests in any order", {
     timeout: 60_000,
   }, async () => {
     const sequences = fc.array(anyStep(), { minLength: 40, maxLength: 60 });
     await fc.assert(fc.asyncProperty(sequences, compare), { numRuns: 300 });
   });
 
-  it("passes over at most 64 bids of clients that are gone, and gets to the rest when somebody asks", async () => {
+  it("skips at most 64 bids of clients that are gone, and reaches the rest at the next request", async () => {
     const gone = Array.from({ length: 70 }, (_, i) => ask("a", { client: 1, holder: i }));
 
     await compare([
@@ -68,7 +68,7 @@ describe("the lock script", () => {
 });
 
 describe("a new connection", () => {
-  it("closes the locks of a server it does not know for as long as a lease may still last", async () => {
+  it("grants nothing on an unknown server for as long as a lease may still last", async () => {
     const names = freshNames();
 
     const waitMs = await enter(names, { runId: "one", longestTtlMs: 30_000, upMs: 20_000 });
@@ -87,7 +87,7 @@ describe("a new connection", () => {
     expect(waitMs).toBeGreaterThan(9_000);
   });
 
-  it("uses a server at once that it knows, or that has been up for longer than any lease", async () => {
+  it("uses a known server at once, or one that has been up for longer than any lease", async () => {
     const names = freshNames();
 
     const unknown = await enter(names, { runId: "one", longestTtlMs: 30_000, upMs: 30_000 });

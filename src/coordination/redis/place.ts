@@ -26,10 +26,10 @@ const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?
  */
 export function parseRedisUrl(url: string): RedisPlace {
   const [, scheme, kind, who = "", hosts = "", path = ""] = form.exec(url) ?? [];
-  const nodes = hosts.split(",").map((text) => nodeIn(text, kind === "sentinel" ? 26_379 : 6_379));
+  const nodes = hosts.split(",").map((text) => parseNode(text, kind === "sentinel" ? 26_379 : 6_379));
   const [node] = nodes;
   if (!scheme || !node) throw new TypeError("not a Redis URL");
-  const access = { tls: scheme === "rediss", ...credentialsIn(who) };
+  const access = { tls: scheme === "rediss", ...parseCredentials(who) };
   switch (kind) {
     case "sentinel":
       if (!path) throw new TypeError("the URL does not end with the Sentinels' name of the primary");
@@ -51,7 +51,7 @@ export function prefixOf({ kind }: RedisPlace): string {
   return kind === "cluster" ? "{interlock}:" : "interlock:";
 }
 
-function nodeIn(text: string, usualPort: number): RedisNode {
+function parseNode(text: string, usualPort: number): RedisNode {
   // Brackets are around an IPv6 address.
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::(\d+))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -59,7 +59,7 @@ function nodeIn(text: string, usualPort: number): RedisNode {
   return { host, port: port === undefined ? usualPort : Number(port) };
 }
 
-function credentialsIn(who: string): Pick<RedisAccess, "username" | "password"> {
+function parseCredentials(who: string): Pick<RedisAccess, "username" | "password"> {
   if (!who) return {};
   const colon = who.indexOf(":");
   const [username, password] = colon < 0 ? [who, ""] : [who.slice(0, colon), who.slice(colon + 1)];

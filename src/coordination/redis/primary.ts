@@ -35,13 +35,13 @@ export class PrimaryFinder {
     const { nodes, kind } = this.#place;
     const answers = await Promise.all(nodes.map((node) => this.#answerOf(node)));
     const needed = kind === "sentinel" ? Math.floor(nodes.length / 2) + 1 : 1;
-    const told = answers.filter((answer) => typeof answer !== "string");
-    const agreed = told.find((one) => told.filter((other) => isSame(one, other)).length >= needed);
+    const named = answers.filter((answer) => typeof answer !== "string");
+    const agreed = named.find((one) => named.filter((other) => isSame(one, other)).length >= needed);
     if (agreed) return agreed;
 
     const what = answers.map((answer, i) => {
-      const said = typeof answer === "string" ? answer : `says ${answer.host}:${answer.port}`;
-      return `${nodes[i]?.host}:${nodes[i]?.port}: ${said}`;
+      const reply = typeof answer === "string" ? answer : `says ${answer.host}:${answer.port}`;
+      return `${nodes[i]?.host}:${nodes[i]?.port}: ${reply}`;
     });
     const who = kind === "sentinel" ? "not enough Sentinels report" : "no node reports";
     throw new Error(`${who} where the primary is: ${what.join("; ")}`);
@@ -72,13 +72,13 @@ export class PrimaryFinder {
       connectTimeout: askWithinMs,
       commandTimeout: askWithinMs,
     });
-    let trouble: Error | undefined;
+    let onProblem: Error | undefined;
     io.on("error", (error: Error) => {
-      trouble = error;
+      onProblem = error;
     });
     try {
       // The rejection itself only means that there is no connection.
-      await io.connect().catch((error: unknown) => Promise.reject(trouble ?? error));
+      await io.connect().catch((error: unknown) => Promise.reject(onProblem ?? error));
       return this.#place.kind === "sentinel"
         ? await sentinelsAnswer(io, this.#place.name)
         : await findSlotOwner(prefix, io, node);
@@ -115,13 +115,13 @@ export interface ConnectorOptions {
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
   readonly random: Random;
-  readonly trouble: (message: string) => void;
+  readonly onProblem: (message: string) => void;
 }
 
 type Connector = new (options: unknown) => AbstractConnector;
 
 /** Makes ioredis look for the primary before each connection. It would give up for good if that failed, so it does not. */
-export function primaryConnector({ finder, tls, clock, random, trouble }: ConnectorOptions): Connector {
+export function primaryConnector({ finder, tls, clock, random, onProblem }: ConnectorOptions): Connector {
   return class extends AbstractConnector {
     // ioredis hands its own options in.
     constructor(options: unknown) {
@@ -145,7 +145,7 @@ export function primaryConnector({ finder, tls, clock, random, trouble }: Connec
           const node = await finder.find();
           if (this.connecting) return node;
         } catch (error) {
-          trouble(`Redis: ${error instanceof Error ? error.message : String(error)}`);
+          onProblem(`Redis: ${error instanceof Error ? error.message : String(error)}`);
         }
         if (this.connecting)
           await sleep(clock, backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()));

@@ -2,9 +2,9 @@ import type { Clock } from "../../time/index.ts";
 import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Taken } from "../claim-store.ts";
 import { CoordinationError } from "../errors.ts";
 import { hashOf } from "../key.ts";
-import { promisedSince, type Renewal } from "../tenure.ts";
+import { promiseFrom, type Renewal } from "../tenure.ts";
 import { claimScript, renewScript, settleScript } from "./claim-script.ts";
-import { refusing } from "./refusal.ts";
+import { rethrowFor } from "./refusal.ts";
 import { type Scripts, script } from "./script.ts";
 
 export interface RedisClaimStoreOptions {
@@ -32,12 +32,12 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
     const start = `C|${holder}|${fence}|`;
     return {
       fence: BigInt(fence),
-      ...promisedSince(sentAt, leaseMs, marginMs),
+      ...promiseFrom(sentAt, leaseMs, marginMs),
       renew: () => renewals.add({ name, start, leaseMs }),
       async settle(ending) {
         const { letter, text, ttlMs } = toRecord(ending);
         const args = [start, `${letter}|${fence}|`, payloadHash, text, ttlMs];
-        const reply = await connection.run(settleIt, [name], args).catch(refusing(key));
+        const reply = await connection.run(settleIt, [name], args).catch(rethrowFor(key));
         return reply === 1 ? "settled" : "lost";
       },
     };
@@ -51,7 +51,7 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
       const keys = [fences, `${prefix}c:${hashOf(key)}`];
       const sentAt = clock.now();
       const args = [holder, Math.ceil(leaseMs), payloadHash, who];
-      const reply = (await connection.run(claimIt, keys, args).catch(refusing(key))) as Reply;
+      const reply = (await connection.run(claimIt, keys, args).catch(rethrowFor(key))) as Reply;
       return reply[0] > 0 ? { state: "new", grant: grant(bid, reply[0], sentAt) } : taken(reply[1], reply[2]);
     },
     close: async () => {},
@@ -141,6 +141,6 @@ class Renewals {
 }
 
 function renewal(reply: 1 | string, sentAt: number, { leaseMs }: Due): Renewal {
-  if (reply === 1) return { kind: "ok", ...promisedSince(sentAt, leaseMs, marginMs) };
+  if (reply === 1) return { kind: "ok", ...promiseFrom(sentAt, leaseMs, marginMs) };
   return { kind: "lost", holder: reply.startsWith("C|") ? { who: split(reply, 6)[5] ?? "unknown" } : undefined };
 }

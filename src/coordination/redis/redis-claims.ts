@@ -1,9 +1,9 @@
-import { type ClaimDeskOptions, claimsOver } from "../claim-desk.ts";
+import { type ClaimClientOptions, claimsOver } from "../claim-client.ts";
 import type { Claims } from "../claims.ts";
 import { redisClaimStore } from "./redis-claim-store.ts";
 import type { Scripts } from "./script.ts";
 
-export interface RedisClaimsOptions extends ClaimDeskOptions {
+export interface RedisClaimsOptions extends ClaimClientOptions {
   /** Stays open when the claims are closed: it may serve others. */
   readonly connection: Scripts;
   /** Default: the connection's. */

@@ -71,9 +71,9 @@ export function redisLockLink(connection: RedisConnection, options: RedisLockLin
   };
 }
 
-function replies(told: unknown): Replies {
-  if (typeof told === "number") return { each: [told] };
-  const [serverMs, ...each] = told as readonly Reply[];
+function replies(reply: unknown): Replies {
+  if (typeof reply === "number") return { each: [reply] };
+  const [serverMs, ...each] = reply as readonly Reply[];
   return { serverMs: serverMs as number, each };
 }
 

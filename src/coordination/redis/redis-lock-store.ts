@@ -2,10 +2,10 @@ import { type Agenda, Appointment, type Clock, type Random, sleep } from "../../
 import { CoordinationError } from "../errors.ts";
 import { type Bid, explainDelay, type Grant, type LockStore } from "../lock-store.ts";
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks.ts";
-import { drift, promisedSince, type Renewal } from "../tenure.ts";
+import { drift, promiseFrom, type Renewal } from "../tenure.ts";
 import { Batch, type PendingOperation } from "./batch.ts";
 import type { LockLink, Mode, Operation, Reply } from "./lock-link.ts";
-import { refusal } from "./refusal.ts";
+import { toCoordinationError } from "./refusal.ts";
 
 export interface RedisLockStoreOptions {
   readonly clock: Clock;
@@ -24,7 +24,7 @@ const longestSilenceMs = 5_000;
 /** Withdrawn bids that Redis has not confirmed. Further ones are left to expiry. */
 const maxStrays = 1_000;
 /** How often a bid goes unanswered before its caller gets `unavailable`. */
-const patience = 3;
+const maxTries = 3;
 
 /** Locks in one Redis: direct hand-over in arrival order, pushed to the next holder; waiting costs no commands. */
 export class RedisLockStore implements LockStore {
@@ -85,7 +85,7 @@ export class RedisLockStore implements LockStore {
         answered: (reply, sentAt) =>
           resolve(
             reply === 1
-              ? { kind: "ok", ...promisedSince(sentAt, operation.ttlMs, marginMs) }
+              ? { kind: "ok", ...promiseFrom(sentAt, operation.ttlMs, marginMs) }
               : { kind: "lost", holder: holderIn(String(reply)) },
           ),
         failed: (cause) => resolve({ kind: "unknown", cause }),
@@ -147,7 +147,7 @@ export class RedisLockStore implements LockStore {
     open.failures = 0;
     if (typeof reply === "number") {
       this.#forget(open);
-      return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...promisedSince(sentAt, bid.ttlMs, marginMs) });
+      return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...promiseFrom(sentAt, bid.ttlMs, marginMs) });
     }
     const [code, number, value, place] = reply as [number, number, string, number];
     switch (code) {
@@ -171,7 +171,7 @@ export class RedisLockStore implements LockStore {
           fence: BigInt(code),
           fences: bid.cohort,
           unconfirmed: true,
-          ...promisedSince(sentAt, number, marginMs),
+          ...promiseFrom(sentAt, number, marginMs),
         });
     }
   }
@@ -203,10 +203,10 @@ export class RedisLockStore implements LockStore {
 
   /** No answer came. A bid that waits may stand in the queue, so it is asked about again, a few times, after a while. */
   #unclear(open: OpenBid, cause: unknown) {
-    const error = refusal(open.bid.key, cause);
+    const error = toCoordinationError(open.bid.key, cause);
     open.failures++;
     // A connection that broke is usually back within a second; one that is not is an outage, and not waited for.
-    const last = this.#link.isUp ? patience : 2;
+    const last = this.#link.isUp ? maxTries : 2;
     if (error.code === "unavailable" && open.bid.wait && open.failures < last) {
       return this.#lookAgain(open, this.#link.isUp ? 50 * open.failures : 1_000);
     }

@@ -108,7 +108,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
     (await waiting).assertHeld();
   });
 
-  it("that is not waited for long enough says when the server started and when grants begin", async () => {
+  it("that times out reports when the server started and when grants begin", async () => {
     const locks = await open(await startForgetful(), { longestTtlMs: 60_000 });
 
     const waited = locks.acquire(key, { ttlMs: 1_000, waitMs: 500 });
@@ -142,7 +142,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
     expect(await lease.release()).toEqual({ released: true });
   });
 
-  it("stays with its holder when it falls due before a server was asked what it has forgotten", async () => {
+  it("stays with its holder when its renewal is due before a server was checked for lost data", async () => {
     const forgetful = await startForgetful();
     let prepareMs = 0;
     const locks = await open(forgetful, { longestTtlMs: 3_000, prepare: () => wait(prepareMs) });

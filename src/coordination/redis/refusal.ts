@@ -2,7 +2,7 @@ import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
 
 /** What Redis rejected with as our error: a refusal that will not change by itself, or no answer. */
-export function refusal(key: Key, cause?: unknown): CoordinationError {
+export function toCoordinationError(key: Key, cause?: unknown): CoordinationError {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (/^(NOPERM|NOAUTH|WRONGPASS|WRONGTYPE)/.test(message)) {
     return new CoordinationError("forbidden", `${key}: Redis rejected the request: ${message}`, { cause });
@@ -11,8 +11,8 @@ export function refusal(key: Key, cause?: unknown): CoordinationError {
 }
 
 /** The same, for the end of a call. */
-export function refusing(key: Key): (cause: unknown) => never {
+export function rethrowFor(key: Key): (cause: unknown) => never {
   return (cause) => {
-    throw refusal(key, cause);
+    throw toCoordinationError(key, cause);
   };
 }

@@ -75,7 +75,7 @@ describe("a workflow file", () => {
       "14: lockGroups must be empty: lock groups are not supported yet",
     ],
     [
-      "a kind that nobody knows",
+      "an unknown kind",
       plain.replace("[node]", "[nodde]"),
       '6: targetKinds[0] is "nodde", which is not a known kind: write kinds that are not built in with their group, as in certificate.cert-manager.io',
     ],

@@ -5,11 +5,11 @@ import {
   type Acknowledgement,
   annotationKeys,
   type Cancellation,
-  cancelRequestOn,
   classifyFailure,
   describeCancellation,
   type ExecutionEnd,
   type FailureReason,
+  readCancelRequest,
   redactValues,
   remediationRequests,
   type WorkflowExecution,
@@ -259,7 +259,7 @@ function elapsed(from: string, to: string): number {
 
 /** Returns the request of an operator to cancel the execution, as it is recorded. */
 export function cancellationOf({ execution, acknowledgersKnownSinceMs }: Snapshot): Cancellation | undefined {
-  const request = cancelRequestOn(execution);
+  const request = readCancelRequest(execution);
   if (!request) return undefined;
   // The annotation may have been set when the execution was created.
   const signableSinceMs = Date.parse(execution.metadata.creationTimestamp ?? "");

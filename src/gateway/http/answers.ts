@@ -53,7 +53,7 @@ export function toAnswer(admission: Admission): SignalAnswer {
 }
 
 export function toDryRunAnswer(preview: Preview): SignalAnswer {
-  if (preview.kind === "invalid") return unreadable(preview.problems);
+  if (preview.kind === "invalid") return toUnreadableAnswer(preview.problems);
   const { kind: status, ...found } = preview;
   return { status, ...found };
 }
@@ -65,17 +65,17 @@ export const retry: SignalAnswer = {
 };
 
 /** For a signal that would exceed the limit of open incidents. */
-export function limited({ code, message }: GatewayError): SignalAnswer {
+export function toLimitedAnswer({ code, message }: GatewayError): SignalAnswer {
   const limit = code === "sender-limit" ? "sender" : "total";
   return { status: "limited", limit, message: `No incident opened: ${message}. Send it again later.` };
 }
 
 /** For a part of a payload that is not a signal. */
-export function notASignal(because: string): SignalAnswer {
+export function toInvalidAnswer(because: string): SignalAnswer {
   return { status: "ignored", message: `Ignored: ${because}.` };
 }
 
-export function unreadable(problems: readonly string[]): SignalAnswer {
+export function toUnreadableAnswer(problems: readonly string[]): SignalAnswer {
   return { status: "invalid", message: "The signal is invalid.", problems };
 }
 

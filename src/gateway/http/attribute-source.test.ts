@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attributeSource, mayPost } from "./attribute-source.ts";
+import { attributeSource, canPost } from "./attribute-source.ts";
 
 const builtIn = new Set(["alertmanager", "generic", "kubernetes-events", "kubernetes-nodes"]);
 const route = { own: "generic", builtIn };
@@ -40,6 +40,6 @@ describe("a token", () => {
     [["watchman"], "generic", true],
     [["alertmanager"], "generic", false],
   ])("for %s may post on the route of %s: %s", (sources, own, expected) => {
-    expect(mayPost({ name: "sender", sources }, { own, builtIn })).toBe(expected);
+    expect(canPost({ name: "sender", sources }, { own, builtIn })).toBe(expected);
   });
 });

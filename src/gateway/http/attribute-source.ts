@@ -39,7 +39,7 @@ function claimed(source: string, sender: Sender, { builtIn }: RouteSources): Att
 }
 
 /** Whether the sender has anything to post on the route at all. */
-export function mayPost(sender: Sender, route: RouteSources): boolean {
+export function canPost(sender: Sender, route: RouteSources): boolean {
   if (!sender.sources || sender.sources.includes(route.own)) return true;
   return route.own === freeSource && ownSources(sender, route).length > 0;
 }

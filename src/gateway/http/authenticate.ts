@@ -1,7 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { RejectReason } from "../metrics.ts";
-import { freeSource, mayPost, type RouteSources } from "./attribute-source.ts";
+import { canPost, freeSource, type RouteSources } from "./attribute-source.ts";
 import type { Sender, Senders } from "./senders.ts";
 import type { SignalRoute } from "./signal-route.ts";
 
@@ -47,7 +47,7 @@ export async function authenticate(
     };
   }
   const route = routeFor(sender, posted, routes);
-  if (!mayPost(sender, sourcesOf(route.reader.source))) {
+  if (!canPost(sender, sourcesOf(route.reader.source))) {
     const detail = `This token is for other sources. Use one that may send signals of ${route.reader.source}.`;
     return { kind: "refused", status: 403, reason: "not-allowed", detail };
   }

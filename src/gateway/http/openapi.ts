@@ -5,7 +5,7 @@ export function openApiDocument(
   routes: readonly Pick<SignalRoute, "path" | "reader" | "signature">[],
   taskPaths: readonly string[] = [],
 ): object {
-  const signals = Object.fromEntries(routes.map((route) => [route.path, { post: postOf(route) }]));
+  const signals = Object.fromEntries(routes.map((route) => [route.path, { post: postOperation(route) }]));
   const tasks = Object.fromEntries(taskPaths.map((path) => [path, { post: postOfGitLab }]));
   return {
     openapi: "3.1.0",
@@ -17,7 +17,7 @@ export function openApiDocument(
       "/readyz": {
         get: {
           ...plain("Whether the gateway accepts signals."),
-          responses: { 200: said("Accepts signals."), 503: said("Does not accept signals yet.") },
+          responses: { 200: response("Accepts signals."), 503: response("Does not accept signals yet.") },
         },
       },
       "/metrics": { get: plain("Metrics in the Prometheus format.") },
@@ -41,7 +41,7 @@ export function openApiDocument(
 
 const retryAfter = { headers: { "Retry-After": { schema: { type: "integer" } } } };
 
-function postOf({ reader, signature }: Pick<SignalRoute, "reader" | "signature">): object {
+function postOperation({ reader, signature }: Pick<SignalRoute, "reader" | "signature">): object {
   const { source } = reader;
   return {
     summary: `Signals of ${source}`,
@@ -244,10 +244,10 @@ function refused(description: string): object {
   return { description, content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } };
 }
 
-function said(description: string): object {
+function response(description: string): object {
   return { description };
 }
 
 function plain(summary: string): object {
-  return { summary, responses: { 200: said(summary) } };
+  return { summary, responses: { 200: response(summary) } };
 }

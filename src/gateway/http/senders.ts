@@ -15,7 +15,7 @@ export interface SendersOptions {
   readonly readFile: (() => Promise<string>) | undefined;
   readonly clock: Clock;
   /** Called when the file cannot be read or has an invalid line. The message never contains its content. */
-  readonly trouble: (sentence: string) => void;
+  readonly onProblem: (sentence: string) => void;
   /** How long the file's content is cached. */
   readonly freshForMs?: number;
 }
@@ -37,7 +37,7 @@ export class Senders {
 
   constructor(options: SendersOptions) {
     this.#options = options;
-    this.#fixed = linesIn(options.fixed, options.trouble);
+    this.#fixed = parseLines(options.fixed, options.onProblem);
     this.#known = this.#fixed;
   }
 
@@ -64,24 +64,26 @@ export class Senders {
   }
 
   async #read(readFile: () => Promise<string>) {
-    const { clock, trouble } = this.#options;
+    const { clock, onProblem } = this.#options;
     this.#readAt = clock.now();
     try {
-      this.#known = [...this.#fixed, ...linesIn(await readFile(), trouble)];
+      this.#known = [...this.#fixed, ...parseLines(await readFile(), onProblem)];
     } catch (error) {
       // While it is being replaced it may be missing; the tokens read before are good until something else is read.
-      trouble(`the file of tokens cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
+      onProblem(`the file of tokens cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
     }
   }
 }
 
-function linesIn(text: string, trouble: (sentence: string) => void): KnownSender[] {
+function parseLines(text: string, onProblem: (sentence: string) => void): KnownSender[] {
   const known: KnownSender[] = [];
   for (const [i, line] of text.split(/[\n;]/).entries()) {
     const [name, token, sources, ...more] = line.trim().split(/\s+/);
     if (!name || name.startsWith("#")) continue;
     if (!token || more.length > 0 || token.length < 16 || !/^[\w.-]{1,63}$/.test(name)) {
-      trouble(`line ${i + 1} is not "NAME TOKEN" or "NAME TOKEN SOURCE,SOURCE", with a token of 16 characters or more`);
+      onProblem(
+        `line ${i + 1} is not "NAME TOKEN" or "NAME TOKEN SOURCE,SOURCE", with a token of 16 characters or more`,
+      );
       continue;
     }
     known.push({ name, digest: hash("sha256", token, "buffer"), sources: sources?.split(",") });

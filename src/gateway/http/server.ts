@@ -12,16 +12,16 @@ import { type Clock, Pacer } from "../../time/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Gateway, NotAdmitted } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { inSlices } from "../in-slices.ts";
+import { sliceSignals } from "../in-slices.ts";
 import {
-  limited,
-  notASignal,
   retry,
   type SignalAnswer,
   statusCode,
   toAnswer,
   toDryRunAnswer,
-  unreadable,
+  toInvalidAnswer,
+  toLimitedAnswer,
+  toUnreadableAnswer,
 } from "./answers.ts";
 import { attributeSource, type RouteSources } from "./attribute-source.ts";
 import { type AuthenticateOptions, type Authentication, authenticate, type BodyCheck } from "./authenticate.ts";
@@ -306,13 +306,13 @@ async function toAnswers(
   let next = 0;
   return Promise.all(
     readings.map(async (reading) => {
-      if (reading.kind === "problems") return unreadable(reading.problems);
+      if (reading.kind === "problems") return toUnreadableAnswer(reading.problems);
       if (reading.kind === "ignored") {
         const { because } = reading;
-        return recordIgnored(because).then(() => notASignal(because), answerToFailure);
+        return recordIgnored(because).then(() => toInvalidAnswer(because), toFailureAnswer);
       }
       const admission = admissions[next++] as Admission | NotAdmitted;
-      return admission.kind === "failed" ? answerToFailure(admission.error) : toAnswer(admission);
+      return admission.kind === "failed" ? toFailureAnswer(admission.error) : toAnswer(admission);
     }),
   );
 }
@@ -326,7 +326,7 @@ async function answerDryRun(
 ) {
   const preview = async (signal: Signal) => toDryRunAnswer(await gateway.preview(signal));
   const results: SignalAnswer[] = [];
-  await inSlices(readings, clock, async (slice) => {
+  await sliceSignals(readings, clock, async (slice) => {
     results.push(...(await Promise.all(slice.map((one) => previewReading(one, preview)))));
   });
   const isRetry = results.some(({ status }) => status === "retry");
@@ -344,18 +344,18 @@ async function previewReading(
   reading: SignalReading,
   preview: (signal: Signal) => Promise<SignalAnswer>,
 ): Promise<SignalAnswer> {
-  if (reading.kind === "problems") return unreadable(reading.problems);
-  if (reading.kind === "ignored") return notASignal(reading.because);
+  if (reading.kind === "problems") return toUnreadableAnswer(reading.problems);
+  if (reading.kind === "ignored") return toInvalidAnswer(reading.because);
   try {
     return await preview(reading.signal);
   } catch (error) {
-    return answerToFailure(error);
+    return toFailureAnswer(error);
   }
 }
 
-function answerToFailure(error: unknown): SignalAnswer {
+function toFailureAnswer(error: unknown): SignalAnswer {
   if (error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit")) {
-    return limited(error);
+    return toLimitedAnswer(error);
   }
   if (isOutage(error)) return retry;
   throw error;

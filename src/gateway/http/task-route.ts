@@ -38,7 +38,7 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
       },
       handler: async (request, reply) => {
         try {
-          const admission = await intake.admit(reader.read(request.body, intake.now()), deliveryOf(request));
+          const admission = await intake.admit(reader.read(request.body, intake.now()), deliveryId(request));
           if (admission.kind === "ignored") {
             const { reason, because } = admission;
             return { status: "ignored", reason, message: `Ignored: ${because}.` };
@@ -77,7 +77,7 @@ function digest(text: string): Buffer {
 }
 
 /** What GitLab calls this request: the same when it sends it again. Anything odd counts as absent. */
-function deliveryOf({ headers }: FastifyRequest): string | undefined {
+function deliveryId({ headers }: FastifyRequest): string | undefined {
   const names = ["idempotency-key", "x-gitlab-event-uuid"];
   return names.map((name) => headers[name]).find((id): id is string => /^[\w.:=+-]{1,128}$/.test(String(id ?? "")));
 }

@@ -36,13 +36,13 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
   }
 
   list(): readonly T[] {
-    return objectsOf(this.#entries.values());
+    return objectReader(this.#entries.values());
   }
 
   byIndex(name: Index, key: string): readonly T[] {
     const index = this.#indexes.get(name);
     if (!index) throw new TypeError(`no index "${name}"; there are: ${[...this.#indexes.keys()].join(", ")}`);
-    return objectsOf(index.entries.get(key) ?? []);
+    return objectReader(index.entries.get(key) ?? []);
   }
 
   /** Takes in an object that was added or modified. What is known already, or older than that, changes nothing. */
@@ -147,7 +147,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i]);
 }
 
-function objectsOf<T>(entries: Iterable<Entry<T>>): readonly T[] {
+function objectReader<T>(entries: Iterable<Entry<T>>): readonly T[] {
   const objects: T[] = [];
   for (const { object } of entries) objects.push(object);
   return objects;

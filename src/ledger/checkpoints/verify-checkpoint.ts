@@ -3,7 +3,7 @@ import type { LedgerDatabase } from "../database/ledger-database.ts";
 import { databaseChain } from "../database/verify-database.ts";
 import type { ChainItem, ChainProblem } from "../file/chain.ts";
 import { readWriter } from "../file/read-chain.ts";
-import { writersIn } from "../file/writers.ts";
+import { listWriters } from "../file/writers.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { proveHead } from "./prove-head.ts";
 
@@ -26,7 +26,7 @@ export async function verifyCheckpointInJournals(
   directory: string,
 ): Promise<readonly ChainProblem[]> {
   const problems: ChainProblem[] = [];
-  const writers = await writersIn(directory);
+  const writers = await listWriters(directory);
   for (const [name, head] of Object.entries(heads)) {
     const writer = writers.find((one) => one.name === name);
     const items: AsyncIterable<ChainItem> | readonly ChainItem[] = writer ? readWriter(writer.view, name) : [];

@@ -8,7 +8,7 @@ export interface StoredLine {
   readonly seq: number;
   readonly line: string;
   /** Whether the columns for queries agree with the line. */
-  readonly isIndexedRightly: boolean;
+  readonly isIndexedCorrectly: boolean;
 }
 
 /** The line is what counts; all other columns are there to find it, and can be made from it again. */
@@ -46,7 +46,7 @@ export function toColumns({ line, row }: WrittenRow): Columns {
 }
 
 /** Whether a database's row is what its own line makes. A line that is no row cannot be indexed rightly. */
-export function isIndexedRightly(stored: Columns): boolean {
+export function isIndexedCorrectly(stored: Columns): boolean {
   const line = String(stored.line);
   const row = readRow(Buffer.from(line));
   if (!row) return false;

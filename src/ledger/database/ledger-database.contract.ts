@@ -70,7 +70,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       await expect(database.add(others)).rejects.toMatchObject({ name: "LedgerError", code: "conflict" });
     });
 
-    it("keeps every row, and shows an event that was told twice once, as it was first told", async () => {
+    it("keeps every row, and returns an event that was appended twice once, as first appended", async () => {
       await database.add(chain("w-2", [event("a", { told: "later" }, 9), event("b", {}, 3)]));
       await database.add(chain("w-1", [event("a", { told: "first" }, 1), event("a", { told: "again" }, 2)]));
 
@@ -131,7 +131,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       expect(await all(database.events({ target }))).toHaveLength(1);
     });
 
-    it("knows the head of a writer, also the newest that is more than a word about others", async () => {
+    it("returns the head of a writer, also the newest that is not a heads row", async () => {
       const heads = { ...event("w-1/heads/1", { heads: {} }), type: "ledger.heads" as const };
       const rows = chain("w-1", [event("a"), heads]);
       await database.add(rows);
@@ -208,7 +208,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
         ]);
       });
 
-      it("does not miss what another writer saw in a journal: it may still be under way", async () => {
+      it("does not report a row as missing that another writer read in a journal: it may not be shipped yet", async () => {
         const seen = { "w-1": { seq: 9, hash: noHash } };
         await database.add(chain("w-2", [{ ...event("heads", { heads: seen }), type: "ledger.heads" }]));
 

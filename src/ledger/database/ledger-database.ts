@@ -2,7 +2,7 @@ import type { EventFilter } from "../event-filter.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { type Head, type LedgerRow, readRow } from "../file/row.ts";
 import { conflict } from "../ledger.ts";
-import { type Columns, columnNames, columnText, isIndexedRightly, type StoredLine, toColumns } from "./columns.ts";
+import { type Columns, columnNames, columnText, isIndexedCorrectly, type StoredLine, toColumns } from "./columns.ts";
 import type { SqlStore, SqlValue } from "./sql-store.ts";
 
 /** All rows of all writers, to be asked about. Rows are added and never changed. Throws LedgerError `unavailable`. */
@@ -97,11 +97,11 @@ async function add(rows: readonly WrittenRow[], query: Query, place: string): Pr
     `INSERT INTO ledger_rows (${columnNames.join()}) VALUES ${tuples.join()} ON CONFLICT (writer, seq) DO NOTHING RETURNING seq`,
     values,
   );
-  if (added.length < rows.length) await refuseOthers(rows, query, place);
+  if (added.length < rows.length) await assertSameRows(rows, query, place);
 }
 
 /** Some rows exist already. If their hashes agree they are ours, sent again after a response was lost. */
-async function refuseOthers(rows: readonly WrittenRow[], query: Query, place: string): Promise<void> {
+async function assertSameRows(rows: readonly WrittenRow[], query: Query, place: string): Promise<void> {
   const [first, last] = [rows.at(0)?.row, rows.at(-1)?.row];
   const found = await query("SELECT seq, hash FROM ledger_rows WHERE writer = $1 AND seq BETWEEN $2 AND $3", [
     first?.writer ?? "",
@@ -119,7 +119,7 @@ async function* lines(writer: string, after: number, query: Query): AsyncGenerat
     const page = await query(sql, [writer, last]);
     for (const columns of page as readonly Columns[]) {
       last = Number(columns.seq);
-      yield { seq: last, line: String(columns.line), isIndexedRightly: isIndexedRightly(columns) };
+      yield { seq: last, line: String(columns.line), isIndexedCorrectly: isIndexedCorrectly(columns) };
     }
     isMore = page.length === pageRows;
   }

@@ -31,12 +31,12 @@ export async function* databaseChain(
   const chain = new Chain(writer, after);
   const file = describePlace(database, writer);
   yield* chain.startSegment({ name: "", number: after.seq + 1 }, file, { isNewest: false });
-  for await (const { seq, line, isIndexedRightly } of database.lines(writer, after.seq)) {
+  for await (const { seq, line, isIndexedCorrectly } of database.lines(writer, after.seq)) {
     const bytes = Buffer.from(line);
     const items = [...chain.take({ bytes, number: seq, at: 0, isEnded: true })];
     yield* items;
     // A line that is no row has been reported already.
-    if (isIndexedRightly || !items.some(({ kind }) => kind === "row")) continue;
+    if (isIndexedCorrectly || !items.some(({ kind }) => kind === "row")) continue;
     const message = `row ${seq} is stored with index columns that differ from its content, so queries do not find it`;
     yield { kind: "problem", problem: { kind: "changed", file, line: seq, message } };
   }

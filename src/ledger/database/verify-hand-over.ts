@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ChainProblem } from "../file/chain.ts";
 import { readWriter } from "../file/read-chain.ts";
 import { readRow } from "../file/row.ts";
-import { writersIn } from "../file/writers.ts";
+import { listWriters } from "../file/writers.ts";
 import type { LedgerDatabase } from "./ledger-database.ts";
 
 /** Checks that the database has the row before the first of each journal in `directory`: all before it is nowhere else. */
@@ -11,7 +11,7 @@ export async function verifyHandOver(
   database: Pick<LedgerDatabase, "place" | "lines">,
 ): Promise<readonly ChainProblem[]> {
   const problems: ChainProblem[] = [];
-  for (const { name, view } of await writersIn(directory)) {
+  for (const { name, view } of await listWriters(directory)) {
     for await (const item of readWriter(view, name)) {
       if (item.kind !== "row") continue;
       const before = item.row.seq - 1;

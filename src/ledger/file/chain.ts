@@ -69,7 +69,7 @@ export class Chain {
       this.#next = { seq: row.seq, previous: undefined };
     }
     if (row && line.isEnded && row.writer === this.#writer) yield* this.#takeRow(row, line);
-    else if (this.#isNewest && couldBeCutShort(line)) this.#torn = { seq: this.#next.seq, line };
+    else if (this.#isNewest && canBeTorn(line)) this.#torn = { seq: this.#next.seq, line };
     else {
       yield this.#changed(line);
       this.#next = { seq: this.#next.seq + 1, previous: undefined };
@@ -101,7 +101,7 @@ export class Chain {
   }
 }
 
-function couldBeCutShort({ bytes, isEnded }: Line): boolean {
+function canBeTorn({ bytes, isEnded }: Line): boolean {
   if (bytes.includes(0)) return true;
   // A whole row with something else in the place of its newline is one that was changed.
   return !isEnded && readRow(bytes.subarray(0, -1)) === undefined;

@@ -38,8 +38,8 @@ ledgerContract("file", async () => {
 
 describe("a file ledger that is opened again", () => {
   it("goes on with its chain", async () => {
-    await tell(1, 2);
-    await tell(3, 3);
+    await appendEvents(1, 2);
+    await appendEvents(3, 3);
 
     const rows = await read();
 
@@ -52,8 +52,8 @@ describe("a file ledger that is opened again", () => {
     expect(await verifyLedger(directory)).toMatchObject({ writers: [{ rows: 3, head: { seq: 3 } }], problems: [] });
   });
 
-  it("cuts off a line that a crash cut short, and says so", async () => {
-    await tell(1, 2);
+  it("cuts off a line that a crash cut short, and logs it", async () => {
+    await appendEvents(1, 2);
     truncateSync(segments()[0] as string, readFileSync(segments()[0] as string).length - 1);
     const log = recordingLogger();
 
@@ -69,7 +69,7 @@ describe("a file ledger that is opened again", () => {
     });
   });
 
-  it("is refused to a second opener, who is told where and who", async () => {
+  it("rejects a second opener with the directory and its owner", async () => {
     const ledger = await open();
 
     await expect(open()).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe("a file ledger that is opened again", () => {
   });
 
   it("does not open when a row in the middle was changed, names file and line, and changes nothing", async () => {
-    await tell(1, 3);
+    await appendEvents(1, 3);
     const [file = ""] = segments();
     writeFileSync(file, readFileSync(file, "utf8").replace("event-2", "event-9"));
     const before = readFileSync(file);
@@ -97,7 +97,7 @@ describe("a file ledger that is opened again", () => {
   });
 
   it("does not open when the segment before the newest is gone", async () => {
-    await tell(1, 3, { limits: { segmentBytes: 1, waitingBytes: 1_000_000 } });
+    await appendEvents(1, 3, { limits: { segmentBytes: 1, waitingBytes: 1_000_000 } });
     rmSync(segments()[1] as string);
 
     await expect(open()).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe("a file ledger that is opened again", () => {
   });
 
   it("is free again after damage was found in it", async () => {
-    await tell(1, 1);
+    await appendEvents(1, 1);
     appendFileSync(segments()[0] as string, "something else\n");
     await expect(open()).rejects.toMatchObject({ code: "damaged" });
 
@@ -117,7 +117,7 @@ describe("a file ledger that is opened again", () => {
 
 describe("segments", () => {
   it("are begun when the last is full, and named after their first row", async () => {
-    await tell(1, 5, { limits: { segmentBytes: 500, waitingBytes: 1_000_000 } });
+    await appendEvents(1, 5, { limits: { segmentBytes: 500, waitingBytes: 1_000_000 } });
 
     expect(segments().map((file) => file.slice(-22))).toEqual([
       "0000000000000001.jsonl",
@@ -141,8 +141,8 @@ describe("segments", () => {
     await ledger.close();
   });
 
-  it("are verified line by line with standard tools, as the documentation says", async () => {
-    await tell(1, 2);
+  it("are verified line by line with standard tools, as documented", async () => {
+    await appendEvents(1, 2);
     const page = readFileSync(new URL("../../../docs/ledger.md", import.meta.url), "utf8");
     const script = /```sh\n# verify\n(.*?)```/s.exec(page)?.[1] ?? "";
 
@@ -173,10 +173,10 @@ describe("a writer's name", () => {
 });
 
 describe("several writers", () => {
-  it("are read in the order of what they tell, and of doubled events the first is taken", async () => {
-    await tell(1, 1, { writer: "w-1" });
-    await tell(3, 3, { writer: "w-1" });
-    await tell(1, 2, { writer: "w-2" });
+  it("are read in the order of their events, and of repeated events the first is taken", async () => {
+    await appendEvents(1, 1, { writer: "w-1" });
+    await appendEvents(3, 3, { writer: "w-1" });
+    await appendEvents(1, 2, { writer: "w-2" });
 
     expect((await read()).map(({ id, writer }) => [id, writer])).toEqual([
       ["event-1", "w-1"],
@@ -209,7 +209,7 @@ describe("several writers", () => {
 
   it("betray a chain whose end was taken away, and one that was written anew", async () => {
     const clock = new ManualClock();
-    await tell(1, 4, { writer: "w-1" });
+    await appendEvents(1, 4, { writer: "w-1" });
     const two = await open({ writer: "w-2", clock });
     await minutes(clock, 1, 1);
     await two.close();
@@ -218,7 +218,7 @@ describe("several writers", () => {
 
     writeFileSync(file, `${lines.slice(0, 2).join("\n")}\n`);
     const cut = await verifyLedger(directory);
-    await tell(7, 9, { writer: "w-1" });
+    await appendEvents(7, 9, { writer: "w-1" });
     const grown = await verifyLedger(directory);
     rmSync(join(directory, "w-1"), { recursive: true });
     const gone = await verifyLedger(directory);
@@ -238,7 +238,7 @@ describe("verification", () => {
     ["the first row taken out", (lines: string[]) => lines.slice(1), "missing", 1, "row 1 is missing"],
     ["a foreign row", (lines: string[]) => lines.toSpliced(1, 1, "{}"), "changed", 2, "row 2 was changed"],
   ])("names %s", async (_, damage, kind, line, message) => {
-    await tell(1, 5);
+    await appendEvents(1, 5);
     const [file = ""] = segments();
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
 
@@ -250,7 +250,7 @@ describe("verification", () => {
   });
 
   it("names a segment that is missing", async () => {
-    await tell(1, 4, { limits: { segmentBytes: 1, waitingBytes: 1_000_000 } });
+    await appendEvents(1, 4, { limits: { segmentBytes: 1, waitingBytes: 1_000_000 } });
     rmSync(segments()[1] as string);
 
     const { problems } = await verifyLedger(directory);
@@ -259,11 +259,11 @@ describe("verification", () => {
   });
 
   it("finds a row that was changed and hashed again", async () => {
-    await tell(1, 2, { writer: "w-1" });
+    await appendEvents(1, 2, { writer: "w-1" });
     const [file = ""] = segments("w-1");
     const [, second] = readFileSync(file, "utf8").split("\n");
     rmSync(join(directory, "w-1"), { recursive: true });
-    await tell(5, 5, { writer: "w-1" });
+    await appendEvents(5, 5, { writer: "w-1" });
 
     appendFileSync(file, `${second}\n`);
 
@@ -288,7 +288,7 @@ describe("a disk that fails", () => {
     }
     expect(later.message).toMatch(/ENOSPC.*rejects events until the disk can be written again/);
     await ledger.close();
-    await tell(6, 6);
+    await appendEvents(6, 6);
     expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-6"]);
   });
 
@@ -320,7 +320,7 @@ describe("a disk that fails", () => {
     const logged = log.events.map(({ event }) => event).filter((event) => event.startsWith("ledger append"));
     expect(logged).toEqual(["ledger append failed", "ledger append recovered"]);
     await ledger.close();
-    await tell(6, 6);
+    await appendEvents(6, 6);
     expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-5", "event-6"]);
   });
 
@@ -348,7 +348,7 @@ describe("a disk that fails", () => {
     await ledger.close();
   });
 
-  it("does not make memory grow without end: what is told too fast is refused", async () => {
+  it("bounds its memory: events that arrive too fast are rejected", async () => {
     const ledger = await open({ limits: { segmentBytes: 1_000_000, waitingBytes: 1_000 } });
 
     const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, i) => ledger.append(event(i))));
@@ -380,7 +380,7 @@ describe("a disk that fails", () => {
 });
 
 describe("metrics", () => {
-  it("count events by type, what they cost, and what was refused", async () => {
+  it("count events by type, their duration, and rejected ones", async () => {
     const metrics = promMetrics();
     const ledger = await open({ observer: observeLedger(metrics) });
     await ledger.append(event(1));
@@ -402,7 +402,7 @@ function open(options: Partial<FileLedgerOptions> = {}): Promise<Ledger> {
 }
 
 /** Opens a ledger, appends events one after the other, and closes it. */
-async function tell(from: number, to: number, options: Partial<FileLedgerOptions> = {}) {
+async function appendEvents(from: number, to: number, options: Partial<FileLedgerOptions> = {}) {
   const ledger = await open(options);
   for (let i = from; i <= to; i++) await ledger.append(event(i));
   await ledger.close();

@@ -4,7 +4,7 @@ import type { Ledger } from "../ledger.ts";
 import { lastRows } from "./last-rows.ts";
 import type { Head } from "./row.ts";
 import { journalSegments } from "./segments.ts";
-import { type Writer, writersIn } from "./writers.ts";
+import { listWriters, type Writer } from "./writers.ts";
 
 interface HeadsOptions {
   readonly directory: string;
@@ -98,7 +98,7 @@ export class Heads {
 
   async #others(): Promise<Writer[]> {
     const { directory, writer } = this.#options;
-    return (await writersIn(directory)).filter(({ name }) => name !== writer);
+    return (await listWriters(directory)).filter(({ name }) => name !== writer);
   }
 
   /** One writer's trouble must not keep the others' heads from being recorded. */

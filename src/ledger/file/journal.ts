@@ -71,7 +71,7 @@ export class Journal {
   /** Resolves when a row with the text of an event is durable. */
   append(text: string): Promise<void> {
     const bytes = Buffer.byteLength(text) + overheadBytes;
-    const refusal = this.#whyNot(bytes);
+    const refusal = this.#rejectReason(bytes);
     return refusal ? Promise.reject(refusal) : this.#commit.add(text, bytes);
   }
 
@@ -87,7 +87,7 @@ export class Journal {
     await this.#parts.disk.close();
   }
 
-  #whyNot(bytes: number): LedgerError | undefined {
+  #rejectReason(bytes: number): LedgerError | undefined {
     const { disk, limits, clock } = this.#parts;
     if (this.#closing !== undefined) return new LedgerError("closed", `the ledger in ${disk.directory} is closed`);
     if (this.#refusal && clock.now() < this.#refusal.untilMs) return this.#refusal.error;

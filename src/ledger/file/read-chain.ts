@@ -3,12 +3,12 @@ import { type DiskFile, type DiskView, readLines, type Segment } from "../../dis
 import { LedgerError } from "../ledger.ts";
 import { Chain, type ChainItem, type ChainProblem } from "./chain.ts";
 import type { Start } from "./row.ts";
-import { journalSegments, startOf } from "./segments.ts";
+import { firstStart, journalSegments } from "./segments.ts";
 
 /** Everything of one writer that is in its journal, checked. */
 export async function* readWriter(view: DiskView, writer: string): AsyncGenerator<ChainItem> {
   const segments = journalSegments.among(await view.names());
-  yield* readChain(view, writer, { segments, after: startOf(segments) });
+  yield* readChain(view, writer, { segments, after: firstStart(segments) });
 }
 
 /** The content of `segments`, the writer's newest among them, checked to continue after `after`. */

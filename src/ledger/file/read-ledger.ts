@@ -1,6 +1,6 @@
 import { damaged, readWriter } from "./read-chain.ts";
 import type { LedgerRow } from "./row.ts";
-import { type Writer, writersIn } from "./writers.ts";
+import { listWriters, type Writer } from "./writers.ts";
 
 /**
  * Every event in `directory` once, regardless of how many writers recorded it; readable at any time. The rows of a
@@ -9,7 +9,7 @@ import { type Writer, writersIn } from "./writers.ts";
  * the ledger is.
  */
 export async function* readLedger(directory: string): AsyncGenerator<LedgerRow> {
-  const sources = (await writersIn(directory)).map((writer) => rowsOf(writer));
+  const sources = (await listWriters(directory)).map((writer) => rowsOf(writer));
   try {
     const seen = new Set<string>();
     for await (const row of merged(sources)) {

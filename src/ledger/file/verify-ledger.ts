@@ -5,14 +5,14 @@ import { readWriter } from "./read-chain.ts";
 import { type LedgerRow, readRow } from "./row.ts";
 import { journalSegments } from "./segments.ts";
 import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "./witnesses.ts";
-import { type Writer, writersIn } from "./writers.ts";
+import { listWriters, type Writer } from "./writers.ts";
 
 /**
  * Checks every chain in the journals of `directory`, and what writers recorded of one another. Reads everything twice.
  * Rows that the database has may be gone from the front of a journal.
  */
 export async function verifyLedger(directory: string): Promise<LedgerReport> {
-  const writers = await writersIn(directory);
+  const writers = await listWriters(directory);
   const witnesses = await recordedHeads(writers);
   const reports: WriterReport[] = [];
   const problems: ChainProblem[] = [];

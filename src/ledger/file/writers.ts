@@ -14,7 +14,7 @@ export interface Writer {
 }
 
 /** All writers of the ledger in `directory`, in the order of their names. */
-export async function writersIn(directory: string): Promise<Writer[]> {
+export async function listWriters(directory: string): Promise<Writer[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory() && isWriterName(entry.name)).map(({ name }) => name);
   return names.sort().map((name) => ({ name, view: viewDirectory(join(directory, name)) }));
@@ -23,7 +23,7 @@ export async function writersIn(directory: string): Promise<Writer[]> {
 /** Writers whose journals in `directory` have a segment: an empty directory proves nothing about its writer. */
 export async function journalWriters(directory: string): Promise<readonly string[]> {
   const names: string[] = [];
-  for (const { name, view } of await writersIn(directory)) {
+  for (const { name, view } of await listWriters(directory)) {
     if (journalSegments.among(await view.names()).length > 0) names.push(name);
   }
   return names;

@@ -6,7 +6,7 @@ import type { Clock, Random } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
 import { openFileLedger } from "../file/file-ledger.ts";
 import { journalSegments } from "../file/segments.ts";
-import { type Writer, writersIn } from "../file/writers.ts";
+import { listWriters, type Writer } from "../file/writers.ts";
 import { Shipper } from "./shipper.ts";
 
 export interface LeftoversOptions {
@@ -37,7 +37,7 @@ export type Leftover =
  */
 export async function shipLeftovers(options: LeftoversOptions): Promise<readonly Leftover[]> {
   const found: Leftover[] = [];
-  for (const writer of await writersIn(options.directory)) {
+  for (const writer of await listWriters(options.directory)) {
     if (options.signal?.aborted) break;
     if (writer.name !== options.except) found.push(await shipOne(writer, options));
   }

@@ -46,9 +46,9 @@ ledgerContract("file and database", async () => {
 });
 
 describe("a journal with a database", () => {
-  it("gives it every row as it was written, and removes what the database has", async () => {
+  it("ships every row as it was written, and removes shipped segments", async () => {
     const ledger = await open();
-    const written = await tell(ledger, 1, 40);
+    const written = await appendEvents(ledger, 1, 40);
     await until(() => ledger.lag().events === 0 && segments().length === 2);
 
     expect((await stored()).map(({ id }) => id)).toEqual(written);
@@ -75,7 +75,7 @@ describe("a journal with a database", () => {
       },
     });
 
-    await tell(ledger, 1, 60);
+    await appendEvents(ledger, 1, 60);
     await until(() => ledger.lag().events === 0 && segments().length === 2);
 
     expect(early).toEqual([]);
@@ -84,12 +84,12 @@ describe("a journal with a database", () => {
 
   it("goes on after a restart where the database is, although segments are gone", async () => {
     const first = await open();
-    await tell(first, 1, 30);
+    await appendEvents(first, 1, 30);
     await until(() => first.lag().events === 0);
     await close(first);
 
     const second = await open();
-    await tell(second, 31, 60);
+    await appendEvents(second, 31, 60);
     await until(() => second.lag().events === 0);
 
     expect((await stored()).map(({ seq }) => seq)).toEqual(range(1, 60));
@@ -97,12 +97,12 @@ describe("a journal with a database", () => {
     await close(second);
   });
 
-  it("takes events while the database is away, says so once, and loses nothing", async () => {
+  it("accepts events while the database is unavailable, logs it once, and loses nothing", async () => {
     const ledger = await open();
     weather.answers = "no";
-    await tell(ledger, 1, 25);
+    await appendEvents(ledger, 1, 25);
     for (let i = 0; i < 30; i++) await until(() => false, 1);
-    await tell(ledger, 26, 50);
+    await appendEvents(ledger, 26, 50);
 
     expect(ledger.lag().events).toBe(50);
     expect(ledger.lag().seconds).toBeGreaterThan(0);
@@ -116,11 +116,11 @@ describe("a journal with a database", () => {
   });
 
   it("has no row twice when replies are lost", async () => {
-    weather.answers = "but-nobody-hears";
+    weather.answers = "without-response";
     const ledger = await open();
-    await tell(ledger, 1, 25);
+    await appendEvents(ledger, 1, 25);
     await until(() => ledger.lag().events === 0);
-    await tell(ledger, 26, 30);
+    await appendEvents(ledger, 26, 30);
     await until(() => ledger.lag().events === 0);
 
     expect(weather.calls).toBeGreaterThanOrEqual(2);
@@ -128,7 +128,7 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("is full at its limit: takes nothing, says so once, and goes on when the database is back", async () => {
+  it("is full at its limit: rejects events, logs it once, and continues when the database is back", async () => {
     weather.answers = "no";
     const ledger = await open({ limits: { segmentBytes: 1_000, journalBytes: 8_000 } });
     const refusals: unknown[] = [];
@@ -153,16 +153,16 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("goes on with a database that lacks what is gone, and says what it lacks", async () => {
+  it("continues with a database that lacks removed rows, and logs the missing rows", async () => {
     const ledger = await open();
-    await tell(ledger, 1, 40);
+    await appendEvents(ledger, 1, 40);
     await until(() => ledger.lag().events === 0);
     await close(ledger);
     const first = Number(segments()[0]?.slice(0, 16));
     for (const name of readdirSync(directory).filter((name) => name.includes("sqlite"))) rmSync(join(directory, name));
 
     const later = await open();
-    await tell(later, 41, 45);
+    await appendEvents(later, 41, 45);
     await until(() => later.lag().events === 0);
 
     expect((await stored()).map(({ seq }) => seq)).toEqual(range(first, 45));
@@ -176,7 +176,7 @@ describe("a journal with a database", () => {
     await database().add(chain("w-1", [event(90), event(91)]));
     const ledger = await open();
     await ledger.append(event(1));
-    await tell(ledger, 2, 40);
+    await appendEvents(ledger, 2, 40);
     await until(() => log.events.some(({ level }) => level === "error"));
 
     expect(log.events).toContainEqual({
@@ -191,7 +191,7 @@ describe("a journal with a database", () => {
   it("ends in time although the database never answers", async () => {
     weather.answers = "never";
     const ledger = await open();
-    await tell(ledger, 1, 3);
+    await appendEvents(ledger, 1, 3);
     await until(() => (weather.calls ?? 0) > 0);
 
     await close(ledger);
@@ -217,7 +217,7 @@ describe("a journal with a database", () => {
     const observer = observeShipping(metrics, () => ledger && { lag: ledger.lag(), journalBytes: 77 });
     weather.answers = "no";
     ledger = await open({}, observer);
-    await tell(ledger, 1, 5);
+    await appendEvents(ledger, 1, 5);
     await until(() => (weather.calls ?? 0) >= 2);
     await clock.advance(90_000);
 
@@ -239,7 +239,7 @@ describe("a journal with a database", () => {
 
 /** What happens to questions. */
 interface Weather {
-  answers: "yes" | "no" | "but-nobody-hears" | "never";
+  answers: "yes" | "no" | "without-response" | "never";
   calls?: number;
 }
 
@@ -274,7 +274,7 @@ function exposed(database: LedgerDatabase): LedgerDatabase {
         return question();
       case "no":
         throw new LedgerError("unavailable", "it is away");
-      case "but-nobody-hears":
+      case "without-response":
         await question();
         throw new LedgerError("unavailable", "the reply was lost");
       case "never":
@@ -284,7 +284,7 @@ function exposed(database: LedgerDatabase): LedgerDatabase {
   return {
     ...database,
     head: (...call) =>
-      weather.answers === "but-nobody-hears" ? database.head(...call) : ask(() => database.head(...call)),
+      weather.answers === "without-response" ? database.head(...call) : ask(() => database.head(...call)),
     add: (rows) => ask(() => database.add(rows)),
     close: () => (weather.answers === "never" ? new Promise(() => {}) : database.close()),
   };
@@ -310,7 +310,7 @@ async function close(ledger: ShippedLedger) {
   await closing;
 }
 
-async function tell(ledger: ShippedLedger, from: number, to: number): Promise<string[]> {
+async function appendEvents(ledger: ShippedLedger, from: number, to: number): Promise<string[]> {
   const events = range(from, to).map(event);
   for (const one of events) await ledger.append(one);
   return events.map(({ id }) => id);

@@ -30,10 +30,10 @@ export function shippedLedger({ ledger, database, clock, ...rest }: ShippedLedge
     await shipper.stop({ withinMs: closeWithinMs });
     await ledger.close();
     // A frozen database never responds, not even to a close.
-    const patience = new AbortController();
+    const giveUp = new AbortController();
     const closed = database.close().catch(() => {});
-    await Promise.race([closed, sleep(clock, closeWithinMs, patience.signal, { background: true }).catch(() => {})]);
-    patience.abort();
+    await Promise.race([closed, sleep(clock, closeWithinMs, giveUp.signal, { background: true }).catch(() => {})]);
+    giveUp.abort();
   }
 
   return {

@@ -9,7 +9,7 @@ const event: LedgerEvent = { id: "a", type: "run.created", at: "2026-11-15T10:00
 describe("an event that is claimed twice", () => {
   it.each<[string, readonly LedgerRow[], readonly string[], string | undefined]>([
     ["by one writer", [row("w-1"), row("w-1", { facts: { n: 2 } })], [], undefined],
-    ["by two writers who agree", [row("w-1"), row("w-2")], [], undefined],
+    ["by two writers that agree", [row("w-1"), row("w-2")], [], undefined],
     ["by two writers within minutes", [row("w-1"), row("w-2", { at: "2026-11-15T10:09:00.000Z" })], [], undefined],
     ["with an earlier time", [row("w-1"), row("w-2", { at: "2026-11-15T09:00:00.000Z" })], [], "w-2"],
     ["with other facts", [row("w-1"), row("w-2", { facts: { n: 2 } })], [], "w-2"],

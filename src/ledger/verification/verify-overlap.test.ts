@@ -67,7 +67,7 @@ function databaseOf(count: () => number) {
     writers: async () => ["w-1"],
     head: async () => undefined,
     async *lines(_writer: string, after: number) {
-      for (const { line, row } of rows.slice(after, count())) yield { seq: row.seq, line, isIndexedRightly: true };
+      for (const { line, row } of rows.slice(after, count())) yield { seq: row.seq, line, isIndexedCorrectly: true };
     },
   };
 }

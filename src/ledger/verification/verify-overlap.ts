@@ -4,7 +4,7 @@ import type { LedgerDatabase } from "../database/ledger-database.ts";
 import type { ChainProblem } from "../file/chain.ts";
 import { readWriter } from "../file/read-chain.ts";
 import { type Head, type LedgerRow, readRow } from "../file/row.ts";
-import { type Writer, writersIn } from "../file/writers.ts";
+import { listWriters, type Writer } from "../file/writers.ts";
 import { LedgerError } from "../ledger.ts";
 
 type Readable = Pick<LedgerDatabase, "place" | "writers" | "head" | "lines">;
@@ -28,9 +28,9 @@ export async function verifyOverlap(
   { clock, patienceMs, expectsJournals }: OverlapOptions,
 ): Promise<readonly ChainProblem[]> {
   const problems: ChainProblem[] = [];
-  const patience = new Patience(clock, patienceMs);
-  const writers = await writersIn(directory);
-  for (const writer of writers) problems.push(...(await compareAgain(writer, database, patience)));
+  const waitBudget = new WaitBudget(clock, patienceMs);
+  const writers = await listWriters(directory);
+  for (const writer of writers) problems.push(...(await compareAgain(writer, database, waitBudget)));
   if (!expectsJournals) return problems;
 
   for (const writer of await database.writers()) {
@@ -44,10 +44,14 @@ export async function verifyOverlap(
 const maxTries = 3;
 
 /** A segment may be removed while it is read, because the database has its rows. */
-async function compareAgain(writer: Writer, database: Readable, patience: Patience): Promise<readonly ChainProblem[]> {
+async function compareAgain(
+  writer: Writer,
+  database: Readable,
+  waitBudget: WaitBudget,
+): Promise<readonly ChainProblem[]> {
   for (let tries = 1; ; tries++) {
     try {
-      return await compareWriter(writer, database, patience);
+      return await compareWriter(writer, database, waitBudget);
     } catch (error) {
       const isRemoved = error instanceof LedgerError && error.code === "unavailable";
       if (!isRemoved || tries === maxTries) throw error;
@@ -55,11 +59,11 @@ async function compareAgain(writer: Writer, database: Readable, patience: Patien
   }
 }
 
-async function compareWriter({ name, view }: Writer, database: Readable, patience: Patience) {
+async function compareWriter({ name, view }: Writer, database: Readable, waitBudget: WaitBudget) {
   const problems: ChainProblem[] = [];
   // Read before the journal: rows that both get meanwhile are no difference.
   const stored = await database.head(name);
-  const rows = new StoredRows(name, database, patience);
+  const rows = new StoredRows(name, database, waitBudget);
   const behind = new Behind();
   let last = 0;
   for await (const item of readWriter(view, name)) {
@@ -112,21 +116,21 @@ class Behind {
 class StoredRows {
   readonly #writer: string;
   readonly #database: Readable;
-  readonly #patience: Patience;
+  readonly #waitBudget: WaitBudget;
   #lines: ReturnType<LedgerDatabase["lines"]> | undefined;
   #next: { readonly seq: number; readonly line: string } | undefined;
 
-  constructor(writer: string, database: Readable, patience: Patience) {
+  constructor(writer: string, database: Readable, waitBudget: WaitBudget) {
     this.#writer = writer;
     this.#database = database;
-    this.#patience = patience;
+    this.#waitBudget = waitBudget;
   }
 
   async at(seq: number): Promise<OverlapRow> {
     do {
       if (await this.#advance(seq)) return this.#found(seq);
       this.#lines = undefined;
-    } while (await this.#patience.wait());
+    } while (await this.#waitBudget.wait());
     return { kind: "end" };
   }
 
@@ -151,7 +155,7 @@ class StoredRows {
 const pollMs = 100;
 
 /** A time that is spent once, however many rows are waited for. */
-class Patience {
+class WaitBudget {
   readonly #clock: Clock;
   readonly #untilMs: number;
 

@@ -1,9 +1,9 @@
 import { type Decision, requeueAfter } from "../../kube/index.ts";
 import {
   type CancelRequest,
-  cancelRequestOn,
   describeCancellation,
   type RemediationRequest,
+  readCancelRequest,
   type WorkflowExecution,
 } from "../../resources/index.ts";
 import { type Action, act } from "../action.ts";
@@ -27,7 +27,9 @@ export function cancelExecutions(
   unfinished: readonly WorkflowExecution[],
   request: CancelRequest,
 ): Decision<Action> | undefined {
-  const [next] = unfinished.filter((execution) => !execution.metadata.deletionTimestamp && !cancelRequestOn(execution));
+  const [next] = unfinished.filter(
+    (execution) => !execution.metadata.deletionTimestamp && !readCancelRequest(execution),
+  );
   if (next) return act({ do: "cancel-execution", execution: next, request });
   // The end of an execution is an event. The delay is for a lost one.
   return unfinished.length > 0 ? requeueAfter(5_000) : undefined;
@@ -41,5 +43,5 @@ export function cancelledClosing(request: Pick<CancelRequest, "by" | "reason" | 
 /** Returns the request of an operator to cancel an open incident. */
 export function openCancelRequest(incident: RemediationRequest): CancelRequest | undefined {
   const { status } = incident;
-  return status && "completedAt" in status ? undefined : cancelRequestOn(incident);
+  return status && "completedAt" in status ? undefined : readCancelRequest(incident);
 }

@@ -1,10 +1,10 @@
 import { byAge, type Decision, nothing, requeueAfter, requeueAt } from "../../kube/index.ts";
 import { historyOf, type PolicyDecision } from "../../policy/index.ts";
 import {
-  cancelRequestOn,
   type Diagnosis,
   type ParameterValue,
   type RemediationRequest,
+  readCancelRequest,
   type WorkflowExecution,
 } from "../../resources/index.ts";
 import { backoffMs, parseDuration } from "../../time/index.ts";
@@ -25,7 +25,7 @@ import type { TargetView } from "./target-view.ts";
 /** Whether an incident is routed with its target: it has a diagnosis and waits, or follows an execution. */
 export function hasTurn(incident: RemediationRequest): boolean {
   const { metadata, status } = incident;
-  if (metadata.deletionTimestamp || cancelRequestOn(incident) || !status?.diagnosis) return false;
+  if (metadata.deletionTimestamp || readCancelRequest(incident) || !status?.diagnosis) return false;
   return (
     status.phase === "Analyzing" ||
     status.phase === "Blocked" ||

@@ -2,7 +2,7 @@ import {
   type AutomationPause,
   automationPauses,
   blockReasons,
-  fingerprintOf,
+  computeFingerprint,
   type Kinds,
   type ObjectTarget,
   parameterValue,
@@ -17,7 +17,7 @@ import {
   type SignalReader,
   signalTime,
   type TextFile,
-  targetOfObject,
+  toObjectTarget,
 } from "../../resources/index.ts";
 import { mustBe, type Wire, z } from "../../schema/index.ts";
 import type { FactsReading } from "../rules/facts.ts";
@@ -122,7 +122,7 @@ function expectationsFile({ kinds, signals, alerts }: ReadingOptions) {
       if ((signal === undefined) === (alert === undefined))
         context.addIssue("must have a signal or an alert, not both");
       const subject = owner ? undefined : subjectOf(signal ?? alert, kinds);
-      const reading = subject && targetOfObject(subject, kinds);
+      const reading = subject && toObjectTarget(subject, kinds);
       if (reading?.kind === "problem") context.addIssue(`has a subject that ${reading.problem}`);
     });
   return z.object({ tests: z.array(test, { error: "must be a list of tests" }).min(1) });
@@ -145,7 +145,7 @@ function toExpectation(test: WrittenTest, at: string, kinds: Kinds): Expectation
   const { name, facts, given, owner } = test;
   const signal = (test.signal ?? test.alert) as Signal;
   const subject = owner ? undefined : subjectOf(signal, kinds);
-  const reading = subject && targetOfObject(subject, kinds);
+  const reading = subject && toObjectTarget(subject, kinds);
   // Without a subject, only a rule that gives a target applies.
   const target = owner ?? (reading?.kind === "target" ? reading.target : undefined);
   return {
@@ -199,7 +199,7 @@ function openIncident(name: string, rule: string, target: string): RemediationRe
 function subjectOf(signal: Signal | undefined, kinds: Kinds): Signal["subject"] {
   const { subject, coarserSubject, node } = signal ?? {};
   if (node) return node.names[0] === undefined ? undefined : { kind: "Node", name: node.names[0] };
-  const isKnown = subject && targetOfObject(subject, kinds).kind === "target";
+  const isKnown = subject && toObjectTarget(subject, kinds).kind === "target";
   return isKnown ? subject : (coarserSubject ?? subject);
 }
 
@@ -210,7 +210,7 @@ function toIncident(
 ): RemediationRequestSpec {
   const { kind, name, namespace } = target ?? { kind: "", name: "" };
   return {
-    signalFingerprint: fingerprintOf(signal, target),
+    signalFingerprint: computeFingerprint(signal, target),
     signalName: signal.name,
     signalSource: signal.source,
     severity: signal.severity,

@@ -5,7 +5,7 @@ import {
   parseTarget,
   type RemediationRequestSpec,
   type Target,
-  targetOfObject,
+  toObjectTarget,
 } from "../../resources/index.ts";
 import { type Deferral, deferralOf } from "./deferral.ts";
 import { type Facts, factsNotRead, type Unreadable } from "./facts.ts";
@@ -109,7 +109,7 @@ type FoundTarget = { readonly kind: "target"; readonly target: Target } | Exclud
 
 function findTarget({ target }: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): FoundTarget {
   if (target === undefined) {
-    const read = targetOfObject(incident.targetResource, kinds);
+    const read = toObjectTarget(incident.targetResource, kinds);
     return read.kind === "target" ? read : differs(`the subject ${read.problem}`);
   }
   const filled = fill(target, incident, facts);

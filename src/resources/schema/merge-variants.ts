@@ -18,7 +18,7 @@ export function mergeVariants(
     }
   }
   const required = (variants[0]?.required ?? []).filter((name) => variants.every((v) => v.required?.includes(name)));
-  const discriminator = required.find((name) => tellsApart(name, variants));
+  const discriminator = required.find((name) => isDiscriminator(name, variants));
   if (!discriminator) throw new TypeError(`${path}: no field distinguishes the variants`);
 
   const rules = variants.flatMap((variant) => ruleOf(variant, { discriminator, required, properties }));
@@ -38,7 +38,7 @@ function merged(one: StructuralSchema, other: StructuralSchema, path: string): S
   };
 }
 
-function tellsApart(name: string, variants: readonly StructuralSchema[]): boolean {
+function isDiscriminator(name: string, variants: readonly StructuralSchema[]): boolean {
   const values = variants.map((variant) => variant.properties?.[name]?.enum);
   return values.every(Boolean) && new Set(values.flat()).size === values.flat().length;
 }

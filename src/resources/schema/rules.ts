@@ -13,7 +13,7 @@ export function immutable(message: string): CelRule {
 
 /** Of `fields`, those in `removable` may be removed, and nothing else changes. */
 export function onlyRemoves(removable: readonly string[], fields: readonly string[], message: string): CelRule {
-  const kept = fields.filter((field) => !removable.includes(field)).map(staysTheSame);
+  const kept = fields.filter((field) => !removable.includes(field)).map(isUnchanged);
   const removed = removable.map((field) => {
     const is = celField(field);
     const was = is.replace(/^self/, "oldSelf");
@@ -23,7 +23,7 @@ export function onlyRemoves(removable: readonly string[], fields: readonly strin
 }
 
 /** An optional field that is neither changed, added nor removed. */
-export function staysTheSame(field: string): string {
+export function isUnchanged(field: string): string {
   const is = celField(field);
   const was = is.replace(/^self/, "oldSelf");
   return `has(${is}) == has(${was}) && (!has(${is}) || ${is} == ${was})`;

@@ -48,13 +48,13 @@ function structural(node: JsonSchema, path: string): StructuralSchema {
     throw new TypeError(`${path}: a union has no common field`);
 
   const schema: StructuralSchema = {
-    ...tidied(plain),
+    ...simplify(plain),
     ...(properties && { properties: mapValues(properties, (child, name) => structural(child, `${path}.${name}`)) }),
     ...(isSchema(additionalProperties) && { additionalProperties: structural(additionalProperties, `${path}[*]`) }),
     ...(items && { items: structural(items, `${path}[]`) }),
   };
   if (oneOf)
-    return ordered(
+    return sortKeys(
       mergeVariants(
         schema,
         oneOf.map((variant) => structural(variant, path)),
@@ -62,11 +62,11 @@ function structural(node: JsonSchema, path: string): StructuralSchema {
       ),
       path,
     );
-  return ordered(schema, path);
+  return sortKeys(schema, path);
 }
 
 /** Without keywords that the format or the type implies. */
-function tidied({ pattern, minimum, maximum, required, ...schema }: StructuralSchema): StructuralSchema {
+function simplify({ pattern, minimum, maximum, required, ...schema }: StructuralSchema): StructuralSchema {
   return {
     ...schema,
     ...(pattern !== undefined && schema.format !== "date-time" && { pattern }),
@@ -81,7 +81,7 @@ function isSchema(additional: JsonSchema["additionalProperties"]): additional is
   return typeof additional === "object";
 }
 
-function ordered(schema: StructuralSchema, path: string): StructuralSchema {
+function sortKeys(schema: StructuralSchema, path: string): StructuralSchema {
   for (const key of Object.keys(schema)) {
     if (!keys.includes(key as keyof StructuralSchema)) throw new TypeError(`${path}: Kubernetes has no "${key}"`);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kindsWith } from "./kinds.ts";
-import { targetOfObject } from "./object-target.ts";
+import { toObjectTarget } from "./object-target.ts";
 import { parseTarget } from "./parse-target.ts";
 import type { TargetReading } from "./target.ts";
 
@@ -108,7 +108,7 @@ describe("a target of a custom kind", () => {
     },
   );
 
-  it("is a problem that says how to make it known, if it is neither defined nor declared", () => {
+  it("is a problem with the fix, if it is neither defined nor declared", () => {
     expect(parseTarget("web/analysis.argoproj.io/shop", kinds)).toEqual({
       kind: "problem",
       problem:
@@ -117,7 +117,7 @@ describe("a target of a custom kind", () => {
     });
   });
 
-  it("is not found without its group, and the problem says how to write it", () => {
+  it("is not found without its group, and the problem has the right spelling", () => {
     expect(parseTarget("web/ro/shop", kinds)).toEqual({
       kind: "problem",
       problem:
@@ -141,13 +141,13 @@ describe("a target given as a reference", () => {
     [{ kind: "Node", namespace: "", name: "w1" }, "node/w1"],
     [{ kind: "StatefulSet", namespace: "web", name: "db" }, "web/statefulset/db"],
   ])("%j is %s", (reference, canonical) => {
-    expect(textOf(targetOfObject(reference))).toBe(canonical);
+    expect(textOf(toObjectTarget(reference))).toBe(canonical);
   });
 
   it("needs a kind that is known", () => {
     const reference = { apiVersion: "serving.knative.dev/v1", kind: "Service", namespace: "web", name: "shop" };
 
-    expect(targetOfObject(reference).kind).toBe("problem");
+    expect(toObjectTarget(reference).kind).toBe("problem");
   });
 });
 

@@ -27,7 +27,7 @@ export interface ObjectReference {
 }
 
 /** The target that a reference means. Without `apiVersion` the kind has to be a built-in one. */
-export function targetOfObject(
+export function toObjectTarget(
   { apiVersion = "", kind, namespace, name }: ObjectReference,
   kinds: Kinds = builtInKinds,
 ): TargetReading<ObjectTarget> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTarget } from "./parse-target.ts";
-import { targetOfRepository } from "./repository-target.ts";
+import { toRepositoryTarget } from "./repository-target.ts";
 import type { TargetReading } from "./target.ts";
 
 describe("a branch of a repository", () => {
@@ -24,13 +24,13 @@ describe("a branch of a repository", () => {
   ])("is one target however its URL is written: %s", (url) => {
     const canonical = "git:gitlab.example.com/group/project@feature/x";
 
-    expect(textOf(targetOfRepository({ url, branch: "feature/x" }))).toBe(canonical);
+    expect(textOf(toRepositoryTarget({ url, branch: "feature/x" }))).toBe(canonical);
     expect(textOf(parseTarget(`git:${url}@feature/x`))).toBe(canonical);
     expect(textOf(parseTarget(`git:${url}@refs/heads/feature/x`))).toBe(canonical);
   });
 
   it("goes by the project's number where that is known", () => {
-    const reading = targetOfRepository({ url: "git@gitlab.example.com:old/name", branch: "main", projectId: 42 });
+    const reading = toRepositoryTarget({ url: "git@gitlab.example.com:old/name", branch: "main", projectId: 42 });
 
     expect(reading).toEqual({
       kind: "target",
@@ -72,7 +72,7 @@ describe("a branch of a repository", () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN])("has no project with the number %d", (projectId) => {
-    expect(targetOfRepository({ url: "https://h/p", branch: "main", projectId }).kind).toBe("problem");
+    expect(toRepositoryTarget({ url: "https://h/p", branch: "main", projectId }).kind).toBe("problem");
   });
 
   it("repeats no token in a problem", () => {

@@ -10,7 +10,7 @@ export interface RepositoryReference {
 }
 
 /** The target that a repository's branch is, whatever scheme, case, port, credentials or `.git` its URL has. */
-export function targetOfRepository({ url, branch, projectId }: RepositoryReference): TargetReading<RepositoryTarget> {
+export function toRepositoryTarget({ url, branch, projectId }: RepositoryReference): TargetReading<RepositoryTarget> {
   const address = parseAddress(url);
   if (!address || address.rest.includes("@")) return problem(`is not a repository: ${expected}`);
   return targetOf(address.host, projectId === undefined ? pathOf(address.rest) : idOf(projectId), branch);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { kindsWith } from "./kinds.ts";
 import { parseObjectTarget } from "./object-target.ts";
-import { resourceTypeOf } from "./resource-type.ts";
+import { toResourceType } from "./resource-type.ts";
 
 const certificate = { kind: "Certificate", plural: "certificates", group: "cert-manager.io", namespaced: true };
 
@@ -16,6 +16,6 @@ describe("how to ask the API server for a target", () => {
     const reading = parseObjectTarget(text, kinds);
     if (reading.kind !== "target") throw new Error(reading.problem);
 
-    expect(resourceTypeOf(reading.target, apiVersion, kinds)?.apiVersion).toBe(expected);
+    expect(toResourceType(reading.target, apiVersion, kinds)?.apiVersion).toBe(expected);
   });
 });

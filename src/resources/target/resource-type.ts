@@ -7,7 +7,7 @@ import type { ObjectTarget } from "./target.ts";
  * How to ask the API server for the kind of a target. Every built-in kind has a version v1; that of any other one is in
  * `apiVersion`, or else the one of its definition or declaration. Undefined if the kind or its version is not known.
  */
-export function resourceTypeOf(
+export function toResourceType(
   target: ObjectTarget,
   apiVersion: string | undefined,
   kinds: Kinds,

@@ -1,4 +1,4 @@
-import { builtInKinds, type NodeHint, type ObjectReference, targetOfObject } from "../../resources/index.ts";
+import { builtInKinds, type NodeHint, type ObjectReference, toObjectTarget } from "../../resources/index.ts";
 import { referenceIn } from "../reference.ts";
 import { nodeHint } from "./node-hint.ts";
 import {
@@ -212,7 +212,7 @@ function object(spelling: string, name: string | undefined, namespace?: string):
   if (apiVersion !== undefined) return customObject({ apiVersion, kind, name }, namespace);
   if (!known) return undefined;
   const subject = { kind, ...(known.namespaced && namespace ? { namespace } : {}), name };
-  return targetOfObject(subject).kind === "target" ? { kind: "object", subject } : undefined;
+  return toObjectTarget(subject).kind === "target" ? { kind: "object", subject } : undefined;
 }
 
 /** Only the gateway can look up whether the kind exists and has namespaces. */

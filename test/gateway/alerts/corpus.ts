@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { type Exporter, exporters, type Labels, type Setup } from "./setups.ts";
 
-/** The labels of an alert as one set-up produces them, and what the alert is about as far as they tell. */
+/** The labels of an alert as one set-up produces them, and its subject as far as they identify it. */
 export interface Case {
   readonly alert: string;
   readonly labels: Labels;
   /** In canonical form. Undefined: the labels name no object, and neither may we. */
   readonly expected: string | undefined;
-  /** Also true, but less than could be said. */
+  /** Also correct, but less precise. */
   readonly coarse: readonly string[];
 }
 

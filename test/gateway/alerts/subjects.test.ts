@@ -8,7 +8,7 @@ import { GatewayWorld, pods } from "../gateway-world.ts";
 import { type Case, casesOf } from "./corpus.ts";
 import { exporters, setups } from "./setups.ts";
 
-/** What was named, compared with what the alert is about. `refused`: nothing was named although it could have been. */
+/** The named subject compared with the actual one. `refused`: no subject was named although the labels identify it. */
 interface Score {
   readonly setup: string;
   readonly right: number;

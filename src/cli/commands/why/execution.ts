@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../../../ledger/index.ts";
 import { explain, type PolicyReport } from "../../../policy/index.ts";
-import { describeStall, parseTarget, skipText, stallOf, type WorkflowExecution } from "../../../resources/index.ts";
+import { describeStall, findStall, parseTarget, skipText, type WorkflowExecution } from "../../../resources/index.ts";
 import type { Desk } from "../../command.ts";
 import { queryPolicy } from "../../query-policy.ts";
 import { findRecorded, tellDecision } from "./recorded-decision.ts";
@@ -61,7 +61,7 @@ function ranAs({ status }: WorkflowExecution): readonly (readonly string[])[] {
 function became(execution: WorkflowExecution): readonly (readonly string[])[] {
   const { name } = execution.metadata;
   const { status } = execution;
-  const stall = stallOf(execution);
+  const stall = findStall(execution);
   switch (status?.phase) {
     case undefined:
       return [];

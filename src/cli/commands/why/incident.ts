@@ -3,6 +3,7 @@ import type { LedgerEvent } from "../../../ledger/index.ts";
 import { askingIncident, explain, openCauses, type PolicyReport } from "../../../policy/index.ts";
 import {
   describeStall,
+  findStall,
   incidentSeverity,
   parseRecordedTarget,
   type RemediationApprovalRequest,
@@ -10,7 +11,6 @@ import {
   remediationApprovalRequests,
   remediationRequests,
   skipText,
-  stallOf,
   type WorkflowExecution,
   workflowExecutions,
 } from "../../../resources/index.ts";
@@ -131,7 +131,7 @@ function standing({ incident, executions, approvals }: IncidentFacts, { verifica
 }
 
 function stalledText(object: RemediationRequest | WorkflowExecution): string | undefined {
-  const stall = stallOf(object);
+  const stall = findStall(object);
   return stall && describeStall(stall);
 }
 

@@ -1,5 +1,5 @@
 import { lastingPauses, type Pause, pausedBy, pauseOver, taskPause } from "../../../policy/index.ts";
-import { automationPauses, builtInKinds, type CodingTask, describeStall, stallOf } from "../../../resources/index.ts";
+import { automationPauses, builtInKinds, type CodingTask, describeStall, findStall } from "../../../resources/index.ts";
 import { CommandError, type Desk } from "../../command.ts";
 import { findTasks, parseGitTarget } from "../../parsing/find.ts";
 
@@ -57,7 +57,7 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
   const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
   const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
   say("phase", `${status?.phase ?? "Pending"}${status?.message ? `: ${status.message}` : ""}`);
-  const stall = stallOf(task);
+  const stall = findStall(task);
   say("stalled", stall && describeStall(stall));
   say(
     "asked",

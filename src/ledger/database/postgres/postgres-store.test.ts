@@ -46,7 +46,7 @@ describe("PostgreSQL", () => {
     await database.close();
   });
 
-  it("with a wrong password says so, without the password", async () => {
+  it("with a wrong password reports it, without the password", async () => {
     const database = ledgerDatabase(postgresStore({ url: postgres.url.replace(postgres.password, "wr0ng-one") }));
 
     const error = await database.writers().catch((error) => error);

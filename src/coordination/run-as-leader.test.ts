@@ -7,8 +7,8 @@ import type { Clock } from "../time/index.ts";
 import { CoordinationError } from "./errors.ts";
 import { keyOf } from "./key.ts";
 import { kubernetesLocks } from "./kubernetes/kubernetes-locks.ts";
-import { type LeaderWork, leading } from "./leading.ts";
 import type { Lease } from "./locks.ts";
+import { type LeaderWork, runAsLeader } from "./run-as-leader.ts";
 
 const key = keyOf("leader", "poller");
 
@@ -40,7 +40,7 @@ describe("of several candidates", () => {
     await first.ended;
   });
 
-  it("a leader that stands still is replaced after its ttl, and its work is told as soon as it runs again", async () => {
+  it("a paused leader is replaced after its ttl, and its work is aborted as soon as it runs again", async () => {
     const { candidate, clock, leaders, terms } = world();
     const first = candidate("a");
     candidate("b");
@@ -75,7 +75,7 @@ describe("of several candidates", () => {
     expect(leaders()).toEqual(["a"]);
   });
 
-  it("nobody leads anew in a process whose last work has not come to an end", async () => {
+  it("a process does not lead again before its last work has ended", async () => {
     const { candidate, clock, terms } = world();
     let finish = () => {};
     const first = candidate(
@@ -122,11 +122,11 @@ function world() {
   const terms: { name: string; lease: Lease; signal: AbortSignal; over: boolean }[] = [];
   const failures: unknown[] = [];
 
-  function candidate(name: string, work: LeaderWork = untilTold) {
+  function candidate(name: string, work: LeaderWork = untilAborted) {
     const own = new ProcessClock(clock);
     const locks = openLocks(own, name);
     const stop = new AbortController();
-    const ended = leading(
+    const ended = runAsLeader(
       locks,
       key,
       async (lease, signal) => {
@@ -150,6 +150,6 @@ function world() {
   return { clock, candidate, leaders, terms, failures };
 }
 
-function untilTold(_lease: Lease, signal: AbortSignal): Promise<void> {
+function untilAborted(_lease: Lease, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

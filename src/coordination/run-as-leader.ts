@@ -3,7 +3,7 @@ import { isCoordinationError } from "./errors.ts";
 import type { Key } from "./key.ts";
 import type { Lease, Locks } from "./locks.ts";
 
-export interface LeadingOptions {
+export interface LeaderOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Ends the candidacy: the work is aborted and awaited, and leadership is released for the next candidate. */
@@ -12,10 +12,10 @@ export interface LeadingOptions {
   readonly ttlMs?: number;
   /** For people: what the leader does. */
   readonly purpose?: string;
-  readonly events?: LeadingEvents;
+  readonly events?: LeaderEvents;
 }
 
-export interface LeadingEvents {
+export interface LeaderEvents {
   elected?(lease: Lease): void;
   /** `lost`: not by our own wish. */
   resigned?(lease: Lease, lost: boolean): void;
@@ -38,7 +38,7 @@ const betweenFailures: Backoff = { baseMs: 1_000, maxMs: 30_000, jitter: 0.5 };
  * `lease.fence`, or follows `lease.assertHeld()`. The next term begins only after the work of the last has come to an
  * end, so work that does not listen to its signal keeps this process from leading again, and no other.
  */
-export async function leading(locks: Locks, key: Key, work: LeaderWork, options: LeadingOptions): Promise<void> {
+export async function runAsLeader(locks: Locks, key: Key, work: LeaderWork, options: LeaderOptions): Promise<void> {
   const { clock, random, signal, events = {} } = options;
   for (let failures = 0; !signal.aborted; ) {
     try {
@@ -57,7 +57,7 @@ export async function leading(locks: Locks, key: Key, work: LeaderWork, options:
 }
 
 /** One term, from the candidacy to the end. */
-async function lead(locks: Locks, key: Key, work: LeaderWork, options: LeadingOptions): Promise<void> {
+async function lead(locks: Locks, key: Key, work: LeaderWork, options: LeaderOptions): Promise<void> {
   const { signal, ttlMs, purpose = "leading", events = {} } = options;
   await using lease = await locks.acquire(key, { waitMs, signal, purpose, ...(ttlMs !== undefined && { ttlMs }) });
   events.elected?.(lease);

@@ -10,7 +10,7 @@ import { type Dependents, ownerKey } from "./dependents.ts";
  * Garbage collection of one object, in both of its roles. As an owner that is being deleted it waits for its dependents
  * (foreground) or lets them go (orphan). As a dependent it is deleted when its last owner is gone.
  */
-export async function lookAfterOwnership(api: Api, dependents: Dependents, key: ObjectKey): Promise<void> {
+export async function reconcileOwnership(api: Api, dependents: Dependents, key: ObjectKey): Promise<void> {
   const entry = api.store.get(key.resource, key.namespace, key.name);
   const resource = api.registry.all.find(({ storedAs }) => storedAs === key.resource);
   if (!entry || !resource) return;

@@ -8,7 +8,7 @@ const maxLines = 100;
  * A hundred callers on one key, or ten thousand leases whose renewals fail ten times a second, would otherwise bury
  * the lines that matter. So in 10 s each key is written once, and a hundred keys altogether; metrics count them all.
  */
-export function fewLines(clock: Clock): (key: string) => number | undefined {
+export function lineLimiter(clock: Clock): (key: string) => number | undefined {
   const written = new Set<string>();
   let quietUntil = Number.NEGATIVE_INFINITY;
   let leftOut = 0;

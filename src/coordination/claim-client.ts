@@ -5,7 +5,7 @@ import { CoordinationError, isCoordinationError } from "./errors.ts";
 import { HeldClaim, type HeldClaimContext } from "./held-claim.ts";
 import type { Key } from "./key.ts";
 
-export interface ClaimDeskOptions {
+export interface ClaimClientOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** stage/pod/pid, for people who meet this process as a claimant. */
@@ -15,8 +15,8 @@ export interface ClaimDeskOptions {
 }
 
 /** Claims on any store: everything about claiming that does not need the backend. */
-export function claimsOver(store: ClaimStore, options: ClaimDeskOptions): Claims {
-  return new ClaimDesk(store, options);
+export function claimsOver(store: ClaimStore, options: ClaimClientOptions): Claims {
+  return new ClaimClient(store, options);
 }
 
 interface Wants {
@@ -30,10 +30,10 @@ const shortestLeaseMs = 500;
 const longestMs = 366 * 24 * 3_600_000;
 const agendaResolutionMs = 4;
 /** How often an unclear response is retried before the call rejects with `unavailable`. */
-const patience = 3;
-const maxGhosts = 1_000;
+const maxTries = 3;
+const maxUnanswered = 1_000;
 
-class ClaimDesk implements Claims {
+class ClaimClient implements Claims {
   readonly #store: ClaimStore;
   readonly #context: HeldClaimContext;
   readonly #who: string;
@@ -44,10 +44,10 @@ class ClaimDesk implements Claims {
   readonly #asking = new Map<Key, Promise<HeldClaim | Taken>>();
   readonly #flights = new Map<string, Promise<unknown>>();
   /** Holders that were never answered. The store may know them as claimants, so they are used again for their key. */
-  readonly #ghosts = new Map<Key, string>();
+  readonly #unanswered = new Map<Key, string>();
   #closed = false;
 
-  constructor(store: ClaimStore, { clock, random, who = "unknown", events = {}, defaults = {} }: ClaimDeskOptions) {
+  constructor(store: ClaimStore, { clock, random, who = "unknown", events = {}, defaults = {} }: ClaimClientOptions) {
     this.#store = store;
     this.#who = who;
     this.#defaults = { leaseMs: 60_000, doneTtlMs: 3_600_000, ...defaults };
@@ -71,7 +71,7 @@ class ClaimDesk implements Claims {
 
   async claim(key: Key, options: ClaimOptions = {}): Promise<Claim> {
     const wants = this.#wants(options);
-    const mistake = mistakeIn(wants);
+    const mistake = findMistake(wants);
     if (mistake) throw new TypeError(mistake);
 
     const { events } = this.#context;
@@ -115,19 +115,19 @@ class ClaimDesk implements Claims {
   async #ask(key: Key, wants: Wants): Promise<Claim> {
     if (this.#closed) throw closed();
     const held = this.#held.get(key);
-    if (held) return told(key, held.asTaken(), wants);
+    if (held) return toClaim(key, held.asTaken(), wants);
     const asking = this.#asking.get(key);
-    if (asking !== undefined) return told(key, toOthers(await asking), wants);
+    if (asking !== undefined) return toClaim(key, toTaken(await asking), wants);
 
     const asked = this.#askStore(key, wants).finally(() => this.#asking.delete(key));
     this.#asking.set(key, asked);
     const answer = await asked;
-    return answer instanceof HeldClaim ? answer : told(key, answer, wants);
+    return answer instanceof HeldClaim ? answer : toClaim(key, answer, wants);
   }
 
   async #askStore(key: Key, wants: Wants): Promise<HeldClaim | Taken> {
     const { leaseMs, payloadHash } = wants;
-    const bid = { key, holder: this.#ghosts.get(key) ?? this.#nextHolder(), who: this.#who, leaseMs, payloadHash };
+    const bid = { key, holder: this.#unanswered.get(key) ?? this.#nextHolder(), who: this.#who, leaseMs, payloadHash };
     const standing = await this.#persist(bid);
     if (standing.state !== "new") return standing;
 
@@ -144,24 +144,24 @@ class ClaimDesk implements Claims {
     for (let tries = 1; ; tries++) {
       try {
         const standing = await this.#store.claim(bid);
-        this.#ghosts.delete(bid.key);
+        this.#unanswered.delete(bid.key);
         return standing;
       } catch (error) {
         if (!isCoordinationError(error, "unavailable")) throw error;
-        this.#rememberGhost(bid);
-        if (tries === patience || this.#closed) throw error;
+        this.#rememberUnanswered(bid);
+        if (tries === maxTries || this.#closed) throw error;
       }
       await sleep(clock, 50 + 150 * random.fraction());
     }
   }
 
-  #rememberGhost({ key, holder }: ClaimBid) {
-    this.#ghosts.set(key, holder);
-    if (this.#ghosts.size > maxGhosts) this.#ghosts.delete(this.#ghosts.keys().next().value as Key);
+  #rememberUnanswered({ key, holder }: ClaimBid) {
+    this.#unanswered.set(key, holder);
+    if (this.#unanswered.size > maxUnanswered) this.#unanswered.delete(this.#unanswered.keys().next().value as Key);
   }
 }
 
-function mistakeIn({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: Wants): string | undefined {
+function findMistake({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: Wants): string | undefined {
   if (!(leaseMs >= shortestLeaseMs && leaseMs <= longestMs)) {
     return `leaseMs must be between ${shortestLeaseMs} (renewal needs several round trips) and ${longestMs}; got ${leaseMs}`;
   }
@@ -176,11 +176,11 @@ function mistakeIn({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: Wants): strin
 }
 
 /** What callers of the same process see when one of them got the claim. */
-function toOthers(answer: HeldClaim | Taken): Taken {
+function toTaken(answer: HeldClaim | Taken): Taken {
   return answer instanceof HeldClaim ? answer.asTaken() : answer;
 }
 
-function told(key: Key, { payloadHash, ...standing }: Taken, wants: Wants): Claim {
+function toClaim(key: Key, { payloadHash, ...standing }: Taken, wants: Wants): Claim {
   if (payloadHash === undefined || wants.payloadHash === undefined || payloadHash === wants.payloadHash) {
     return standing;
   }

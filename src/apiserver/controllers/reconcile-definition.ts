@@ -5,7 +5,7 @@ import type { Definition } from "../kinds/definition.ts";
 import { definitions } from "../kinds/definitions.ts";
 
 /** Marks a new definition as established; removes the objects of a deleted one, then the definition. */
-export async function lookAfterDefinition(api: Api, name: string): Promise<void> {
+export async function reconcileDefinition(api: Api, name: string): Promise<void> {
   const definition = api.store.get(definitions.storedAs, "", name)?.object as Definition | undefined;
   if (!definition) return;
   if (definition.metadata.deletionTimestamp) await removeDefinition(api, definition);
