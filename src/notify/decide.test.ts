@@ -192,7 +192,9 @@ describe("the types of notices", () => {
   it("are those that a stage creates", () => {
     const stages = ["executor", "orchestrator", "stalls"].map((stage) => new URL(`../${stage}/`, import.meta.url));
     const source = stages
-      .flatMap((folder) => readdirSync(folder).map((file) => new URL(file, folder)))
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => new URL(file, folder)),
+      )
       .filter(({ pathname }) => pathname.endsWith(".ts") && !pathname.endsWith(".test.ts"))
       .map((file) => readFileSync(file, "utf8"))
       .join("\n");
