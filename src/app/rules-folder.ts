@@ -25,7 +25,7 @@ export async function readRulesFolder(directory: string): Promise<RulesFolder> {
     else rules.push(...reading.rules);
     for (const { name } of reading.kind === "valid" ? reading.rules : []) {
       const home = homes.get(name);
-      if (home) problems.push(`${path}: has a rule "${name}", and so has ${home}: names tell rules apart`);
+      if (home) problems.push(`${path}: has a rule "${name}", and so has ${home}: names must be unique`);
       homes.set(name, path);
     }
   }

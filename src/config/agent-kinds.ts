@@ -55,20 +55,20 @@ export function jiraProjects(): Kind<readonly JiraProject[]> {
       "projects such as SHOP -> group/shop@main; OPS -> 4711, trigger=Ready, inProgress=Doing, inReview=Review, each key once",
     limits:
       '`KEY -> PROJECT@BRANCH`, with semicolons between several. The project is a path or an id on GitLab; without a branch, its default branch is meant. Statuses of that project alone follow with commas: `, trigger=…, inProgress=…, inReview=…`. JSON as in `{"mappings": {"KEY": {"gitlab_project_id": 1, "target_branch": "main"}}}` is taken, too.',
-    schema: notation(projectsIn),
+    schema: notation(parseProjects),
     print: (value) => value.map(printProject).join("; "),
   });
 }
 
-function projectsIn(text: string): readonly JiraProject[] | undefined {
+function parseProjects(text: string): readonly JiraProject[] | undefined {
   const lines = text.startsWith("{") ? linesInJson(text) : text.split(";").filter((part) => part.trim() !== "");
-  const projects = lines.map(projectIn);
+  const projects = lines.map(parseProject);
   const value = projects.filter((project) => project !== undefined);
   const keys = new Set(value.map(({ project }) => project));
   return value.length > 0 && keys.size === projects.length ? value : undefined;
 }
 
-function projectIn(text: string): JiraProject | undefined {
+function parseProject(text: string): JiraProject | undefined {
   const [place = "", ...options] = text.split(",").map((part) => part.trim());
   const [, project, repository = "", targetBranch] =
     /^([A-Z][A-Z0-9_]+)\s*->\s*([^\s@]+)(?:@([^\s@]+))?$/.exec(place) ?? [];

@@ -8,14 +8,14 @@ export function commandLine(): Kind<readonly string[]> {
     limits:
       "A JSON list, or words with quotes where a word has spaces. Not run by a shell: variables, pipes and redirections mean nothing.",
     wrong: "is not a command",
-    schema: notation((text) => (text.startsWith("[") ? jsonIn(text) : wordsIn(text))).pipe(
+    schema: notation((text) => (text.startsWith("[") ? parseJson(text) : parseWords(text))).pipe(
       z.array(z.string().refine((word) => !word.includes("\0"))).refine(([program]) => Boolean(program)),
     ),
     print: (value) => JSON.stringify(value),
   });
 }
 
-function jsonIn(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -24,7 +24,7 @@ function jsonIn(text: string): unknown {
 }
 
 /** Undefined: a quote is not closed. */
-function wordsIn(text: string): readonly string[] | undefined {
+function parseWords(text: string): readonly string[] | undefined {
   const word = /(?:[^\s'"\\]|\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*")+/g;
   if (text.replace(word, "").trim() !== "") return undefined;
   return (text.match(word) ?? []).map((found) =>
@@ -43,9 +43,10 @@ export function size({ atMost }: { readonly atMost?: string } = {}): Kind<number
     expects,
     ...(atMost && { limits: `At most ${atMost}.` }),
     read(text) {
-      const value = bytesIn(text);
+      const value = parseBytes(text);
       if (!value) return wrong(text, "is not a size", expects);
-      if (atMost && value > (bytesIn(atMost) ?? 0)) return wrong(text, `is more than ${atMost}`, `${atMost} or less`);
+      if (atMost && value > (parseBytes(atMost) ?? 0))
+        return wrong(text, `is more than ${atMost}`, `${atMost} or less`);
       return { kind: "value", value };
     },
     print(value) {
@@ -55,7 +56,7 @@ export function size({ atMost }: { readonly atMost?: string } = {}): Kind<number
   };
 }
 
-function bytesIn(text: string): number | undefined {
+function parseBytes(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d+)([KMG]?B)$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * (units[unit] as number);
 }

@@ -31,7 +31,7 @@ describe("a described configuration", () => {
     ]);
   });
 
-  it("says what is not set", () => {
+  it("marks settings that are not set", () => {
     expect(describeConfig(load({}))).toContainEqual({ setting: "redis.url", value: "not set", origin: "default" });
   });
 });
@@ -39,14 +39,14 @@ describe("a described configuration", () => {
 describe("the explanation of the state", () => {
   const change = "A change of backend takes effect at the next start and migrates nothing: the new one begins empty.";
 
-  it("says what a restart forgets when it lives in memory", () => {
+  it("lists what a restart forgets when the backend is memory", () => {
     expect(explainState(load({ STATE_BACKEND: "memory" }))).toEqual([
       "state.backend is memory (env STATE_BACKEND): locks, claims and watermarks live in this process alone. A restart forgets who holds what, what is already done and how far each poller got; other replicas see none of it.",
       change,
     ]);
   });
 
-  it("says it for locks separately when they live elsewhere", () => {
+  it("lists locks separately when they have another backend", () => {
     expect(
       explainState(load({ STATE_BACKEND: "kubernetes", LOCKS_BACKEND: "redis", REDIS_URL: "redis://redis" })),
     ).toEqual([

@@ -180,7 +180,7 @@ describe("a configuration", () => {
     expect(origins.get("claims.lease")).toBe("default");
   });
 
-  it("keeps locks with the rest of the state unless told otherwise", () => {
+  it("keeps locks with the rest of the state unless locks.backend is set", () => {
     const together = loaded({ env: { STATE_BACKEND: "memory" } });
     const apart = loaded({ env: { STATE_BACKEND: "memory", LOCKS_BACKEND: "kubernetes" } });
 
@@ -229,7 +229,7 @@ describe("objects on a server that others use too", () => {
     ]);
   });
 
-  it("are told apart from what is set for nothing", () => {
+  it("are distinguished from settings without effect", () => {
     const { warnings } = loaded({
       env: { OBJECTS_SERVER: "in-cluster", INTERLOCK_KUBECONFIG: "/k", INTERLOCK_KUBE_CONTEXT: "c" },
     });
@@ -522,7 +522,7 @@ describe("a problem", () => {
     ],
     ["log: !env LEVEL", "tags such as !env have no meaning here. Write the value itself."],
     ["log:\n\tlevel: info", "the line is indented with a tab. Indent with spaces."],
-  ])("in %j says where it is, what is wrong and what to write", (text, problem) => {
+  ])("in %j is reported with its place, the problem and what to write", (text, problem) => {
     const [found] = problems({ file: text.split("\n") });
 
     expect(found).toMatch(/^file interlock\.yaml:[12]: /);

@@ -37,7 +37,7 @@ export interface InvalidConfig {
 export function loadConfig({ yaml, policy, env }: ConfigSources): LoadedConfig | InvalidConfig {
   const main: YamlReading = yaml ? readYaml(yaml) : nothingWritten;
   const shared: YamlReading = policy ? readYaml(policy) : nothingWritten;
-  const elsewhere = policy ? misplaced({ main, shared, path: policy.path }) : [];
+  const elsewhere = policy ? findMisplaced({ main, shared, path: policy.path }) : [];
   const file = {
     problems: [...main.problems, ...shared.problems, ...elsewhere],
     readable: main.readable && shared.readable,
@@ -69,7 +69,7 @@ export function loadConfig({ yaml, policy, env }: ConfigSources): LoadedConfig |
 const nothingWritten: YamlReading = { written: [], problems: [], readable: true };
 
 /** Settings in the wrong one of the two files. */
-function misplaced({
+function findMisplaced({
   main,
   shared,
   path,
@@ -115,7 +115,7 @@ function choose(written: readonly WrittenValue[]) {
   const unreadable = new Set<string>();
 
   for (const setting of settings) {
-    chosen.set(setting.path, unwritten(setting, chosen));
+    chosen.set(setting.path, defaultChoice(setting, chosen));
     for (const { text, origin } of written.filter((one) => one.setting === setting)) {
       const reading = setting.kind.read(text.trim());
       if (reading.kind === "value") {
@@ -129,7 +129,7 @@ function choose(written: readonly WrittenValue[]) {
   return { chosen, wrong, unreadable };
 }
 
-function unwritten({ path, kind, default: text, sameAs }: NamedSetting, chosen: Choices): Choice {
+function defaultChoice({ path, kind, default: text, sameAs }: NamedSetting, chosen: Choices): Choice {
   if (sameAs) return { value: chosen.get(sameAs)?.value, origin: `as ${sameAs}` };
   if (text === undefined) return { value: undefined, origin: "default" };
 

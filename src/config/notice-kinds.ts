@@ -53,7 +53,7 @@ export function noticeRoutes(): Kind<readonly NoticeRoute[]> {
       const routes = text
         .split(";")
         .filter((part) => part.trim() !== "")
-        .map(routeIn);
+        .map(parseRoute);
       const value = routes.filter((route) => route !== undefined);
       return value.length > 0 && value.length === routes.length ? value : undefined;
     }),
@@ -61,7 +61,7 @@ export function noticeRoutes(): Kind<readonly NoticeRoute[]> {
   });
 }
 
-function routeIn(text: string): NoticeRoute | undefined {
+function parseRoute(text: string): NoticeRoute | undefined {
   const [before = "", after = "", ...more] = text.split("->").map((part) => part.trim());
   const channels = after.split(",").map((name) => name.trim());
   if (more.length > 0 || !channels.every((name) => channelNames.includes(name))) return undefined;

@@ -8,7 +8,7 @@ export interface YamlFile {
   readonly text: string;
 }
 
-/** A setting that somebody wrote somewhere. */
+/** A setting that is written in the file or the environment. */
 export interface WrittenValue {
   readonly setting: NamedSetting;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface YamlReading {
   readonly readable: boolean;
 }
 
-/** What the file says, with the line of each setting. Problems never repeat text that could be a secret. */
+/** The settings in the file, with the line of each. Problems never repeat text that could be a secret. */
 export function readYaml({ path, text }: YamlFile): YamlReading {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });

@@ -8,7 +8,7 @@ interface Requirement {
 
 const jira = [["jira.url"], ["jira.email"], ["jira.apiToken", "jira.apiTokenFile"], ["jira.projects"]] as const;
 
-/** Files of secrets need nothing: the shipped configurations name them, whether or not anybody has filled them. */
+/** Files of secrets need nothing: the shipped configurations name them even while they are empty. */
 const requirements: readonly Requirement[] = [
   { of: "gateway.tlsCertFile", needs: [["gateway.tlsKeyFile"]] },
   { of: "gateway.tlsKeyFile", needs: [["gateway.tlsCertFile"]] },
@@ -23,18 +23,18 @@ interface Chosen {
   readonly origin: string;
 }
 
-/** What is set for nothing because something else is missing, a sentence each. `unreadable` may well be what is missing. */
+/** Settings without effect because another one is missing, a sentence each. An `unreadable` setting does not count as missing. */
 export function missingRequirements(
   chosen: ReadonlyMap<string, Chosen>,
   unreadable: ReadonlySet<string>,
 ): readonly string[] {
   const isKnown = (path: string) => Boolean(chosen.get(path)?.value) || unreadable.has(path);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return requirements.flatMap(({ of, needs }) => {
     if (!chosen.get(of)?.value) return [];
     const missing = needs.filter((paths) => !paths.some(isKnown)).map(([first = ""]) => first);
-    const fresh = missing.filter((path) => !told.has(path));
-    for (const path of fresh) told.add(path);
+    const fresh = missing.filter((path) => !reported.has(path));
+    for (const path of fresh) reported.add(path);
     return fresh.map((path) => `${chosen.get(of)?.origin}: ${of} is set, but ${path} is not. ${fix(path)}`);
   });
 }

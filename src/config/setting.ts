@@ -1,15 +1,15 @@
 import type { Kind } from "./kinds.ts";
 
-/** One setting: how it is written, what it is when nobody writes it, and what it means. */
+/** One setting: how it is written, its default, and what it means. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
   /** As a user would write it. Absent: not set. */
   readonly default?: string;
-  /** Path of the setting whose value this one takes when nobody writes it. */
+  /** Path of the setting whose value is the default of this one. */
   readonly sameAs?: string;
   /** Environment variable that overrides the file. */
   readonly env?: string;
-  /** How it is called in a file, where that is not section and field: `execution.backoff.base`. */
+  /** Its name in a file, where that is not section and field: `execution.backoff.base`. */
   readonly path?: string;
   /** Read by several stages, which have to agree: one policy file sets it for all of them. */
   readonly isPolicy?: true;

@@ -2,7 +2,7 @@ import type { ErrorCode } from "yaml";
 import { nearest } from "../schema/index.ts";
 import { sections, settings, settingsBelow } from "./schema.ts";
 
-/** What to say about a name that is not a setting of `section`, or not a section where `section` is empty. */
+/** The problem of a name that is not a setting of `section`, or not a section where `section` is empty. */
 export function unknownKey(name: string, section: string): string {
   if (!section) return unknownSection(name);
 
@@ -26,7 +26,7 @@ function unknownSection(name: string): string {
   return `${what} Did you mean ${section}.${leaf}? Write "${section}:" and, indented below it, "${leaf}:".`;
 }
 
-/** What to say about a section, or a whole file, that holds something other than names with values. */
+/** The problem of a section, or a whole file, that is not names with values. */
 export function notASection(section: string): string {
   const example = settings.find(({ path }) => path.startsWith(`${section}.`)) ?? settings[0];
   const [above, leaf] = example?.path.split(".") ?? [];
@@ -36,7 +36,7 @@ export function notASection(section: string): string {
   return `${what}. Write "${above}:" and, indented below it, "${leaf}:" with its value.`;
 }
 
-/** What to say about text that is not YAML. The parser's own messages quote the text, which may hold a password. */
+/** The problem of text that is not YAML. The parser's own messages quote the text, which may hold a password. */
 export function syntaxProblem(code: ErrorCode): string {
   const known: Partial<Record<ErrorCode, string>> = {
     BAD_INDENT:

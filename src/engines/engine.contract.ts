@@ -46,7 +46,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
     });
 
     describe("a new run", () => {
-      it("is suspended, and says whom it belongs to, what it acts on, and its fence", async () => {
+      it("is suspended, and marked with its owner, its target and its fence", async () => {
         const order = bench.order("succeed");
 
         const run = await create(order);
@@ -125,7 +125,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
     });
 
     describe("failing", () => {
-      it("tells which step failed, with what, and that something may have changed", async () => {
+      it("reports which step failed, with what, and that something may have changed", async () => {
         const run = await started(await create(bench.order("fail")));
 
         expect((await ended(run)).kind).toBe("failed");
@@ -271,7 +271,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
       await until(async () => (await bench.witnessed()).some((entry) => entry.executionUid === executionUid));
     }
 
-    /** No process is left once the engine says so. */
+    /** No process is left once the engine reports the end. */
     async function nothingLeft(run: KubeObject) {
       await until(async () => (await failureOf(run)).unfinished === undefined);
       for (const { pid } of await bench.witnessed()) expect(() => process.kill(pid, 0)).toThrow("ESRCH");

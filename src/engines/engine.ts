@@ -13,7 +13,7 @@ export interface Engine {
   readonly runs: ResourceType<KubeObject>;
   /** The run as it has to be created: suspended, and marked with whom it belongs to. */
   prepare(order: RunOrder, signal?: AbortSignal): Promise<PreparedRun>;
-  /** What the run says of itself. */
+  /** The state of the run, from its own status. */
   stateOf(run: KubeObject): RunState;
   /** What the run executes, as it is written in the run itself. */
   workloadOf(run: KubeObject): Workload;
@@ -26,12 +26,12 @@ export interface Engine {
   start(run: KubeObject): Patch;
   /**
    * Asks the run to stop, a suspended one too. Harmless to repeat; a run that changed meanwhile is a conflict, and has
-   * to be looked at again. It has stopped when `stateOf` says `succeeded`, or `failed` with nothing `unfinished`.
+   * to be looked at again. It has stopped when `stateOf` is `succeeded`, or `failed` with nothing `unfinished`.
    */
   cancel(run: KubeObject): Patch;
   /**
-   * Why a run in state `failed` failed, with what the objects below it can tell. If those are gone or must not be read,
-   * what the run itself says. Throws only if the API server does not answer.
+   * Why a run in state `failed` failed, from the objects below it. If those are gone or must not be read, from the run
+   * itself. Throws only if the API server does not answer.
    */
   failureOf(run: KubeObject, signal?: AbortSignal): Promise<RunFailure>;
 }
@@ -92,7 +92,7 @@ export interface RunFailure {
   readonly exitCode?: number;
   /**
    * Names of what is still alive below the run: one that was cancelled, or ran out of time, is over before its pods
-   * are. Nobody else may act on the target until this is absent.
+   * are. No other run may act on the target until this is absent.
    */
   readonly unfinished?: readonly string[];
 }

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectMeta } from "../kube/index.ts";
 import { annotationKeys, type Engine, labelKeys, labelText, managedBy } from "../resources/index.ts";
 import type { RunOrder } from "./engine.ts";
 
-/** Metadata of a new run: its name, and the marks that say whom it belongs to. */
+/** Metadata of a new run: its name, and the marks of its owner. */
 export function runMetadata(order: RunOrder, engine: Engine): ObjectMeta {
   const { execution, workflow } = order;
   return {
@@ -24,7 +24,7 @@ export function runMetadata(order: RunOrder, engine: Engine): ObjectMeta {
   };
 }
 
-/** Whom a run says it belongs to. A field is absent on a run that is not one of ours. */
+/** The owner of a run, by its marks. A field is absent on a run that is not one of ours. */
 export interface RunOwner {
   readonly executionUid?: string;
   /** In canonical form, and in clear: names of runs are cut, so two targets could share one. */

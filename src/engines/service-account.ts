@@ -8,8 +8,8 @@ const serviceAccounts: ResourceType<KubeObject> = {
 };
 
 /**
- * Whether a service account is known to be missing. Why a pod could not be made is told in a sentence alone, so the
- * usual cause is looked for.
+ * Whether a service account is known to be missing. Kubernetes reports only in a sentence why a pod could not be
+ * made, so the usual cause is checked.
  */
 export async function isServiceAccountMissing(client: KubeClient, ref: ObjectRef, signal?: AbortSignal) {
   try {

@@ -13,7 +13,7 @@ export function workload(engine: Engine, image: string, serviceAccountName: stri
 /** Image ids as a cluster reports them, each once; without those that name no digest. */
 export function digests(imageIds: readonly (string | undefined)[]): readonly string[] {
   const named = imageIds.filter((id): id is string => id !== undefined && isPinned(id));
-  // Some runtimes say how they got the image.
+  // Some runtimes prefix how they got the image.
   const plain = named.map((id) => id.replace(/^[a-z-]+:\/\//, ""));
   return [...new Set(plain)].sort().slice(0, maxImageDigests);
 }

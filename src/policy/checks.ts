@@ -12,7 +12,7 @@ import { historyOf, isCovered } from "./fold.ts";
 import { pausedBy } from "./pauses.ts";
 import type { ActionRequest, AskingIncident, Situation } from "./request.ts";
 
-/** One question of the policy with its answer. */
+/** One check of the policy with its result. */
 export type Check = CheckQuestion & ({ readonly answer: "passes"; readonly evidence: string } | Block);
 
 interface CheckQuestion {
@@ -39,7 +39,7 @@ interface Block {
 
 type CheckResult = { readonly answer: "passes"; readonly evidence: string } | Block;
 
-/** Asks every question, in order. */
+/** Makes every check, in order. */
 export function askAll(request: ActionRequest, situation: Situation): readonly Check[] {
   return questions.map(([asks, ask], number) => ({ number, asks, ...ask(request, situation) }));
 }
@@ -61,7 +61,7 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
   if (workflow?.difference) {
     return blocks("NoMatchingRule", {
       evidence: workflow.difference,
-      nextStep: "create an execution that repeats what the catalog says, or add a version to the catalog",
+      nextStep: "create an execution that repeats the catalog entry, or add a version to the catalog",
     });
   }
   if (workflow?.problems) {
@@ -188,7 +188,7 @@ function fixHolds(
     const found = `${workflowId} succeeded ${fixes.length} times on ${target} within ${within}`;
     return isIneffective(`${found}, and the problem came back each time`, latest);
   }
-  // The record was deleted and made again: what it said is still in the incident.
+  // The record was deleted and made again: its content is still in the incident.
   if (latest && incident.wasIneffective) {
     const found = `${workflowId} was found before to succeed on ${target} without lasting`;
     return isIneffective(`${found}, the last time in ${latest.executionName}`, latest);
@@ -248,7 +248,7 @@ function at(clearsAtMs: number): Pick<Block, "clears" | "clearsAtMs"> {
   return { clears: `at ${time(clearsAtMs)}`, clearsAtMs };
 }
 
-/** In whole seconds, and never less than it is: who waits that long has waited long enough. */
+/** In whole seconds, and rounded up, so that a caller that waits this long has waited long enough. */
 export function remaining(ms: number): string {
   return formatDuration(Math.ceil(ms / 1_000) * 1_000);
 }

@@ -122,7 +122,7 @@ describe("a pause", () => {
     expect(decide(request(), situation({ pauses: [soon, open] }))).not.toHaveProperty("clearsAtMs");
   });
 
-  it("that somebody ended, or that is over, does not last; its target is read in every spelling", () => {
+  it("that was ended, or that is over, is not active; its target is read in every spelling", () => {
     const metadata = { name: "p" };
     const target = { metadata, spec: spec({ scope: "Target", targetResource: "payment/deploy/api" }) };
     const ended = { ...target, status: { endedAt: iso(now), endedBy: "kim", endReason: "done" } };
@@ -283,7 +283,7 @@ describe("an execution that holds its target", () => {
   });
 });
 
-describe("what a block says", () => {
+describe("the message of a block", () => {
   it("carries the holder, when it changes and what to do", () => {
     expect(decide(request(), situation({ record: held() }))).toMatchObject({
       holder: { executionName: "wfe-other" },

@@ -9,15 +9,15 @@ export function explain({ target, workflowId }: ActionRequest, decision: PolicyD
 }
 
 /** A check as it was made, or as it was written down. */
-export type ToldCheck = Pick<Check, "number" | "asks" | "answer" | "evidence"> & {
+export type StoredCheck = Pick<Check, "number" | "asks" | "answer" | "evidence"> & {
   readonly reason?: string;
   readonly cause?: string;
   readonly clears?: string;
   readonly nextStep?: string;
 };
 
-/** A check to be written down. What to do is told once, with the decision. */
-export function toldCheck(check: Check): ToldCheck {
+/** A check to be stored. What to do is stated once, with the decision. */
+export function toStoredCheck(check: Check): StoredCheck {
   const { number, asks, answer, evidence } = check;
   if (check.answer === "passes") return { number, asks, answer, evidence };
   const { reason, cause, clears } = check;
@@ -25,7 +25,7 @@ export function toldCheck(check: Check): ToldCheck {
 }
 
 /** Each check with what was found. */
-export function explainChecks(checks: readonly ToldCheck[]): readonly string[] {
+export function explainChecks(checks: readonly StoredCheck[]): readonly string[] {
   return checks.flatMap(({ number, asks, answer, evidence, reason = "", cause, clears, nextStep }) => [
     `  ${number}  ${`${asks}?`.padEnd(66)} ${answer === "passes" ? "ok" : blockText(reason, cause)}`,
     `     ${evidence}`,

@@ -100,7 +100,7 @@ describe("failures before acting", () => {
     expect(historyOf(status, "restart")).toMatchObject({ consecutiveFailures: 0 });
   });
 
-  it("with jitter wait as long for whoever folds them", () => {
+  it("with jitter wait equally long, whichever replica folds them", () => {
     const jittered = { ...backoff, jitter: 0.5 };
     const end = failure("a", 0);
     const [one, other] = [1, 2].map(() => foldEnd(undefined, { workflowId: "cleanup", end, backoff: jittered }));

@@ -22,7 +22,7 @@ export function foldEnd(
   return withHistory(freed, workflowId, (history) => derive(withEnd(history, end), backoff));
 }
 
-/** The record with a person's word that trying again is safe. */
+/** The record with a person's acknowledgement that trying again is safe. */
 export function foldAck(
   status: RemediationTargetStatus | undefined,
   { workflowId, ack, backoff }: { workflowId: string; ack: Acknowledgement; backoff: FailureBackoff },
@@ -57,7 +57,7 @@ export function freeHolder(status: RemediationTargetStatus | undefined, executio
   return status?.holder?.executionUid === executionUid ? withoutHolder(status) : { ...status };
 }
 
-/** What the record says about `workflowId`, if anything. */
+/** The history of `workflowId` in the record, if there is one. */
 export function historyOf(
   status: RemediationTargetStatus | undefined,
   workflowId: string,
@@ -93,9 +93,9 @@ function withoutHolder({ holder: _freed, ...rest }: RemediationTargetStatus): Re
   return rest;
 }
 
-function withEnd(history: WorkflowHistory, told: ExecutionEnd): WorkflowHistory {
-  const known = history.recentEnds.find(({ executionUid }) => executionUid === told.executionUid);
-  const end = known?.cooldownEnded ? { ...told, cooldownEnded: true as const } : told;
+function withEnd(history: WorkflowHistory, reported: ExecutionEnd): WorkflowHistory {
+  const known = history.recentEnds.find(({ executionUid }) => executionUid === reported.executionUid);
+  const end = known?.cooldownEnded ? { ...reported, cooldownEnded: true as const } : reported;
   const others = history.recentEnds.filter(({ executionUid }) => executionUid !== end.executionUid);
   const recentEnds = [...others, end].sort(newestFirst).slice(0, keptEnds);
   const { lastSuccess, lastFailure, lastExecutionFailure } = history;

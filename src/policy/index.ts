@@ -11,7 +11,7 @@ export {
 export { droppedLabels } from "./expectations/dropped-labels.ts";
 export type { Expectation } from "./expectations/expectation.ts";
 export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
-export { explain, explainChecks, type ToldCheck, toldCheck } from "./explanation.ts";
+export { explain, explainChecks, type StoredCheck, toStoredCheck } from "./explanation.ts";
 export { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isCovered, isFolded, withHolder } from "./fold.ts";
 export { neededUntilMs } from "./needed-until.ts";
 export { isLasting, isOn, lastingPauses, type Pause, type Paused, pausedBy } from "./pauses.ts";

@@ -13,7 +13,7 @@ export function nextAllowedAfter(
   return new Date(Date.parse(completedAt) + Math.round(delayMs)).toISOString();
 }
 
-/** A number in [0, 1) that every replica draws alike: whoever folds the failure has to come to the same time. */
+/** A number in [0, 1) that every replica draws alike: each one that folds the failure has to compute the same time. */
 function chanceOf(uid: string): number {
   let hash = 2_166_136_261;
   for (let i = 0; i < uid.length; i++) hash = Math.imul(hash ^ uid.charCodeAt(i), 16_777_619);

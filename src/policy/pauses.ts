@@ -1,13 +1,13 @@
 import { type AutomationPause, blockReasons, type Kinds, parsePauseTarget } from "../resources/index.ts";
 
-/** What the policy has to know of an `AutomationPause`. */
+/** The part of an `AutomationPause` that the policy reads. */
 export interface Pause {
   readonly name: string;
   /** A target in it is in canonical form. */
   readonly spec: AutomationPause["spec"];
 }
 
-/** What a pause may cover. */
+/** An action or a task that a pause may cover. */
 export interface Pausable {
   /** In canonical form. */
   readonly target: string;
@@ -18,7 +18,7 @@ export interface Pausable {
   readonly workflowId?: string;
 }
 
-/** Why something stands still, and for how long. */
+/** Why an action has to wait, and for how long. */
 export interface Paused {
   /** All that cover it, the last to end first. */
   readonly pauses: readonly [Pause, ...Pause[]];
@@ -26,7 +26,7 @@ export interface Paused {
   readonly evidence: string;
   /** To stand after "clears". */
   readonly clears: string;
-  /** Undefined if somebody has to end it. */
+  /** Undefined if a person has to end it. */
   readonly clearsAtMs?: number;
   /** What a person can do. */
   readonly nextStep: string;
@@ -50,7 +50,7 @@ function canonicalSpec(spec: Pause["spec"], kinds: Kinds): Pause["spec"] {
   return read.kind === "target" ? { ...spec, targetResource: read.text } : spec;
 }
 
-/** Why `asked` has to stand still at `nowMs`; undefined if nothing covers it. */
+/** Why `asked` has to wait at `nowMs`; undefined if no pause covers it. */
 export function pausedBy(asked: Pausable, pauses: readonly Pause[], nowMs: number): Paused | undefined {
   const covering = pauses.filter((pause) => endMs(pause.spec) > nowMs && covers(pause, asked));
   const [last, ...others] = covering.sort((a, b) =>
@@ -87,7 +87,7 @@ export function isOn({ target, repository }: Pick<Pausable, "target" | "reposito
   return named.startsWith("git:") && target.startsWith(`${named}@`);
 }
 
-/** What people wrote goes into sentences, and from there into comments in which a new line may be an order. */
+/** Text of people goes into sentences, and from there into comments, in which a new line may be a command. */
 function onOneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }

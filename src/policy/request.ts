@@ -3,14 +3,14 @@ import type { Pause } from "./pauses.ts";
 import type { OpenCause } from "./rules/deferral.ts";
 import type { PolicySettings } from "./settings.ts";
 
-/** Somebody wants to run a workflow on a target. */
+/** A request to run a workflow on a target. */
 export interface ActionRequest {
   /** In canonical form. */
   readonly target: string;
   /** The target's namespace, if its kind has one. */
   readonly namespace?: string;
   readonly workflowId: string;
-  /** The execution that asks, if there is one already: it never stands in its own way. */
+  /** The execution that asks, if there is one already: it never blocks itself. */
   readonly executionUid?: string;
   /** The incident for which it is asked. Without one it is not known whether a fix lasted. */
   readonly incident?: AskingIncident;
@@ -28,7 +28,7 @@ export interface AskingIncident {
   readonly wasIneffective?: boolean;
 }
 
-/** Everything the answer depends on. */
+/** Everything the decision depends on. */
 export interface Situation {
   /** The target record; undefined if nothing was ever done to the target. */
   readonly record: RemediationTargetStatus | undefined;
@@ -41,7 +41,7 @@ export interface Situation {
   readonly nowMs: number;
 }
 
-/** What the policy has to know of a workflow. */
+/** The part of a workflow that the policy reads. */
 export interface WorkflowRules {
   readonly cooldownMs?: number;
   readonly observe?: boolean;

@@ -1,8 +1,8 @@
 import type { Engine } from "../resources/index.ts";
 
-/** What the policy can be told. */
+/** The settings of the policy. */
 export interface PolicySettings {
-  /** How long a workflow waits after a success on the same target, unless the workflow itself says otherwise. */
+  /** How long a workflow waits after a success on the same target, unless the workflow sets its own. */
   readonly cooldownMs: number;
   readonly backoff: FailureBackoff;
   /** So many failures in a row before acting, and a person has to look. */

@@ -54,7 +54,7 @@ describe("what a pause of everything does to a coding task", () => {
     ["that was handed over", { phase: "Waiting", steps: [started] }, "goes on"],
     ["that waits for another try", { ...retry, steps: [started] }, "waits"],
     ["whose agent has answered, and that waits for another try", { ...retry, steps: [started, answered] }, "goes on"],
-    ["that failed, of which nobody could be told yet", { ...retry, steps: [started, gaveUp] }, "goes on"],
+    ["that failed and was not reported yet", { ...retry, steps: [started, gaveUp] }, "goes on"],
   ])("%s", (_what, status, expected) => {
     expect(waitsFor(task({ status }), { scope: "All" })).toBe(expected === "waits");
   });

@@ -2,19 +2,19 @@ import { begunAt, type CodingTask, coderStep, isBuiltIn } from "../resources/ind
 import { type Pausable, type Pause, type Paused, pausedBy } from "./pauses.ts";
 
 /**
- * Why a coding task has to wait at `nowMs`; undefined if no pause concerns it. A pause keeps work from being begun:
- * what was begun goes on to its end, and what only answers asks nobody to work.
+ * Why a coding task has to wait at `nowMs`; undefined if no pause concerns it. A pause prevents new work:
+ * started work runs to its end, and a task that only answers starts none.
  */
 export function taskPause(task: CodingTask, pauses: readonly Pause[], nowMs: number): Paused | undefined {
   return isBuiltIn(task) || goesOn(task) ? undefined : pauseOver(task, pauses, nowMs);
 }
 
-/** The pauses that cover what is asked for where the task is, whether or not it is for them to stop it. */
+/** The pauses that cover the place of the task, whether or not they stop it. */
 export function pauseOver(task: CodingTask, pauses: readonly Pause[], nowMs: number): Paused | undefined {
   return pausedBy(pausableTask(task), pauses, nowMs);
 }
 
-/** What a pause may know a task by. */
+/** The fields of a task that a pause may match. */
 export function pausableTask({ metadata, spec }: CodingTask): Pausable {
   const { targetResource: target, project } = spec;
   const { namespace } = metadata;

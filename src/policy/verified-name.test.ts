@@ -8,10 +8,10 @@ it.each<[string, string | undefined, number | undefined, boolean]>([
   ["that the server has compared for a minute before it could be written", "kim", 9 * minute, true],
   ["that was compared for less than a minute before", "kim", 9 * minute + 1, false],
   ["that could be written before names were compared", "kim", 11 * minute, false],
-  ["that nobody compares", "kim", undefined, false],
+  ["that is never compared", "kim", undefined, false],
   ["that is empty", "", 0, false],
   ["that is missing", undefined, 0, false],
-  // NaN: whoever cannot say since when has not compared.
+  // NaN: without a known start, names were not compared.
   ["on something whose age is not known", "kim", Number.NaN, false],
 ])("a name %s", (_, name, knownSinceMs, isVerified) => {
   expect(isVerifiedName(name, { knownSinceMs, signableSinceMs })).toBe(isVerified);

@@ -8,7 +8,7 @@ const takesEffectMs = 60_000;
 export type NameGuarantee = number | { readonly onlyUser: string };
 
 /**
- * Whoever may change an object may write any name on it, unless the API server compared it with who they are. It did if it
+ * A user who may change an object may write any name on it, unless the API server compared it with the user. It did if it
  * had begun to, at `knownSinceMs`, before there was anything to sign, at `signableSinceMs`. Where a single user can write, that
  * user's name is true.
  */

@@ -11,7 +11,7 @@ import { parseDuration } from "../time/index.ts";
 import type { WorkflowRules } from "./request.ts";
 import { diagnosisProblems, type Installation } from "./rules/rule-problems.ts";
 
-/** What the policy has to know of a catalog entry. */
+/** The part of a catalog entry that the policy reads. */
 export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): WorkflowRules {
   const cooldownMs = spec.cooldown === undefined ? undefined : parseDuration(spec.cooldown);
   return {
@@ -21,7 +21,7 @@ export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): Work
 }
 
 /**
- * What the policy has to know of the workflow that a diagnosis names; undefined if the catalog has none of this name. A
+ * The part of the diagnosed workflow that the policy reads; undefined if the catalog has none of this name. A
  * diagnosis that can never be carried out is blocked at once: no execution is created that would fail.
  */
 export function diagnosedWorkflow(

@@ -58,7 +58,7 @@ describe("a folder of workflows", () => {
     ]);
   });
 
-  it("does not load a workflow whose pipeline puts a parameter into code, and says where and what to do", async () => {
+  it("does not load a workflow whose pipeline puts a parameter into code, and reports where and what to do", async () => {
     const entry = "workflowId: bad, version: 1.0.0, description: d, engine: local";
     await write("bad", `{ ${entry}, parameters: { properties: { x: { type: string, default: a } } } }`);
     await pipeline(
@@ -151,7 +151,7 @@ describe("storing a catalog", () => {
     expect((await stored())?.status).toEqual({ catalogStatus: "Active" });
   });
 
-  it("does not change a version that is there, and says what to do", async () => {
+  it("does not change a version that is there, and reports what to do", async () => {
     await storeCatalog(client, { namespace, workflows: [entry()] });
 
     const steps = await storeCatalog(client, { namespace, workflows: [entry("another image")] });
@@ -166,7 +166,7 @@ describe("storing a catalog", () => {
     expect((await stored())?.spec).toEqual(entry().spec);
   });
 
-  it("leaves an entry of somebody else alone, status included", async () => {
+  it("leaves an entry of another owner alone, status included", async () => {
     await client.create(remediationWorkflows, { ...entry("theirs"), metadata: { name: "a-1", namespace } });
     const before = await stored();
 

@@ -118,7 +118,7 @@ describe("what Tekton was recorded to write", () => {
     },
   );
 
-  it("says what the task said: the sentence of the run only counts tasks", async () => {
+  it("has the message of the task: the message of the run only counts tasks", async () => {
     const cluster = newCluster();
     const recording = recorded<Recording>("tekton", "config-error");
     await storeAll(cluster, recording);

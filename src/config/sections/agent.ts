@@ -174,7 +174,7 @@ export const agent = {
     default: "best",
     env: "AGENT_ISOLATION",
     about:
-      "`required` does not start where it cannot have processes and mounts of its own; `best` says what is missing.",
+      "`required` does not start where it cannot have processes and mounts of its own; `best` logs what is missing.",
   }),
   workDir: optional<string>({
     kind: directory(),

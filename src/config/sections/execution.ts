@@ -5,7 +5,7 @@ export const execution = {
   engine: setting({
     kind: oneOf("tekton", "job", "local"),
     default: "local",
-    about: "What runs a workflow that does not say so itself.",
+    about: "The engine of a workflow that names none.",
   }),
   engines: setting({
     kind: someOf("tekton", "job", "local"),
@@ -63,14 +63,14 @@ export const execution = {
   timeoutMs: setting({
     kind: duration({ atLeast: "1s" }),
     default: "30m",
-    about: "How long a run may take, unless its workflow says otherwise.",
+    about: "How long a run may take, unless its workflow sets another limit.",
   }),
   cooldownMs: setting({
     isPolicy: true,
     kind: duration(),
     default: "5m",
     path: "resource_locking.cooldown_period",
-    about: "How long a workflow waits after a success on the same target, unless it says otherwise itself.",
+    about: "How long a workflow waits after a success on the same target, unless it sets its own.",
   }),
   backoffBaseMs: setting({
     isPolicy: true,

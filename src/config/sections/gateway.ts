@@ -51,7 +51,7 @@ export const gateway = {
     kind: oneOf("journal", "status"),
     default: "journal",
     about:
-      "Where a count is durable before its sender is told: in the data directory, or, for a pod without a volume, in the incident's status.",
+      "Where a count is durable before its sender gets a response: in the data directory, or, for a pod without a volume, in the incident's status.",
   }),
   flushIntervalMs: setting({
     kind: duration({ atLeast: "10ms" }),

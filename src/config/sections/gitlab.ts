@@ -44,7 +44,7 @@ export const gitlab = {
   username: optional<string>({
     kind: text("the user name of the agent"),
     env: "AGENT_GITLAB_USERNAME",
-    about: "The agent's user name: comments that say `@name` are for it, and its own are not.",
+    about: "The agent's user name: comments that mention `@name` are for it, and its own are not.",
   }),
   poll: setting({
     kind: yesOrNo(),

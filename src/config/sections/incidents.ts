@@ -10,7 +10,7 @@ export const incidents = {
   staleAfterBySource: setting({
     kind: durations(),
     default: "alertmanager=5h, grafana=5h, datadog=24h, pagerduty=24h, kubernetes-nodes=24h",
-    about: "The same for sources that repeat themselves more rarely, or say themselves when it is over.",
+    about: "The same for sources that repeat themselves more rarely, or report the end themselves.",
   }),
   executionTimeoutMs: setting({
     kind: duration({ atLeast: "1s" }),

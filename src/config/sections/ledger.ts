@@ -53,6 +53,6 @@ export const ledger = {
     default: "persistent",
     env: "LEDGER_VOLUME",
     about:
-      "What the journal is on: `ephemeral` if it vanishes with its pod or node, as an emptyDir does. Then start-up says what may be lost.",
+      "What the journal is on: `ephemeral` if it vanishes with its pod or node, as an emptyDir does. Then start-up logs what may be lost.",
   }),
 };

@@ -23,7 +23,7 @@ export const locks = {
   waitMs: setting({
     kind: duration(),
     default: "30s",
-    about: "The longest wait for a lock, unless the caller says otherwise.",
+    about: "The longest wait for a lock, unless the caller sets another.",
   }),
   namespace: setting({
     kind: namespace(),

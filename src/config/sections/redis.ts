@@ -7,7 +7,7 @@ export const redis = {
     kind: redisUrl(),
     env: "REDIS_URL",
     about:
-      "The Redis to use when a backend is `redis`: one server, or the primary that Sentinels or the nodes of a Cluster tell of.",
+      "The Redis to use when a backend is `redis`: one server, or the primary that Sentinels or the nodes of a Cluster name.",
   }),
   sentinelPassword: optional<Secret>({
     kind: secret("the password of the Sentinels"),

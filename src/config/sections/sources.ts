@@ -20,7 +20,7 @@ export const sources = {
     path: "sources.alertmanager.provenance",
     env: "ALERTMANAGER_PROVENANCE",
     about:
-      "A YAML file with rows that come before the built-in table of label provenance, which says what the labels of an alert name. See docs/gateway.md.",
+      "A YAML file with rows that come before the built-in table of label provenance, which maps the labels of an alert to objects. See docs/gateway.md.",
   }),
   maps: optional<ReadonlyMap<string, unknown>>({
     kind: structures("expressions below it, such as name: item.title"),

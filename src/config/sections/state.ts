@@ -6,6 +6,6 @@ export const state = {
     kind: backend(),
     default: "kubernetes",
     env: "STATE_BACKEND",
-    about: "Where claims and watermarks live, and locks unless `locks.backend` says otherwise.",
+    about: "Where claims and watermarks live, and locks unless `locks.backend` is set.",
   }),
 };

@@ -30,12 +30,12 @@ export async function markUnreadable(
     if (status === undefined) continue;
     const { resourceVersion } = entry.metadata;
     const merge = { metadata: { resourceVersion }, status };
-    // Whoever changed the entry meanwhile changed a file or the catalog, and that leads here again.
+    // A change of the entry meanwhile is a change of a file or of the catalog, and that leads here again.
     await client.patch(remediationWorkflows, refOf(entry), { merge }, { ...call, subresource: "status" });
   }
 }
 
-/** The status to write; undefined if it stays. What another program marked as Invalid stays so. */
+/** The status to write; undefined if it stays. An entry that another program marked as Invalid stays so. */
 function statusFor({ status }: RemediationWorkflow, problems: readonly string[], at: string): object | undefined {
   const marked = status?.conditions?.some(({ type, status: is }) => type === conditionType && is === "False") ?? false;
   if (problems.length === 0) {

@@ -4,7 +4,7 @@ import type { Engine, Kinds, RemediationWorkflow, RemediationWorkflowSpec } from
 import { workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 import { readWorkflowFile } from "./read-workflow-file.ts";
 
-/** What a folder of workflows holds. What is wrong in one file is no reason to leave out another. */
+/** The workflows of a folder. A problem in one file does not exclude another. */
 export interface CatalogReading {
   readonly workflows: readonly RemediationWorkflow[];
   /** One sentence each, with file, line and path. */

@@ -89,11 +89,11 @@ describe("a workflow file", () => {
       plain.replace("required: [keep]", "required: [days]"),
       "13: parameters.required[0] names days, which is not among the properties",
     ],
-  ])("with %s is told of line, path and problem", (_what, text, problem) => {
+  ])("with %s is refused with line, path and problem", (_what, text, problem) => {
     expect(reading(text)).toEqual({ kind: "invalid", problems: [`workflows/cleanup/workflow.yaml:${problem}`] });
   });
 
-  it("is told of everything at once", () => {
+  it("is refused with all problems at once", () => {
     const text = plain.replace("1.4.0", "1.4").replace("10m", "soon").replace("timeout", "timeOut");
 
     const { kind, problems } = reading(text) as { kind: string; problems: string[] };
@@ -102,7 +102,7 @@ describe("a workflow file", () => {
     expect(problems.map((problem) => problem.split(":")[1])).toEqual(["2", "7", "8"]);
   });
 
-  it("as a whole object is told of paths as they are written in it", () => {
+  it("as a whole object is refused with the paths that are written in it", () => {
     expect(reading(whole(plain.replace("10m", "soon")))).toEqual({
       kind: "invalid",
       problems: ["workflows/cleanup/workflow.yaml:10: spec.cooldown must be a duration such as 500ms, 30s or 1h30m"],

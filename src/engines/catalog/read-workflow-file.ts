@@ -12,7 +12,7 @@ import {
 import type { Problem } from "../../schema/index.ts";
 
 export interface WorkflowFile extends TextFile {
-  /** Name of the folder that it is in: what the local engine runs, unless the file says otherwise. */
+  /** Name of the folder that it is in: the local engine runs it unless the file names another. */
   readonly folder: string;
 }
 

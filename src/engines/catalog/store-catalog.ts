@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Call, KubeClient, ObjectRef } from "../../kube/index.ts";
 import { managedBy, type RemediationWorkflow, remediationWorkflows } from "../../resources/index.ts";
 
-/** What became of one entry. */
+/** The result for one entry. */
 export type CatalogStep =
   | { readonly did: "create" | "keep"; readonly name: string }
   /** The store has something else under this name. `because` is a sentence for people, with what to do. */
@@ -38,7 +38,7 @@ async function storeEntry(
     // Deleted between the two calls: the next create decides.
     if (!found) continue;
     const step = created.kind === "created" ? ({ did: "create", name } as const) : stepFor(name, spec, found);
-    // Whoever created it may have died before this; an entry that is not ours is not ours to judge.
+    // The creator may have died before this. An entry that is not ours is left alone.
     if (step.did !== "leave" && isOurs(found) && !found.status) await activate(client, { namespace, name }, call);
     return step;
   }

@@ -25,7 +25,7 @@ describe("why a Job failed", () => {
       true,
       pod({ ...ran, state: exited(137, "Error") }, { reason: "Evicted" }),
     ],
-    ["Evicted -", "a drained node, as far as the Job tells", "PodFailurePolicy", true, undefined],
+    ["Evicted -", "a drained node, as far as the Job shows", "PodFailurePolicy", true, undefined],
     [
       "ImagePullFailed -",
       "an image that does not come",
@@ -84,7 +84,7 @@ describe("why a Job failed", () => {
     expect(jobFailure(cancelled, { pods: [] })).toMatchObject({ reason: "Cancelled", anythingStarted: true });
   });
 
-  it("says that nothing started if it was cancelled before its start", () => {
+  it("reports that nothing started if it was cancelled before its start", () => {
     const cancelled: Job = { metadata: {}, spec: job({}, "").spec, status: {} };
 
     expect(jobFailure(cancelled, {}).anythingStarted).toBe(false);

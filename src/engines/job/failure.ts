@@ -66,7 +66,7 @@ function anythingStarted(job: Job, { pods }: JobEvidence): boolean {
   if (!pods || pods.length === 0 || pods.length < (job.status.failed ?? 0)) return true;
   return pods.some(({ status }) => {
     const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-    // A pod that is going on or has ended and says nothing about its containers may have run them.
+    // A pod that runs or has ended and reports no containers may have run them.
     return containers.length === 0 ? status?.phase !== "Pending" : containers.some(containerBegan);
   });
 }

@@ -14,7 +14,7 @@ describe("a Job", () => {
     });
   });
 
-  it("outlives its pod's deadline, so that the pod can still tell what happened", () => {
+  it("outlives its pod's deadline, so that the pod still shows what happened", () => {
     const { spec } = jobFor(runOrder({ timeoutMs: 1_500 }));
 
     expect(spec.template.spec.activeDeadlineSeconds).toBe(2);

@@ -30,7 +30,7 @@ export function jobFor(order: RunOrder): Job {
       podFailurePolicy: {
         rules: [{ action: "FailJob", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] }],
       },
-      // The pod's own deadline comes first: its pod stays, and can tell whether anything had begun. This one is for
+      // The pod's own deadline comes first: its pod stays, and shows whether anything had begun. This one is for
       // pods that no node ever took.
       activeDeadlineSeconds: timeoutSeconds + graceSeconds,
       ttlSecondsAfterFinished: Math.ceil(order.keepMs / 1_000),

@@ -3,7 +3,7 @@ import { annotationKeys } from "../../resources/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
 import { type Job, jobCondition } from "./job.ts";
 
-/** What a Job says of itself. */
+/** The state of a Job, from its status. */
 export function jobState(job: Job): RunState {
   const complete = jobCondition(job, "Complete");
   if (complete) return ended("succeeded", job, job.status?.completionTime ?? complete.lastTransitionTime);
@@ -35,13 +35,13 @@ function ended(kind: "succeeded" | "failed", job: Job, completedAt: string): Run
 
 function progressOf(job: Job): RunProgress {
   const { startTime, succeeded = 0, failed = 0 } = job.status ?? {};
-  const said = (["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"] as const)
+  const condition = (["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"] as const)
     .map((type) => jobCondition(job, type))
     .find((condition) => condition !== undefined);
   return {
     ...(startTime && { startedAt: startTime }),
-    ...(said?.reason && { reason: said.reason }),
-    ...(said?.message && { message: said.message }),
+    ...(condition?.reason && { reason: condition.reason }),
+    ...(condition?.message && { message: condition.message }),
     completedTasks: Math.min(1, succeeded + failed),
     totalTasks: 1,
   };
@@ -54,7 +54,7 @@ export function startJob({ metadata: { resourceVersion } }: Job): Patch {
 
 /**
  * Ends a Job. One that is going on gets a deadline that has passed: its controller then ends the pods and writes that
- * it failed, once they are gone. (Suspending it would end the pods too, but leave a Job that anybody could resume, and
+ * it failed, once they are gone. (Suspending it would end the pods too, but leave a Job that any client could resume, and
  * that looks at rest to us before its controller has seen it.) One that is suspended only needs the mark.
  */
 export function cancelJob({ metadata: { resourceVersion }, spec }: Job): Patch {

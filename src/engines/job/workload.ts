@@ -6,7 +6,7 @@ import { podsOfJob } from "./job-pods.ts";
 
 /** What a Job executes: the image of its only container. */
 export function jobWorkload({ spec }: Job): Workload {
-  // Somebody else's object may have the name of a run and lack anything.
+  // An object that is not ours may have the name of a run and lack any field.
   const pod = spec?.template?.spec;
   return workload("job", pod?.containers?.[0]?.image ?? "unknown", pod?.serviceAccountName);
 }

@@ -1,7 +1,7 @@
 import { annotationKeys, labelKeys } from "../../resources/index.ts";
 import type { PipelineRun } from "../tekton/pipeline-run.ts";
 
-/** On runs that were started: keeps the object until nothing of the run is alive, so that its absence says so. */
+/** On runs that were started: keeps the object until nothing of the run is alive, so that its absence proves that. */
 export const localFinalizer = "kubernaut.ai/local-processes";
 
 /** Whether the run is one that the local engine carries out. */

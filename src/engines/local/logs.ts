@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunRecord } from "./runner/run-folder.ts";
 
-/** What one step said. */
+/** The output of one step. */
 export interface StepLog {
   readonly task: string;
   /** Counted from 1; more than one if the task was tried again. */
@@ -13,7 +13,7 @@ export interface StepLog {
   readonly text?: string;
 }
 
-/** What the steps of a run said, in the order of its tasks, attempts and steps. Empty if nothing is known of it. */
+/** The output of the steps of a run, in the order of its tasks, attempts and steps. Empty for an unknown run. */
 export async function readLogs(dataDir: string, runUid: string): Promise<readonly StepLog[]> {
   if (!/^[A-Za-z0-9-]{1,128}$/.test(runUid)) return [];
   const run = join(dataDir, "runs", runUid);

@@ -19,7 +19,7 @@ export async function hasRealTekton(client: KubeClient, signal?: AbortSignal): P
     );
     return found !== undefined;
   } catch (error) {
-    // Whoever may not read definitions is in a real cluster.
+    // A client that may not read definitions is in a real cluster.
     if (error instanceof KubeError && error.code === "forbidden") return true;
     throw error;
   }

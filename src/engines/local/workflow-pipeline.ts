@@ -5,7 +5,7 @@ import { readPipeline } from "./pipeline/read-pipeline.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
 import { workflowFolder } from "./workflow-folder.ts";
 
-/** The file in a workflow's folder that says what to run. */
+/** The file in a workflow's folder that has its pipeline. */
 const pipelineFile = "pipeline.yaml";
 
 export type WorkflowPipeline =

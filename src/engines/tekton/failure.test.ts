@@ -127,7 +127,7 @@ describe("whether anything started", () => {
     expect(pipelineRunFailure(run({ reason: "Cancelled" }), {}).anythingStarted).toBe(true);
   });
 
-  it("is yes for a pod that was cancelled before anybody looked at it, no for one that never got a node", () => {
+  it("is yes for a pod that was cancelled before it was observed, no for one that never got a node", () => {
     const cancelled = task({ reason: "TaskRunCancelled", steps: [] });
     const statusMessage = "TaskRun cancelled as the PipelineRun it belongs to has timed out.";
     const timedOut = { ...cancelled, spec: { statusMessage } };

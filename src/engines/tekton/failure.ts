@@ -64,7 +64,7 @@ function taskReason(task: TaskRun, { pods = [], missingServiceAccounts }: RunEvi
   return pod && wasEvicted(pod) ? "Evicted" : "TaskRunFailed";
 }
 
-/** Tekton cancels the tasks of a run whose time is up, and says so in exactly these words. */
+/** Tekton cancels the tasks of a run whose time is up, with exactly this message. */
 function ranOutOfTime({ spec }: TaskRun): boolean {
   return spec.statusMessage === "TaskRun cancelled as the PipelineRun it belongs to has timed out.";
 }
@@ -87,7 +87,7 @@ function anythingStarted(run: PipelineRun, { taskRuns }: RunEvidence): boolean {
 function taskBegan(task: TaskRun): boolean {
   const attempts = task.status ? [task.status, ...(task.status.retriesStatus ?? [])] : [];
   if (attempts.some(beganIn)) return true;
-  // It has a pod and was cancelled before anybody looked at it: perhaps a step had just begun.
+  // It has a pod and was cancelled before it was observed: perhaps a step had just begun.
   const { podName, steps = [] } = task.status ?? {};
   return Boolean(podName) && steps.length === 0 && reasonIn(task) === "TaskRunCancelled" && !ranOutOfTime(task);
 }

@@ -57,7 +57,7 @@ describe("a PipelineRun", () => {
     ]);
   });
 
-  it("acts on the target of its execution, whatever a parameter says", () => {
+  it("acts on the target of its execution, whatever a parameter contains", () => {
     const { spec } = pipelineRunFor(runOrder({ parameters: { TARGET_RESOURCE: "node/other" } }));
 
     expect(spec.params?.filter(({ name }) => name === "TARGET_RESOURCE")).toEqual([

@@ -34,13 +34,13 @@ export function pipelineRunFor(order: RunOrder): PipelineRun {
 
 /**
  * Everything as Tekton takes it: texts and lists of texts. A pipeline ignores parameters that it does not declare, so
- * that every run can be told its target; one that it declares and is not given ends the run before anything starts.
+ * that every run can be given its target; one that it declares and is not given ends the run before anything starts.
  */
 export function pipelineParams(order: RunOrder): Param[] {
   return Object.entries(runInputs(order)).map(([name, value]) => ({ name, value: paramValue(value) }));
 }
 
-/** To Tekton 0 is no limit at all, which nobody ordered. */
+/** To Tekton 0 means no limit, which is never what was ordered. */
 export function pipelineTimeout(timeoutMs: number): string {
   return formatDuration(Math.max(1, timeoutMs));
 }

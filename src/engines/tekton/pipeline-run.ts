@@ -113,7 +113,7 @@ export const tektonLabels = {
   pipelineTask: "tekton.dev/pipelineTask",
 } as const;
 
-/** The condition that says how a PipelineRun or TaskRun goes. Absent until its controller has seen it. */
+/** The condition with the state of a PipelineRun or TaskRun. Absent until its controller has seen it. */
 export function succeededCondition(status?: { readonly conditions?: readonly RunCondition[] }) {
   return status?.conditions?.find(({ type }) => type === "Succeeded");
 }

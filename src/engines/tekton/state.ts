@@ -2,7 +2,7 @@ import type { Patch } from "../../kube/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
 import { type PipelineRun, type RunCondition, succeededCondition } from "./pipeline-run.ts";
 
-/** What a PipelineRun says of itself. Only its condition ends it: a cancel that nobody has seen yet stops nothing. */
+/** The state of a PipelineRun. Only its condition ends it: a cancel that Tekton has not seen yet stops nothing. */
 export function pipelineRunState(run: PipelineRun): RunState {
   const condition = succeededCondition(run.status);
   if (condition?.status === "True") return ended("succeeded", run, condition);
@@ -39,7 +39,7 @@ function completedTasksIn(message = ""): number | undefined {
 
 /**
  * Lets a suspended run go on. The resourceVersion names one state of one object in the whole store, so this is a
- * conflict for a run that was replaced, changed or started meanwhile. (A `test` in a JSON patch on uid and status says
+ * conflict for a run that was replaced, changed or started meanwhile. (A `test` in a JSON patch on uid and status does
  * the same, but the server answers with an error that looks like a webhook's refusal.)
  */
 export function startPipelineRun({ metadata: { resourceVersion } }: PipelineRun): Patch {

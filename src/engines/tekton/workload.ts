@@ -6,7 +6,7 @@ import { type PipelineRun, taskRuns, tektonLabels } from "./pipeline-run.ts";
 
 /** What a PipelineRun executes: the bundle that its pipeline comes from. */
 export function pipelineRunWorkload({ spec }: PipelineRun): Workload {
-  // Somebody else's object may have the name of a run and lack anything.
+  // An object that is not ours may have the name of a run and lack any field.
   const bundle = spec?.pipelineRef?.params?.find(({ name }) => name === "bundle")?.value;
   return workload("tekton", String(bundle ?? "unknown"), spec?.taskRunTemplate?.serviceAccountName);
 }

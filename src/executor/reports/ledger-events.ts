@@ -1,6 +1,6 @@
 import { iso } from "../../kube/index.ts";
 import type { Fact, LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
-import { toldCheck } from "../../policy/index.ts";
+import { toStoredCheck } from "../../policy/index.ts";
 import type {
   Acknowledgement,
   Cancellation,
@@ -81,7 +81,7 @@ function skipped(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
     ...("recentRemediation" in details && details.recentRemediation
       ? { recent_remediation: details.recentRemediation }
       : {}),
-    ...(decision ? { checks: decision.checks.map(toldCheck) } : {}),
+    ...(decision ? { checks: decision.checks.map(toStoredCheck) } : {}),
   });
 }
 

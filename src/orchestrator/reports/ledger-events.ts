@@ -1,6 +1,6 @@
 import { iso } from "../../kube/index.ts";
 import type { Fact, LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
-import { isVerifiedName, type NameGuarantee, type PolicyDecision, toldCheck } from "../../policy/index.ts";
+import { isVerifiedName, type NameGuarantee, type PolicyDecision, toStoredCheck } from "../../policy/index.ts";
 import {
   type CancelRequest,
   type Diagnosis,
@@ -57,7 +57,7 @@ export function decided(
       ...(blocked?.cause === undefined ? {} : { cause: blocked.cause }),
       ...(blocked?.clearsAtMs === undefined ? {} : { clears_at: iso(blocked.clearsAtMs) }),
       ...(execution ? { execution: `${execution.metadata.namespace}/${execution.metadata.name}` } : {}),
-      ...(decision ? { checks: decision.checks.map(toldCheck) } : {}),
+      ...(decision ? { checks: decision.checks.map(toStoredCheck) } : {}),
     },
   });
 }

@@ -49,16 +49,16 @@ export function checkExpectation(expectation: Expectation, options: CheckOptions
     const found = `rule ${rule}: ${diagnosis.workflowId} on ${diagnosis.target}`;
     return { rule, differences: [{ what: "rule", expected: "no match", found }] };
   }
-  const decision = decisionOn(analysis, { incident, given }, options);
+  const decision = decideCase(analysis, { incident, given }, options);
   return {
     rule,
-    differences: [...compare(expected, { rule, diagnosis, decision }), ...misfits(diagnosis, target, options)],
+    differences: [...compare(expected, { rule, diagnosis, decision }), ...findMisfits(diagnosis, target, options)],
   };
 }
 
 type Diagnosed = Extract<RuleAnalysis, { kind: "diagnosed" }>;
 
-function decisionOn(
+function decideCase(
   { diagnosis, target }: Diagnosed,
   { incident, given }: Pick<Expectation, "incident" | "given">,
   options: CheckOptions,
@@ -95,7 +95,7 @@ function compare(
     ["rule", expected.rule, rule],
     ["target", expected.target, diagnosis.target],
     ["workflow", expected.workflow, diagnosis.workflowId],
-    ["parameters", expected.parameters && sorted(expected.parameters), sorted(diagnosis.parameters ?? {})],
+    ["parameters", expected.parameters && toSortedJson(expected.parameters), toSortedJson(diagnosis.parameters ?? {})],
     ["decision", expected.decision, decision.verdict === "allow" ? "allow" : decision.reason],
     ["until", time(expected.untilMs), time(until) ?? "no known time"],
   ];
@@ -108,7 +108,7 @@ function compare(
 }
 
 /** A rule that can never be carried out is a mistake in any case, whatever is expected. */
-function misfits(diagnosis: Diagnosis, target: Target, { workflow, ...installation }: CheckOptions): Difference[] {
+function findMisfits(diagnosis: Diagnosis, target: Target, { workflow, ...installation }: CheckOptions): Difference[] {
   const { workflowId, parameters } = diagnosis;
   const entry = workflow(workflowId);
   const what = `workflow ${workflowId}`;
@@ -117,7 +117,7 @@ function misfits(diagnosis: Diagnosis, target: Target, { workflow, ...installati
   return problems.map((found) => ({ what, expected: "can be run so", found }));
 }
 
-function sorted(parameters: object): string {
+function toSortedJson(parameters: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1))),
   );

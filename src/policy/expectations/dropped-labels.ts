@@ -15,7 +15,7 @@ const partLabels = [
   "interface",
 ];
 
-/** Labels that tell Pods and scrapes apart, or may change: one incident is meant to cover all their values. */
+/** Labels that distinguish Pods and scrapes, or may change: one incident is meant to cover all their values. */
 const commonLabels = new Set([
   "severity",
   "pod",

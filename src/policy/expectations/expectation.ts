@@ -8,7 +8,7 @@ import type {
 import type { Pause } from "../pauses.ts";
 import type { Facts } from "../rules/facts.ts";
 
-/** What the rules, and the policy, have to say about a signal. */
+/** The decision that the rules and the policy are expected to take about a signal. */
 export interface Expectation {
   readonly name: string;
   /** For people: file and line. */
@@ -19,7 +19,7 @@ export interface Expectation {
   readonly expected: Expected;
 }
 
-/** The situation in which it is decided. */
+/** The state in which it is decided. */
 export interface Given {
   /** Undefined if no moment was given: then nothing that is given depends on one. */
   readonly nowMs: number | undefined;
@@ -29,7 +29,7 @@ export interface Given {
   readonly incidents: readonly RemediationRequest[];
 }
 
-/** Only what is written is compared. */
+/** Only the fields that are written are compared. */
 export type Expected =
   | { readonly match: false }
   | {

@@ -46,7 +46,7 @@ describe("an expectation", () => {
     ["decision: Paused", [["decision", "Paused", "allow (may run now)"]]],
     ["until: 2026-01-01T00:00:00Z", [["until", "2026-01-01T00:00:00.000Z", "no known time (may run now)"]]],
     ["no match", [["rule", "no match", "rule full-disk: cleanup on node/worker-1"]]],
-  ])("of %s is compared with what the rules say", (expected, differences) => {
+  ])("of %s is compared with the diagnosis of the rules", (expected, differences) => {
     expect(outcome(`tests:${disk}\n    expect: ${expected.includes(":") ? block(expected) : expected}`)).toEqual(
       differences,
     );
@@ -71,7 +71,7 @@ describe("an expectation", () => {
     expect(outcome(text)).toEqual([]);
   });
 
-  it("of a match that is none says why each rule did not apply", () => {
+  it("of a match that does not occur reports why each rule did not apply", () => {
     const text = `tests:\n  - name: other\n    signal: { name: Other, target: node/a }\n    expect: { rule: full-disk }`;
 
     expect(outcome(text)[0]?.[2]).toContain("none: full-disk (signalName is Other), given (");

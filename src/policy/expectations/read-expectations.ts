@@ -121,7 +121,7 @@ function expectationsFile({ kinds, signals, alerts }: ReadingOptions) {
     .superRefine(({ signal, alert, owner }, context) => {
       if ((signal === undefined) === (alert === undefined))
         context.addIssue("must have a signal or an alert, not both");
-      const subject = owner ? undefined : subjectOf(signal ?? alert, kinds);
+      const subject = owner ? undefined : findSubject(signal ?? alert, kinds);
       const reading = subject && toObjectTarget(subject, kinds);
       if (reading?.kind === "problem") context.addIssue(`has a subject that ${reading.problem}`);
     });
@@ -144,7 +144,7 @@ function signalSchema(reader: SignalReader, toBody: (written: unknown) => unknow
 function toExpectation(test: WrittenTest, at: string, kinds: Kinds): Expectation {
   const { name, facts, given, owner } = test;
   const signal = (test.signal ?? test.alert) as Signal;
-  const subject = owner ? undefined : subjectOf(signal, kinds);
+  const subject = owner ? undefined : findSubject(signal, kinds);
   const reading = subject && toObjectTarget(subject, kinds);
   // Without a subject, only a rule that gives a target applies.
   const target = owner ?? (reading?.kind === "target" ? reading.target : undefined);
@@ -196,7 +196,7 @@ function openIncident(name: string, rule: string, target: string): RemediationRe
 }
 
 /** The subject that the gateway would find, as far as that is possible without an API server: a Node has its exporter's name. */
-function subjectOf(signal: Signal | undefined, kinds: Kinds): Signal["subject"] {
+function findSubject(signal: Signal | undefined, kinds: Kinds): Signal["subject"] {
   const { subject, coarserSubject, node } = signal ?? {};
   if (node) return node.names[0] === undefined ? undefined : { kind: "Node", name: node.names[0] };
   const isKnown = subject && toObjectTarget(subject, kinds).kind === "target";

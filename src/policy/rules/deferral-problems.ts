@@ -2,10 +2,10 @@ import type { Rule } from "./rule.ts";
 
 /** Why rules could wait for ever: a cause that no rule has, or causes in a circle. Sentences without their full stop. */
 export function deferralProblems(rules: readonly Rule[]): readonly string[] {
-  const causes = new Map(rules.map((rule) => [rule.name, causesOf(rule)]));
+  const causes = new Map(rules.map((rule) => [rule.name, listCauses(rule)]));
   return rules.flatMap(({ name }) => {
     const unknown = (causes.get(name) ?? []).filter((cause) => !causes.has(cause));
-    const circle = circleFrom(name, causes);
+    const circle = findCircle(name, causes);
     return [
       ...unknown.map(
         (cause) => `rule ${name} is deferred while ${cause} has an open incident, but there is no such rule`,
@@ -15,12 +15,12 @@ export function deferralProblems(rules: readonly Rule[]): readonly string[] {
   });
 }
 
-function causesOf({ deferWhile }: Rule): readonly string[] {
+function listCauses({ deferWhile }: Rule): readonly string[] {
   return deferWhile === undefined ? [] : [deferWhile.rule].flat();
 }
 
 /** The way from a rule back to itself. */
-function circleFrom(start: string, causes: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+function findCircle(start: string, causes: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
   const paths: (readonly string[])[] = [[start]];
   const visited = new Set<string>();
   for (let path = paths.shift(); path; path = paths.shift()) {

@@ -19,7 +19,7 @@ interface Symptom {
 }
 
 /** What an incident diagnosed by `rule` waits for; undefined if the rule names no cause, or there is no such ancestor. */
-export function deferralOf({ deferWhile }: Rule, symptom: Symptom): Deferral | Unreadable | undefined {
+export function findDeferral({ deferWhile }: Rule, symptom: Symptom): Deferral | Unreadable | undefined {
   if (!deferWhile) return undefined;
   const within = ancestor(deferWhile.same, symptom);
   if (within === undefined || typeof within !== "string") return within;
@@ -28,7 +28,7 @@ export function deferralOf({ deferWhile }: Rule, symptom: Symptom): Deferral | U
 
 function ancestor(same: CommonAncestor, { incident, target, facts }: Symptom): string | Unreadable | undefined {
   if (same === "target") return target;
-  const known = [...placesOf(incident, target)].find((place) => place.startsWith(`${same}/`));
+  const known = [...listPlaces(incident, target)].find((place) => place.startsWith(`${same}/`));
   if (known !== undefined || same === "namespace" || incident.targetResource.kind === "") return known;
   const { object } = facts;
   if (object.kind === "unreadable") {
@@ -54,7 +54,7 @@ export function openCauses(
   return incidents.flatMap((other) => {
     const { diagnosis } = other.status ?? {};
     if (!diagnosis?.rule || !rules.includes(diagnosis.rule) || other.metadata.uid === metadata.uid) return [];
-    if (!isOpen(other) || !placesOf(other.spec, diagnosis.target).has(within)) return [];
+    if (!isOpen(other) || !listPlaces(other.spec, diagnosis.target).has(within)) return [];
     return [{ incident: other.metadata.name ?? "", rule: diagnosis.rule, within }];
   });
 }
@@ -65,7 +65,7 @@ function isOpen({ metadata, status }: RemediationRequest): boolean {
 }
 
 /** The target, the node and the namespace of an incident, as targets are written. */
-function placesOf(incident: RemediationRequestSpec, target: string): ReadonlySet<string> {
+function listPlaces(incident: RemediationRequestSpec, target: string): ReadonlySet<string> {
   const { kind, name } = incident.targetResource;
   const node = kind.toLowerCase() === "node" ? name : incident.signalLabels?.["node"];
   const [first, ...rest] = target.split("/");

@@ -7,7 +7,7 @@ import {
   type Target,
   toObjectTarget,
 } from "../../resources/index.ts";
-import { type Deferral, deferralOf } from "./deferral.ts";
+import { type Deferral, findDeferral } from "./deferral.ts";
 import { type Facts, factsNotRead, type Unreadable } from "./facts.ts";
 import { fill } from "./fill.ts";
 import { match } from "./match.ts";
@@ -90,7 +90,7 @@ function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts
     if (filled.kind === "missing") return differs(`parameter ${name} needs ${filled.what}, which is not there`);
     parameters[name] = filled.text;
   }
-  const deferral: Deferral | Unreadable | undefined = deferralOf(rule, { incident, target: target.text, facts });
+  const deferral: Deferral | Unreadable | undefined = findDeferral(rule, { incident, target: target.text, facts });
   if (deferral && "kind" in deferral) return deferral;
   return {
     kind: "applies",

@@ -34,7 +34,7 @@ it.each<[string, readonly Rule[], readonly string[]]>([
     [{ ...clean, parameters: { a: "{{ annotations.x }}" } }],
     [],
   ],
-])("a signal is told apart by %s", (_what, rules, labels) => {
+])("a signal is distinguished by %s", (_what, rules, labels) => {
   expect(distinctLabels(incident(), rules, builtInKinds)).toEqual(labels);
 });
 

@@ -5,7 +5,7 @@ import { match } from "./match.ts";
 import type { Rule } from "./rule.ts";
 
 /**
- * The labels by which a signal is told apart from others about the same object, because its rule acts differently on each
+ * The labels that distinguish a signal from others about the same object, because its rule acts differently on each
  * value: `/var` and `/data` of one node are two incidents if the rule passes `{{ labels.mountpoint }}` to its workflow.
  * The severity, which changes while a problem lasts, is not looked at. Neither are facts: a rule that asks for them may apply,
  * and so may a later one.

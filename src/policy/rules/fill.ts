@@ -7,12 +7,12 @@ export type Filled =
   | { readonly kind: "missing"; readonly what: string }
   | Unreadable;
 
-/** Replaces `{{ labels.node }}` and the like by what the incident says, and `{{ object.node }}` by what was read. */
+/** Replaces `{{ labels.node }}` and the like by values of the incident, and `{{ object.node }}` by facts. */
 export function fill(template: string, incident: RemediationRequestSpec, facts: Facts): Filled {
   let problem: Exclude<Filled, { kind: "text" }> | undefined;
   const text = template.replace(placeholder, (_, inside: string) => {
     const { name, filter } = parsePlaceholder(inside);
-    const value = valueIn(name, incident, facts);
+    const value = findValue(name, incident, facts);
     if (typeof value === "string") return filter ? filters[filter](value) : value;
     problem ??= value ?? { kind: "missing", what: name };
     return "";
@@ -40,7 +40,7 @@ export function unknownNames(template: string): readonly string[] {
 }
 
 /** What can be made of a value: `{{ labels.instance | host }}`. */
-const filters = { host: hostOf } as const;
+const filters = { host: extractHost } as const;
 
 interface Placeholder {
   readonly name: string;
@@ -54,7 +54,7 @@ function parsePlaceholder(inside: string): Placeholder {
 }
 
 /** The host of `10.0.0.7:9100`, `[fd00::7]:9100`, `node-1.example.com:9100` or `https://example.com:8443/health`. */
-function hostOf(address: string): string {
+function extractHost(address: string): string {
   const authority = address.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").replace(/[/?#].*$/s, "");
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(authority)?.[1];
   return bracketed ?? authority.replace(/^([^:]*):\d+$/, "$1");
@@ -75,11 +75,11 @@ function isKnown(name: string): boolean {
   );
 }
 
-function valueIn(name: string, incident: RemediationRequestSpec, facts: Facts): string | Unreadable | undefined {
+function findValue(name: string, incident: RemediationRequestSpec, facts: Facts): string | Unreadable | undefined {
   const [, of, prefix, key = ""] = keyed.exec(name) ?? [];
-  if (name === "object.node") return factIn(incident, facts, "object", ({ node }) => node);
+  if (name === "object.node") return findFact(incident, facts, "object", ({ node }) => node);
   if (of === "object" || of === "owner") {
-    return factIn(incident, facts, of, ({ labels, annotations }) =>
+    return findFact(incident, facts, of, ({ labels, annotations }) =>
       own(prefix === "labels" ? labels : annotations, key),
     );
   }
@@ -97,7 +97,7 @@ function valueIn(name: string, incident: RemediationRequestSpec, facts: Facts): 
 }
 
 /** Without a subject there is no object that could have it. */
-function factIn(
+function findFact(
   { targetResource }: RemediationRequestSpec,
   facts: Facts,
   of: keyof Facts,

@@ -6,7 +6,7 @@ import {
   type RemediationRequestSpec,
 } from "../../resources/index.ts";
 import type { Facts, FactsOf, Unreadable } from "./facts.ts";
-import { expressionIn, type FactsMatch, type Pattern, type RuleMatch } from "./rule.ts";
+import { type FactsMatch, type Pattern, parseExpression, type RuleMatch } from "./rule.ts";
 
 export type Matching =
   | { readonly kind: "matches" }
@@ -22,7 +22,7 @@ export function match(given: RuleMatch, incident: RemediationRequestSpec, kinds:
     ["signalName", given.signalName, [signalName]],
     ["source", given.source, [signalSource]],
     ["severity", given.severity, [severity]],
-    ["kind", spelled(given.kind, kinds), subjectKinds(targetResource, kinds)],
+    ["kind", canonicalKind(given.kind, kinds), subjectKinds(targetResource, kinds)],
     ["namespace", given.namespace, [subjectNamespace(incident)]],
     ["name", given.name, [name === "" ? undefined : name]],
     ...entries("label", given.labels, signalLabels),
@@ -99,11 +99,11 @@ function subjectKinds({ kind, apiVersion = "" }: FactSubject, kinds: Kinds): rea
 type FactSubject = RemediationRequestSpec["targetResource"];
 
 /** One spelling for all that mean the same kind: a rule with Node fits node, nodes and no. */
-function spelled(pattern: string, kinds: Kinds): string;
-function spelled(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined;
-function spelled(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined {
+function canonicalKind(pattern: string, kinds: Kinds): string;
+function canonicalKind(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined;
+function canonicalKind(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined {
   if (pattern === undefined) return undefined;
-  if (typeof pattern !== "string") return pattern.map((one) => spelled(one, kinds));
+  if (typeof pattern !== "string") return pattern.map((one) => canonicalKind(one, kinds));
   const known = kinds.find(pattern);
   return known ? kindText(known) : pattern;
 }
@@ -111,7 +111,7 @@ function spelled(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefine
 function fits(pattern: Pattern, value: string | undefined): boolean {
   if (value === undefined) return false;
   if (typeof pattern !== "string") return pattern.some((one) => fits(one, value));
-  const expression = expressionIn(pattern);
+  const expression = parseExpression(pattern);
   return expression === undefined ? pattern === value : linearPattern(expression).test(value);
 }
 

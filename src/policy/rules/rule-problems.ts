@@ -12,7 +12,7 @@ import {
 } from "../../resources/index.ts";
 import type { PolicySettings } from "../settings.ts";
 import { hasPlaceholder, replacePlaceholders } from "./fill.ts";
-import { expressionIn, type Rule } from "./rule.ts";
+import { parseExpression, type Rule } from "./rule.ts";
 
 /** What the installation has. */
 export interface Installation {
@@ -93,7 +93,9 @@ function possibleKinds({ target, match }: Rule, kinds: Kinds): readonly TargetKi
     return reading?.kind === "target" && reading.target.type === "object" ? [reading.target] : [];
   }
   const spellings = typeof match.kind === "string" ? [match.kind] : (match.kind ?? []);
-  const known = spellings.map((spelling) => (expressionIn(spelling) === undefined ? kinds.find(spelling) : undefined));
+  const known = spellings.map((spelling) =>
+    parseExpression(spelling) === undefined ? kinds.find(spelling) : undefined,
+  );
   // An expression, or a kind that a cluster may define later, can stand for anything.
   if (known.includes(undefined)) return [];
   return known.flatMap((kind) => (kind ? [{ kind: kind.singular, group: kind.groups[0] ?? "" }] : []));

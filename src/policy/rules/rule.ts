@@ -12,7 +12,7 @@ export type Pattern = Wire<typeof pattern>;
 export type CommonAncestor = NonNullable<Rule["deferWhile"]>["same"];
 
 /** The regular expression in a pattern, anchored: the whole value has to match. */
-export function expressionIn(pattern: string): string | undefined {
+export function parseExpression(pattern: string): string | undefined {
   return pattern.length > 2 && pattern.startsWith("/") && pattern.endsWith("/")
     ? `^(?:${pattern.slice(1, -1)})$`
     : undefined;
@@ -28,7 +28,7 @@ const pattern = z.union([patternText, z.array(patternText).min(1, mustBe(pattern
 const patterns = z.record(z.string(), pattern, mustBe("names with patterns"));
 
 function isValidPattern(text: string): boolean {
-  const expression = expressionIn(text);
+  const expression = parseExpression(text);
   try {
     return expression === undefined || linearPattern(expression) !== undefined;
   } catch {
@@ -118,7 +118,7 @@ export const rulesFile = z.strictObject({
 function checkNames(rules: readonly { readonly name: string }[], context: z.RefinementCtx): void {
   for (const [i, { name }] of rules.entries()) {
     if (rules.findIndex((other) => other.name === name) === i) continue;
-    const message = `is "${name}", as another rule's: names tell rules apart`;
+    const message = `is "${name}", as another rule's: names must be unique`;
     context.addIssue({ code: "custom", path: [i, "name"], message, input: name });
   }
 }

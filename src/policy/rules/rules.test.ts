@@ -70,7 +70,7 @@ describe("the analysis by rules", () => {
     expect(diagnose(incident(), twice, builtInKinds)).toMatchObject({ rule: "first" });
   });
 
-  it("tells of every rule why it did not apply", () => {
+  it("reports for every rule why it did not apply", () => {
     const other = incident({ signalName: "HighLatency", targetResource: deployment("staging") });
 
     expect(diagnose(other, rules(), builtInKinds)).toEqual({

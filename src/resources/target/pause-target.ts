@@ -3,7 +3,7 @@ import { parseTarget } from "./parse-target.ts";
 import { repositoryText } from "./repository-target.ts";
 import type { TargetProblem } from "./target.ts";
 
-/** What a pause may name, however it is spelled: a target or, as `git:host/path`, every branch of a repository. */
+/** The target of a pause, however it is spelled: a target or, as `git:host/path`, every branch of a repository. */
 export function parsePauseTarget(
   text: string,
   kinds: Kinds = builtInKinds,

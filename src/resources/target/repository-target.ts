@@ -5,7 +5,7 @@ export interface RepositoryReference {
   /** Any clone URL: `https://host/path.git`, `ssh://git@host/path`, `git@host:path.git`. */
   readonly url: string;
   readonly branch: string;
-  /** The project's numeric id where its server told it. It survives renames, so it takes the place of the path. */
+  /** The project's numeric id where its server provides it. It survives renames, so it takes the place of the path. */
   readonly projectId?: number;
 }
 
@@ -68,7 +68,7 @@ function idOf(projectId: number): string | undefined {
   return Number.isSafeInteger(projectId) && projectId > 0 ? String(projectId) : undefined;
 }
 
-/** GitLab and GitHub do not tell paths apart by case, so neither do we. */
+/** GitLab and GitHub ignore the case of paths, and so do we. */
 function pathOf(text: string): string | undefined {
   const path = unescaped(text)
     .toLowerCase()

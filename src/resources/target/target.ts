@@ -1,4 +1,4 @@
-/** What may be acted on. Two targets are the same exactly if their `text` is; only the parsers of this folder make one. */
+/** A target of an action. Two targets are the same exactly if their `text` is; only the parsers of this folder make one. */
 export type Target = ObjectTarget | RepositoryTarget;
 
 /** A Kubernetes object: `payment/deployment/payment-api`, `node/worker-node-1`. */

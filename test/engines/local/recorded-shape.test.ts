@@ -32,7 +32,7 @@ const scenarios = [
   "stopped-run-finally",
 ];
 
-describe("a local run says what Tekton said of the same:", () => {
+describe("a local run has the status that Tekton recorded for the same pipeline:", () => {
   it.each(scenarios)("%s", (name) => {
     const { run, taskRuns } = recorded<Recording>("tekton", name);
     const ours = replayed(run, taskRuns);

@@ -164,7 +164,7 @@ describe("a pipeline", () => {
 });
 
 describe("a task", () => {
-  it("is tried again as often as it says, and its TaskRun tells of each attempt", async () => {
+  it("is retried as often as its retries allow, and its TaskRun lists each attempt", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(
       stage,
@@ -206,7 +206,7 @@ describe("a task", () => {
     ]);
   });
 
-  it("ends when its time is up, with all of its processes, and says so", async () => {
+  it("ends when its time is up, with all of its processes, and reports the timeout", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(
       stage,
@@ -316,7 +316,7 @@ describe("a run", () => {
     expect(isRunning(Number(stage.witnessed()[0]))).toBe(false);
   });
 
-  it("waits for an earlier run of its target that is not over, and says so", async () => {
+  it("waits for an earlier run of its target that is not over, and reports that", async () => {
     await using stage = new LocalStage();
     stage.workflow("slow", script('echo slow >> "$WITNESS"; sleep 1; echo slow ended >> "$WITNESS"'));
     stage.workflow("fast", script('echo fast >> "$WITNESS"'));

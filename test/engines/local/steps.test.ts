@@ -122,7 +122,7 @@ describe("a step", () => {
     expect(commandLines().filter((line) => /sleep 60[0-3]/.test(line))).toEqual([]);
   });
 
-  it("keeps the beginning and the end of its output, and says how much is missing", async () => {
+  it("keeps the beginning and the end of its output, and reports how much is missing", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script("echo begin; head -c 1000000 /dev/zero | tr '\\000' x; echo; echo end"));
     await stage.startRunner({ outputBytes: 2_000 });
@@ -188,7 +188,7 @@ describe("a step", () => {
     expect(Reflect.get(task?.status ?? {}, "results")).toEqual([{ name: "good", type: "string", value: "ok" }]);
   });
 
-  it("that cannot be found fails with 127, and says so in its output", async () => {
+  it("that cannot be found fails with 127, and reports that in its output", async () => {
     await using stage = new LocalStage();
     stage.workflow(
       "w",
@@ -267,7 +267,7 @@ describe("a runner", () => {
     expect(stage.witnessed()).toEqual(["began", "ended"]);
   });
 
-  it("that cannot run steps says so before it takes any", async () => {
+  it("that cannot run steps fails before it takes any", async () => {
     await using stage = new LocalStage();
     const processes = { ...systemProcesses(), start: async () => "there is no flock" };
 
@@ -292,7 +292,7 @@ describe("a runner", () => {
     expect(stage.witnessed()).toHaveLength(4);
   });
 
-  it("keeps the output of as many runs as it is told", async () => {
+  it("keeps the output of as many runs as configured", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script("echo hello"));
     await stage.startRunner({ keptRuns: 2 });

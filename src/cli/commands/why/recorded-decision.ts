@@ -1,5 +1,5 @@
 import type { EventFilter, LedgerEvent } from "../../../ledger/index.ts";
-import { explainChecks, type ToldCheck } from "../../../policy/index.ts";
+import { explainChecks, type StoredCheck } from "../../../policy/index.ts";
 import { blockText, type RemediationRequest } from "../../../resources/index.ts";
 import { sleep } from "../../../time/index.ts";
 import type { Desk } from "../../command.ts";
@@ -62,6 +62,6 @@ export function tellDecision(event: LedgerEvent | undefined): readonly string[] 
   const { verdict = "skip", reason = facts["skip_reason"], message, checks, next_step: next } = facts;
   const cause = typeof facts["cause"] === "string" ? facts["cause"] : undefined;
   const head = `Decided at ${at}: ${verdict}${reason ? `, ${blockText(String(reason), cause)}` : ""}`;
-  const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly ToldCheck[]) : [];
+  const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly StoredCheck[]) : [];
   return [head, `  ${message}`, ...(next ? [`  next: ${next}`] : []), ...(told.length > 0 ? ["", ...told] : [])];
 }

@@ -1,7 +1,7 @@
 import type { PipelineTask } from "./spec.ts";
-import { mentionsIn } from "./variables.ts";
+import { findMentions } from "./variables.ts";
 
-/** What a task says before it begins: everything in it that may name results of other tasks. */
+/** The texts of a task that are needed before it begins, and that may name results of other tasks. */
 function listTexts({ params = [], when = [] }: PipelineTask): readonly string[] {
   return [...params.flatMap(({ value }) => value), ...when.flatMap(({ input, values }) => [input, ...values])];
 }
@@ -9,7 +9,7 @@ function listTexts({ params = [], when = [] }: PipelineTask): readonly string[] 
 /** The results of other tasks that `task` needs. */
 export function neededResults(task: PipelineTask): readonly { readonly task: string; readonly name: string }[] {
   return listTexts(task).flatMap((text) =>
-    mentionsIn(text).flatMap(({ variable }) => (variable?.kind === "result" ? [variable] : [])),
+    findMentions(text).flatMap(({ variable }) => (variable?.kind === "result" ? [variable] : [])),
   );
 }
 
@@ -19,7 +19,7 @@ export function findParents(task: PipelineTask): ReadonlySet<string> {
 }
 
 /** Tasks that wait for one another in a circle, in that order; undefined if there are none. */
-export function circleIn(tasks: readonly PipelineTask[]): readonly string[] | undefined {
+export function findCircle(tasks: readonly PipelineTask[]): readonly string[] | undefined {
   const byName = new Map(tasks.map((task) => [task.name, task]));
   const finished = new Set<string>();
 

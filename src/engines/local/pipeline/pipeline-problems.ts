@@ -1,22 +1,22 @@
-import { circleIn, findParents } from "./dependencies.ts";
+import { findCircle, findParents } from "./dependencies.ts";
 import { allTasks, type PipelineSpec, type PipelineTask } from "./spec.ts";
 import { stepProblems } from "./step-problems.ts";
-import { cannotStandHere, paramProblems, type ReportProblem } from "./variable-problems.ts";
-import { mentionsIn, type Variable, wholeList } from "./variables.ts";
+import { paramProblems, type ReportProblem, reportMisplaced } from "./variable-problems.ts";
+import { findMentions, type Variable, wholeList } from "./variables.ts";
 
 /** Reports what is wrong with a pipeline whose shape is right: names that do not fit together. */
 export function pipelineProblems(pipeline: PipelineSpec, report: ReportProblem): void {
   const { tasks, finally: last = [], params = [], results = [] } = pipeline;
-  doubles(params, "params", report);
-  doubles(allTasks(pipeline), "tasks", report);
+  reportDuplicates(params, "params", report);
+  reportDuplicates(allTasks(pipeline), "tasks", report);
   for (const [index, task] of tasks.entries()) taskProblems(task, `tasks[${index}]`, pipeline, report);
   for (const [index, task] of last.entries()) finallyProblems(task, `finally[${index}]`, pipeline, report);
 
-  const circle = circleIn(tasks);
+  const circle = findCircle(tasks);
   if (circle) report("tasks", `wait for one another in a circle: ${circle.join(" -> ")}`);
 
   for (const [index, { value }] of results.entries()) {
-    for (const mention of mentionsIn(value)) {
+    for (const mention of findMentions(value)) {
       const path = `results[${index}].value`;
       if (mention.variable?.kind !== "result")
         report(path, `${mention.text} cannot be used here; use $(tasks.NAME.results.NAME)`);
@@ -41,10 +41,10 @@ function finallyProblems(task: PipelineTask, path: string, pipeline: PipelineSpe
 
 function anyTaskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: ReportProblem) {
   const { taskSpec, params = [], when = [] } = task;
-  doubles(params, `${path}.params`, report);
-  doubles(taskSpec.params ?? [], `${path}.taskSpec.params`, report);
-  doubles(taskSpec.results ?? [], `${path}.taskSpec.results`, report);
-  givenParams(task, path, pipeline, report);
+  reportDuplicates(params, `${path}.params`, report);
+  reportDuplicates(taskSpec.params ?? [], `${path}.taskSpec.params`, report);
+  reportDuplicates(taskSpec.results ?? [], `${path}.taskSpec.results`, report);
+  checkParams(task, path, pipeline, report);
 
   for (const [index, { value }] of params.entries()) {
     const where = `${path}.params[${index}].value`;
@@ -59,7 +59,7 @@ function anyTaskProblems(task: PipelineTask, path: string, pipeline: PipelineSpe
 }
 
 /** Every parameter that a task declares has a value: given, its default, or that of the pipeline with the same name. */
-function givenParams(
+function checkParams(
   { params = [], taskSpec }: PipelineTask,
   path: string,
   pipeline: PipelineSpec,
@@ -91,7 +91,7 @@ interface TaskText {
 /** What may stand in params and conditions of a task. */
 function taskTextProblems(text: string, path: string, { task, pipeline, lists }: TaskText, report: ReportProblem) {
   const isLast = pipeline.finally?.includes(task) ?? false;
-  for (const mention of mentionsIn(text)) {
+  for (const mention of findMentions(text)) {
     const { variable } = mention;
     if (variable?.kind === "param") {
       paramProblems(
@@ -103,7 +103,7 @@ function taskTextProblems(text: string, path: string, { task, pipeline, lists }:
     } else if (variable?.kind === "result") resultProblems(variable, path, pipeline.tasks, report);
     else if (variable?.kind === "status" && isLast) statusProblems(variable, path, pipeline, report);
     else if (variable?.kind === "status") report(path, `${mention.text} is known in finally alone`);
-    else if (variable?.kind !== "context" || !/^pipeline/.test(variable.path)) cannotStandHere(mention, path, report);
+    else if (variable?.kind !== "context" || !/^pipeline/.test(variable.path)) reportMisplaced(mention, path, report);
   }
 }
 
@@ -130,7 +130,7 @@ function statusProblems(
     report(path, `there is no task ${JSON.stringify(task)}`);
 }
 
-function doubles(named: readonly { readonly name: string }[], path: string, report: ReportProblem) {
+function reportDuplicates(named: readonly { readonly name: string }[], path: string, report: ReportProblem) {
   const seen = new Set<string>();
   for (const { name } of named) {
     if (seen.has(name)) report(path, `${JSON.stringify(name)} is there twice`);

@@ -5,8 +5,8 @@ import { commandLineProblems } from "./command-line/command-line-problems.ts";
 import type { CommandLineProblem } from "./command-line/verdict.ts";
 import { scriptInterpreter } from "./script-interpreter.ts";
 import { type ParamSpec, type PipelineSpec, type PipelineTask, type Step, stepName, type TaskSpec } from "./spec.ts";
-import { cannotStandHere, paramProblems, type ReportProblem } from "./variable-problems.ts";
-import { mentionsIn, wholeList } from "./variables.ts";
+import { paramProblems, type ReportProblem, reportMisplaced } from "./variable-problems.ts";
+import { findMentions, wholeList } from "./variables.ts";
 
 /** Set by the engine for every step. */
 const reservedVariables: readonly string[] = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE", "WORKFLOW_DIR"];
@@ -85,7 +85,7 @@ function scriptStart(script: string | undefined): readonly Argument[] {
 /** What is wrong, and how to put it right: one sentence for each substitution, or one for a literal argument. */
 function commandLineSentences(problem: CommandLineProblem): readonly string[] {
   const { argument } = problem;
-  const written = mentionsIn(argument.text).filter(({ variable }) => isFromOutside(variable));
+  const written = findMentions(argument.text).filter(({ variable }) => isFromOutside(variable));
   switch (problem.kind) {
     case "program":
       return ["the program to run cannot come from a parameter"];
@@ -118,7 +118,7 @@ function viaEnv(written: string): string {
 
 /** Programs load code from the directory that they run in: a script by its relative path, a module, a configuration. */
 function workingDirProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
-  const written = mentionsIn(text).filter(({ variable }) => isFromOutside(variable));
+  const written = findMentions(text).filter(({ variable }) => isFromOutside(variable));
   if (written.length === 0) return plainTextProblems(text, path, world, report);
   for (const { text: substitution } of written) {
     const fix = `Add "env: [{name: DIRECTORY, value: ${substitution}}]" to the step and write cd -- "$DIRECTORY" in its script`;
@@ -127,15 +127,15 @@ function workingDirProblems(text: string, path: string, world: StepWorld, report
 }
 
 function codeVariableProblems(name: string, value: string, path: string, report: ReportProblem) {
-  for (const { text, variable } of mentionsIn(value)) {
+  for (const { text, variable } of findMentions(value)) {
     if (!isFromOutside(variable)) continue;
     report(path, `${text} cannot be used in ${name}: programs read that variable as code. Use another name`);
   }
 }
 
-/** The arguments of a process are there for everybody on the machine to read. */
+/** Every user of the machine can read the arguments of a process. */
 function secretProblems(text: string, path: string, report: ReportProblem) {
-  for (const { variable, text: written } of mentionsIn(text)) {
+  for (const { variable, text: written } of findMentions(text)) {
     if (variable?.kind !== "param" || !isSecretName(variable.name)) continue;
     report(path, `${written} would be seen in the list of processes. Give it to the step in env`);
   }
@@ -146,24 +146,24 @@ function secretProblems(text: string, path: string, report: ReportProblem) {
  * as `; rm -rf /` would be run. What is left are paths and names that we made ourselves.
  */
 function codeProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
-  for (const mention of mentionsIn(text)) {
+  for (const mention of findMentions(text)) {
     const { variable } = mention;
     if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
     else if (variable?.kind === "param" || variable?.kind === "result") {
       report(path, inCode(mention.text));
-    } else if (variable?.kind !== "context") cannotStandHere(mention, path, report);
+    } else if (variable?.kind !== "context") reportMisplaced(mention, path, report);
   }
 }
 
-/** What may stand in arguments and variables, which nobody reads as code. */
+/** Checks arguments and variables, which no program reads as code. */
 function plainTextProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
   const list = wholeList(text) !== undefined && /\.(args|command)\[/.test(path);
-  for (const mention of mentionsIn(text)) {
+  for (const mention of findMentions(text)) {
     const { variable } = mention;
     if (variable?.kind === "param") paramProblems(variable, path, { params: world.params, list }, report);
     else if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
     else if (variable?.kind === "result") report(path, `${mention.text} has to reach the task as one of its params`);
-    else if (variable?.kind !== "context") cannotStandHere(mention, path, report);
+    else if (variable?.kind !== "context") reportMisplaced(mention, path, report);
   }
 }
 

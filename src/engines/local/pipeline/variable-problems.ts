@@ -28,7 +28,7 @@ export function paramProblems(
   }
 }
 
-/** Says of a variable that it is unknown, or known but out of place. */
-export function cannotStandHere({ text, variable }: Mention, path: string, report: ReportProblem): void {
+/** Reports a variable that is unknown, or known but out of place. */
+export function reportMisplaced({ text, variable }: Mention, path: string, report: ReportProblem): void {
   report(path, variable ? `${text} cannot be used here` : `${text} is not a variable that the local engine knows`);
 }

@@ -18,7 +18,7 @@ export interface Mention {
 const mention = /\$\(((?:params|tasks|results|context|workspaces|steps|finally|artifacts|inputs|outputs)[.[][^()]*)\)/g;
 
 /** The variables in `text`, in order. */
-export function mentionsIn(text: string): readonly Mention[] {
+export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(mention)].map(([all, inner = ""]) => ({ text: all, variable: variableOf(inner) }));
 }
 
@@ -55,7 +55,7 @@ export function expandValue(
 
 /** The name of the parameter, if `text` is `$(params.name[*])` and nothing else. */
 export function wholeList(text: string): string | undefined {
-  const [first, ...others] = mentionsIn(text);
+  const [first, ...others] = findMentions(text);
   if (!first || others.length > 0 || first.text !== text) return undefined;
   return first.variable?.kind === "param" && first.variable.index === "*" ? first.variable.name : undefined;
 }

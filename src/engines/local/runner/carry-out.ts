@@ -31,7 +31,7 @@ export type CarryOutOutcome =
   /** Its end is in the API server. */
   | { readonly kind: "ended"; readonly run: PipelineRun };
 
-/** Looks at a run that is ours, does what is to be done next, and tells the API server how it stands. */
+/** Observes a run of ours, performs the next actions, and publishes its status. */
 export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOutOptions): Promise<CarryOutOutcome> {
   const attempts = await open.folder.attempts(toRunWorld(run, new Map(), 0).pipeline);
   const world = toRunWorld(run, attempts, options.nowMs());
@@ -43,7 +43,7 @@ export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOu
   if (outcome.kind === "ended") return outcome;
   const { wakeAt, actions } = turn.decision;
   const wakeInMs = wakeAt === undefined ? undefined : wakeAt - world.now;
-  // What was begun now is told of when it has had time to begin.
+  // Steps that were started now are published once they have had time to begin.
   const toldInMs = actions.length > 0 ? options.progressMs : undefined;
   return { kind: "running", requeueAfterMs: soonest(outcome.requeueAfterMs, wakeInMs, toldInMs) };
 }
@@ -56,7 +56,7 @@ interface RunStep {
   readonly options: CarryOutOptions;
 }
 
-/** Takes over the steps that are under way and that nobody in this process looks after. */
+/** Takes over the steps that are under way and that this process does not supervise yet. */
 function lookAfter(turn: RunStep) {
   const { open, world } = turn;
   for (const task of allTasks(world.pipeline)) {
@@ -112,7 +112,7 @@ function runStep({ run, open, world, decision, options }: RunStep, task: Pipelin
   return stepFolder;
 }
 
-/** Tells the API server what it does not know yet: the end at once, anything else not too often. */
+/** Publishes changes to the API server: the end at once, anything else not too often. */
 async function publish({ run, open, world, decision, options }: RunStep): Promise<CarryOutOutcome> {
   const { client, clock, directory, progressMs } = options;
   const isEnd = decision.run.kind !== "running";
@@ -126,7 +126,7 @@ async function publish({ run, open, world, decision, options }: RunStep): Promis
     const dueInMs = open.published.at + progressMs - clock.now();
     if (dueInMs > 0) return { kind: "running", requeueAfterMs: dueInMs };
   }
-  // Tasks first: whoever sees the end of the run may read them.
+  // Tasks first: a client that sees the end of the run may read them.
   for (const taskRun of wanted) await open.taskRuns.write(taskRun);
   const outcome = await writeRunStatus(client, run, status);
   if (outcome.kind !== "updated") return { kind: "running", requeueAfterMs: 0 };

@@ -15,14 +15,14 @@ export interface DataDirectoryOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
-  /** Somebody else has it, and we wait. */
+  /** Another process has it, and we wait. */
   readonly waiting: () => void;
 }
 
 /** Between one try to get the directory and the next. */
 const tryAgainMs = 1_000;
 
-/** The directory as soon as nobody else has it. Rejects with the signal's reason if that comes first. */
+/** The directory as soon as no other process has it. Rejects with the signal's reason if that comes first. */
 export async function openDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
   const { clock, random, signal, waiting } = options;
   const path = resolve(options.path);

@@ -69,7 +69,7 @@ function knownTo({ run, world, views, task, attempt }: StepPlace): Known {
   return { ...known, params: taskParams(task, known), context: (path) => own[path] ?? known.context(path) };
 }
 
-/** What every step is told, whatever else it has. */
+/** The variables of every step, besides its own. */
 function given({ run, workflowDir }: StepPlace): Record<string, string> {
   const { target = "", executionUid = "", fence = "" } = runOwner(run);
   return { TARGET_RESOURCE: target, EXECUTION_UID: executionUid, FENCE: fence, WORKFLOW_DIR: workflowDir };

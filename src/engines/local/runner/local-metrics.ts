@@ -48,7 +48,7 @@ export function localMetrics(metrics: Metrics, stepsAlive: () => number): LocalM
   };
 }
 
-/** How a run ended, by what was written down for everybody. */
+/** How a run ended, by its published status. */
 export function runOutcome({ status }: PipelineRun): (typeof runOutcomes)[number] {
   const condition = succeededCondition(status);
   if (condition?.status === "True") return "succeeded";

@@ -74,14 +74,14 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
       abandon.abort(new Error("the runner was stopped"));
       const begun = await work.catch(() => undefined);
       await begun?.controller.stop({ deadlineMs: 5_000 });
-      // Only then may somebody else write where we wrote.
+      // Only then may another process write here.
       await begun?.runs.idle();
       await begun?.directory.release();
     },
   };
 }
 
-/** Runs a step that does nothing, because a machine that cannot should say so before it is asked for one that matters. */
+/** Runs a step that does nothing, so that a machine that cannot run steps fails before it gets one that matters. */
 async function tryOut(processes: Processes, directory: DataDirectory) {
   const folder = join(directory.path, "try-out");
   await rm(folder, { recursive: true, force: true });
@@ -133,7 +133,7 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
     problem,
     concurrency: 16,
   });
-  // Their objects may be gone, and then nobody else would name them.
+  // Their objects may be gone, and then nothing else names them.
   for (const key of left) controller.add(key);
   return { controller, runs, directory };
 }

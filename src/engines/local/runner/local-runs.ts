@@ -17,7 +17,7 @@ export interface LocalRunsOptions extends Omit<CarryOutOptions, "nowMs"> {
   readonly keptRuns: number;
 }
 
-/** Runs that nobody has answered for so long after their time are given up. */
+/** Runs without a runner are given up this long after their time. */
 const foreignGraceMs = 10 * 60_000;
 
 /** How often a run of another data directory is looked at. */
@@ -85,7 +85,7 @@ export class LocalRuns {
     return await this.#goOn(run);
   }
 
-  /** A run that nobody has begun yet. */
+  /** Begins a run that no runner has begun yet. */
   async #begin(run: PipelineRun): Promise<number | undefined> {
     const reading = checkPipeline(run.spec.pipelineSpec);
     if (reading.kind === "invalid")
@@ -231,7 +231,7 @@ export class LocalRuns {
 
   /** Two runners on one API server must share a data directory; and what its own runner does not end, ends some time. */
   async #foreign(run: PipelineRun, runner: string | undefined): Promise<number | undefined> {
-    // An end is written when nothing is alive any more, so anybody may let go of what has one.
+    // An end is written when nothing is alive any more, so any runner may release a run that has one.
     if (isOver(run)) return run.metadata.deletionTimestamp ? await this.#finish(run, undefined) : undefined;
     const { startedAt, timeouts } = toRunWorld(run, new Map(), this.#clock.wallMs());
     const givenUpAt = startedAt + timeouts.pipelineMs + foreignGraceMs;

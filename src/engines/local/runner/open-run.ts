@@ -33,13 +33,13 @@ export class OpenRun {
   readonly record: RunRecord;
   readonly folder: RunFolder;
   readonly taskRuns: TaskRuns;
-  /** What the API server was last told, and when by our monotonic clock. */
+  /** The status last written to the API server, and when by our monotonic clock. */
   published: { readonly text: string; readonly at: number } | undefined;
   /** Set once the run is being ended because its object is gone. */
   eviction: Promise<void> | undefined;
   readonly #tools: StepTools;
   readonly #changed: () => void;
-  /** Steps that somebody looks after, by their folder. */
+  /** Steps that this process supervises, by their folder. */
   readonly #steps = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
 
   constructor(
@@ -75,7 +75,7 @@ export class OpenRun {
     return this.#steps.size;
   }
 
-  /** Resolves when nobody looks after anything any more. */
+  /** Resolves when no step is supervised any more. */
   async idle(): Promise<void> {
     await Promise.all([...this.#steps.values()].map(({ ended }) => ended));
   }

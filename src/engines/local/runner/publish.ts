@@ -4,7 +4,7 @@ import { type PipelineRun, pipelineRuns, type TaskRun, taskRuns } from "../../te
 /** TaskRuns of one run as the API server has them. */
 export class TaskRuns {
   readonly #client: KubeClient;
-  /** By name: the object as it was last written, and what we wanted it to say. */
+  /** By name: the object as it was last written, and the content we wanted. */
   readonly #written = new Map<string, { readonly object: TaskRun; readonly text: string }>();
 
   constructor(client: KubeClient) {

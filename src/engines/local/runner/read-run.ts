@@ -5,7 +5,7 @@ import { limitOf } from "../schedule/decide.ts";
 import type { Attempt, RunWorld } from "../schedule/world.ts";
 import type { RunRecord } from "./run-folder.ts";
 
-/** Tekton's own, for runs that say nothing. */
+/** Tekton's default, for runs without a timeout. */
 const usualTimeout = "1h";
 
 export function toRunRecord(run: PipelineRun): RunRecord {
@@ -13,13 +13,13 @@ export function toRunRecord(run: PipelineRun): RunRecord {
   return { uid, name, namespace, target: runOwner(run).target ?? `run ${namespace}/${name}` };
 }
 
-/** For whoever reads what the steps said after the run is gone. */
+/** The names of the steps, for readers of their output after the run is gone. */
 export function stepNames({ spec }: PipelineRun): Readonly<Record<string, readonly string[]>> {
   const pipeline = spec.pipelineSpec as PipelineSpec;
   return Object.fromEntries(allTasks(pipeline).map(({ name, taskSpec }) => [name, taskSpec.steps.map(stepName)]));
 }
 
-/** What is to be decided about, with what is on disk of it. */
+/** The input of a decision: the run, and its attempts on disk. */
 export function toRunWorld(run: PipelineRun, attempts: ReadonlyMap<string, readonly Attempt[]>, now: number): RunWorld {
   const { params = [], status: asked, timeouts = {} } = run.spec;
   const { uid, name, namespace } = toRunRecord(run);

@@ -15,7 +15,7 @@ export interface RunRecord {
   readonly steps?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a task may say with one result. */
+/** The largest value of one result. */
 const longestResult = 4_096;
 
 /**
@@ -24,7 +24,7 @@ const longestResult = 4_096;
  *     runs/UID/run.json                     whose run it is; written before anything else
  *              closed                       nothing of it is alive, and its end is in the API server
  *              TASK.ATTEMPT/attempt.json    when it began
- *                           stop.json       that it was told to stop, and why; written before it is
+ *                           stop.json       the order to stop, and why; written before the signal
  *                           scratch/        HOME, TMPDIR and working directory of its steps
  *                           results/NAME
  *                           steps/INDEX/    belongs to the step: script, lock, started, exit, head, tail, rest
@@ -56,7 +56,7 @@ export class RunFolder {
     return await timeOf(join(this.path, "closed"));
   }
 
-  /** Keeps what was said, and removes what steps left lying about. */
+  /** Keeps the output, and removes the files that steps left behind. */
   async close(): Promise<void> {
     for (const attempt of await this.#attemptFolders()) {
       // A step may leave what we cannot remove. The target must not stay taken for it; the folder goes with the run's.
@@ -84,7 +84,7 @@ export class RunFolder {
     await this.#files.write(join(path, "attempt.json"), JSON.stringify({ startedAt }));
   }
 
-  /** The folder of a step is what says that the step was to be run; whether it was, its wrapper knows. */
+  /** The folder of a step records that the step is to run; its wrapper records whether it did. */
   async beginStep(task: string, attempt: number, index: number): Promise<void> {
     await this.#files.makeDirectory(this.step(task, attempt, index));
   }

@@ -15,7 +15,7 @@ export type AttemptOutcome =
       readonly mayRetry: boolean;
     };
 
-/** How an attempt stands. A step that ended well after it was told to stop has ended well. */
+/** The state of an attempt. A step that succeeds after an order to stop has succeeded. */
 export function attemptOutcome({ taskSpec: { steps } }: PipelineTask, attempt: Attempt): AttemptOutcome {
   const failed = attempt.steps.findIndex(({ end }, index) => end && !endedWell(end, steps[index]?.onError));
   const last = attempt.steps.at(-1);

@@ -158,7 +158,7 @@ describe("what to do next", () => {
       "running",
     ],
     [
-      "does not begin the next step of a task that was told to stop",
+      "does not begin the next step of a task that is stopping",
       { asked: "Cancelled", attempts: world({ c: [stopped("cancelled", firstOfTwo())] }) },
       [],
       "cancelled",

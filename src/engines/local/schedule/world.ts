@@ -5,7 +5,7 @@ export interface RunWorld {
   readonly run: { readonly name: string; readonly namespace: string; readonly uid: string };
   readonly pipeline: PipelineSpec;
   readonly params: Readonly<Record<string, ParamValue>>;
-  /** What somebody asked of the run by its `spec.status`. */
+  /** The request to cancel or stop in `spec.status`. */
   readonly asked?: "Cancelled" | "CancelledRunFinally" | "StoppedRunFinally" | undefined;
   readonly startedAt: number;
   /** 0 is no limit. */
@@ -45,7 +45,7 @@ export interface StepRecord {
 /**
  * - `exited`: by itself or by a signal that it did not survive, with a code
  * - `killed`: by us, without a code
- * - `lost`: something else killed it together with its wrapper, or the machine failed; nobody knows how far it came
+ * - `lost`: something else killed it together with its wrapper, or the machine failed; it is unknown how far it came
  * - `not-started`: nothing of it ever ran
  */
 export interface StepEnd {

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isSecretName, withoutSecrets } from "../../../telemetry/index.ts";
 
-/** What a step said, as it may be shown: the beginning and the end, without secrets. */
+/** The output of a step as it may be shown: the beginning and the end, without secrets. */
 export async function shownOutput(folder: string, secrets: readonly string[]): Promise<string> {
   const [head, tail, rest] = await Promise.all(["head", "tail", "rest"].map((name) => textIn(join(folder, name))));
   const tailBytes = (await stat(join(folder, "tail")).catch(() => undefined))?.size ?? 0;
@@ -11,7 +11,7 @@ export async function shownOutput(folder: string, secrets: readonly string[]): P
   return withoutSecrets(text, secrets);
 }
 
-/** The values that must not be shown: those of variables and parameters whose name says so. */
+/** The values that must not be shown: those of variables and parameters with a secret name. */
 export function secretsIn(named: Readonly<Record<string, string | readonly string[]>>): readonly string[] {
   const values = Object.entries(named).flatMap(([name, value]) => (isSecretName(name) ? value : []));
   // A line of a key is as secret as the key. What is very short occurs in everything.

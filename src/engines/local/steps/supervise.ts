@@ -11,9 +11,9 @@ export interface Supervision {
   readonly folder: string;
   readonly processes: Processes;
   readonly clock: Clock;
-  /** Tells it to end the step. */
+  /** Ends the step when it aborts. */
   readonly stop: AbortSignal;
-  /** Tells it to go away and leave the step to whoever comes next: rejects with its reason. */
+  /** Leaves the step to the next supervisor when it aborts: rejects with its reason. */
   readonly abandon: AbortSignal;
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs: number;
@@ -61,7 +61,7 @@ async function readStepEnd({ folder, clock, stop }: Supervision, complaint: stri
   return { how: "lost", exitCode: 137, finishedAt, message };
 }
 
-/** Between one look and the next, when nothing tells us. */
+/** Between one look and the next, without an event. */
 const lookMs = 200;
 
 /** A step whose command has ended has this long until what it left behind is ended. */
@@ -75,9 +75,9 @@ async function untilGone(supervision: Supervision, wrapper: Promise<string | und
   const eviction = new Eviction(supervision);
   let ended = wrapper === undefined;
   let complaint: string | undefined;
-  void wrapper?.then((said) => {
+  void wrapper?.then((problem) => {
     ended = true;
-    complaint = said;
+    complaint = problem;
   });
   let commandEndedAt: number | undefined;
   for (;;) {
@@ -114,7 +114,7 @@ class Eviction {
   }
 }
 
-/** Waits a moment, or until the wrapper ends or somebody says something new. */
+/** Waits a moment, or until the wrapper ends or a signal aborts. */
 function nextLook(clock: Clock, wrapper: Promise<unknown> | undefined, signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -128,7 +128,7 @@ function nextLook(clock: Clock, wrapper: Promise<unknown> | undefined, signals: 
   });
 }
 
-/** What the step leaves in its own folder that nobody needs once its output was kept: it may hold secrets. */
+/** Files of the step that are not needed once its output is kept: they may hold secrets. */
 export async function tidy(folder: string): Promise<void> {
   for (const name of ["head", "tail", "rest", "collector"]) await rm(join(folder, name), { force: true });
 }

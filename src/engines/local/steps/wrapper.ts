@@ -7,7 +7,7 @@
  *   disk before the step begins. So however often a wrapper is started, by however many runners, and whenever the
  *   machine fails, the step runs at most once; and no `started` means that nothing of it ever ran.
  * - `exit` is written after the step and is on disk before the lock is free. So a free lock with `started` and without
- *   `exit` means that the wrapper was killed: nobody can know how far the step came.
+ *   `exit` means that the wrapper was killed: it is unknown how far the step came.
  * - A shell that handles a signal, unlike one that ignores it, does not hand that down to the step; and it handles it
  *   when the step has ended. So a SIGTERM to the group ends the step and still has its exit code written.
  * - What collects the output is in a session of its own, so that it outlives a SIGKILL to the group by the moment it

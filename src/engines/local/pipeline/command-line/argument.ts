@@ -1,4 +1,4 @@
-import { mentionsIn, type Variable, wholeList } from "../variables.ts";
+import { findMentions, type Variable, wholeList } from "../variables.ts";
 
 /** One argument of a step's command line, as it is written in the pipeline. */
 export interface Argument {
@@ -17,7 +17,7 @@ export interface Argument {
 
 /** Reads one argument. `extra` sets its position, or the content of the file that it names. */
 export function toArgument(text: string, extra: Pick<Argument, "index" | "content"> = {}): Argument {
-  const first = mentionsIn(text).find(({ variable }) => isFromOutside(variable));
+  const first = findMentions(text).find(({ variable }) => isFromOutside(variable));
   const start = first ? text.slice(0, text.indexOf(first.text)) : text;
   return { text, ...extra, isLiteral: first === undefined, isList: wholeList(text) !== undefined, start };
 }
