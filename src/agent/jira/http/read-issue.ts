@@ -52,10 +52,10 @@ export function pathOf(key: string): string {
   return `issue/${encodeURIComponent(key)}`;
 }
 
-type Status = z.output<typeof issueSchema>["fields"]["status"];
+type IssueStatus = z.output<typeof issueSchema>["fields"]["status"];
 
 /** When the issue last came into its status; undefined if it never had another. */
-function lastArrival(status: Status, changes: readonly z.output<typeof changeSchema>[]): string | undefined {
+function lastArrival(status: IssueStatus, changes: readonly z.output<typeof changeSchema>[]): string | undefined {
   const arrivals = changes.filter(({ items }) => items.some((item) => leadsTo(item, status)));
   return arrivals
     .map(({ created }) => created)
@@ -63,7 +63,7 @@ function lastArrival(status: Status, changes: readonly z.output<typeof changeSch
     .at(-1);
 }
 
-function leadsTo(item: z.output<typeof changeItemSchema>, { id, name }: Status): boolean {
+function leadsTo(item: z.output<typeof changeItemSchema>, { id, name }: IssueStatus): boolean {
   if (item.fieldId !== "status" && item.field !== "status") return false;
   return id !== "" && item.to !== "" ? item.to === id : item.toString === name;
 }
