@@ -47,16 +47,8 @@ export interface EmbeddedClientOptions {
 
 /** The embedded API server without a wire between: objects are the stored ones, deeply frozen, never copies. */
 export function embeddedClient(api: Api, { identity = "embedded", allows }: EmbeddedClientOptions = {}): KubeClient {
-  function enter(verb: Verb, type: ResourceType, where: Partial<ObjectRef>, call: WriteCall = {}): Resource {
-    if (call.signal?.aborted) {
-      throw new KubeError("aborted", `${verb} ${type.plural} was aborted`, { cause: call.signal.reason });
-    }
-    const resource = resourceOf(api, type);
-    const plural = call.subresource ? `${type.plural}/${call.subresource}` : type.plural;
-    const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
-    if (allows && !allows(attempt)) throw refused(attempt, resource, identity, where.name);
-    return resource;
-  }
+  const enter = (verb: Verb, type: ResourceType, where: Partial<ObjectRef>, call?: WriteCall) =>
+    checkCall(api, { identity, allows }, { verb, type, where, call });
 
   return {
     serverNowMs: () => api.clock.wallMs(),
@@ -105,11 +97,8 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
     ): Promise<UpdateOutcome<T>> {
       const resource = enter("patch", type, target, call);
       const ref = { ...refOf(resource, target, call), fieldValidation: "Ignore" as const };
-      const change =
-        "json" in patch
-          ? ({ kind: "json", value: patch.json } as const)
-          : ({ kind: "merge", value: patch.merge } as const);
-      return updateOutcome(await outcomeOf(() => patchObject(api, resource, change, ref)));
+      const [kind, value] = "json" in patch ? (["json", patch.json] as const) : (["merge", patch.merge] as const);
+      return updateOutcome(await outcomeOf(() => patchObject(api, resource, { kind, value }, ref)));
     },
 
     async delete(
@@ -137,6 +126,29 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       for await (const event of events) yield event as WatchEvent<T>;
     },
   };
+}
+
+interface AttemptedCall {
+  readonly verb: Verb;
+  readonly type: ResourceType;
+  readonly where: Partial<ObjectRef>;
+  readonly call: WriteCall | undefined;
+}
+
+/** The resource of a call, unless the call is aborted or not allowed. */
+function checkCall(
+  api: Api,
+  { identity, allows }: { readonly identity: string; readonly allows: EmbeddedClientOptions["allows"] },
+  { verb, type, where, call = {} }: AttemptedCall,
+): Resource {
+  if (call.signal?.aborted) {
+    throw new KubeError("aborted", `${verb} ${type.plural} was aborted`, { cause: call.signal.reason });
+  }
+  const resource = resourceOf(api, type);
+  const plural = call.subresource ? `${type.plural}/${call.subresource}` : type.plural;
+  const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
+  if (allows && !allows(attempt)) throw refused(attempt, resource, identity, where.name);
+  return resource;
 }
 
 function resourceOf({ registry }: Api, { apiVersion, plural }: ResourceType): Resource {

@@ -50,3 +50,9 @@ export type Preview =
       readonly spec?: RemediationRequest["spec"];
     }
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** The error of an admission whose outcome is unknown. */
+export interface NotAdmitted {
+  readonly kind: "failed";
+  readonly error: unknown;
+}

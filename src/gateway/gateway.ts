@@ -1,6 +1,6 @@
 import type { Locks } from "../coordination/index.ts";
 import { informer, type KubeClient, namespaces, type Problem, refOfKey } from "../kube/index.ts";
-import type { Ledger, LedgerEvent } from "../ledger/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import {
   type FingerprintField,
   type KindsCache,
@@ -9,27 +9,25 @@ import {
   type Signal,
   type Target,
 } from "../resources/index.ts";
-import { stallReporter } from "../stalls/index.ts";
+import { type StallReporter, stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import type { Admission, Preview } from "./admission.ts";
-import { Intake, type Repeats } from "./admit.ts";
+import type { Admission, NotAdmitted, Preview } from "./admission.ts";
+import { AdmissionRecorder } from "./admission-recorder.ts";
+import { Intake } from "./admit.ts";
+import { Admitter } from "./admitter.ts";
 import { Endings } from "./endings.ts";
-import { GatewayError } from "./gateway-error.ts";
-import { type IgnoredSignal, IgnoredSignals } from "./ignored-signals.ts";
-import { sliceSignals } from "./in-slices.ts";
+import type { IgnoredSignal } from "./ignored-signals.ts";
 import { Incidents } from "./incidents.ts";
 import { IntakeStalls } from "./intake-stalls.ts";
 import { toKnownIncident } from "./known-incident.ts";
-import { admissionEvent, countedEvent, notASignalEvent, overflowEvent } from "./ledger-events.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 import { Nodes } from "./nodes.ts";
 import { objectReader } from "./objects.ts";
 import type { OccurrenceLog } from "./occurrence-log.ts";
-import { Occurrences } from "./occurrences.ts";
+import { Occurrences, type OccurrencesOptions } from "./occurrences.ts";
 import { OpenIncidents } from "./open-incidents.ts";
 import { Owners } from "./owners.ts";
-import type { NamelessReport, Report } from "./report.ts";
 import { everything, scopeByLabel } from "./scope.ts";
 
 export interface GatewayOptions {
@@ -87,94 +85,30 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** The error of an admission whose outcome is unknown. */
-export interface NotAdmitted {
-  readonly kind: "failed";
-  readonly error: unknown;
-}
-
 /** Admits signals from now on until `stop`, for HTTP and for watches alike. */
 export function startGateway(options: GatewayOptions): Gateway {
-  const { client, clock, random, log, ledger, locks, kinds, writer, settings } = options;
+  const { client, clock, log, locks, kinds, settings } = options;
   const stop = new AbortController();
   const metrics = gatewayMetrics(options.metrics);
-  const problem = (problem: Problem) => log.warn("gateway problem", problem);
   const { namespace } = settings;
-  const following = informer({
-    client,
-    clock,
-    random,
-    problem,
-    signal: stop.signal,
-    type: remediationRequests,
-    query: { namespace },
-    transform: toKnownIncident,
-  });
+  const following = incidentInformer(options, stop.signal);
   const open = new OpenIncidents({ total: settings.maxOpenIncidents, perSender: settings.maxOpenIncidentsPerSender });
   metrics.openIncidents(() => open.total);
   const incidents = new Incidents({ client, namespace, informer: following, open });
   const objects = objectReader({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
-  const now = () => new Date(client.serverNowMs()).toISOString();
-  const recordEvent = (event: Parameters<Ledger["append"]>[0]) =>
-    void ledger.append(event).catch((error: unknown) => log.error("event not recorded", { type: event.type, error }));
+  const recorder = new AdmissionRecorder(options);
 
   const stalls = stallReporter({ ...options, stage: "gateway" });
-  const intakeStalls = new IntakeStalls(
-    stalls.watch({
-      type: namespaces,
-      noun: "new incidents in namespace",
-      find: () => ({ metadata: { name: namespace, namespace } }),
-      hasConditions: false,
-    }),
-    clock,
-  );
-  const occurrences = new Occurrences({
-    client,
-    namespace,
-    writer,
-    occurrenceLog: options.occurrenceLog,
+  const intakeStalls = new IntakeStalls(watchIntake(stalls, namespace), clock);
+  const occurrences = openOccurrences(options, {
     incidents,
-    clock,
-    random,
-    flushMs: settings.flushMs,
-    log,
-    stalls: stalls.watch({
-      type: remediationRequests,
-      noun: "incident",
-      find: (key) => following.get(refOfKey(key)),
-      // What fails is the write of the status: it could not take a condition either.
-      hasConditions: false,
-    }),
+    stalls: watchStatusWrites(stalls, following),
     readmit: (report, share) => intake.readmit(report, share),
     wrote(incident, count, total) {
       metrics.written(count);
-      if (count > 0) recordEvent(countedEvent(incident, { writer, occurrences: count, total, at: now() }));
+      if (count > 0) recorder.counted(incident, { occurrences: count, total });
     },
   });
-  const record = async (admission: Admission, report: Report | NamelessReport | undefined, moved?: number) => {
-    if (!report) return;
-    logAdmission(log, admission, report);
-    const event = admissionEvent(admission, report, moved);
-    if (!event) return;
-    // Signals that were counted before are part of the count, so their row is never left out.
-    const isCollapsible = "because" in admission && moved === undefined;
-    if (!isCollapsible) return ledger.append(event);
-    const { signal, fingerprint } = report;
-    await recordIgnored(event, { ...signal, sender: signal.sender, fingerprint, because: admission.because });
-  };
-  const ignoredSignals = new IgnoredSignals({ windowMs: 600_000, maxRowsPerSender: 1_000, maxEntries: 10_000 });
-  async function recordIgnored(event: LedgerEvent, signal: IgnoredSignal) {
-    const decision = ignoredSignals.decide(signal, client.serverNowMs());
-    if (decision.do === "count") return;
-    const row = decision.do === "record" ? event : overflowEvent(signal, { id: random.id(), at: now() });
-    const collapsed = decision.do === "record" && decision.collapsed > 0 ? { collapsed: decision.collapsed } : {};
-    try {
-      await ledger.append({ ...row, facts: { ...row.facts, ...collapsed } });
-    } catch (error) {
-      ignoredSignals.forget(signal);
-      throw error;
-    }
-  }
   const intake: Intake = new Intake({
     client,
     kinds,
@@ -192,46 +126,9 @@ export function startGateway(options: GatewayOptions): Gateway {
     locks,
     lockWaitMs: settings.lockWaitMs,
     log,
-    record,
+    record: (admission, report, moved) => recorder.admitted(admission, report, moved),
   });
-
-  const limits = new Throttle(60_000);
-  async function admit(signal: Signal): Promise<Admission> {
-    try {
-      const admission = await intake.admit(signal);
-      metrics.admitted(signal.source, admission.kind);
-      intakeStalls.succeeded(signal.source, admission.kind);
-      return admission;
-    } catch (error) {
-      const isLimited = isLimit(error);
-      if (!isLimited) intakeStalls.failed(signal.source, error);
-      metrics.admitted(signal.source, isLimited ? "limited" : "unavailable");
-      // A flood must not flood the log, too.
-      if (!isLimited) log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
-      else if (limits.isDue(clock.now())) log.warn("open incidents limit reached", { sender: signal.sender, error });
-      throw error;
-    }
-  }
-
-  /** Opens incidents, mostly: a few at a time, because each takes milliseconds in which no other request is answered. */
-  async function admitOthers(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]> {
-    const all: (Admission | NotAdmitted)[] = [];
-    const admitFew = async (few: readonly Signal[]) => {
-      all.push(...(await Promise.all(few.map((signal) => admit(signal).catch(failed)))));
-    };
-    await sliceSignals(signals, clock, admitFew, maxOpeningAtOnce);
-    return all;
-  }
-
-  async function admitted(signals: readonly Signal[], { admissions, kept, others }: Slice) {
-    const repeated = signals.filter((_, i) => admissions[i]);
-    const failure = await kept.then(() => undefined, failed);
-    if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
-    // All signals of one request come from one source.
-    metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
-    const rest = (await others).values();
-    return admissions.map((admission) => (admission ? (failure ?? admission) : (rest.next().value as Admission)));
-  }
+  const admitter = new Admitter({ intake, metrics, intakeStalls, log, clock });
 
   let isReady = false;
   const ready = Promise.all([following.synced, kinds.synced]).then(async () => {
@@ -248,29 +145,14 @@ export function startGateway(options: GatewayOptions): Gateway {
       return stalls.problem;
     },
     metrics,
-    admit,
-    async admitAll(signals) {
-      const slices: Promise<readonly (Admission | NotAdmitted)[]>[] = [];
-      await sliceSignals(signals, clock, (slice) => {
-        const { admissions, kept } = intake.repeats(slice);
-        const others = admitOthers(slice.filter((_, i) => !admissions[i]));
-        slices.push(admitted(slice, { admissions, kept, others }));
-        // Counts are kept together with those of the next slices; what needs more work is done before the next slice.
-        return others;
-      });
-      return (await Promise.all(slices)).flat();
-    },
+    admit: (signal) => admitter.admit(signal),
+    admitAll: (signals) => admitter.admitAll(signals),
     preview: (signal) => intake.preview(signal),
-    ignore: (part) => recordIgnored(notASignalEvent(part, { id: random.id(), at: now() }), part),
+    ignore: (part) => recorder.invalid(part),
     truncated(source, alerts) {
       metrics.truncated(alerts);
       log.warn("alerts left out by their sender", { source, alerts });
-      recordEvent({
-        id: `${writer}/signals.truncated/${random.id()}`,
-        type: "signals.truncated",
-        at: now(),
-        facts: { source, alerts },
-      });
+      recorder.truncated(source, alerts);
     },
     async stop() {
       await occurrences.close();
@@ -281,56 +163,36 @@ export function startGateway(options: GatewayOptions): Gateway {
   };
 }
 
-/** Of the signals of one request. */
-const maxOpeningAtOnce = 8;
-
-interface Slice extends Repeats {
-  /** What becomes of those that are not repeated, in their order. */
-  readonly others: Promise<readonly (Admission | NotAdmitted)[]>;
+function incidentInformer({ client, clock, random, log, settings }: GatewayOptions, signal: AbortSignal) {
+  const problem = (problem: Problem) => log.warn("gateway problem", problem);
+  const query = { namespace: settings.namespace };
+  const type = remediationRequests;
+  return informer({ client, clock, random, problem, signal, type, query, transform: toKnownIncident });
 }
 
-function isLimit(error: unknown): boolean {
-  return error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit");
+function openOccurrences(
+  { client, clock, random, log, writer, settings, occurrenceLog }: GatewayOptions,
+  callbacks: Pick<OccurrencesOptions, "incidents" | "stalls" | "readmit" | "wrote">,
+): Occurrences {
+  const { namespace, flushMs } = settings;
+  return new Occurrences({ client, namespace, writer, occurrenceLog, clock, random, flushMs, log, ...callbacks });
 }
 
-function failed(error: unknown): NotAdmitted {
-  return { kind: "failed", error };
+function watchIntake(stalls: StallReporter, namespace: string) {
+  return stalls.watch({
+    type: namespaces,
+    noun: "new incidents in namespace",
+    find: () => ({ metadata: { name: namespace, namespace } }),
+    hasConditions: false,
+  });
 }
 
-function logAdmission(log: Logger, admission: Admission, report: Report | NamelessReport) {
-  const { signal, fingerprint } = report;
-  const target = "owner" in report ? report.owner.target : undefined;
-  const fields = { fingerprint, signalName: signal.name, source: signal.source, target };
-  switch (admission.kind) {
-    case "created":
-      return log.info("incident created", { ...fields, incident: admission.incident.metadata.name });
-    case "resolved":
-      return log.info("incident resolved", { ...fields, incident: admission.incident.metadata.name });
-    case "refused":
-      return log.info("signal refused", { ...fields, because: admission.because });
-    case "forbidden":
-      return log.warn("signal refused, object not readable", { ...fields, because: admission.because });
-    case "counted":
-    case "still-firing":
-    case "ignored":
-      return log.debug(`signal ${admission.kind}`, fields);
-    case "invalid":
-      return log.warn("signal cannot be admitted", { ...fields, problems: admission.problems });
-  }
-}
-
-/** Limits an action to one per interval, such as logging a flood. */
-class Throttle {
-  readonly #everyMs: number;
-  #lastAt = Number.NEGATIVE_INFINITY;
-
-  constructor(everyMs: number) {
-    this.#everyMs = everyMs;
-  }
-
-  isDue(nowMs: number): boolean {
-    if (nowMs - this.#lastAt < this.#everyMs) return false;
-    this.#lastAt = nowMs;
-    return true;
-  }
+function watchStatusWrites(stalls: StallReporter, incidents: ReturnType<typeof incidentInformer>) {
+  return stalls.watch({
+    type: remediationRequests,
+    noun: "incident",
+    find: (key) => incidents.get(refOfKey(key)),
+    // The failing write is that of the status: a condition could not be written either.
+    hasConditions: false,
+  });
 }

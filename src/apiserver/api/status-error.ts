@@ -1,7 +1,7 @@
 import type { FieldProblem } from "./problem.ts";
 
 /** The body of every answer that is not an object: `kind: Status`. */
-export interface Status {
+export interface ApiStatus {
   readonly kind: "Status";
   readonly apiVersion: "v1";
   readonly metadata: { readonly continue?: string };
@@ -24,7 +24,7 @@ export interface StatusDetails {
 /** The request was understood and is refused: the API's one error, carrying the Status that a client sees. */
 export class StatusError extends Error {
   override readonly name = "StatusError";
-  readonly status: Status & { readonly code: number };
+  readonly status: ApiStatus & { readonly code: number };
 
   constructor(
     code: number,

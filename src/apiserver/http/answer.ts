@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { stringify } from "yaml";
-import type { Status } from "../api/status-error.ts";
+import type { ApiStatus } from "../api/status-error.ts";
 import { writeJson } from "../json/write-json.ts";
 
 /** Sends JSON text: as a string, which Node sends together with the headers. */
@@ -28,7 +28,7 @@ export function sendYaml(response: ServerResponse, code: number, value: unknown)
   response.end(body);
 }
 
-export function sendStatus(response: ServerResponse, status: Status): void {
+export function sendStatus(response: ServerResponse, status: ApiStatus): void {
   if (status.details?.retryAfterSeconds) response.setHeader("Retry-After", String(status.details.retryAfterSeconds));
   sendJson(response, status.code ?? 200, writeJson(status));
 }

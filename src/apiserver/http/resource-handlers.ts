@@ -6,11 +6,11 @@ import { listObjects, parseRevision, tooLarge } from "../api/list.ts";
 import { type PatchKind, patchObject } from "../api/patch.ts";
 import type { Resource } from "../api/resource.ts";
 import {
+  type ApiStatus,
   badRequest,
   methodNotAllowed,
   notFound,
   pluralDetails,
-  type Status,
   StatusError,
   unknownPath,
   unsupportedMedia,
@@ -74,30 +74,10 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
 /** Requests on one object or on a subresource of it. */
 export async function handleObject(exchange: Exchange, where: ObjectRoute): Promise<void> {
   const { resource, namespace, name, subresource } = where;
-  if (subresource === "status" && resource.hasStatus) return await handleStatus(exchange, where);
-  if (subresource) throw subresourceRefusal(resource, name, subresource);
+  const isStatus = subresource === "status" && resource.hasStatus;
+  if (subresource && !isStatus) throw subresourceRefusal(resource, name, subresource);
 
-  switch (exchange.method) {
-    case "GET":
-      authorize(exchange.caller, "get", where);
-      return sendObject(exchange, resource, stored(exchange, where));
-    case "PUT":
-      authorize(exchange.caller, "update", where);
-      return await update(exchange, resource, { namespace, name });
-    case "PATCH":
-      authorize(exchange.caller, "patch", where);
-      return await patch(exchange, resource, { namespace, name });
-    case "DELETE":
-      authorize(exchange.caller, "delete", where);
-      return await remove(exchange, resource, { namespace, name });
-    default:
-      throw methodNotAllowed();
-  }
-}
-
-async function handleStatus(exchange: Exchange, where: ObjectRoute): Promise<void> {
-  const { resource, namespace, name } = where;
-  const ref = { namespace, name, subresource: "status" as const };
+  const ref = { namespace, name, ...(isStatus && { subresource: "status" as const }) };
   switch (exchange.method) {
     case "GET":
       authorize(exchange.caller, "get", where);
@@ -108,10 +88,13 @@ async function handleStatus(exchange: Exchange, where: ObjectRoute): Promise<voi
     case "PATCH":
       authorize(exchange.caller, "patch", where);
       return await patch(exchange, resource, ref);
-    default:
-      if (!resource.custom) throw methodNotAllowed();
-      throw unsupportedVerb(resource, exchange.method === "DELETE" ? "delete" : "create");
+    case "DELETE":
+      if (isStatus) break;
+      authorize(exchange.caller, "delete", where);
+      return await remove(exchange, resource, ref);
   }
+  if (!isStatus || !resource.custom) throw methodNotAllowed();
+  throw unsupportedVerb(resource, exchange.method === "DELETE" ? "delete" : "create");
 }
 
 function subresourceRefusal(resource: Resource, name: string, subresource: string): StatusError {
@@ -216,7 +199,7 @@ async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise
   const { gone, entry } = await deleteObject(exchange.api, resource, ref, options);
   if (!gone) return sendObject(exchange, resource, entry);
   const { uid } = entry.object.metadata;
-  const status: Status = {
+  const status: ApiStatus = {
     kind: "Status",
     apiVersion: "v1",
     metadata: {},

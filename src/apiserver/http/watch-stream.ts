@@ -1,5 +1,5 @@
 import type { Resource } from "../api/resource.ts";
-import type { Status } from "../api/status-error.ts";
+import type { ApiStatus } from "../api/status-error.ts";
 import type { Event, Watch } from "../api/watch.ts";
 import { writeJson } from "../json/write-json.ts";
 import { partialMetadata, table } from "../tables/table.ts";
@@ -38,7 +38,7 @@ export class WatchStream {
   }
 
   /** A watch that cannot begin gets 200 and an error event. */
-  refuse(status: Status) {
+  refuse(status: ApiStatus) {
     this.#open();
     this.#write(Buffer.from(`${writeJson({ type: "ERROR", object: status })}\n`));
     this.end();

@@ -59,7 +59,7 @@ describe("a fenced update", () => {
     expect(outcome).toEqual({ kind: "unchanged", object: before });
   });
 
-  it("returns missing when the object does not exist", async () => {
+  it("returns not-found when the object does not exist", async () => {
     const { client } = await world();
 
     const outcome = await fencedUpdate(client, notes, { namespace: "ns", name: "nobody" }, held(7n), by("a"));

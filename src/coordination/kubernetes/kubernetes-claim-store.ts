@@ -19,7 +19,8 @@ export interface KubernetesClaimStoreOptions {
 const maxTries = 10;
 
 /** Claims as Lease objects: each change is one compare-and-swap on the resourceVersion. The claiming one is the fence. */
-export function kubernetesClaimStore({ client, clock, namespace }: KubernetesClaimStoreOptions): ClaimStore {
+export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): ClaimStore {
+  const { client, clock, namespace } = options;
   const sightings = new Sightings(clock);
 
   /** The create is the claim; if the object exists already, its content decides. */
@@ -29,7 +30,7 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
     for (let tries = 0; tries < maxTries; tries++) {
       const sentAt = clock.now();
       const outcome = await client.create(leases, rules.claimed(empty, bid, client.serverNowMs()));
-      if (outcome.kind === "created") return { state: "new", grant: grant(bid, outcome.object, sentAt) };
+      if (outcome.kind === "created") return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
       const found = await client.get(leases, { namespace, name });
       const standing = found && (await look(found, bid));
       if (standing) return standing;
@@ -52,59 +53,65 @@ export function kubernetesClaimStore({ client, clock, namespace }: KubernetesCla
     const outcome = await client.update(leases, rules.claimed(found, bid, client.serverNowMs()));
     if (outcome.kind !== "updated") return undefined;
     sightings.forget(outcome.object);
-    return { state: "new", grant: grant(bid, outcome.object, sentAt) };
-  }
-
-  function grant(bid: ClaimBid, written: KubeLease, sentAt: number): ClaimGrant {
-    // As we last wrote or read it: the next write builds on exactly that version.
-    let mine = written;
-
-    const reread = () => client.get(leases, { namespace, name: claimName(bid.key) });
-
-    async function renew(): Promise<Renewal> {
-      for (let tries = 0; tries < maxTries; tries++) {
-        const renewedAt = clock.now();
-        const outcome = await client.update(leases, rules.renewed(mine, client.serverNowMs()));
-        if (outcome.kind === "updated") {
-          mine = outcome.object;
-          return { kind: "ok", ...promiseFrom(renewedAt, bid.leaseMs, marginMs) };
-        }
-        const found = await reread();
-        if (!found || !rules.isClaimOf(found, bid)) return { kind: "lost", holder: found && describeHolder(found) };
-        mine = found;
-      }
-      return { kind: "unknown", cause: tooBusy(bid.key) };
-    }
-
-    async function settle(ending: Ending): Promise<"settled" | "lost"> {
-      for (let tries = 0; tries < maxTries; tries++) {
-        if (await settled(mine, ending)) return "settled";
-        const found = await reread();
-        if (!found) return "lost";
-        if (!rules.isClaimOf(found, bid)) return rules.isSettledBy(found, bid, ending) ? "settled" : "lost";
-        mine = found;
-      }
-      throw tooBusy(bid.key);
-    }
-
-    async function settled(lease: KubeLease, ending: Ending): Promise<boolean> {
-      if (ending.kind === "retry" && ending.afterMs === 0) return removeLease(client, lease);
-      const next = rules.settled(lease, bid, ending, client.serverNowMs());
-      return (await client.update(leases, next)).kind === "updated";
-    }
-
-    return {
-      fence: fenceOf(written),
-      ...promiseFrom(sentAt, bid.leaseMs, marginMs),
-      renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
-      settle: (ending) => settle(ending).catch(rethrowFor(bid.key)),
-    };
+    return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
   }
 
   return {
     guarantee: "consensus",
     claim: (bid) => claim(bid).catch(rethrowFor(bid.key)),
     close: async () => {},
+  };
+}
+
+/** The claim of `bid`, as it was written at `sentAt`. */
+function claimGrant(
+  { client, clock, namespace }: KubernetesClaimStoreOptions,
+  bid: ClaimBid,
+  written: KubeLease,
+  sentAt: number,
+): ClaimGrant {
+  // As we last wrote or read it: the next write builds on exactly that version.
+  let mine = written;
+
+  const reread = () => client.get(leases, { namespace, name: claimName(bid.key) });
+
+  async function renew(): Promise<Renewal> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const renewedAt = clock.now();
+      const outcome = await client.update(leases, rules.renewed(mine, client.serverNowMs()));
+      if (outcome.kind === "updated") {
+        mine = outcome.object;
+        return { kind: "ok", ...promiseFrom(renewedAt, bid.leaseMs, marginMs) };
+      }
+      const found = await reread();
+      if (!found || !rules.isClaimOf(found, bid)) return { kind: "lost", holder: found && describeHolder(found) };
+      mine = found;
+    }
+    return { kind: "unknown", cause: tooBusy(bid.key) };
+  }
+
+  async function settle(ending: Ending): Promise<"settled" | "lost"> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      if (await settled(mine, ending)) return "settled";
+      const found = await reread();
+      if (!found) return "lost";
+      if (!rules.isClaimOf(found, bid)) return rules.isSettledBy(found, bid, ending) ? "settled" : "lost";
+      mine = found;
+    }
+    throw tooBusy(bid.key);
+  }
+
+  async function settled(lease: KubeLease, ending: Ending): Promise<boolean> {
+    if (ending.kind === "retry" && ending.afterMs === 0) return removeLease(client, lease);
+    const next = rules.settled(lease, bid, ending, client.serverNowMs());
+    return (await client.update(leases, next)).kind === "updated";
+  }
+
+  return {
+    fence: fenceOf(written),
+    ...promiseFrom(sentAt, bid.leaseMs, marginMs),
+    renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
+    settle: (ending) => settle(ending).catch(rethrowFor(bid.key)),
   };
 }
 

@@ -44,7 +44,6 @@ export function toAnswer(admission: Admission): SignalAnswer {
         fingerprint,
       };
     case "refused":
-      return { status, message: `No incident opened: ${admission.because}.`, fix: admission.fix, fingerprint };
     case "forbidden":
       return { status, message: `No incident opened: ${admission.because}.`, fix: admission.fix, fingerprint };
     case "ignored":

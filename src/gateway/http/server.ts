@@ -9,8 +9,8 @@ import { isJsonDeeper } from "../../kube/index.ts";
 import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import { type Clock, Pacer } from "../../time/index.ts";
-import type { Admission } from "../admission.ts";
-import type { Gateway, NotAdmitted } from "../gateway.ts";
+import type { Admission, NotAdmitted } from "../admission.ts";
+import type { Gateway } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { sliceSignals } from "../in-slices.ts";
 import {
