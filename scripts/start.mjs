@@ -105,6 +105,6 @@ function run([program, ...args], { purpose, failure }) {
 }
 
 function fail(problem) {
-  console.error(`interlock: ${problem}`);
+  console.error(`error: ${problem}`);
   process.exit(1);
 }

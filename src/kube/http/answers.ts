@@ -3,7 +3,7 @@ import { described, type Operation, permissionFor } from "./operation.ts";
 import type { HttpResponse } from "./read-answer.ts";
 
 /** What the API server says instead of an object: the parts we look at. */
-export interface Status {
+export interface FailureStatus {
   readonly message?: string;
   readonly reason?: string;
   readonly code?: number;
@@ -14,9 +14,9 @@ export interface Status {
 }
 
 /** An answer that is not what was asked for. */
-export function statusOf({ text, status }: HttpResponse): Status {
+export function statusOf({ text, status }: HttpResponse): FailureStatus {
   try {
-    const value = JSON.parse(text) as Status | null;
+    const value = JSON.parse(text) as FailureStatus | null;
     if (typeof value === "object" && value !== null) return { ...value, code: status };
   } catch {
     // From a proxy in between, or the plain text for a path that the server does not know.
@@ -35,12 +35,12 @@ export function contentOf<T>({ text }: HttpResponse, operation: Operation): T {
 }
 
 /** The server knows the kind, and has no such object. Without a name in it, a 404 speaks of the path itself. */
-export function isObjectMissing({ code, details }: Status): boolean {
+export function isObjectMissing({ code, details }: FailureStatus): boolean {
   return code === 404 && details?.name !== undefined;
 }
 
 /** What an answer means that is no outcome of `operation`. */
-export function refusal(status: Status, operation: Operation): KubeError {
+export function refusal(status: FailureStatus, operation: Operation): KubeError {
   const code = codeOf(status);
   const said = saidBy(status);
   if (code === "forbidden") {
@@ -53,7 +53,7 @@ export function refusal(status: Status, operation: Operation): KubeError {
   return new KubeError(code, `${described(operation)}: ${said}${hint}`);
 }
 
-function codeOf({ code = 0, reason }: Status): KubeErrorCode {
+function codeOf({ code = 0, reason }: FailureStatus): KubeErrorCode {
   if (code === 401 || code === 403) return "forbidden";
   if (code === 410 || reason === "Expired" || reason === "Gone") return "gone";
   // Another request was in the way (409, 429); 3xx is not followed, because it would take our credentials elsewhere.
@@ -62,7 +62,7 @@ function codeOf({ code = 0, reason }: Status): KubeErrorCode {
 }
 
 /** The message of a Status names its causes, except where an admission webhook or a proxy wrote it. */
-function saidBy({ code, message = "", details }: Status): string {
+function saidBy({ code, message = "", details }: FailureStatus): string {
   const causes = (details?.causes ?? []).filter((cause) => cause.message && !message.includes(cause.message));
   const listed = causes.map((cause) => [cause.field, cause.message].filter(Boolean).join(": "));
   return [message || `HTTP ${code}`, ...listed].join("; ");

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../time/index.ts";
 import { type Call, KubeError, type WatchEvent } from "../client.ts";
 import type { KubeObject } from "../object.ts";
-import { refusal, type Status, statusOf } from "./answers.ts";
+import { type FailureStatus, refusal, statusOf } from "./answers.ts";
 import { Lines } from "./lines.ts";
 import { described, type Operation } from "./operation.ts";
 import type { HttpResponse } from "./read-answer.ts";
@@ -77,7 +77,7 @@ async function* linesOf(
 
 interface Frame {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
-  readonly object: KubeObject & Status;
+  readonly object: KubeObject & FailureStatus;
 }
 
 function eventIn(line: string, operation: Operation): WatchEvent<KubeObject> | undefined {
@@ -108,7 +108,7 @@ function frameIn(line: string, operation: Operation): Frame {
 }
 
 /** Inside a stream everything but a lost place passes by: the next watch is told in its own answer what is wrong. */
-function brokenBy(status: Status, operation: Operation): KubeError {
+function brokenBy(status: FailureStatus, operation: Operation): KubeError {
   const { code, message } = refusal(status, operation);
   return new KubeError(code === "gone" ? "gone" : "unavailable", message);
 }
