@@ -17,20 +17,20 @@ export const contractSamples: ResourceType<ContractSample> = {
   namespaced: true,
 };
 
-/** Makes the suite's own kind known to a server, and waits until it is served. Returns what takes it away again. */
+/** Installs the suite's own kind on a server, and waits until it is served. Returns a function that removes it. */
 export async function installContractSamples(client: KubeClient): Promise<() => Promise<void>> {
   const { kind } = await client.create(definitions, samplesDefinition);
   while (!(await client.list(contractSamples).catch(() => undefined))) {
     await new Promise((resolve) => systemClock().after(100, () => resolve(undefined)));
   }
   return async () => {
-    // Somebody else's is left to them.
+    // A definition of another user is left alone.
     if (kind === "created") await client.delete(definitions, { name: samplesDefinition.metadata.name });
   };
 }
 
 /**
- * What every `KubeClient` promises. Runs against a server that others use too: each case has a namespace of its own.
+ * The contract of every `KubeClient`. Runs against a server that is used by others, too: each case has its own namespace.
  * `forbidden` and `unavailable` depend on how a server is set up and broken, and are tested with each adapter.
  */
 export function kubeClientContract(name: string, makeClient: () => KubeClient | Promise<KubeClient>): void {
@@ -654,7 +654,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
       return collect(type, query, new AbortController(), count);
     }
 
-    /** Events until there are `count`, the stream ends, or patience does. */
+    /** Collects events until there are `count`, the stream ends, or the timeout passes. */
     async function collect<T extends KubeObject>(
       type: ResourceType<T>,
       query: WatchQuery,

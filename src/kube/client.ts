@@ -1,15 +1,15 @@
 import type { KubeObject, ObjectRef, ResourceType } from "./object.ts";
 
 /**
- * Port: Kubernetes as we use it. What a caller plans for — not found, already there, changed meanwhile — is an
- * outcome; only a server that does not answer, refuses or cannot understand us is a thrown `KubeError`.
- * Every call ends: by an answer, by `signal`, or by the adapter's own timeout.
+ * Port: Kubernetes as we use it. Expected results (not found, already exists, conflict) are outcomes; a `KubeError` is thrown
+ * only if the server does not respond, refuses the request or does not understand it. Every call ends: by a response, by
+ * `signal`, or by the adapter's own timeout.
  */
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call): Promise<T | undefined>;
   list<T extends KubeObject>(type: ResourceType<T>, query?: ListQuery, call?: Call): Promise<List<T>>;
   create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: Call): Promise<CreateOutcome<T>>;
-  /** Replaces the object. With `metadata.resourceVersion`, only if that is still its version. */
+  /** Replaces the object. With `metadata.resourceVersion`, only if that is its current version. */
   update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>>;
   patch<T extends KubeObject>(
     type: ResourceType<T>,
@@ -19,11 +19,11 @@ export interface KubeClient {
   ): Promise<UpdateOutcome<T>>;
   delete(type: ResourceType, ref: ObjectRef, options?: DeleteOptions, call?: Call): Promise<DeleteOutcome>;
   /**
-   * Changes after `resourceVersion`, in order, until the server ends the stream or `signal` aborts (which ends it
-   * quietly). Throws `gone` when that version is too old to continue from: list again.
+   * Yields changes after `resourceVersion`, in order, until the server ends the stream or `signal` aborts (which ends it
+   * without an error). Throws `gone` when that version is too old to continue from: list again.
    */
   watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call?: Call): AsyncIterable<WatchEvent<T>>;
-  /** The server's wall clock as far as its answers tell, in milliseconds since 1970. */
+  /** The server's wall clock, estimated from its responses, in milliseconds since 1970. */
   serverNowMs(): number;
 }
 
@@ -82,15 +82,15 @@ export type WatchEvent<T> =
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 /**
- * - `unavailable`: no answer, or one that says try again; a write may or may not have happened
+ * - `unavailable`: no response, or one that asks for a retry; a write may or may not have happened
  * - `forbidden`: the credentials do not allow this verb; the message names verb, resource and namespace
  * - `invalid`: the server understood and refuses the content
  * - `gone`: the resourceVersion is too old to continue from
- * - `aborted`: the caller's signal said stop
+ * - `aborted`: the caller's signal aborted
  */
 export type KubeErrorCode = "unavailable" | "forbidden" | "invalid" | "gone" | "aborted";
 
-/** The API server did not do what was asked, and it was not an outcome the caller plans for. */
+/** The API server did not perform a request, for a reason that is not an expected outcome. */
 export class KubeError extends Error {
   override readonly name = "KubeError";
   readonly code: KubeErrorCode;

@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from "./object.ts";
 
-/** Something that happened to an object, for people who look with kubectl. */
+/** An event about an object, for people who use kubectl. */
 export interface KubeEvent extends KubeObject {
   readonly involvedObject: {
     readonly apiVersion: string;

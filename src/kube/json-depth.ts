@@ -1,6 +1,6 @@
 /**
- * Whether a JSON text is nested more deeply than `maxDepth`, found without parsing it and mostly at its very beginning.
- * Parsing a megabyte of brackets takes a second, and whatever recurses over the result has no stack for it.
+ * Whether a JSON text is nested more deeply than `maxDepth`, checked without parsing it and mostly at its beginning. Parsing a
+ * megabyte of brackets takes a second, and a recursion over the result overflows the stack.
  */
 export function isJsonDeeper(text: string, maxDepth: number): boolean {
   let depth = 0;

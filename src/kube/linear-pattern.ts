@@ -2,12 +2,12 @@ import { RE2JS } from "re2js";
 
 /**
  * A regular expression that takes time in proportion to the text, whatever the expression and the text are. For every
- * expression that is not written in our own source: rules, schemas and settings meet texts that anybody can send.
+ * expression that is not in our own source: those of rules, schemas and settings are applied to untrusted texts.
  */
 export interface LinearPattern {
   /** Whether the expression matches somewhere in `text`. */
   test(text: string): boolean;
-  /** The first group of the first match in `text`, or the whole match of an expression without groups. */
+  /** Returns the first group of the first match in `text`, or the whole match of an expression without groups. */
   capture(text: string): string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function linearPattern(expression: string, { ignoreCase = false } = {}): 
   return pattern;
 }
 
-/** What was compiled before: a pure function's results, because compiling costs a hundred times more than matching. */
+/** A cache of compiled expressions, because compiling costs a hundred times more than matching. */
 const compiled = new Map<string, LinearPattern>();
 const maxCompiled = 1_000;
 

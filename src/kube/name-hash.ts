@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** The whole SHA-256 of `text` as 52 base32hex characters: lower case, short enough for a label, never cut. */
+/** Returns the whole SHA-256 of `text` as 52 base32hex characters: lower case, and short enough for a label. */
 export function nameHash(text: string): string {
   return base32hex(createHash("sha256").update(text).digest());
 }

@@ -1,4 +1,4 @@
-/** Every Kubernetes object, deeply readonly: a client may hand out the very object it caches. */
+/** Every Kubernetes object, deeply readonly: a client may return the object that it caches. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -30,7 +30,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** A kind of object and where it lives. `T` is the shape its objects have. */
+/** A kind of object and its API path. `T` is the type of its objects. */
 export interface ResourceType<T extends KubeObject = KubeObject> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -40,18 +40,18 @@ export interface ResourceType<T extends KubeObject = KubeObject> {
   readonly shape?: T;
 }
 
-/** Which object. `namespace` is left out for kinds that have none. */
+/** A reference to an object. `namespace` is omitted for kinds without one. */
 export interface ObjectRef {
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** For a delete that must not hit what came or changed since. */
+/** Returns the preconditions of a delete that must not affect another or a changed object. */
 export function exactly({ metadata: { uid = "", resourceVersion = "" } }: KubeObject) {
   return { uid, resourceVersion };
 }
 
-/** Where an object is. */
+/** Returns the reference to an object. */
 export function refOf({ metadata: { name = "", namespace } }: KubeObject): ObjectRef {
   return namespace === undefined ? { name } : { name, namespace };
 }

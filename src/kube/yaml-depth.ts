@@ -23,7 +23,7 @@ export function yamlDepth(text: string): number {
       while (blocks.length > 0 && (blocks.at(-1) as number) >= column) blocks.pop();
       blocks.push(column);
       max = Math.max(max, blocks.length + flow);
-      // What follows "- ", "? " or ": " on the same line is one level deeper.
+      // Text after "- ", "? " or ": " on the same line is one level deeper.
       isIndented = "-?:".includes(character as string) && " \t".includes(text[at + 1] ?? "x");
     }
     column++;

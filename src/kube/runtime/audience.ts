@@ -1,17 +1,17 @@
 import type { ChangeEvent, ChangeHandler } from "./object-cache.ts";
 
-/** Those who want to hear of changes. One who fails neither stops the others nor whoever tells them. */
+/** The subscribers of an informer. A handler that throws affects neither the other handlers nor the informer. */
 export class Audience<T> {
-  /** Replaced, never changed, so that who joins while a change is told does not hear of it twice. */
+  /** Replaced, never changed, so that a handler that subscribes during a change does not receive it twice. */
   #listeners: readonly Listener<T>[] = [];
   readonly #failed: (error: unknown) => void;
 
-  /** `failed` is told of a handler that throws; not again until the handler has worked in between. */
+  /** `failed` is called when a handler throws, and not again before the handler has succeeded in between. */
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed;
   }
 
-  /** Tells `handler` of everything that is `present`, then of each change, until the returned function is called. */
+  /** Calls `handler` for all objects that are `present`, then for each change, until the returned function is called. */
   join(handler: ChangeHandler<T>, present: readonly T[]): () => void {
     const listener: Listener<T> = { handler, failing: false, left: false };
     this.#listeners = [...this.#listeners, listener];
@@ -30,7 +30,7 @@ export class Audience<T> {
     if (listener.left) return;
     try {
       const result: unknown = listener.handler(event, object, previous);
-      // An async function is welcome where `void` is asked for; its rejection would end the process.
+      // TypeScript accepts an async function for a `void` one; its rejection would end the process.
       if (result instanceof Promise) result.catch((error) => this.#fail(listener, error));
       else listener.failing = false;
     } catch (error) {

@@ -18,7 +18,7 @@ export interface ControllerGroup {
 export interface RunningOptions {
   /** Reports the keys that keep failing. */
   readonly stalls: { readonly problem: string | undefined; stop(): Promise<void> };
-  /** Ends the work that runs beside the controllers, after they have stopped. */
+  /** Ends the work outside of the controllers, after they have stopped. */
   readonly drain?: () => Promise<void>;
 }
 

@@ -5,16 +5,16 @@ import { isOnlyStallChange } from "./only-stall-change.ts";
 import { messageOf, type ReportProblem } from "./problem.ts";
 import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
 
-/** Something that says which keys to look at. */
+/** A source of keys to reconcile. */
 export interface KeySource {
   readonly synced: Promise<void>;
-  /** Calls `add` for each key that may need work, those known already first, until the returned function is called. */
+  /** Calls `add` for each key that may need work, existing ones first, until the returned function is called. */
   feed(add: (key: string) => void): () => void;
 }
 
 /**
- * The keys that a change of an object concerns: of the object as it is, and as it was. A report that work on the object is
- * stalled wakes no key: otherwise each report would cut the backoff short that it describes.
+ * Returns the keys of each changed object, of its current and its previous version. A change that only reports a stall wakes
+ * no key: otherwise each report would cut short the backoff that it describes.
  */
 export function keysFrom<T extends KubeObject, Index extends string>(
   informer: Informer<T, Index>,
@@ -37,31 +37,30 @@ export function onlySynced({ synced }: Pick<KeySource, "synced">): KeySource {
   return { synced, feed: () => () => {} };
 }
 
-/** What metrics are made of. Closed lists and numbers alone, no names. Must not throw. */
+/** Events for metrics: only values of closed lists and numbers, no names. Must not throw. */
 export interface ControllerEvents {
-  /** How many keys wait for their turn. */
+  /** The number of waiting keys. */
   readonly queueDepth?: (depth: number) => void;
   readonly reconciled?: (outcome: WorkOutcome["kind"], durationMs: number) => void;
-  /** How many runs are stuck at the moment. */
+  /** The number of calls that are stuck. */
   readonly stuck?: (count: number) => void;
 }
 
-/** Follows keys that keep failing, so that it can be explained what they wait for. Its functions must not throw. */
+/** Observes keys that keep failing, so that their state can be reported. Its functions must not throw. */
 export interface StallWatch {
-  /** An attempt failed with `error`; the next one is due in `nextAttemptInMs`, or when another program asks for it. */
+  /** An attempt failed with `error`; the next one is due in `nextAttemptInMs`, or when the object changes. */
   failed(key: string, error: unknown, nextAttemptInMs?: number): void;
   /** An attempt succeeded. Returns in how many milliseconds `key` has to be reconciled again, if at all. */
   succeeded(key: string): number | undefined;
 }
 
 export interface ControllerOptions {
-  /** For reports. */
+  /** The name in reports. */
   readonly name: string;
   readonly sources: readonly KeySource[];
   /**
-   * Looks at what `key` names and does what is to be done. Returns in how many milliseconds to look again without being
-   * woken, if at all; a throw is tried again with backoff. Never runs twice at a time for one key. Whoever ignores
-   * `signal` holds up the shutdown.
+   * Reconciles the object of `key`. Returns in how many milliseconds to reconcile again without an event, if at all; an error
+   * is retried with backoff. Never runs twice at a time for one key. Ignoring `signal` delays the shutdown.
    */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<number | undefined>;
   readonly clock: Clock;
@@ -69,14 +68,14 @@ export interface ControllerOptions {
   readonly problem: ReportProblem;
   readonly events?: ControllerEvents;
   readonly stalls?: StallWatch;
-  /** Keys worked on at a time; stuck ones do not count. Default 4. */
+  /** The maximum number of keys at a time; stuck ones do not count. Default 4. */
   readonly concurrency?: number;
   readonly backoff?: Backoff;
-  /** A run of this length is reported, and no longer stands in the way of other keys. Default 2 minutes. */
+  /** A call that takes longer is reported as stuck, and no longer counts for `concurrency`. Default 2 minutes. */
   readonly stuckAfterMs?: number;
 }
 
-/** Turns changes into calls of `reconcile`, from its making (but not before its sources have synced) until `stop`. */
+/** Calls `reconcile` for the keys of its sources, from the moment when all have synced until `stop`. */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;
@@ -102,7 +101,7 @@ export class Controller {
     this.#queue = new WorkQueue({ clock, random, backoff, ready: () => this.#startWorkSoon() });
     this.#unsubscribe = sources.map((source) => source.feed((key) => this.add(key)));
     this.ready = Promise.all(sources.map(({ synced }) => synced)).then(() => this.#begin());
-    // Nobody has to wait for it, and a rejection nobody hears of would end the process.
+    // Callers need not await it, and an unhandled rejection would end the process.
     this.ready.catch(() => {});
   }
 
@@ -110,14 +109,14 @@ export class Controller {
     return this.#state === "running";
   }
 
-  /** Has `key` looked at soon, for reasons the sources cannot know. */
+  /** Queues `key` for a reason that is not in the sources. */
   add(key: string): void {
     this.#queue.add(key);
   }
 
   /**
-   * Begins nothing new and waits for what is running. After `deadlineMs` the rest is told through its signal and given
-   * `graceMs` to listen. Returns the keys that are running all the same.
+   * Starts nothing new and waits for running calls. After `deadlineMs` the rest is aborted by its signal and has `graceMs` to
+   * end. Returns the keys whose calls still run.
    */
   async stop({ deadlineMs, graceMs = 1_000 }: StopOptions): Promise<readonly string[]> {
     this.#state = "stopped";
@@ -138,7 +137,7 @@ export class Controller {
     this.#startWork();
   }
 
-  /** Not within the change that woke us: others may belong to it, and a handler of an informer must not wait for work. */
+  /** Starts work after the current change: other changes may belong to it, and an informer's handler must not block. */
   #startWorkSoon() {
     this.#options.events?.queueDepth?.(this.#queue.depth);
     if (this.#isStarting) return;
@@ -186,7 +185,7 @@ export class Controller {
       if (!Number.isFinite(inMs)) throw new TypeError(`reconcile wants to look again in ${inMs} ms`);
       return { outcome: { kind: "again", inMs } };
     } catch (error) {
-      // Who was told to stop and does so has not failed.
+      // A call that ends because it was aborted has not failed.
       if (!signal.aborted) this.#report("reconcile-failed", key, messageOf(error), error);
       return { outcome: { kind: "failed" }, error };
     }
@@ -209,7 +208,7 @@ export class Controller {
     problem({ kind, about: name, key, message, ...(error === undefined ? {} : { error }) });
   }
 
-  /** Whether all that is running ended in time. */
+  /** Waits for running calls. Returns whether all ended in time. */
   async #endWithin(ms: number): Promise<boolean> {
     if (this.#running.size === 0) return true;
     const enough = new AbortController();

@@ -7,18 +7,18 @@ import { messageOf, type ReportProblem } from "./problem.ts";
 import { Reflector } from "./reflector.ts";
 
 /**
- * All objects of one kind, kept current by a watch and read without a call. What it says may be a moment old:
- * good for finding work, while the conditional write that follows decides. Objects are those of the client, uncopied
- * unless there is a `transform`.
+ * A cache of all objects of one kind, kept current by a watch and read without a call. It may be a moment old: good for
+ * finding work, which a conditional write then decides. The objects are those of the client, not copies, unless there is a
+ * `transform`.
  */
 export interface Informer<T extends KubeObject, Index extends string = never> {
   get(ref: ObjectRef): T | undefined;
   list(): readonly T[];
   byIndex(name: Index, key: string): readonly T[];
-  /** Tells `handler` of what is there (as ADDED) and of each change to come, until the returned function is called. */
+  /** Calls `handler` for all present objects (as ADDED) and for each later change, until the returned function is called. */
   subscribe(handler: ChangeHandler<T>): () => void;
   readonly hasSynced: boolean;
-  /** Resolves when the first list was taken in; rejects with `aborted` when stopped before. */
+  /** Resolves after the first list; rejects with `aborted` when stopped before. */
   readonly synced: Promise<void>;
 }
 
@@ -26,21 +26,21 @@ export interface InformerOptions<T extends KubeObject, Index extends string = ne
   readonly client: KubeClient;
   readonly type: ResourceType<T>;
   readonly query?: ListQuery;
-  /** The form in which objects are kept: without what no reader of this informer needs. Must depend on the object alone. */
+  /** Returns the object as it is cached, without fields that no reader needs. Must depend on the object alone. */
   readonly transform?: (object: T) => T;
   readonly indexes?: Readonly<Record<Index, IndexFunction<T>>>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Ends it, and leaves no timer behind. */
+  /** Stops the informer and its timers. */
   readonly signal: AbortSignal;
   readonly problem: ReportProblem;
-  /** A watch without event or bookmark for so long is opened anew. Servers send a bookmark about once a minute. */
+  /** A watch without event or bookmark for this time is opened again. Servers send a bookmark about once a minute. */
   readonly silenceMs?: number;
-  /** Between one watch and the next, while they keep failing. */
+  /** The delay between watches while they fail. */
   readonly backoff?: Backoff;
 }
 
-/** Begins to follow `type` at once. */
+/** Starts to watch `type` at once. */
 export function informer<T extends KubeObject, Index extends string = never>(
   options: InformerOptions<T, Index>,
 ): Informer<T, Index> {
@@ -88,7 +88,7 @@ export function informer<T extends KubeObject, Index extends string = never>(
 
 const defaultBackoff: Backoff = { baseMs: 100, maxMs: 30_000, jitter: 0.5 };
 
-/** The moment an informer first knows everything. */
+/** The moment at which an informer has received its first list. */
 class FirstSync {
   isReached = false;
   readonly promise: Promise<void>;
@@ -104,7 +104,7 @@ class FirstSync {
       if (signal.aborted) abort();
       else signal.addEventListener("abort", abort, { once: true });
     });
-    // Nobody has to wait for it, and a rejection nobody hears of would end the process.
+    // Callers need not await it, and an unhandled rejection would end the process.
     this.promise.catch(() => {});
   }
 

@@ -1,12 +1,12 @@
 import type { KubeObject, ObjectRef } from "../object.ts";
 import { versionOf } from "./resource-version.ts";
 
-/** The keys under which an object can be found besides its name. Must depend on the object alone. */
+/** Returns the index keys of an object. Must depend on the object alone. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
 /**
- * What changed, the object as it is now (for DELETED: as it last was), and as it was known before.
- * An object deleted and created anew under its name is DELETED, then ADDED: nobody takes one for the other.
+ * Receives the kind of change, the current object (for DELETED: its last version), and the previous version in the cache.
+ * An object that was deleted and created again with its name is DELETED, then ADDED, so that the two are not confused.
  */
 export type ChangeHandler<T> = (event: ChangeEvent, object: T, previous: T | undefined) => void;
 
@@ -14,12 +14,12 @@ export type ChangeEvent = "ADDED" | "MODIFIED" | "DELETED";
 
 export interface ObjectCacheOptions<T, Index extends string> {
   readonly indexes: Readonly<Record<Index, IndexFunction<T>>>;
-  /** Told of each change after it was made. */
+  /** Called after each change. */
   readonly changed: ChangeHandler<T>;
   readonly indexFailed: (index: Index, error: unknown) => void;
 }
 
-/** Objects by name and by index, as of the newest version seen of each. Hands out what it was given, never a copy. */
+/** Objects by name and by index, each in the newest version that was received. Returns the objects themselves, not copies. */
 export class ObjectCache<T extends KubeObject, Index extends string> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #indexes: ReadonlyMap<Index, IndexOf<T>>;
@@ -45,7 +45,7 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
     return objectReader(index.entries.get(key) ?? []);
   }
 
-  /** Takes in an object that was added or modified. What is known already, or older than that, changes nothing. */
+  /** Stores an object that was added or modified. A version that is not newer than the cached one is ignored. */
   put(object: T): void {
     const name = nameOf(object.metadata);
     const version = versionOf(object);
@@ -64,21 +64,21 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
     this.#options.changed("MODIFIED", object, previous);
   }
 
-  /** Takes in a deletion: the object as it last was, at the version of its end. */
+  /** Removes an object, given as its last state with the version of the deletion. */
   remove(object: T): void {
     const name = nameOf(object.metadata);
     const known = this.#entries.get(name);
     if (!known || versionOf(object) < known.version) return;
-    // The end of a successor we never heard of is the end of what we knew as well.
+    // If it is the deletion of a successor that was never received, the cached object was deleted before.
     const isSame = known.object.metadata.uid === object.metadata.uid;
     this.#drop(name, known, isSame ? object : known.object);
   }
 
-  /** Takes in everything there is as of `version`. */
+  /** Replaces the content with the complete list as of `version`. */
   replace(objects: readonly T[], version: bigint): void {
     const present = new Set(objects.map(({ metadata }) => nameOf(metadata)));
     for (const [name, known] of this.#entries) {
-      // What is newer than the list is not missing from it because it was deleted.
+      // An object that is newer than the list may be missing there without being deleted.
       if (!present.has(name) && known.version <= version) this.#drop(name, known, known.object);
     }
     for (const object of objects) this.put(object);
@@ -97,7 +97,7 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
     this.#options.changed("DELETED", last, known.object);
   }
 
-  /** Puts the entry under the keys its object has now, in every index. */
+  /** Updates every index to the current keys of the entry's object. */
   #file(entry: Entry<T>) {
     for (const [name, index] of this.#indexes) {
       const before = entry.filed.get(index) ?? [];
@@ -131,7 +131,7 @@ interface Entry<T> {
 
 interface IndexOf<T> {
   readonly keysOf: IndexFunction<T>;
-  /** No key without an entry. */
+  /** Keys without an entry are removed. */
   readonly entries: Map<string, Set<Entry<T>>>;
 }
 

@@ -8,7 +8,7 @@ interface Conditions {
   readonly conditions?: readonly { readonly type: string }[];
 }
 
-/** Whether two versions of an object differ in that condition alone. */
+/** Whether two versions of an object differ only in that condition. */
 export function isOnlyStallChange(before: KubeObject, after: KubeObject): boolean {
   const [was, is] = [statusOf(before), statusOf(after)];
   if (isDeepStrictEqual(stalledIn(was), stalledIn(is))) return false;

@@ -1,10 +1,10 @@
 /**
- * - `forbidden`, `invalid`: the server refuses to list or watch; asked again slowly
- * - `unavailable`: it does not answer as it should; asked again with backoff
- * - `silent`: a watch brought nothing for too long and was opened anew
- * - `handler-failed`, `index-failed`: a function given to an informer threw; everything else goes on
- * - `reconcile-failed`: tried again with backoff
- * - `reconcile-stuck`: still running after a long time; its key waits, the others go on
+ * - `forbidden`, `invalid`: the server refuses to list or watch; retried slowly
+ * - `unavailable`: the server does not respond as expected; retried with backoff
+ * - `silent`: a watch received nothing for too long and was opened again
+ * - `handler-failed`, `index-failed`: a function of the caller threw; the informer continues
+ * - `reconcile-failed`: retried with backoff
+ * - `reconcile-stuck`: still running after a long time; its key waits, the others continue
  */
 export type ProblemKind =
   | "forbidden"
@@ -16,10 +16,10 @@ export type ProblemKind =
   | "reconcile-failed"
   | "reconcile-stuck";
 
-/** Something the runtime copes with by itself, but that a human may want to know. Only `kind` is fit for a label. */
+/** A problem that the runtime handles, but that an operator may want to know. Only `kind` is fit for a label. */
 export interface Problem {
   readonly kind: ProblemKind;
-  /** The plural of the kind an informer follows, or the name of a controller. */
+  /** The plural of the informer's kind, or the name of a controller. */
   readonly about: string;
   readonly message: string;
   /** The key being reconciled. */
@@ -27,7 +27,7 @@ export interface Problem {
   readonly error?: unknown;
 }
 
-/** Told of each problem. Must not throw. */
+/** Called for each problem. Must not throw. */
 export type ReportProblem = (problem: Problem) => void;
 
 export function messageOf(error: unknown): string {

@@ -60,11 +60,11 @@ export async function reconcileCached<T extends KubeObject>(
   return ownWrites.isOutdated(cached) ? lostEventMs : work(cached);
 }
 
-/** More rounds than any object takes at once. One that needs more lost many races, and lets other keys go first. */
+/** More rounds than any object needs at once. One that needs more lost many races, and is requeued behind other keys. */
 const maxRounds = 24;
 const retryMs = 50;
 
-/** When to reconcile again although an event is expected, in case that it is lost. */
+/** The delay until a key is reconciled again although an event is expected, in case the event is lost. */
 export const lostEventMs = 5_000;
 
 async function performAll<Snapshot, Action>(

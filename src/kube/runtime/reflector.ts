@@ -5,9 +5,9 @@ import { messageOf, type ProblemKind, type ReportProblem } from "./problem.ts";
 import { versionOf } from "./resource-version.ts";
 import { Silence } from "./silence.ts";
 
-/** Where a reflector puts what it learns. */
+/** Receives the objects of a reflector. */
 export interface Mirror<T> {
-  /** Everything there is as of `version`. */
+  /** Receives the complete list as of `version`. */
   replace(objects: readonly T[], version: bigint): void;
   put(object: T): void;
   remove(object: T): void;
@@ -26,16 +26,16 @@ export interface ReflectorOptions<T extends KubeObject> {
 }
 
 /**
- * Keeps a mirror equal to what the server has, through anything: one list, then watches that continue where the last
- * one ended, and another list only when the server says that this is no longer possible.
+ * Keeps a mirror equal to the server's objects, through all failures: one list, then watches that continue where the last one
+ * ended, and another list only when the server cannot continue from there.
  */
 export class Reflector<T extends KubeObject> {
   readonly #in: ReflectorOptions<T>;
   readonly #mirror: Mirror<T>;
-  /** The mirror holds every change up to here. Never goes back. */
+  /** The mirror has every change up to this version, which never decreases. */
   #version = 0n;
   #mustList = true;
-  /** Kinds of trouble reported since things last went well. */
+  /** The kinds of problems that were reported since the last success. */
   readonly #reported = new Set<ProblemKind>();
 
   constructor(options: ReflectorOptions<T>, mirror: Mirror<T>) {
@@ -43,7 +43,7 @@ export class Reflector<T extends KubeObject> {
     this.#mirror = mirror;
   }
 
-  /** Ends with the signal. */
+  /** Runs until the signal aborts. */
   async run(): Promise<void> {
     const { clock, random, signal, backoff } = this.#in;
     let pauseMs = 0;
@@ -51,7 +51,7 @@ export class Reflector<T extends KubeObject> {
       const { livedMs, error } = await this.#listAndWatch();
       if (signal.aborted) return;
 
-      // A stream that outlived the pause before it has earned a fresh start; one that is closed at once has not.
+      // A stream that lasted longer than the delay before it resets the backoff; one that is closed at once does not.
       if (livedMs > Math.max(pauseMs, steadyMs)) failures = 1;
       if (error !== undefined) this.#trouble(error);
       pauseMs = backoffMs(isRefusal(error) ? Number.POSITIVE_INFINITY : failures, backoff, random.fraction());
@@ -59,7 +59,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** How long the watch did its work, and what ended it if that was not the server's wish. */
+  /** Returns how long the watch worked, and the error that ended it, if any. */
   async #listAndWatch(): Promise<{ readonly livedMs: number; readonly error?: unknown }> {
     const { clock } = this.#in;
     const stream: Stream = { openedAt: undefined, heard: false, silent: false };
@@ -72,7 +72,7 @@ export class Reflector<T extends KubeObject> {
       else if (livedMs() > steadyMs) this.#reported.clear();
       return { livedMs: livedMs() };
     } catch (error) {
-      // An answer that was long in coming and then was an error shows no working stream.
+      // A slow response that is an error does not count as a working stream.
       return { livedMs: stream.heard ? livedMs() : 0, error };
     }
   }
@@ -83,7 +83,7 @@ export class Reflector<T extends KubeObject> {
     if (signal.aborted) return;
 
     const version = BigInt(resourceVersion);
-    // A replica of the server that lags behind. Believing it would take objects back to what they were.
+    // A server replica lags behind. Its list would revert objects to older versions.
     if (version < this.#version) {
       const message = `the list is of version ${version}, older than ${this.#version}, which was seen before`;
       throw new KubeError("unavailable", message);
@@ -95,7 +95,7 @@ export class Reflector<T extends KubeObject> {
 
   async #watch(stream: Stream) {
     const { client, type, query, clock, signal, silenceMs } = this.#in;
-    // A signal that aborted during the list tells no listener any more.
+    // A signal that aborted during the list calls no listener any more.
     if (signal.aborted) return;
     const dropped = new AbortController();
     const drop = () => dropped.abort();
@@ -121,7 +121,7 @@ export class Reflector<T extends KubeObject> {
 
   #takeIn(event: WatchEvent<T>) {
     const version = event.type === "BOOKMARK" ? BigInt(event.resourceVersion) : versionOf(event.object);
-    // A stream is in order of versions, so this was seen before; taking it in could bring back what is deleted.
+    // A stream is in order of versions, so this event was received before; applying it could restore a deleted object.
     if (version <= this.#version) return;
     this.#version = version;
     if (event.type === "BOOKMARK") return;
@@ -131,7 +131,7 @@ export class Reflector<T extends KubeObject> {
 
   #trouble(error: unknown) {
     const code = error instanceof KubeError ? error.code : "unavailable";
-    // Too old to continue from, or nothing this server can understand: only a list tells where we are.
+    // The version is too old, or not understood by this server: continue with a list.
     if (code === "gone" || code === "invalid") this.#mustList = true;
     if (code === "forbidden" || code === "invalid" || code === "unavailable") {
       this.#report(code, messageOf(error), error);
@@ -145,7 +145,7 @@ export class Reflector<T extends KubeObject> {
   }
 }
 
-/** A watch that ends sooner is not taken for a working one. */
+/** A watch that ends sooner does not count as a working one. */
 const steadyMs = 1_000;
 
 interface Stream {
@@ -154,7 +154,7 @@ interface Stream {
   silent: boolean;
 }
 
-/** Asking again soon will not change the answer. */
+/** The delay after a refusal, which an early retry would not change. */
 function isRefusal(error: unknown): boolean {
   return error instanceof KubeError && (error.code === "forbidden" || error.code === "invalid");
 }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../time/index.ts";
 
-/** Calls `tooLong` once, when nothing was heard for `limitMs`. Hearing something moves no timer, so it may be frequent. */
+/** Calls `tooLong` once, when nothing was received for `limitMs`. Receiving moves no timer, so it may be frequent. */
 export class Silence {
   readonly #clock: Clock;
   readonly #limitMs: number;

@@ -3,25 +3,25 @@ import { Agenda, Appointment, type Backoff, backoffMs, type Clock, type Random }
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Between one failure of a key and its next try. */
+  /** The delay between a failure of a key and its retry. */
   readonly backoff: Backoff;
-  /** A key can be taken: now is the time to call `take`. */
+  /** Called when a key can be taken. */
   readonly ready: () => void;
 }
 
-/** How work on a key ended: for now, with a wish to look again, or in a failure to be tried again after a backoff. */
+/** The result of work on a key: done, to be repeated after a delay, or failed and to be retried after a backoff. */
 export type WorkOutcome =
   | { readonly kind: "done" }
   | { readonly kind: "again"; readonly inMs: number }
   | { readonly kind: "failed" };
 
 /**
- * Keys to be worked on, in the order they came. A key is in it once, however often it is added, and is never given out
- * while somebody works on it: added meanwhile, it comes up once more afterwards. Every operation is O(1), and a key
- * costs memory only while it waits, is worked on or has failed.
+ * Keys to be worked on, in the order in which they were added. A key is in the queue once, however often it is added. It is
+ * worked on once at a time: if it is added meanwhile, it is queued again afterwards. Every operation is O(1), and a key costs
+ * memory only while it waits, is worked on or has failed.
  *
  *     absent ──add──▶ waiting ──take──▶ working ──finish──▶ absent, or waiting if added meanwhile
- *     addAfter: the same as an add later; work that begins before replaces it, because it sees the world as it is
+ *     addAfter: the same as an add later; work that begins before replaces it, because it reads the current state
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
@@ -37,27 +37,27 @@ export class WorkQueue {
     this.#agenda = new Agenda(options.clock, delayResolutionMs);
   }
 
-  /** How many keys could be taken now. */
+  /** The number of keys that can be taken now. */
   get depth(): number {
     return this.#depth;
   }
 
-  /** How many keys it knows of: waiting, worked on, or to come later. */
+  /** The number of keys that wait, are worked on, or have a delay. */
   get size(): number {
     return this.#items.size;
   }
 
-  /** Work on `key` begins after this call, as soon as its turn comes. */
+  /** Queues `key`, unless it waits already. */
   add(key: string): void {
     if (!this.#stopped) this.#enqueue(this.#item(key));
   }
 
-  /** Work on `key` begins at the latest when `delayMs` are over and its turn comes; never within this call. */
+  /** Queues `key` after `delayMs`, unless it is queued before. */
   addAfter(key: string, delayMs: number): void {
     if (!Number.isFinite(delayMs)) throw new TypeError(`the delay before ${key} is ${delayMs}, not a number of ms`);
     if (this.#stopped) return;
     const item = this.#item(key);
-    // Never at once, so that a key that always wants to be looked at again leaves room for everything else.
+    // There is always a delay, so that a key that is requeued again and again does not starve the others.
     const dueAt = this.#options.clock.now() + Math.max(delayResolutionMs, delayMs);
     if (dueAt >= item.dueAt) return;
     item.dueAt = dueAt;
@@ -65,7 +65,7 @@ export class WorkQueue {
     this.#agenda.put(item.appointment, dueAt);
   }
 
-  /** The key whose turn it is, from now on the caller's alone until `finish`. */
+  /** Takes the first key, which no other caller gets until `finish`. */
   take(): string | undefined {
     const item = this.#first;
     if (!item) return undefined;
@@ -78,7 +78,7 @@ export class WorkQueue {
     return item.key;
   }
 
-  /** Gives a taken key back. Returns in how many milliseconds it is retried, if it failed. */
+  /** Ends the work on a taken key. Returns in how many milliseconds it is retried, if it failed. */
   finish(key: string, outcome: WorkOutcome): number | undefined {
     const item = this.#items.get(key);
     if (item?.state !== "working" && item?.state !== "wanted") {
@@ -96,7 +96,7 @@ export class WorkQueue {
     return retryInMs;
   }
 
-  /** Gives out nothing from now on, takes in nothing, and needs no timer. Work begun may still be finished. */
+  /** Drops all keys and timers, and accepts no more. Work in progress may still be finished. */
   stop(): void {
     this.#stopped = true;
     for (const item of this.#items.values()) this.#cancelDelay(item);
@@ -144,7 +144,7 @@ export class WorkQueue {
   }
 }
 
-/** Delays are not exact to the millisecond, so that those that end about the same time share a timer. */
+/** Delays are rounded, so that delays that end at about the same time share a timer. */
 const delayResolutionMs = 10;
 
 const never = Number.POSITIVE_INFINITY;
@@ -156,7 +156,7 @@ interface Item {
   failures: number;
   /** When a delay ends; `never` while there is none. */
   dueAt: number;
-  /** Made for the first delay: most keys never have one. */
+  /** Created with the first delay: most keys never have one. */
   appointment: Appointment | undefined;
   next: Item | undefined;
 }

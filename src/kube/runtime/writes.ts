@@ -1,7 +1,7 @@
 import type { DeleteOptions, KubeClient } from "../client.ts";
 import { exactly, type KubeObject, type ResourceType, refOf } from "../object.ts";
 
-/** A time as all our objects and events have it: in UTC, with milliseconds. */
+/** Formats a time as in all our objects and events: in UTC, with milliseconds. */
 export function iso(time: number | string): string {
   return new Date(time).toISOString();
 }
