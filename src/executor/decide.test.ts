@@ -14,7 +14,7 @@ import {
 import type { Action } from "./action.ts";
 import type { ValidPlan } from "./admission/plan.ts";
 import { decide } from "./decide.ts";
-import { marksOf } from "./marks.ts";
+import { requiredMarks } from "./marks.ts";
 import type { ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
 
 const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
@@ -259,7 +259,7 @@ function execution(status: WorkflowExecutionStatus | undefined): WorkflowExecuti
   const spec = { workflowRef: { workflowId: "cleanup", containerImage: "x" }, targetResource: "node/worker-1" };
   const metadata = { name: "wfe-a", namespace: "ns", uid: "me", resourceVersion: "7" };
   const bare = { metadata, spec };
-  const marks = { labels: marksOf(bare, target()).labels, finalizers: [executionFinalizer] };
+  const marks = { labels: requiredMarks(bare, target()).labels, finalizers: [executionFinalizer] };
   return { metadata: { ...metadata, ...marks }, spec, ...(status ? { status } : {}) };
 }
 

@@ -4,7 +4,7 @@ import { type Action, act } from "./action.ts";
 import { admitOrSkip } from "./admission/admission.ts";
 import { approvalProblem, requiresApproval } from "./admission/approval.ts";
 import type { ValidPlan } from "./admission/plan.ts";
-import { cancellationOf, cancelledBefore, completed, failed, failedBefore, failureOfRun } from "./endings/endings.ts";
+import { cancelledBefore, completed, failed, failedBefore, failureOfRun, readCancellation } from "./endings/endings.ts";
 import { settle } from "./endings/settle.ts";
 import { isMarked } from "./marks.ts";
 import * as events from "./reports/ledger-events.ts";
@@ -47,7 +47,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
   const { execution, plan, record, run, refusal } = snapshot;
   const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (execution.metadata.deletionTimestamp) return settle(snapshot);
-  const cancel = cancellationOf(snapshot);
+  const cancel = readCancellation(snapshot);
   if (cancel) return cancelledBefore(snapshot, cancel);
   if (plan.kind === "invalid") {
     if (!holdsTarget) return failedBefore(snapshot, { reason: "ValidationError", message: plan.problem });
@@ -67,7 +67,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
     return act({ do: "record", event: events.admitted(snapshot) }, ...actions);
   }
   if (!run) return act({ do: "record", event: events.admitted(snapshot) }, { do: "create-run" });
-  if (run.owner.kind !== "us") return makeRoom(snapshot, run);
+  if (run.owner.kind !== "us") return freeRunName(snapshot, run);
   // Before the run is started: another replica may be about to skip this execution, and only one of the two can be written.
   return act(
     { do: "record", event: events.runCreated(snapshot, run) },
@@ -82,7 +82,7 @@ function approvalGap({ execution, approval, record }: Snapshot, plan: ValidPlan)
 }
 
 /** Decides how to free the name of the run, which is taken. */
-function makeRoom(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
+function freeRunName(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   const { owner, state } = run;
   if (owner.kind === "foreign") {
     return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: owner.why });
@@ -129,7 +129,7 @@ const deletedRun = { reason: "PipelineRunDeleted", anythingStarted: true } as co
 
 function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): Decision<Action> {
   const cancel = cancelReason(snapshot, status, run);
-  const requested = cancel === "Requested" ? cancellationOf(snapshot) : undefined;
+  const requested = cancel === "Requested" ? readCancellation(snapshot) : undefined;
   if (cancel && !run.cancelledBecause) {
     return act(
       ...(requested ? [{ do: "record", event: events.cancelRequested(snapshot, requested) } as const] : []),

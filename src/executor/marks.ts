@@ -7,7 +7,7 @@ import {
 } from "../resources/index.ts";
 
 /** Returns the labels and the finalizer that an execution needs before anything else is done. Its creator may set them. */
-export function marksOf({ spec }: WorkflowExecution, target: ObjectTarget) {
+export function requiredMarks({ spec }: WorkflowExecution, target: ObjectTarget) {
   return {
     labels: { [labelKeys.targetHash]: targetHash(target), [labelKeys.workflowId]: spec.workflowRef.workflowId },
     finalizer: executionFinalizer,
@@ -16,7 +16,7 @@ export function marksOf({ spec }: WorkflowExecution, target: ObjectTarget) {
 
 export function isMarked(execution: WorkflowExecution, target: ObjectTarget): boolean {
   const { labels = {}, finalizers = [] } = execution.metadata;
-  const marks = marksOf(execution, target);
+  const marks = requiredMarks(execution, target);
   return (
     finalizers.includes(marks.finalizer) && Object.entries(marks.labels).every(([key, value]) => labels[key] === value)
   );

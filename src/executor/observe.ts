@@ -21,9 +21,9 @@ import {
   targetHash,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import { approvalNameOf, requiresApproval } from "./admission/approval.ts";
+import { approvalName, requiresApproval } from "./admission/approval.ts";
 import { type CatalogCaches, findEntry, isBeforeRun } from "./admission/find-entry.ts";
-import { type Plan, type PlanDefaults, planOf, planTarget, type TargetPlan } from "./admission/plan.ts";
+import { type Plan, type PlanDefaults, planExecution, planTarget, type TargetPlan } from "./admission/plan.ts";
 import { retentionEndMs } from "./endings/retention.ts";
 import type { CancelReason, ExecutorSettings, ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
 
@@ -59,23 +59,23 @@ export async function observe(
   const nowMs = caches.client.serverNowMs();
   const { defaults, settings } = caches;
   const { read, kinds } = await readTarget(execution, caches, signal);
-  const record = await recordOf(execution, read.target, caches, { signal, fresh });
+  const record = await readRecord(execution, read.target, caches, { signal, fresh });
   const plan =
     read.kind === "target"
-      ? planOf(execution, {
+      ? planExecution(execution, {
           target: read.target,
           found: await findEntry(execution, holding(execution, record), { ...caches, kinds }, signal),
           kinds,
           defaults,
         })
       : read;
-  const approval = await approvalOf(execution, plan, caches, signal);
+  const approval = await readApproval(execution, plan, caches, signal);
   return {
     nowMs,
     execution,
     plan,
     record,
-    run: await runOf({ execution, plan, record }, caches, { signal, fresh }),
+    run: await readRun({ execution, plan, record }, caches, { signal, fresh }),
     ...(approval && { approval }),
     pauses: lastingPauses(caches.pauses.list(), nowMs, kinds),
     ...((isAcknowledged(execution) || readCancelRequest(execution)) && {
@@ -139,13 +139,13 @@ function holding(execution: WorkflowExecution, record: RemediationTarget | undef
  * Reads the approval that an execution without a run refers to from the server. It has to be in the namespace of incidents:
  * elsewhere the author of an execution may be able to write an approval, too.
  */
-async function approvalOf(
+async function readApproval(
   execution: WorkflowExecution,
   plan: Plan,
   { client, settings }: Caches,
   signal: AbortSignal,
 ): Promise<RemediationApprovalRequest | undefined> {
-  const name = approvalNameOf(execution);
+  const name = approvalName(execution);
   if (name === undefined || plan.kind === "invalid") return undefined;
   if (!isBeforeRun(execution) || !requiresApproval(plan)) return undefined;
   const ref = { namespace: settings.incidentsNamespace, name };
@@ -159,7 +159,7 @@ interface ReadOptions {
 }
 
 /** Admission needs the current record: an outdated one could show a former holder, and the execution would be skipped. */
-async function recordOf(
+async function readRecord(
   execution: WorkflowExecution,
   target: ObjectTarget | undefined,
   caches: Caches,
@@ -199,20 +199,20 @@ function mayHold(execution: WorkflowExecution, shown: RemediationTarget | undefi
 }
 
 /** Reads the run from the server only if the cache does not show it: before it is created, or reported as deleted. */
-async function runOf(
+async function readRun(
   snapshot: EngineEvidence,
   caches: Caches,
   { signal, fresh }: ReadOptions,
 ): Promise<ObservedRun | undefined> {
   const { execution, plan } = snapshot;
-  const engine = engineOf(snapshot, caches);
+  const engine = chooseEngine(snapshot, caches);
   if (!engine || !plan.target || !execution.status) return undefined;
   const ref = { namespace: caches.namespace, name: runName(plan.target) };
   const shown = caches.runs.get(engine.name)?.get(ref);
   const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : current(shown, caches);
   const mustAsk = fresh || shown !== undefined || mayHaveRun(execution);
   const run = cached ?? (mustAsk ? await caches.client.get(engine.runs, ref, { signal }) : undefined);
-  return run && seeRun(run, execution, plan.target.text, { engine, caches, signal });
+  return run && toObservedRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
 /** An outdated cache may still show an earlier run of that name, which does not mean that our run is deleted. */
@@ -236,7 +236,7 @@ type EngineEvidence = Pick<Snapshot, "execution" | "plan" | "record">;
  * Returns the engine of the execution; undefined if it is not configured. An execution that was admitted stays with its
  * engine, even if the catalog changes.
  */
-export function engineOf(
+export function chooseEngine(
   { execution, plan, record }: EngineEvidence,
   { engines, defaults }: Caches,
 ): Engine | undefined {
@@ -247,20 +247,20 @@ export function engineOf(
   return engines.get(known ?? planned ?? defaults.engine);
 }
 
-interface Looking {
+interface RunContext {
   readonly engine: Engine;
   readonly caches: Caches;
   readonly signal: AbortSignal;
 }
 
-async function seeRun(
+async function toObservedRun(
   object: KubeObject,
   execution: WorkflowExecution,
   target: string,
-  { engine, caches, signal }: Looking,
+  { engine, caches, signal }: RunContext,
 ): Promise<ObservedRun> {
   const state = engine.stateOf(object);
-  const owner = ownerOf(object, execution, target, caches);
+  const owner = classifyOwner(object, execution, target, caches);
   const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
   const isEnding = isOver(state) && owner.kind === "us" && execution.status?.phase === "Running";
   const tellsWhy = isEnding && state.kind === "failed";
@@ -281,7 +281,12 @@ function isOver({ kind }: ObservedRun["state"]): boolean {
   return kind === "succeeded" || kind === "failed";
 }
 
-function ownerOf(run: KubeObject, execution: WorkflowExecution, target: string, { executions }: Caches): RunOwner {
+function classifyOwner(
+  run: KubeObject,
+  execution: WorkflowExecution,
+  target: string,
+  { executions }: Caches,
+): RunOwner {
   const marks = runOwner(run);
   const what = `the ${run.kind} ${run.metadata.namespace}/${run.metadata.name}`;
   if (!marks.executionUid || !marks.target) {

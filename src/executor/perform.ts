@@ -26,8 +26,8 @@ import {
 import type { Action } from "./action.ts";
 import { isUnchanged } from "./admission/find-entry.ts";
 import type { ValidPlan } from "./admission/plan.ts";
-import { marksOf } from "./marks.ts";
-import { type Caches, engineOf } from "./observe.ts";
+import { requiredMarks } from "./marks.ts";
+import { type Caches, chooseEngine } from "./observe.ts";
 import type { Announce } from "./reports/announce.ts";
 import * as events from "./reports/ledger-events.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
@@ -155,7 +155,7 @@ async function patchExecution(
 
 function markPatch({ execution, plan }: Snapshot): Patch {
   if (!plan.target) throw new TypeError("an execution without a target is not marked");
-  const { labels, finalizer } = marksOf(execution, plan.target);
+  const { labels, finalizer } = requiredMarks(execution, plan.target);
   const { resourceVersion, finalizers = [] } = execution.metadata;
   return { merge: { metadata: { resourceVersion, labels, finalizers: [...new Set([...finalizers, finalizer])] } } };
 }
@@ -176,7 +176,7 @@ async function createRun(
   const entry = snapshot.plan.kind === "valid" ? snapshot.plan.entry : undefined;
   // The catalog may have changed since the execution was admitted. Then the decision is repeated with the current entry.
   if (entry && !(await isUnchanged(entry, caches, signal))) return { kind: "stale" };
-  const prepared = await engine.prepare(orderOf(snapshot, caches), signal);
+  const prepared = await engine.prepare(toRunOrder(snapshot, caches), signal);
   if (prepared.kind === "refused") return { kind: "done", snapshot: { ...snapshot, refusal: prepared } };
   try {
     const outcome = await caches.client.create(engine.runs, prepared.run, { signal });
@@ -216,7 +216,7 @@ async function startRun(
   const engine = needEngine(snapshot, caches);
   const { uid } = snapshot.execution.metadata;
   const execution = await client.get(workflowExecutions, refOf(snapshot.execution), { signal });
-  if (execution?.metadata.uid !== uid || !execution || !isToStart(execution, run)) return { kind: "stale" };
+  if (execution?.metadata.uid !== uid || !execution || !canStart(execution, run)) return { kind: "stale" };
   const name = snapshot.record?.metadata.name ?? "";
   const record = await client.get(remediationTargets, { namespace, name }, { signal });
   if (record?.status?.holder?.executionUid !== uid) return { kind: "stale" };
@@ -226,7 +226,7 @@ async function startRun(
   return { kind: "done", snapshot: { ...snapshot, execution, record, run: ourRun(outcome.object, engine) } };
 }
 
-function isToStart(execution: WorkflowExecution, run: ObservedRun): boolean {
+function canStart(execution: WorkflowExecution, run: ObservedRun): boolean {
   const { metadata, status } = execution;
   if (metadata.deletionTimestamp || readCancelRequest(execution)) return false;
   return status?.phase === "Running" && status.pipelineRunRef.uid === run.uid;
@@ -282,7 +282,7 @@ async function deleteRun(
   return { kind: "done", snapshot: { ...snapshot, run: undefined } };
 }
 
-function orderOf({ execution, plan, record, settings }: Snapshot, { namespace }: Caches) {
+function toRunOrder({ execution, plan, record, settings }: Snapshot, { namespace }: Caches) {
   if (plan.kind === "invalid") throw new TypeError("an invalid execution has no run");
   const { metadata, spec } = execution;
   const { workflowId } = spec.workflowRef;
@@ -319,7 +319,7 @@ function ourRun(object: KubeObject, engine: Engine): ObservedRun {
 }
 
 function needEngine(snapshot: Snapshot, caches: Caches): Engine {
-  const engine = engineOf(snapshot, caches);
+  const engine = chooseEngine(snapshot, caches);
   if (!engine) throw new TypeError("an execution without an engine has no run to act on");
   return engine;
 }

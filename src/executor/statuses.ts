@@ -14,9 +14,9 @@ export function running(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Runn
   const { nowMs } = snapshot;
   return {
     phase: "Running",
-    startTime: startTimeOf(run) ?? iso(nowMs),
+    startTime: runStartTime(run) ?? iso(nowMs),
     pipelineRunRef: refTo(run),
-    pipelineRunStatus: summaryOf(run),
+    pipelineRunStatus: toSummary(run),
     workload: run.workload,
     ...approvalIn(snapshot),
   };
@@ -35,7 +35,7 @@ export function approvalIn({ execution, record, approval }: Snapshot): { readonl
 
 /** Returns the status with the current state of the run; the same object if nothing changed. */
 export function mirrored(status: PhaseStatus<"Running">, run: ObservedRun): PhaseStatus<"Running"> {
-  const pipelineRunStatus = summaryOf(run);
+  const pipelineRunStatus = toSummary(run);
   return sameSummary(status.pipelineRunStatus, pipelineRunStatus) ? status : { ...status, pipelineRunStatus };
 }
 
@@ -44,9 +44,9 @@ export function refTo({ object, uid }: ObservedRun): RunRef {
   return { name, namespace, uid, kind: object.kind as RunRef["kind"] };
 }
 
-export function summaryOf({ state }: ObservedRun): RunStatus {
+export function toSummary({ state }: ObservedRun): RunStatus {
   const status = state.kind === "succeeded" ? "True" : state.kind === "failed" ? "False" : "Unknown";
-  const { reason, message, completedTasks, totalTasks } = progressOf(state);
+  const { reason, message, completedTasks, totalTasks } = toProgress(state);
   return {
     status,
     ...(reason === undefined ? {} : { reason }),
@@ -57,12 +57,12 @@ export function summaryOf({ state }: ObservedRun): RunStatus {
 }
 
 /** Returns the start time of the run as its engine reports it, with milliseconds. */
-export function startTimeOf({ state }: ObservedRun): string | undefined {
-  const { startedAt } = progressOf(state);
+export function runStartTime({ state }: ObservedRun): string | undefined {
+  const { startedAt } = toProgress(state);
   return startedAt === undefined ? undefined : iso(startedAt);
 }
 
-function progressOf(state: ObservedRun["state"]): RunProgress {
+function toProgress(state: ObservedRun["state"]): RunProgress {
   return state.kind === "suspended" ? {} : state.progress;
 }
 

@@ -53,7 +53,7 @@ import { orchestratorMetrics } from "./reports/metrics.ts";
 import { type PauseRecorder, recordPause } from "./reports/record-pause.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { hasTurn } from "./targets/route.ts";
+import { isRouted } from "./targets/route.ts";
 import { reconcileTarget } from "./targets/targets.ts";
 
 export interface OrchestratorOptions {
@@ -94,7 +94,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const announce = announcer({ log, metrics: orchestratorMetrics(metrics, incidents) });
   const deps = { caches, ledger, announce, locks };
   /** The targets whose decisions may change with an object that concerns many of them. */
-  const allTargets = () => [...new Set(incidents.list().flatMap(turnOf))];
+  const allTargets = () => [...new Set(incidents.list().flatMap(routingKeys))];
   /** The incidents whose diagnosis may change. */
   const toDiagnose = () => {
     const waiting = incidents.list().filter(isWaiting).map(objectKey);
@@ -111,8 +111,8 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(executions, ownerKey),
       keysFrom(approvals, ownerKey),
       keysFrom(entries, toDiagnose),
-      changesOf(analyzer, incidents.synced, toDiagnose),
-      changesOf(kinds, kinds.synced, toDiagnose),
+      keysOnChange(analyzer, incidents.synced, toDiagnose),
+      keysOnChange(kinds, kinds.synced, toDiagnose),
     ],
     reconcile: (key, signal) =>
       reconcileCached(incidents.get(refOfKey(key)), caches.ownWrites, (incident) =>
@@ -129,17 +129,17 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
     name: "targets",
     concurrency,
     sources: [
-      keysFrom(incidents, turnOf),
+      keysFrom(incidents, routingKeys),
       // Incidents of a symptom wait for those of their cause.
       keysFrom(incidents, (incident) =>
-        ruleOf(incident).flatMap((rule) => incidents.byIndex("cause", rule).flatMap(turnOf)),
+        ruleKeys(incident).flatMap((rule) => incidents.byIndex("cause", rule).flatMap(routingKeys)),
       ),
       keysFrom(executions, targetKey),
       keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
       keysFrom(pauses, allTargets),
       keysFrom(entries, allTargets),
       onlySynced(approvals),
-      changesOf(kinds, kinds.synced, allTargets),
+      keysOnChange(kinds, kinds.synced, allTargets),
     ],
     reconcile: (key, signal) => reconcileTarget(key, deps, signal),
     stalls: stalls.watch({
@@ -193,9 +193,9 @@ function openCaches(group: ControllerGroup, options: OrchestratorOptions) {
     type: remediationRequests,
     transform: toCachedIncident,
     indexes: {
-      target: turnOf,
+      target: routingKeys,
       fingerprint: ({ spec }) => [spec.signalFingerprint],
-      rule: ruleOf,
+      rule: ruleKeys,
       cause: ({ status }) => status?.diagnosis?.deferWhile?.rules ?? [],
     },
   });
@@ -278,7 +278,7 @@ function settleAnalysis(snapshot: Snapshot, decision: Decision<Action>, { outdat
  * Adds the keys of decisions that may change: rules or kinds changed, or may have changed while this process did not run.
  * Work does not begin before they are `synced`.
  */
-function changesOf(
+function keysOnChange(
   source: Pick<Analyzer, "subscribe">,
   synced: Promise<void>,
   keys: () => readonly string[],
@@ -296,13 +296,13 @@ function changesOf(
 }
 
 /** The rule by which an incident was diagnosed. */
-function ruleOf({ status }: RemediationRequest): readonly string[] {
+function ruleKeys({ status }: RemediationRequest): readonly string[] {
   return status?.diagnosis?.rule === undefined ? [] : [status.diagnosis.rule];
 }
 
 /** Returns the hash of the target with which an incident is routed. */
-function turnOf(incident: RemediationRequest): readonly string[] {
-  return hasTurn(incident) && incident.status?.diagnosis ? [nameHash(incident.status.diagnosis.target)] : [];
+function routingKeys(incident: RemediationRequest): readonly string[] {
+  return isRouted(incident) && incident.status?.diagnosis ? [nameHash(incident.status.diagnosis.target)] : [];
 }
 
 const targetKey = labelKey(labelKeys.targetHash);

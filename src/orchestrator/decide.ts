@@ -38,7 +38,7 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   if (cancel) return cancelIncident(snapshot, cancel);
   const late = lateExecution(incident, snapshot.unfinished);
   if (late) return act({ do: "delete-execution", execution: late });
-  const unnoted = unnotedElsewhere(snapshot);
+  const unnoted = executionElsewhere(snapshot);
   if (unnoted) return act({ do: "set-status", status: executing(incident, unnoted) });
   const again = diagnoseAgain(snapshot);
   if (again) return again;
@@ -86,7 +86,7 @@ function waitForRule(snapshot: Snapshot): Decision<Action> {
 }
 
 /** Finds an execution of an earlier diagnosis: the routing of the present target does not find it. */
-function unnotedElsewhere({ incident, unfinished }: Snapshot): WorkflowExecution | undefined {
+function executionElsewhere({ incident, unfinished }: Snapshot): WorkflowExecution | undefined {
   const { diagnosis } = incident.status ?? {};
   if (!isWaiting(incident) || !diagnosis) return undefined;
   return unfinished.find(

@@ -67,7 +67,7 @@ export async function observe(
   const key = objectKey(incident);
   const outdatedSince = caches.outdated.changeOf(key);
   const { status, metadata } = incident;
-  const approval = await approvalOf(incident, caches, signal);
+  const approval = await readApproval(incident, caches, signal);
   const version = analysisVersion(incident);
   const isOutdated = isWaiting(incident) && caches.outdated.isOutdated(key, version, nowMs);
   const isAnswered = status?.phase === "AwaitingApproval" && approval?.status !== undefined;
@@ -84,7 +84,7 @@ export async function observe(
     analysisVersion: version,
     outdatedSince,
     recheckAtMs: caches.outdated.recheckAtMs(key),
-    execution: await executionOf(incident, caches, signal),
+    execution: await readExecution(incident, caches, signal),
     unfinished: executions.byIndex("incident", metadata.uid ?? "").filter(isUnfinished),
     approval,
     ...(openCancelRequest(incident) && { cancellersKnownSinceMs: await caches.cancellersKnownSince?.(signal) }),
@@ -107,7 +107,7 @@ function analysisVersion(incident: RemediationRequest): string {
 }
 
 /** Only the server decides that the execution is deleted: the cache may not show it yet. */
-async function executionOf({ status }: RemediationRequest, { client, executions }: Caches, signal: AbortSignal) {
+async function readExecution({ status }: RemediationRequest, { client, executions }: Caches, signal: AbortSignal) {
   const ref = status?.phase === "Executing" && !status.follows ? status.executionRefs?.at(-1) : undefined;
   if (!ref) return undefined;
   const { name, namespace, uid } = ref;
@@ -118,7 +118,7 @@ async function executionOf({ status }: RemediationRequest, { client, executions 
 }
 
 /** Returns the latest approval: earlier ones are answered. */
-async function approvalOf(
+async function readApproval(
   { metadata, status }: RemediationRequest,
   { client, approvals }: Caches,
   signal: AbortSignal,
@@ -136,11 +136,11 @@ function latest(approvals: readonly RemediationApprovalRequest[]): RemediationAp
 }
 
 /** Returns the target as the caches show it: enough to decide that there is nothing to do. */
-export function glanceAt(hash: string, waiting: readonly RemediationRequest[], caches: Caches): TargetView {
+export function viewCachedTarget(hash: string, waiting: readonly RemediationRequest[], caches: Caches): TargetView {
   const [first] = waiting;
   const asked = waiting.flatMap(({ metadata }) => caches.approvals.byIndex("incident", metadata.uid ?? ""));
   return {
-    ...surroundings(first?.status?.diagnosis?.target ?? "", caches),
+    ...commonView(first?.status?.diagnosis?.target ?? "", caches),
     record: caches.records.get({ namespace: caches.namespace, name: hash }),
     executions: caches.executions.byIndex("target", hash),
     approvals: new Map(asked.map((approval) => [approval.metadata.name ?? "", approval])),
@@ -148,9 +148,14 @@ export function glanceAt(hash: string, waiting: readonly RemediationRequest[], c
 }
 
 /** Reads the target from the server. */
-export async function lookAt(hash: string, target: string, caches: Caches, signal: AbortSignal): Promise<TargetView> {
+export async function readTargetView(
+  hash: string,
+  target: string,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<TargetView> {
   const { client, namespace } = caches;
-  const around = surroundings(target, caches);
+  const around = commonView(target, caches);
   const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
   const { items: executions } = await client.list(workflowExecutions, selector, { signal });
   // Read after the executions: an execution that ends between the reads is in the record, or not yet observed as ended.
@@ -158,7 +163,7 @@ export async function lookAt(hash: string, target: string, caches: Caches, signa
   return { ...around, record, executions, approvals: new Map() };
 }
 
-function surroundings(target: string, { client, incidents, pauses, catalog, kinds: known, settings }: Caches) {
+function commonView(target: string, { client, incidents, pauses, catalog, kinds: known, settings }: Caches) {
   const nowMs = client.serverNowMs();
   const { current: kinds } = known;
   const read = parseRecordedTarget(target);

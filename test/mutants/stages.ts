@@ -6,7 +6,11 @@ export const stageMutants = [
     ["runs without the approval", "if (unapproved) return", "if (unapproved && !plan) return"],
     ["admits a deleted execution", "if (execution.metadata.deletionTimestamp) return settle(snapshot);", ""],
     ["ignores a cancellation before the run", "if (cancel) return cancelledBefore(snapshot, cancel);", ""],
-    ["takes another execution's run for its own", 'if (run.owner.kind !== "us") return makeRoom(snapshot, run);', ""],
+    [
+      "takes another execution's run for its own",
+      'if (run.owner.kind !== "us") return freeRunName(snapshot, run);',
+      "",
+    ],
     ["deletes a running run", 'state.kind !== "running" && owner.kind', "owner.kind"],
     [
       "follows a run of the same name",

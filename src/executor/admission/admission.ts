@@ -27,13 +27,13 @@ export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision<Actio
   if (decision.observeOnly) return skip(snapshot, plan, observing(decision));
   return {
     actions: [
-      { do: "write-record", status: withHolder(record?.status, holderOf(snapshot, plan)) },
+      { do: "write-record", status: withHolder(record?.status, toHolder(snapshot, plan)) },
       { do: "announce", what: { kind: "admitted" } },
     ],
   };
 }
 
-function holderOf({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): RecordHolder {
+function toHolder({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): RecordHolder {
   const { metadata, spec } = execution;
   const catalogEntryUid = plan.entry?.metadata.uid;
   return {
@@ -49,7 +49,7 @@ function holderOf({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): Re
 }
 
 function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision<Action> {
-  const skipDetails = skipDetailsOf(snapshot, plan, decision);
+  const skipDetails = toSkipDetails(snapshot, plan, decision);
   return {
     actions: [
       { do: "set-status", status: { phase: "Skipped", skipDetails }, decision },
@@ -71,7 +71,7 @@ function observing({ message, checks }: Allowed): Blocked {
 }
 
 /** Returns the state of the record in the form of the execution's status. */
-function skipDetailsOf(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): SkipDetails {
+function toSkipDetails(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): SkipDetails {
   const { reason, holder, earlier, clearsAtMs } = decision;
   const target = plan.target.text;
   const details = {
@@ -92,7 +92,7 @@ function skipDetailsOf(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): 
   };
   switch (reason) {
     case "ResourceBusy":
-      return { reason, ...details, conflictingWorkflow: conflictOf(holder as TargetHolder, target) };
+      return { reason, ...details, conflictingWorkflow: toConflict(holder as TargetHolder, target) };
     case "RecentlyRemediated": {
       const cooldownRemaining = remaining((clearsAtMs ?? snapshot.nowMs) - snapshot.nowMs);
       return { reason, ...details, cause: decision.cause ?? "cooldown", cooldownRemaining, ...recent };
@@ -110,7 +110,7 @@ function skipDetailsOf(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): 
   }
 }
 
-function conflictOf(holder: TargetHolder, targetResource: string) {
+function toConflict(holder: TargetHolder, targetResource: string) {
   return {
     name: holder.executionName,
     namespace: holder.executionNamespace,

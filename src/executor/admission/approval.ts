@@ -17,7 +17,7 @@ export function requiresApproval({ entry }: ValidPlan): boolean {
 }
 
 /** The name of the approval that an execution refers to, if it refers to one. */
-export function approvalNameOf({ metadata }: WorkflowExecution): string | undefined {
+export function approvalName({ metadata }: WorkflowExecution): string | undefined {
   return metadata.annotations?.[annotationKeys.approval];
 }
 
@@ -39,7 +39,7 @@ export function approvalProblem(check: ApprovalCheck): string | undefined {
   const { workflowId } = execution.spec.workflowRef;
   const need = `workflow ${workflowId} requires an approval`;
   const ask = `ask for one with: interlock run ${workflowId} --target ${plan.target.text}`;
-  const name = approvalNameOf(execution);
+  const name = approvalName(execution);
   if (name === undefined) return `${need}, and the execution refers to none: ${ask}`;
   if (!approval) return `${need}, and there is no approval ${name} where incidents are: ${ask}`;
   const problem = answerProblem(approval) ?? coverProblem(approval, check) ?? useProblem(approval, check);

@@ -79,7 +79,7 @@ interface PlanContext {
 }
 
 /** Plans an execution. The catalog, not the execution, determines the workload, its engine and its service account. */
-export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defaults }: PlanContext): Plan {
+export function planExecution({ spec }: WorkflowExecution, { target, found, kinds, defaults }: PlanContext): Plan {
   const { workflowId } = spec.workflowRef;
   if (found.kind === "unusable") return invalid(target, found.problem);
   if (found.kind === "unknown" && !defaults.allowOutsideCatalog) {
@@ -95,7 +95,7 @@ export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defa
   if (!defaults.engines.has(engine)) {
     return invalid(target, `engine ${engine} is not set up here: there is ${[...defaults.engines].join(", ")}`);
   }
-  const parameters = parametersOf(spec.parameters ?? {}, entry);
+  const parameters = fillParameters(spec.parameters ?? {}, entry);
   if (parameters.kind === "invalid") return invalid(target, parameters.problems.join("; "));
 
   return {
@@ -115,7 +115,7 @@ export function planOf({ spec }: WorkflowExecution, { target, found, kinds, defa
 }
 
 /** Without a catalog entry the parameters of the workflow are unknown. */
-function parametersOf(given: Readonly<Record<string, ParameterValue>>, entry: RemediationWorkflow | undefined) {
+function fillParameters(given: Readonly<Record<string, ParameterValue>>, entry: RemediationWorkflow | undefined) {
   return entry ? checkParameters(entry.spec.parameters, given) : { kind: "valid" as const, parameters: given };
 }
 

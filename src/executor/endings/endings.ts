@@ -19,7 +19,7 @@ import { formatDuration } from "../../time/index.ts";
 import type { Action } from "../action.ts";
 import { cancelRequested } from "../reports/ledger-events.ts";
 import type { ObservedRun, Snapshot } from "../snapshot.ts";
-import { approvalIn, refTo, startTimeOf, summaryOf } from "../statuses.ts";
+import { approvalIn, refTo, runStartTime, toSummary } from "../statuses.ts";
 import { summarise } from "./failure-summary.ts";
 
 type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
@@ -31,7 +31,7 @@ export function completed(
   run: ObservedRun,
   state: { readonly completedAt: string },
 ): Decision<Action> {
-  const startTime = startedAt(snapshot) ?? startTimeOf(run) ?? iso(snapshot.nowMs);
+  const startTime = startedAt(snapshot) ?? runStartTime(run) ?? iso(snapshot.nowMs);
   const completionTime = iso(state.completedAt);
   const durationMs = elapsed(startTime, completionTime);
   const status: Completed = {
@@ -41,7 +41,7 @@ export function completed(
     duration: formatDuration(durationMs),
     outcome: "Success",
     pipelineRunRef: refTo(run),
-    pipelineRunStatus: summaryOf(run),
+    pipelineRunStatus: toSummary(run),
     consecutiveFailures: 0,
     workload: run.workload,
     ...approvalBefore(snapshot),
@@ -66,7 +66,7 @@ export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
   const before = status?.phase === "Running" ? status : undefined;
   const run = snapshot.run?.owner.kind === "us" ? snapshot.run : undefined;
   const workload = run?.workload ?? before?.workload;
-  const startTime = before?.startTime ?? (run && startTimeOf(run));
+  const startTime = before?.startTime ?? (run && runStartTime(run));
   const completionTime = run?.state.kind === "failed" ? iso(run.state.completedAt) : iso(snapshot.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
   const { cancellation } = told;
@@ -99,7 +99,7 @@ export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
     completionTime,
     ...(durationMs === undefined ? {} : { duration: formatDuration(durationMs) }),
     outcome: "Failed",
-    ...(run ? { pipelineRunRef: refTo(run), pipelineRunStatus: summaryOf(run) } : {}),
+    ...(run ? { pipelineRunRef: refTo(run), pipelineRunStatus: toSummary(run) } : {}),
     ...(!run && before ? { pipelineRunRef: before.pipelineRunRef } : {}),
     ...(workload ? { workload } : {}),
     failureDetails,
@@ -144,7 +144,7 @@ export function failureOfRun(snapshot: Snapshot, { failure, cancelledBecause }: 
     return { ...found, reason: "Cancelled", message };
   }
   if (cancelledBecause === "Requested") {
-    const cancellation = cancellationOf(snapshot) ?? unknownCancellation;
+    const cancellation = readCancellation(snapshot) ?? unknownCancellation;
     return { ...found, reason: "Cancelled", message: describeCancellation(cancellation), cancellation };
   }
   return found;
@@ -187,7 +187,7 @@ type EndSettings = Pick<Snapshot["settings"], "incidentsNamespace">;
  * Returns the end of an execution as the record keeps it; undefined if the execution has not ended, was skipped, or was
  * invalid and created by hand. Deleting an execution ends its cooldown, but not its block.
  */
-export function endOf(execution: WorkflowExecution, settings: EndSettings): ExecutionEnd | undefined {
+export function toExecutionEnd(execution: WorkflowExecution, settings: EndSettings): ExecutionEnd | undefined {
   const { metadata, status } = execution;
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return undefined;
   if (isNoHistory(execution, settings)) return undefined;
@@ -209,7 +209,7 @@ export function endOf(execution: WorkflowExecution, settings: EndSettings): Exec
 }
 
 /** Reads the annotation by which a person acknowledges that a retry is safe: for everything that had ended by then. */
-export function acknowledgementOf(
+export function readAcknowledgement(
   { metadata, status }: KubeObject & { readonly status?: unknown },
   { executionUid, completedAt }: ExecutionEnd,
   {
@@ -219,14 +219,14 @@ export function acknowledgementOf(
 ): Acknowledgement | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();
-  if (!reason) return cancellersWord(status, { executionUid, completedAt });
+  if (!reason) return cancellationAck(status, { executionUid, completedAt });
   const named = annotations[annotationKeys.acknowledgedBy]?.trim();
   const verified = isVerifiedName(named, { knownSinceMs, signableSinceMs: Date.parse(completedAt) });
   return { executionUid, coversUntil: completedAt, by: named || "unknown", verified, reason, at: iso(nowMs) };
 }
 
 /** An operator who cancels an execution without requesting a block acknowledges that a retry is safe. */
-function cancellersWord(
+function cancellationAck(
   status: unknown,
   { executionUid, completedAt }: Pick<ExecutionEnd, "executionUid" | "completedAt">,
 ): Acknowledgement | undefined {
@@ -239,7 +239,7 @@ function cancellersWord(
 
 /** Returns the number of failures and the time of the next attempt, as the record will have them after the fold. */
 function historyAfter({ record, settings }: Snapshot, execution: WorkflowExecution): Partial<Failed> {
-  const end = endOf(execution, settings);
+  const end = toExecutionEnd(execution, settings);
   const { workflowId } = execution.spec.workflowRef;
   if (!end) return {};
   const history = historyOf(foldEnd(record?.status, { workflowId, end, backoff: settings.backoff }), workflowId);
@@ -258,7 +258,7 @@ function elapsed(from: string, to: string): number {
 }
 
 /** Returns the request of an operator to cancel the execution, as it is recorded. */
-export function cancellationOf({ execution, acknowledgersKnownSinceMs }: Snapshot): Cancellation | undefined {
+export function readCancellation({ execution, acknowledgersKnownSinceMs }: Snapshot): Cancellation | undefined {
   const request = readCancelRequest(execution);
   if (!request) return undefined;
   // The annotation may have been set when the execution was created.

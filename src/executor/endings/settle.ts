@@ -11,9 +11,9 @@ import {
 import { formatDuration } from "../../time/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
-import { noticeOf } from "../reports/notice.ts";
+import { endNotice } from "../reports/notice.ts";
 import type { ObservedRun, Snapshot } from "../snapshot.ts";
-import { acknowledgementOf, endOf } from "./endings.ts";
+import { readAcknowledgement, toExecutionEnd } from "./endings.ts";
 import { executionKeptUntilMs, recheckMs } from "./retention.ts";
 
 /**
@@ -21,10 +21,10 @@ import { executionKeptUntilMs, recheckMs } from "./retention.ts";
  * target record, which frees the target; delete its run, by uid; remove its finalizer.
  */
 export function settle(snapshot: Snapshot): Decision<Action> {
-  const end = endOf(snapshot.execution, snapshot.settings);
+  const end = toExecutionEnd(snapshot.execution, snapshot.settings);
   return (
     noteHolding(snapshot) ??
-    (end ? fold(snapshot, end) : giveBack(snapshot)) ??
+    (end ? fold(snapshot, end) : freeTarget(snapshot)) ??
     report(snapshot) ??
     acknowledge(snapshot, end) ??
     cleanUp(snapshot, end)
@@ -70,7 +70,7 @@ function fold(snapshot: Snapshot, end: ExecutionEnd): Decision<Action> | undefin
   const { backoff } = settings;
   const folded = foldEnd(record.status, { workflowId, end, backoff });
   // In one write with the end: between two writes other replicas would observe a failure that needs an acknowledgement.
-  const ack = isCancelled(execution) ? acknowledgementOf(execution, end, {}) : undefined;
+  const ack = isCancelled(execution) ? readAcknowledgement(execution, end, {}) : undefined;
   return act({ do: "write-record", status: ack ? foldAck(folded, { workflowId, ack, backoff }) : folded });
 }
 
@@ -83,7 +83,7 @@ function report(snapshot: Snapshot): Decision<Action> | undefined {
   const wasHeld = wasAdmitted(snapshot.execution) || owesFreeing(snapshot.execution);
   const isDue = event ? !isRecorded(snapshot.execution) || owesFreeing(snapshot.execution) : wasHeld;
   if (!isDue) return undefined;
-  const notice = noticeOf(snapshot);
+  const notice = endNotice(snapshot);
   return act(
     ...(event ? [{ do: "record", event } as const] : []),
     ...(wasHeld ? [{ do: "record-freed" } as const] : []),
@@ -106,7 +106,7 @@ function wasAdmitted(execution: WorkflowExecution): boolean {
   return status?.phase === "Completed";
 }
 
-function giveBack(snapshot: Snapshot): Decision<Action> | undefined {
+function freeTarget(snapshot: Snapshot): Decision<Action> | undefined {
   const { execution, record, run } = snapshot;
   const { uid = "" } = execution.metadata;
   // Only the run of a Running execution is started, so this one never was.
@@ -120,7 +120,7 @@ function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decisio
   const { execution, plan, record, settings } = snapshot;
   const ack =
     end &&
-    acknowledgementOf(execution, end, { nowMs: snapshot.nowMs, knownSinceMs: snapshot.acknowledgersKnownSinceMs });
+    readAcknowledgement(execution, end, { nowMs: snapshot.nowMs, knownSinceMs: snapshot.acknowledgersKnownSinceMs });
   if (!end || !ack || !plan.target) return undefined;
   // A record has to be rebuilt completely before anything is added: without its holder the target would look free.
   if (!record?.status) return act({ do: "create-record" });
@@ -138,7 +138,7 @@ function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decisio
 function cleanUp(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Action> {
   const { execution, run } = snapshot;
   const isOurs = run?.owner.kind === "us";
-  if (execution.metadata.deletionTimestamp) return isOurs ? remove(snapshot, run) : letGo(snapshot);
+  if (execution.metadata.deletionTimestamp) return isOurs ? remove(snapshot, run) : removeFinalizer(snapshot);
   if (!isOurs || !end) return retain(snapshot, end);
 
   // The run was created late, after this execution had ended with another run or without one.
@@ -178,7 +178,7 @@ function keepUntilMs({ plan, settings }: Snapshot, { outcome, completedAt }: Exe
   return Date.parse(completedAt) + (outcome === "Success" ? cooldownMs : settings.runTtlMs);
 }
 
-function letGo(snapshot: Snapshot): Decision<Action> {
+function removeFinalizer(snapshot: Snapshot): Decision<Action> {
   if (!snapshot.execution.metadata.finalizers?.includes(executionFinalizer)) return nothing;
   return act({ do: "record", event: events.deleted(snapshot) }, { do: "unmark" });
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { type EventRecorder, eventOf } from "./kube-events.ts";
+import { type EventRecorder, toKubeEvent } from "./kube-events.ts";
 import type { ExecutorMetrics } from "./metrics.ts";
 
 /** Updates log, Events and metrics. Never throws, and nothing waits for it. */
@@ -16,7 +16,7 @@ export function announcer(options: {
   return (what, snapshot) => {
     metrics.count(what, snapshot);
     say(log, what, snapshot);
-    const event = eventOf(what, snapshot);
+    const event = toKubeEvent(what, snapshot);
     if (event) recorder.record(event);
   };
 }

@@ -29,8 +29,8 @@ export function eventRecorder(client: KubeClient, log: Logger): EventRecorder {
 }
 
 /** Returns the Event for an announcement, if it has one. Its name derives from the announcement, so it is written once. */
-export function eventOf(what: Announcement, { execution, nowMs }: Snapshot): KubeEvent | undefined {
-  const said = sentenceOf(what);
+export function toKubeEvent(what: Announcement, { execution, nowMs }: Snapshot): KubeEvent | undefined {
+  const said = toSentence(what);
   if (!said) return undefined;
   const { name = "", namespace = "", uid = "" } = execution.metadata;
   const { apiVersion, kind } = workflowExecutions;
@@ -50,7 +50,7 @@ export function eventOf(what: Announcement, { execution, nowMs }: Snapshot): Kub
   };
 }
 
-function sentenceOf(what: Announcement): Pick<KubeEvent, "type" | "reason" | "message"> | undefined {
+function toSentence(what: Announcement): Pick<KubeEvent, "type" | "reason" | "message"> | undefined {
   switch (what.kind) {
     case "run-created":
       return { type: "Normal", reason: "RunCreated", message: `run ${what.runName} was created` };

@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
 import type { Snapshot } from "../snapshot.ts";
-import { noticeOf } from "./notice.ts";
+import { endNotice } from "./notice.ts";
 
 it("a skip after repeated failures is not reported as a recent remediation", () => {
-  const notice = noticeOf(skipped("backoff"));
+  const notice = endNotice(skipped("backoff"));
 
   expect(notice?.spec.message).toContain("failed here before it could act, and waits before the next attempt");
   expect(notice?.spec.context).not.toHaveProperty("recentRemediation");
 });
 
 it("a skip after a success names the recent remediation", () => {
-  const notice = noticeOf(skipped("cooldown"));
+  const notice = endNotice(skipped("cooldown"));
 
   expect(notice?.spec.message).toContain("The same workflow ran on this resource a short while ago");
   expect(notice?.spec.context).toMatchObject({ recentRemediation: "wfe-a" });

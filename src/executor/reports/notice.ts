@@ -10,7 +10,7 @@ import {
 import type { Snapshot } from "../snapshot.ts";
 
 /** Returns the notice about the end of an execution. Its name derives from the execution, so it is created once. */
-export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | undefined {
+export function endNotice({ execution, plan }: Snapshot): NotificationRequest | undefined {
   const { status } = execution;
   switch (status?.phase) {
     case "Completed":
@@ -18,7 +18,7 @@ export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | u
         eventType: "WorkflowCompleted",
         severity: "info",
         message: `Workflow ${execution.spec.workflowRef.workflowId} succeeded in ${status.duration}`,
-        context: contextOf(execution, plan.target?.text),
+        context: noticeContext(execution, plan.target?.text),
       });
     case "Failed": {
       const { naturalLanguageSummary, requiresManualReview, reason, cancellation } = status.failureDetails;
@@ -28,7 +28,7 @@ export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | u
         eventType: requiresManualReview ? "ManualReviewRequired" : "WorkflowFailed",
         severity: requiresManualReview ? "critical" : "warning",
         message: naturalLanguageSummary,
-        context: { ...contextOf(execution, plan.target?.text), failureReason: reason },
+        context: { ...noticeContext(execution, plan.target?.text), failureReason: reason },
       });
     }
     case "Skipped":
@@ -36,7 +36,7 @@ export function noticeOf({ execution, plan }: Snapshot): NotificationRequest | u
         eventType: "WorkflowSkipped",
         severity: "info",
         message: `Workflow execution skipped: ${describeSkip(status.skipDetails)}`,
-        context: { ...contextOf(execution, plan.target?.text), ...skipContext(status.skipDetails) },
+        context: { ...noticeContext(execution, plan.target?.text), ...skipContext(status.skipDetails) },
       });
     case "Pending":
     case "Running":
@@ -75,7 +75,7 @@ function skipContext(details: SkipDetails): NoticeContext {
   };
 }
 
-function contextOf({ metadata, spec }: WorkflowExecution, target = spec.targetResource): NoticeContext {
+function noticeContext({ metadata, spec }: WorkflowExecution, target = spec.targetResource): NoticeContext {
   return { workflowId: spec.workflowRef.workflowId, targetResource: target, execution: metadata.name ?? "" };
 }
 

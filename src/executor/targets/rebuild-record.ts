@@ -16,7 +16,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { acknowledgementOf, endOf } from "../endings/endings.ts";
+import { readAcknowledgement, toExecutionEnd } from "../endings/endings.ts";
 import { type Caches, isAcknowledged } from "../observe.ts";
 import type { Snapshot } from "../snapshot.ts";
 
@@ -41,7 +41,7 @@ export async function rebuildRecord(
   const selector = { labelSelector: `${labelKeys.targetHash}=${name}` };
   const { items } = await client.list(workflowExecutions, selector, { signal });
   const runs = await runsOn(plan.target, caches, signal);
-  const holder = holderIn(items, runs, (run) => isGoingOn(run, plan.target?.text, caches));
+  const holder = holderIn(items, runs, (run) => isActive(run, plan.target?.text, caches));
   const knownSinceMs = items.some(isAcknowledged) ? await caches.acknowledgersKnownSince?.(signal) : undefined;
   const history = historyIn(items, settings, knownSinceMs);
   const status = holder ? withHolder(history, holder) : history;
@@ -76,10 +76,10 @@ function historyIn(
   let status: RemediationTargetStatus = { workflows: [] };
   for (const execution of executions) {
     const { workflowId } = execution.spec.workflowRef;
-    const end = endOf(execution, settings);
+    const end = toExecutionEnd(execution, settings);
     if (!end) continue;
     status = foldEnd(status, { workflowId, end, backoff });
-    const ack = acknowledgementOf(execution, end, { knownSinceMs });
+    const ack = readAcknowledgement(execution, end, { knownSinceMs });
     if (ack) status = foldAck(status, { workflowId, ack, backoff });
   }
   return status;
@@ -95,10 +95,10 @@ function holderIn(
   const holder =
     executions.find(({ metadata }) => active && isRunOf(active, metadata.uid)) ??
     executions.find((execution) => !active && holds(execution, runs));
-  return holder ? holderOf(holder, runs) : active && holderByMarks(active);
+  return holder ? toHolder(holder, runs) : active && holderByMarks(active);
 }
 
-function isGoingOn(run: KubeObject, target: string | undefined, { engines }: Caches): boolean {
+function isActive(run: KubeObject, target: string | undefined, { engines }: Caches): boolean {
   const engine = [...engines.values()].find(({ runs }) => runs.kind === run.kind);
   return runOwner(run).target === target && engine?.stateOf(run).kind === "running";
 }
@@ -121,7 +121,7 @@ function holds({ metadata, status }: WorkflowExecution, runs: readonly KubeObjec
   return status?.phase === "Pending" && runs.some((run) => isRunOf(run, metadata.uid));
 }
 
-function holderOf({ metadata, spec, status }: WorkflowExecution, runs: readonly KubeObject[]): RecordHolder {
+function toHolder({ metadata, spec, status }: WorkflowExecution, runs: readonly KubeObject[]): RecordHolder {
   const approval = status?.phase === "Running" ? status.approvalRef : undefined;
   const run = runs.find((run) => isRunOf(run, metadata.uid));
   const since = status?.phase === "Running" ? status.startTime : run?.metadata.creationTimestamp;

@@ -13,7 +13,7 @@ import {
   remediationTargets,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { acknowledgementOf } from "../endings/endings.ts";
+import { readAcknowledgement } from "../endings/endings.ts";
 import { recheckMs, recordKeptUntilMs } from "../endings/retention.ts";
 import type { Caches } from "../observe.ts";
 import type { Deps } from "../perform.ts";
@@ -37,10 +37,10 @@ export async function reconcileTarget(
   if (record && (await foldMarks(record, deps, signal))) return lostEventMs;
   if (!mayHaveOrphans(record, named, caches)) return record && retainRecord(record, caches, signal);
 
-  const uids = await livingExecutions(name, caches, signal);
+  const uids = await listExecutionUids(name, caches, signal);
   // The record may have been deleted: the runs name their target, too.
   const target = record?.spec.targetResource ?? named.map((run) => runOwner(run).target).find(Boolean);
-  const found = target === undefined ? [] : await foundRuns(target, caches, signal);
+  const found = target === undefined ? [] : await listRuns(target, caches, signal);
   const orphans = found.filter(({ executionUid }) => !uids.has(executionUid));
   for (const orphan of orphans) await stopOrRemove(orphan, caches, signal);
   if (orphans.length > 0) return lookAgainMs;
@@ -67,8 +67,8 @@ async function retainRecord(
   const untilMs = recordKeptUntilMs(record, { settings, cooldownMs });
   if (nowMs < untilMs) return Math.min(untilMs - nowMs, recheckMs);
   const { targetResource } = record.spec;
-  const executions = await livingExecutions(record.metadata.name ?? "", caches, signal);
-  if (executions.size > 0 || (await foundRuns(targetResource, caches, signal)).length > 0) return recheckMs;
+  const executions = await listExecutionUids(record.metadata.name ?? "", caches, signal);
+  if (executions.size > 0 || (await listRuns(targetResource, caches, signal)).length > 0) return recheckMs;
   if (await deleteExactly(client, remediationTargets, record, { signal })) caches.ownWrites.noteGone(record);
   return undefined;
 }
@@ -85,7 +85,7 @@ async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, 
   if (!found || isCovered(found.history.ack, found.end)) return false;
   const nowMs = caches.client.serverNowMs();
   const knownSinceMs = await caches.acknowledgersKnownSince?.(signal);
-  const ack = acknowledgementOf(record, found.end, { nowMs, knownSinceMs });
+  const ack = readAcknowledgement(record, found.end, { nowMs, knownSinceMs });
   if (!ack) return false;
 
   const { workflowId } = found.history;
@@ -140,20 +140,20 @@ function isGone(uid: string | undefined, { executions }: Caches): boolean {
   return uid !== undefined && executions.byIndex("uid", uid).length === 0;
 }
 
-async function livingExecutions(hash: string, { client }: Caches, signal: AbortSignal): Promise<ReadonlySet<string>> {
+async function listExecutionUids(hash: string, { client }: Caches, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
   const { items } = await client.list(workflowExecutions, selector, { signal });
   return new Set(items.map(({ metadata }) => metadata.uid ?? ""));
 }
 
-interface FoundRun {
+interface OwnedRun {
   readonly engine: Engine;
   readonly run: KubeObject;
   readonly executionUid: string;
 }
 
 /** Lists the runs on this target that executions created, each with an engine that can stop it. */
-async function foundRuns(targetText: string, caches: Caches, signal: AbortSignal): Promise<readonly FoundRun[]> {
+async function listRuns(targetText: string, caches: Caches, signal: AbortSignal): Promise<readonly OwnedRun[]> {
   const read = parseRecordedTarget(targetText);
   if (read.kind === "problem") return [];
   const runs = await runsOn(read.target, caches, signal);
@@ -164,7 +164,7 @@ async function foundRuns(targetText: string, caches: Caches, signal: AbortSignal
   });
 }
 
-async function stopOrRemove({ engine, run }: FoundRun, { client }: Caches, signal: AbortSignal): Promise<void> {
+async function stopOrRemove({ engine, run }: OwnedRun, { client }: Caches, signal: AbortSignal): Promise<void> {
   const isRunning = engine.stateOf(run).kind === "running";
   if (isRunning) await client.patch(engine.runs, refOf(run), engine.cancel(run), { signal });
   else await deleteExactly(client, engine.runs, run, { propagation: "Foreground", signal });

@@ -6,7 +6,7 @@ import {
   remediationApprovalRequests,
 } from "../../resources/index.ts";
 import type { AnswerersKnownSince } from "../observe.ts";
-import { answeredByHand } from "../reports/ledger-events.ts";
+import { requestAnswered } from "../reports/ledger-events.ts";
 import { requestExpired } from "../reports/notices.ts";
 import { isRecorded, withRecorded } from "../statuses.ts";
 
@@ -58,7 +58,7 @@ async function record(
   signal: AbortSignal,
 ): Promise<void> {
   if (isRecorded(approval)) return;
-  await ledger.append(answeredByHand(approval, status, await answerersKnownSince?.(signal)));
+  await ledger.append(requestAnswered(approval, status, await answerersKnownSince?.(signal)));
   if (status.decision === "Expired") await client.create(notificationRequests, requestExpired(approval), { signal });
   const recorded = { ...approval, status: withRecorded(status, status.decision, client.serverNowMs()) };
   await client.update(remediationApprovalRequests, recorded, { subresource: "status", signal });

@@ -10,7 +10,7 @@ import {
 import { parseDuration } from "../../time/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
-import { needsPerson } from "../reports/notices.ts";
+import { reviewNeeded } from "../reports/notices.ts";
 import { type OrchestratorSettings, staleAfterOf } from "../settings.ts";
 import { again, blocked, type Closing, closed, executedAtMs, recurred, verifying } from "../statuses.ts";
 
@@ -114,10 +114,10 @@ export function skipped(
   details: SkipDetails,
   nowMs: number,
 ): Decision<Action> {
-  const block = blockOf(execution, details);
+  const block = toBlock(execution, details);
   const review = details.reason === "PreviousExecutionFailed" || details.reason === "ExhaustedRetries";
   const earlier = "recentRemediation" in details ? details.recentRemediation : undefined;
-  const notice = review ? needsPerson(incident, { ...details, earlierUid: earlier?.uid }) : undefined;
+  const notice = review ? reviewNeeded(incident, { ...details, earlierUid: earlier?.uid }) : undefined;
   return act(
     ...(notice ? [{ do: "notify", notice } as const] : []),
     { do: "set-status", status: blocked(incident, block, { review, nowMs }) },
@@ -125,7 +125,7 @@ export function skipped(
   );
 }
 
-function blockOf({ metadata, spec }: WorkflowExecution, details: SkipDetails): IncidentBlock {
+function toBlock({ metadata, spec }: WorkflowExecution, details: SkipDetails): IncidentBlock {
   const base = {
     reason: details.reason,
     message: details.message,

@@ -95,7 +95,7 @@ export function answered(
 }
 
 /** Returns the event of the answer to an approval without an incident. */
-export function answeredByHand(
+export function requestAnswered(
   approval: RemediationApprovalRequest,
   status: RemediationApprovalRequestStatus,
   knownSinceMs: NameGuarantee | undefined,

@@ -22,7 +22,7 @@ interface Needed {
 }
 
 /** A manual review is needed. Created once for its cause, however many incidents wait for it. */
-export function needsPerson(
+export function reviewNeeded(
   incident: RemediationRequest,
   { reason, message, nextStep, earlierUid }: Needed,
 ): NotificationRequest {

@@ -3,7 +3,7 @@ import type { Blocked } from "../../policy/index.ts";
 import { ineffectiveExecutions, type RemediationRequest } from "../../resources/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
-import { acknowledgementOn, incidentBlocked, needsPerson } from "../reports/notices.ts";
+import { acknowledgementOn, incidentBlocked, reviewNeeded } from "../reports/notices.ts";
 import { blocked } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
@@ -35,7 +35,7 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
     decision: event.id,
   };
   const notice = review
-    ? needsPerson(incident, { reason, message: next.message, nextStep, earlierUid: earlier?.executionUid })
+    ? reviewNeeded(incident, { reason, message: next.message, nextStep, earlierUid: earlier?.executionUid })
     : incidentBlocked(incident, decision);
   return act(
     { do: "record", event },

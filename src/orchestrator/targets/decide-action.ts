@@ -61,14 +61,14 @@ function asHeld({
 }: Pick<TargetView, "executions" | "settings"> & Recorded): RemediationTargetStatus | undefined {
   if (record?.status?.holder) return record.status;
   const [first] = executions.filter(isPendingOrUnsettled).sort(byAge);
-  return first ? { ...record?.status, holder: holderOf(first, settings) } : record?.status;
+  return first ? { ...record?.status, holder: toHolder(first, settings) } : record?.status;
 }
 
 function isPendingOrUnsettled(execution: WorkflowExecution): boolean {
   return isUnfinished(execution) || (execution.status?.phase !== "Skipped" && !isRecorded(execution));
 }
 
-function holderOf({ metadata, spec }: WorkflowExecution, { engine }: OrchestratorSettings): TargetHolder {
+function toHolder({ metadata, spec }: WorkflowExecution, { engine }: OrchestratorSettings): TargetHolder {
   return {
     executionUid: metadata.uid ?? "",
     executionName: metadata.name ?? "",

@@ -23,7 +23,7 @@ import { draftExecution } from "./draft-execution.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** Whether an incident is routed with its target: it has a diagnosis and waits, or follows an execution. */
-export function hasTurn(incident: RemediationRequest): boolean {
+export function isRouted(incident: RemediationRequest): boolean {
   const { metadata, status } = incident;
   if (metadata.deletionTimestamp || readCancelRequest(incident) || !status?.diagnosis) return false;
   return (
@@ -35,7 +35,7 @@ export function hasTurn(incident: RemediationRequest): boolean {
 
 /** Decides the next step of an incident that is routed with its target. Nothing here is exclusive: admission is. */
 export function route(incident: RemediationRequest, view: TargetView): Decision<Action> {
-  if (!hasTurn(incident)) return nothing;
+  if (!isRouted(incident)) return nothing;
   const { follows } = incident.status ?? {};
   if (follows) return followOn(incident, follows, view);
 
@@ -109,7 +109,7 @@ function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
     const { actions } = close(incident, { phase: "Completed", outcome: "Observed", message }, nowMs);
     return act({ do: "record", event }, ...actions);
   }
-  const notBeforeMs = patienceMs(incident, view);
+  const notBeforeMs = refusalDelayMs(incident, view);
   if (nowMs < notBeforeMs) return requeueAt(notBeforeMs, nowMs);
   return approve(incident, decision, view) ?? start(incident, decision, view);
 }
@@ -119,7 +119,7 @@ function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
  * is invalid. One refusal is a race and retried at once; after more the delay grows. A time that the executor named is
  * waited for in any case.
  */
-function patienceMs(incident: RemediationRequest, view: TargetView): number {
+function refusalDelayMs(incident: RemediationRequest, view: TargetView): number {
   const own = ownExecutions(incident, view.executions).sort(byAge).reverse();
   const acted = own.findIndex((execution) => refusedAt(execution) === undefined);
   const refused = acted < 0 ? own : own.slice(0, acted);

@@ -7,11 +7,11 @@ import {
   remediationRequests,
   type WorkflowExecution,
 } from "../../resources/index.ts";
-import { type Caches, glanceAt, lookAt } from "../observe.ts";
+import { type Caches, readTargetView, viewCachedTarget } from "../observe.ts";
 import { type Deps, type IncidentChanges, perform } from "../perform.ts";
 import { sharedSuccess } from "../reports/notices.ts";
 import { diagnosisOf } from "../statuses.ts";
-import { approvalNameFor, hasTurn, route } from "./route.ts";
+import { approvalNameFor, isRouted, route } from "./route.ts";
 import type { TargetView } from "./target-view.ts";
 
 export interface TargetDeps extends Deps {
@@ -29,19 +29,19 @@ export async function reconcileTarget(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const { incidents, ownWrites } = deps.caches;
-  const inMs = await decideWaiting(hash, deps, signal);
+  const inMs = await routeWaiting(hash, deps, signal);
   // The newer version of a skipped incident arrives as an event, which wakes no key if it only reports a stall.
   const isSkipped = incidents.byIndex("target", hash).some((incident) => ownWrites.isOutdated(incident));
   return isSkipped ? soonest(inMs, lostEventMs) : inMs;
 }
 
-async function decideWaiting(hash: string, deps: TargetDeps, signal: AbortSignal): Promise<number | undefined> {
+async function routeWaiting(hash: string, deps: TargetDeps, signal: AbortSignal): Promise<number | undefined> {
   const { caches, locks } = deps;
-  const waiting = waitingFor(hash, caches);
+  const waiting = listWaiting(hash, caches);
   const [first] = waiting;
   if (!first) return undefined;
   const { target } = diagnosisOf(first);
-  const glance = glanceAt(hash, waiting, caches);
+  const glance = viewCachedTarget(hash, waiting, caches);
   const turns = waiting.map((incident) => route(incident, glance));
   // The caches show nothing to do. A change that they do not show yet arrives as an event.
   if (turns.every(({ actions }) => actions.length === 0))
@@ -49,7 +49,7 @@ async function decideWaiting(hash: string, deps: TargetDeps, signal: AbortSignal
 
   await using lease = await acquireShortly(target, locks, signal);
   // Awaited here, so that the lock is held until all incidents are routed.
-  return await takeTurns(hash, target, deps, lease, signal);
+  return await routeIncidents(hash, target, deps, lease, signal);
 }
 
 /** The maximum wait for a target's lock. Its holder may have died, and no outcome depends on the lock. */
@@ -66,17 +66,23 @@ async function acquireShortly(target: string, locks: Locks, signal: AbortSignal)
   }
 }
 
-async function takeTurns(hash: string, target: string, deps: TargetDeps, lease: Lease | undefined, outer: AbortSignal) {
+async function routeIncidents(
+  hash: string,
+  target: string,
+  deps: TargetDeps,
+  lease: Lease | undefined,
+  outer: AbortSignal,
+) {
   const { caches } = deps;
   const signal = lease ? AbortSignal.any([outer, lease.signal]) : outer;
-  let view = await lookAt(hash, target, caches, signal);
-  await tellOfFollowers(view, waitingFor(hash, caches), deps, signal);
+  let view = await readTargetView(hash, target, caches, signal);
+  await notifySharedSuccess(view, listWaiting(hash, caches), deps, signal);
   const looks: (number | undefined)[] = [];
   const failures: unknown[] = [];
-  for (const incident of waitingFor(hash, caches)) {
+  for (const incident of listWaiting(hash, caches)) {
     lease?.assertHeld();
     try {
-      const took = await takeTurn(incident, view, deps, signal);
+      const took = await routeIncident(incident, view, deps, signal);
       view = { ...view, executions: [...view.executions, ...took.created] };
       looks.push(took.requeueAfterMs);
     } catch (error) {
@@ -89,12 +95,17 @@ async function takeTurns(hash: string, target: string, deps: TargetDeps, lease: 
   return soonest(...looks);
 }
 
-interface Took {
+interface Routed {
   readonly created: readonly WorkflowExecution[];
   readonly requeueAfterMs: number | undefined;
 }
 
-async function takeTurn(cached: RemediationRequest, view: TargetView, deps: Deps, signal: AbortSignal): Promise<Took> {
+async function routeIncident(
+  cached: RemediationRequest,
+  view: TargetView,
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<Routed> {
   const { caches } = deps;
   const around = await withApproval(cached, view, caches, signal);
   const { actions, requeueAfterMs } = route(cached, around);
@@ -123,7 +134,7 @@ async function withApproval(
   { client, catalog }: Caches,
   signal: AbortSignal,
 ): Promise<TargetView> {
-  if (!hasTurn(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
+  if (!isRouted(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
   const name = approvalNameFor(incident, view);
   const ref = { namespace: incident.metadata.namespace ?? "", name };
   const approval = await client.get(remediationApprovalRequests, ref, { signal });
@@ -131,7 +142,7 @@ async function withApproval(
 }
 
 /** Creates one notice for all incidents that share a success, before they are verified: no further one can join them. */
-async function tellOfFollowers(
+async function notifySharedSuccess(
   { executions }: TargetView,
   waiting: readonly RemediationRequest[],
   { caches }: Deps,
@@ -149,7 +160,7 @@ async function tellOfFollowers(
   }
 }
 
-function waitingFor(hash: string, { incidents, ownWrites }: Caches): readonly RemediationRequest[] {
+function listWaiting(hash: string, { incidents, ownWrites }: Caches): readonly RemediationRequest[] {
   return incidents
     .byIndex("target", hash)
     .filter((incident) => !ownWrites.isOutdated(incident))
