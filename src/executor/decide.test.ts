@@ -87,7 +87,7 @@ describe("a pending execution", () => {
     expect(steps(decide(snapshot({ execution: pending, ...world })))).toEqual(expected);
   });
 
-  it("that is being deleted notes that it holds the target, removes its run, gives the target back, and says so", () => {
+  it("that is being deleted writes that it holds the target, deletes its run, frees the target, and records that", () => {
     const deleted = being(pending);
     const owed = {
       type: "TargetFreed",

@@ -57,7 +57,7 @@ describe("an acknowledgement", () => {
     expect(await acknowledge({})).toMatchObject({ by: "unknown", verified: false });
   });
 
-  it("is not verified when nobody may look at policies, and the log says so", async () => {
+  it("is not verified without permission to read policies, which is logged", async () => {
     await put(policy, binding);
     world.cluster.forbid("get", "validatingadmissionpolicies");
 
@@ -81,7 +81,7 @@ describe("an acknowledgement", () => {
   });
 });
 
-it("a server without admission policies verifies nobody", async () => {
+it("a server without admission policies verifies no name", async () => {
   const bare = await ExecutorWorld.open();
 
   expect(await namesKnownSince({ client: bare.client, policy: [policy, binding], log: bare.log })).toBeUndefined();

@@ -139,7 +139,7 @@ describe("a Job that an operator cancels", () => {
   });
 });
 
-describe("the name of whoever cancels", () => {
+describe("the name of the user who cancels", () => {
   it("is verified where the shipped policy was in force before the execution was created", async () => {
     const createdMs = world.clock.wallMs();
     await world.executor({ acknowledgersKnownSince: async () => createdMs - 120_000 });

@@ -53,7 +53,7 @@ describe("an execution that differs from the catalog", () => {
     await nothingWasCreated();
   });
 
-  it("raises no count of failures, so that nobody can block a workflow by hand-made executions", async () => {
+  it("does not count as a failure, so that executions created by hand cannot block a workflow", async () => {
     await world.executor();
 
     for (let i = 0; i < 6; i++)
@@ -75,7 +75,7 @@ describe("an execution that differs from the catalog", () => {
     expect((await world.status("evil")).consecutiveFailures).toBeUndefined();
   });
 
-  it("is told by why as what it is, and never as being in the catalog", async () => {
+  it("is shown by why as outside of the catalog", async () => {
     await world.executor();
     await world.execution("evil", { workflowRef: { ...cleanup, containerImage: "attacker.example/evil:1" } });
     const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
@@ -101,7 +101,7 @@ describe("the catalog", () => {
     expect((await world.status("second")).failureDetails?.reason).toBe("ValidationError");
   });
 
-  it("says what is run, by what, as whom and how long, where the execution says nothing", async () => {
+  it("determines workload, engine, service account and timeout where the execution sets none", async () => {
     await world.executor();
     await world.workflow({ workflowId: "drain", serviceAccountName: "drainer", timeout: "7m", pipeline: "drain" });
 

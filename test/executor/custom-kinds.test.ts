@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 describe("an execution on a custom kind", () => {
-  it("fails before anything is done while the kind is unknown, and the message says how to make it known", async () => {
+  it("fails before any action while the kind is unknown, and the message names the remedy", async () => {
     await world.executor({ kinds: watched() });
 
     await world.execution("a", { targetResource });

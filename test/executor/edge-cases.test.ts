@@ -276,7 +276,7 @@ describe("the target record", () => {
     expect(await world.run()).toBeUndefined();
   });
 
-  it("that somebody deleted is made again from the executions: holder, cooldown and blocks", async () => {
+  it("that was deleted is rebuilt from the executions: holder, cooldown and blocks", async () => {
     await world.executor();
     await world.execution("failed", restart);
     await world.report("Unknown");
@@ -330,7 +330,7 @@ describe("the target record", () => {
 });
 
 describe("the name of a run", () => {
-  it("taken by somebody else's object is a failure that says so, and that object stays", async () => {
+  it("taken by a foreign object is a failure that names it, and that object stays", async () => {
     await world.executor();
     await world.execution("a");
     const ours = await world.run();
@@ -356,7 +356,7 @@ describe("the name of a run", () => {
 });
 
 describe("a pause", () => {
-  it("skips executions it covers, and says who paused and why", async () => {
+  it("skips executions that it covers, and names the operator and the reason", async () => {
     await world.executor();
     await world.client.create(automationPauses, {
       apiVersion: automationPauses.apiVersion,

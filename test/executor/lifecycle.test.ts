@@ -46,7 +46,7 @@ describe("an execution", () => {
     });
   });
 
-  it("tells how a failure came about, and what to do", async () => {
+  it("describes the cause of a failure, and the next step", async () => {
     await world.execution("first");
     await world.passTime(150_000);
 
@@ -110,7 +110,7 @@ describe("an execution", () => {
     );
   });
 
-  it("tells people of a skip in the words of the design document", async () => {
+  it("creates a notice about a skip with the text of the design document", async () => {
     await world.execution("workflow-node-disk-001", { workflowRef: cleanup });
     await world.execution("late", { workflowRef: cleanup });
 

@@ -44,7 +44,7 @@ async function open(lines: readonly string[] = [], more: readonly string[] = [],
 }
 
 describe("the setting", () => {
-  it("execution.engine runs what does not say what runs it", async () => {
+  it("execution.engine is the engine of workflows that name none", async () => {
     await open(["engine: job"]);
 
     await world.execution("first");
@@ -160,7 +160,7 @@ describe("the setting", () => {
     expect(await world.exists("first")).toBe(false);
   });
 
-  it("execution.retention keeps an execution that failed while acting until somebody has acknowledged that", async () => {
+  it("execution.retention keeps an execution that failed while acting until it is acknowledged", async () => {
     await open(["retention: 1h"]);
     await world.execution("first");
     await world.deleteRun();

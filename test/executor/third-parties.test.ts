@@ -53,7 +53,7 @@ describe("an execution that is deleted after it was decided to start its run", (
   });
 });
 
-describe("a replica that hears late of runs", () => {
+describe("a replica that receives changes of runs late", () => {
   it("does not declare a run gone because it still knows an earlier one by that name", async () => {
     const late = deafReplica(runs);
     await world.executor(late);
@@ -69,7 +69,7 @@ describe("a replica that hears late of runs", () => {
   });
 });
 
-describe("two replicas, one of which hears late", () => {
+describe("two replicas, one of which receives changes late", () => {
   it("of runs, do not undo each other's status", async () => {
     const late = deafReplica(runs);
     await world.executor(late);
@@ -252,7 +252,7 @@ describe("an execution that is removed by force", () => {
     expect((await world.run())?.spec.status).toBe("Cancelled");
   });
 
-  it("is freed in the ledger, even if that could not be told at once", async () => {
+  it("is freed in the ledger, even if the first append failed", async () => {
     let isFull = true;
     await world.executor({
       ledger: {

@@ -36,7 +36,7 @@ describe("an incident whose rule asks about its objects", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "disk" } });
   });
 
-  it("is told which fact did not match, and is diagnosed when it does", async () => {
+  it("lists the fact that did not match, and is diagnosed when it matches", async () => {
     owner = labels({ pool: "web" });
     await orchestrator(labelled);
     const name = await world.incident("disk");
@@ -103,7 +103,7 @@ describe("an incident whose rule asks about its objects", () => {
     expect(read).toEqual(expect.arrayContaining(["payment/pod/api-1", "payment/pod/api-2"]));
   });
 
-  it("says what stands in the way now when that has changed", async () => {
+  it("shows the present obstacle when it has changed", async () => {
     owner = { kind: "unreadable", problem: "(node/worker-1) does not exist" };
     await orchestrator(labelled);
     const name = await world.incident("disk");

@@ -37,7 +37,7 @@ describe("an incident", () => {
     ]);
   });
 
-  it("owns its execution, which says for what it was made", async () => {
+  it("owns its execution, which refers to the incident", async () => {
     const name = await world.incident("disk");
 
     const [execution] = await world.executions();
@@ -75,7 +75,7 @@ describe("an incident", () => {
   });
 
   describe("that no rule fits", () => {
-    it("waits, and says which rules were tried", async () => {
+    it("waits, and lists the rules that were tried", async () => {
       const name = await world.incident("memory", { signalName: "MemoryFull" });
 
       const { phase, block } = await world.status(name);
@@ -294,7 +294,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Completed" });
     });
 
-    it("three times although the fix succeeded waits for a person, who is told once", async () => {
+    it("three times although the fix succeeded waits for a person, with one notice", async () => {
       const name = await world.incident("disk");
       for (let i = 0; i < 3; i++) {
         await world.reportRun("True");
@@ -457,7 +457,7 @@ describe("an incident", () => {
       expect(await reviews(world)).toHaveLength(1);
     });
 
-    it("because somebody deletes the execution is decided again", async () => {
+    it("because the execution is deleted is decided again", async () => {
       const name = await world.incident("disk");
       await world.reportRun("Unknown");
 

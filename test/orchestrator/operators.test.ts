@@ -164,7 +164,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
   });
 });
 
-describe("an approval that `interlock run` requested and nobody answers", () => {
+describe("an approval that `interlock run` requested and no user answers", () => {
   it("expires when its time is up, with a ledger event and one notice", async () => {
     await world.orchestrator();
     await request("reboot-a");

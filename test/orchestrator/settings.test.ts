@@ -274,7 +274,7 @@ describe("rules", () => {
     await expect(open()).rejects.toThrow(/a\.yaml:2[\s\S]*b\.yaml/);
   });
 
-  it("are read again when they change, and whoever waits is told", async () => {
+  it("are read again when they change, and waiting incidents are analyzed again", async () => {
     const { reload, subscribe, ...read } = await open();
     let told = 0;
     subscribe(() => told++);
@@ -288,7 +288,7 @@ describe("rules", () => {
     expect(rules?.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
   });
 
-  it("are followed: nobody has to say that a file has changed", async () => {
+  it("are watched: a changed file needs no signal", async () => {
     rules = await openRules({
       directory,
       ifWrong: "throw",

@@ -55,7 +55,7 @@ describe("incidents that want the same", () => {
     expect([phase, block?.reason, follows]).toEqual(["Blocked", "PreviousExecutionFailed", undefined]);
   });
 
-  it("are decided again when somebody deletes the execution", async () => {
+  it("are decided again when the execution is deleted", async () => {
     const first = await world.incident("disk");
     const second = await world.incident("inodes", { signalName: "DiskInodes" });
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("an incident whose execution is refused at admission", () => {
-  it("waits for the executor's reason, and why tells of that decision", async () => {
+  it("waits for the executor's reason, and why shows that decision", async () => {
     await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
     const first = await world.incident("disk");
     await world.reportRun("True");
@@ -137,7 +137,7 @@ describe("a workflow that wants a person's agreement", () => {
     world.rules.set({ ...diskRule, workflow: "reboot" });
   });
 
-  it("asks once, tells once, and runs after a yes", async () => {
+  it("requests one approval with one notice, and runs after it is approved", async () => {
     const name = await world.incident("disk");
     expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
     expect(await world.executions()).toEqual([]);
@@ -157,7 +157,7 @@ describe("a workflow that wants a person's agreement", () => {
     );
   });
 
-  it("does not take a name for verified that anybody could have written", async () => {
+  it("does not verify a name that any user could have written", async () => {
     await world.incident("disk");
     const [approval] = await world.approvals();
 
@@ -176,7 +176,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(await world.executions()).toEqual([]);
   });
 
-  it("does not run when nobody answers in time", async () => {
+  it("does not run when the approval is not answered in time", async () => {
     const name = await world.incident("disk");
     await world.passTime(60 * minute - 1);
     expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
@@ -187,7 +187,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(await world.approvals()).toMatchObject([{ status: { decision: "Expired" } }]);
   });
 
-  it("waits no longer than it says itself", async () => {
+  it("waits no longer than its own timeout", async () => {
     await world.workflow({ workflowId: "reboot", version: "2", approval: { required: true, expiresAfter: "5m" } });
     const name = await world.incident("disk");
 
@@ -231,7 +231,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(await world.approvals()).toHaveLength(2);
   });
 
-  it("asks again when somebody deletes the question", async () => {
+  it("requests the approval again when it is deleted", async () => {
     const name = await world.incident("disk");
     const [approval] = await world.approvals();
 
@@ -272,7 +272,7 @@ describe("a pause", () => {
     expect(await world.status(younger)).toMatchObject({ phase: "Blocked", block: { reason: "ResourceBusy" } });
   });
 
-  it("of another workflow concerns nobody else", async () => {
+  it("of another workflow affects no other incident", async () => {
     await world.pause("freeze", { scope: "Workflow", workflowId: "defrag" } as never);
 
     const name = await world.incident("disk");
@@ -416,7 +416,7 @@ describe("a run that takes too long for its incident", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
-  it("may take as long as its workflow says", async () => {
+  it("may take as long as the timeout of its workflow", async () => {
     await world.orchestrator();
     await world.workflow({ version: "2", timeout: "2h" });
     const name = await world.incident("disk");
@@ -469,7 +469,7 @@ describe("an execution that executors refuse although the policy here allows it"
 });
 
 describe("a thing that a person has to look at", () => {
-  it("is told once, however many incidents wait for it", async () => {
+  it("creates one notice, however many incidents wait for it", async () => {
     await world.orchestrator();
     await world.incident("disk");
     await world.loseRun();

@@ -156,7 +156,7 @@ describe("a controller", () => {
     expect(stuckCounts).toEqual([1, 2, 1]);
   });
 
-  it("tells of depth, duration and outcome, and of no names", async () => {
+  it("reports depth, duration and outcome, and no names", async () => {
     const { clock, control } = setUp();
     const told: unknown[] = [];
     const { controller, end } = control({

@@ -70,7 +70,7 @@ describe("an informer", () => {
     expect(namesOf(informed.byIndex("colour", "greenish"))).toEqual(["b"]);
   });
 
-  it("tells one who subscribes late of what is there, and nothing once it has left", async () => {
+  it("sends a late subscriber all present objects, and nothing after it has unsubscribed", async () => {
     const { follow, write } = setUp();
     const { informed } = follow();
     await write("a", "red");
@@ -87,7 +87,7 @@ describe("an informer", () => {
     expect(late).toEqual(["ADDED a red", "MODIFIED a blue"]);
   });
 
-  it("tells an object deleted and created anew under one name as such, though it saw neither", async () => {
+  it("reports an object that was deleted and created again with its name as two objects, though the watch missed both", async () => {
     const { cluster, follow, write, clock } = setUp();
     await write("a", "red");
     const { informed, told } = follow();

@@ -41,7 +41,7 @@ describe("a work queue", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("forgets a delay once work on the key begins, which says itself when to look again", async () => {
+  it("drops a delay when work on the key begins, which returns the next one", async () => {
     const { queue, clock } = setUp();
     queue.addAfter("a", 1_000);
     queue.add("a");
@@ -133,7 +133,7 @@ describe("a work queue", () => {
     expect(() => queue.addAfter("a", Number.NaN)).toThrow(TypeError);
   });
 
-  it("behaves like a list that is searched: nobody works on a key twice at a time, and nothing is lost", async () => {
+  it("behaves like a searched list: no key is worked on twice at a time, and none is lost", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyTurn(), { maxLength: 80 }), async (turns) => {
         const pair = new Pair();

@@ -3,7 +3,7 @@ import type { Blocked } from "../../policy/index.ts";
 import type { RemediationRequest, WorkflowExecution } from "../../resources/index.ts";
 import { decided } from "./ledger-events.ts";
 
-it("tells apart what replicas decide differently about one version of an incident, and nothing else", () => {
+it("distinguishes only different decisions of replicas about one version of an incident", () => {
   const incident = { metadata: { uid: "u", name: "rr", resourceVersion: "7" }, spec: {} } as RemediationRequest;
   const execution = { metadata: { name: "rr-1", namespace: "n" } } as WorkflowExecution;
   const blockedBy = (reason: string) => ({ verdict: "block", reason, checks: [] }) as unknown as Blocked;

@@ -3,7 +3,7 @@ import type { RemediationRequest } from "../../resources/index.ts";
 import { promMetrics } from "../../telemetry/index.ts";
 import { orchestratorMetrics } from "./metrics.ts";
 
-it("shows how many incidents wait now, by the check that said no", async () => {
+it("shows the number of waiting incidents, by the check that failed", async () => {
   const metrics = promMetrics();
   const incidents = [
     incident("Blocked", "PreviousExecutionFailed"),
