@@ -6,7 +6,7 @@ import { promMetrics, silentLogger } from "../telemetry/index.ts";
 import { announcer } from "./announce.ts";
 import { cancelRequest } from "./decide.ts";
 import { agentMetrics } from "./metrics.ts";
-import { cancelled } from "./statuses.ts";
+import { cancelledStatus } from "./statuses.ts";
 
 describe("a cancelled task", () => {
   it("is in the ledger with the operator and the reason", async () => {
@@ -14,9 +14,9 @@ describe("a cancelled task", () => {
     const metrics = agentMetrics(promMetrics(), { tasks: { list: () => [] }, nowMs: () => 0 });
     const task = cancelledBy("kim@example.com", "not needed");
 
-    await announcer({ ledger, metrics, log: silentLogger, nowMs: () => 0 }).ending(
+    await announcer({ ledger, metrics, log: silentLogger, nowMs: () => 0 }).recordEnd(
       task,
-      cancelled(task, cancelRequest(task) ?? "", 0),
+      cancelledStatus(task, cancelRequest(task) ?? "", 0),
     );
 
     expect(ledger.events()).toMatchObject([

@@ -8,13 +8,13 @@ import type { AgentMetrics } from "./metrics.ts";
 /** Reports the progress of tasks to the ledger, the metrics and the log. */
 export interface AnnounceTask {
   /** Appended before the status is written, once for each set of pauses. */
-  pausing(task: CodingTask, paused: Paused): Promise<void>;
+  recordPause(task: CodingTask, paused: Paused): Promise<void>;
   /** Appended before the work begins. */
-  began(task: CodingTask, isFirstTry: boolean): Promise<void>;
+  recordStart(task: CodingTask, isFirstTry: boolean): Promise<void>;
   /** Appended before the status is written: a closed task is not observed again. */
-  ending(task: CodingTask, status: CodingTaskStatus): Promise<void>;
+  recordEnd(task: CodingTask, status: CodingTaskStatus): Promise<void>;
   /** Called after this process has written the final status. */
-  ended(task: CodingTask): void;
+  reportEnd(task: CodingTask): void;
 }
 
 interface Audience {
@@ -26,27 +26,27 @@ interface Audience {
 
 export function announcer({ ledger, metrics, log, nowMs }: Audience): AnnounceTask {
   return {
-    async pausing(task, paused) {
+    async recordPause(task, paused) {
       await ledger.append(pausedEvent(task, paused, nowMs()));
-      log.info("task paused", { ...fieldsOf(task), pauses: paused.pauses.map(({ name }) => name) });
+      log.info("task paused", { ...logFields(task), pauses: paused.pauses.map(({ name }) => name) });
     },
-    async began(task, isFirstTry) {
+    async recordStart(task, isFirstTry) {
       // The creator of the task may have died before it was recorded. The ledger keeps one event per id.
       await Promise.all([taskReceivedEvent(task), startedEvent(task)].map((event) => ledger.append(event)));
-      if (isFirstTry) metrics.began(task, nowMs());
-      log.info("task started", { ...fieldsOf(task), attempt: task.status?.attempts });
+      if (isFirstTry) metrics.countStart(task, nowMs());
+      log.info("task started", { ...logFields(task), attempt: task.status?.attempts });
     },
-    async ending(task, status) {
+    async recordEnd(task, status) {
       await ledger.append(endedEvent(task, status));
     },
-    ended(task) {
+    reportEnd(task) {
       const { status } = task;
-      metrics.ended(task);
+      metrics.countEnd(task);
       log.info("task ended", {
-        ...fieldsOf(task),
+        ...logFields(task),
         phase: status?.phase,
         message: status?.message,
-        ...(status && reasonOf(status)),
+        ...(status && reasonField(status)),
       });
     },
   };
@@ -80,19 +80,19 @@ function startedEvent(task: CodingTask): LedgerEvent {
 function endedEvent(task: CodingTask, status: CodingTaskStatus): LedgerEvent {
   const { phase, message = "" } = status;
   const at = "completionTime" in status ? status.completionTime : "";
-  const reason = reasonOf(status);
+  const reason = reasonField(status);
   const id = `${task.metadata.uid}/task.ended/${phase}`;
   const request = phase === "Cancelled" ? readCancelRequest(task) : undefined;
   const cancelled = request ? { cancelled_by: request.by } : {};
   return { id, type: "task.ended", at, facts: { ...taskFacts(task), phase, message, ...reason, ...cancelled } };
 }
 
-function reasonOf(status: CodingTaskStatus): { readonly reason?: string } {
+function reasonField(status: CodingTaskStatus): { readonly reason?: string } {
   if (status.phase === "Failed") return { reason: status.failure.reason };
   return status.phase === "Cancelled" && status.reason ? { reason: status.reason } : {};
 }
 
-function fieldsOf({ metadata, spec }: CodingTask) {
+function logFields({ metadata, spec }: CodingTask) {
   const { name, namespace } = metadata;
   return {
     task: `${namespace}/${name}`,

@@ -12,13 +12,13 @@ import { cancelRequest, decide } from "./decide.ts";
 import { agentMetrics } from "./metrics.ts";
 import { pauseChanges } from "./pause-changes.ts";
 import { perform } from "./perform.ts";
-import { inOrder, isClosed, lineOf } from "./snapshot.ts";
-import type { Tools } from "./work/attempt.ts";
+import { byCreation, isClosed, queueKey } from "./snapshot.ts";
+import type { AttemptDeps } from "./work/attempt.ts";
 import { redactedGitLab, redactedJira, redactedLedger, redactedWorkshop } from "./work/redacted.ts";
 import { runAttempt } from "./work/run-attempt.ts";
 import { Workers } from "./work/workers.ts";
 
-export interface AgentOptions extends Omit<Tools, "tasksOf" | "pauses" | "intake"> {
+export interface AgentOptions extends Omit<AttemptDeps, "relatedTasks" | "pauses" | "intake"> {
   readonly locks: Locks;
   readonly ledger: Ledger;
   readonly metrics: Metrics;
@@ -56,11 +56,11 @@ export function startAgent(given: AgentOptions): Agent {
   setMaxListeners(0, stop.signal);
   const problem = (problem: Problem) => log.warn("agent problem", problem);
   const follow = { client, clock, random, problem, signal: stop.signal };
-  const tasks = informer<CodingTask, "line" | "subject">({
+  const tasks = informer<CodingTask, "queue" | "subject">({
     ...follow,
     type: codingTasks,
     query: { namespace: settings.namespace },
-    indexes: { line: (task) => [keyOf(...lineOf(task))], subject: subjectOf },
+    indexes: { queue: (task) => [keyOf(...queueKey(task))], subject: subjectOf },
   });
   const allPauses = informer({ ...follow, type: automationPauses });
   const ownWrites = new OwnWrites();
@@ -70,14 +70,14 @@ export function startAgent(given: AgentOptions): Agent {
   const pauses = () => lastingPauses(allPauses.list(), nowMs(), builtInKinds);
   const intake = taskIntake({ client, ledger, namespace: settings.namespace, log });
   const announce = announcer({ ledger, log, metrics: agentMetrics(options.metrics, { tasks, nowMs }), nowMs });
-  const tasksOf = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
-  const lineWith = (task: CodingTask) => tasks.byIndex("line", keyOf(...lineOf(task)));
+  const relatedTasks = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
+  const queueWith = (task: CodingTask) => tasks.byIndex("queue", keyOf(...queueKey(task)));
   /** Until when another replica is assumed to work on a task, by the local clock. */
   const busyUntil = new Map<string, number>();
   tasks.subscribe((event, task) => {
     // A task that is closed or deleted no longer blocks the others of its queue.
     if (event === "DELETED" || isClosed(task))
-      for (const { metadata } of lineWith(task)) busyUntil.delete(metadata.uid ?? "");
+      for (const { metadata } of queueWith(task)) busyUntil.delete(metadata.uid ?? "");
   });
 
   const stalls = stallReporter({ ...options, stage: "agent" });
@@ -95,10 +95,10 @@ export function startAgent(given: AgentOptions): Agent {
     async work(task, interrupted) {
       const uid = task.metadata.uid ?? "";
       try {
-        const lockWaitMs = lineWith(task).some(isClosed) ? handOverMs : 0;
+        const lockWaitMs = queueWith(task).some(isClosed) ? handOverMs : 0;
         const outcome = await runAttempt(
           task,
-          { ...options, intake, tasksOf, pauses, announce, lockWaitMs },
+          { ...options, intake, relatedTasks, pauses, announce, lockWaitMs },
           interrupted,
         );
         attempts.succeeded(objectKey(task));
@@ -109,7 +109,7 @@ export function startAgent(given: AgentOptions): Agent {
         log.warn("task attempt aborted", { task: task.metadata.name, error });
       }
     },
-    over: (task) => controller.add(objectKey(task)),
+    onEnd: (task) => controller.add(objectKey(task)),
   });
   const deps = { client, gitlab, workers, announce, ownWrites, settings, redact, log };
 
@@ -121,8 +121,12 @@ export function startAgent(given: AgentOptions): Agent {
     concurrency: 8,
     sources: [
       // Every change of a task can change the position of the others in its queue.
-      keysFrom(tasks, (task) => [objectKey(task), ...lineWith(task).filter(isOpen).map(objectKey)]),
-      pauseChanges(allPauses, { clock, nowMs, keys: () => tasks.list().filter(isOpen).sort(inOrder).map(objectKey) }),
+      keysFrom(tasks, (task) => [objectKey(task), ...queueWith(task).filter(isOpen).map(objectKey)]),
+      pauseChanges(allPauses, {
+        clock,
+        nowMs,
+        keys: () => tasks.list().filter(isOpen).sort(byCreation).map(objectKey),
+      }),
     ],
     async reconcile(key, signal) {
       const task = tasks.get(refOfKey(key));
@@ -132,9 +136,9 @@ export function startAgent(given: AgentOptions): Agent {
       const leftMs = (busyUntil.get(uid) ?? 0) - clock.now();
       if (leftMs > 0 && !isClosed(task)) return leftMs;
       busyUntil.delete(uid);
-      const line = lineWith(task).filter((other) => other.metadata.uid !== uid);
+      const queue = queueWith(task).filter((other) => other.metadata.uid !== uid);
       const { keepFinishedMs } = settings;
-      const decision = decide({ task, line, pauses: pauses(), nowMs: nowMs(), keepFinishedMs });
+      const decision = decide({ task, queue, pauses: pauses(), nowMs: nowMs(), keepFinishedMs });
       return perform(decision, task, deps, signal);
     },
     stalls: stalls.watch(subject),
@@ -157,7 +161,7 @@ export function startAgent(given: AgentOptions): Agent {
     const { spec } = task;
     if (spec.type !== "Review") return undefined;
     const { iid, headSha } = spec.mergeRequest;
-    const others = lineWith(task).filter(isOpen);
+    const others = queueWith(task).filter(isOpen);
     const isOther = ({ spec }: CodingTask) => spec.type === "Review" && spec.mergeRequest.headSha !== headSha;
     if (!others.some(isOther)) return undefined;
     const now = await gitlab.mergeRequest({ projectId: spec.project.id, iid });

@@ -120,9 +120,9 @@ describe("a coding task", () => {
   });
 
   it("reports its position in the queue, and the task ahead", () => {
-    const line = [task({ note: 1, phase: "Running" }), task({ note: 2 }), task({ note: 4 })];
+    const queue = [task({ note: 1, phase: "Running" }), task({ note: 2 }), task({ note: 4 })];
 
-    const { status } = decision(task({ note: 3 }), line) as { status: CodingTaskStatus };
+    const { status } = decision(task({ note: 3 }), queue) as { status: CodingTaskStatus };
 
     expect(status).toMatchObject({ phase: "Waiting", position: 2, holder: { identity: "comment 1 on group/app!7" } });
   });
@@ -136,8 +136,8 @@ describe("a coding task", () => {
   });
 });
 
-function decision(one: CodingTask, line: readonly CodingTask[] = [], pauses: readonly Pause[] = []) {
-  return decide({ task: one, line, pauses, nowMs, keepFinishedMs: day });
+function decision(one: CodingTask, queue: readonly CodingTask[] = [], pauses: readonly Pause[] = []) {
+  return decide({ task: one, queue, pauses, nowMs, keepFinishedMs: day });
 }
 
 function pause(more: { readonly until?: string } = {}): Pause {

@@ -1,7 +1,7 @@
 import { type Paused, taskPause } from "../policy/index.ts";
 import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
-import { inOrder, isClosed, isWriting, type Snapshot } from "./snapshot.ts";
-import { cancelled, isWaitingForPause, waitingAfterPause, waitingForPause, waitingInLine } from "./statuses.ts";
+import { byCreation, isClosed, isWriting, type Snapshot } from "./snapshot.ts";
+import { cancelledStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
 
 export type Decision =
   | { readonly do: "look-again"; readonly inMs: number }
@@ -30,21 +30,21 @@ export function decide(snapshot: Snapshot): Decision {
   const by = cancelRequest(task);
   if (by !== undefined) {
     // People have read that the work began, so its end is reported to them, too: under the lock, like every report.
-    return begunAt(task) ? { do: "work" } : { do: "settle", status: cancelled(task, by, nowMs) };
+    return begunAt(task) ? { do: "work" } : { do: "settle", status: cancelledStatus(task, by, nowMs) };
   }
   if (needsAcknowledgement(task)) return { do: "acknowledge" };
 
   const paused = taskPause(task, pauses, nowMs);
-  if (paused) return { do: "pause", status: waitingForPause(task, paused), paused };
+  if (paused) return { do: "pause", status: pausedStatus(task, paused), paused };
 
   const waitMs = nextAttemptMs(task) - nowMs;
-  if (waitMs > 0 && isWaitingForPause(task)) return { do: "wait", status: waitingAfterPause(task) };
+  if (waitMs > 0 && isPaused(task)) return { do: "wait", status: resumedStatus(task) };
   if (waitMs > 0) return { do: "look-again", inMs: waitMs };
 
-  const before = isRunningNow(task) ? [] : tasksBefore(snapshot);
+  const before = isRunning(task) ? [] : tasksBefore(snapshot);
   const [holder] = before;
   if (!holder) return { do: "work" };
-  return { do: "wait", status: waitingInLine(task, before.length, holder) };
+  return { do: "wait", status: queuedStatus(task, before.length, holder) };
 }
 
 /** Returns who cancelled the task, and why. */
@@ -59,14 +59,15 @@ export function cancelRequest(task: CodingTask): string | undefined {
  * Returns the tasks that end first, the next to end first. A task that waits for its next attempt or for a pause lets
  * others pass.
  */
-function tasksBefore({ task, line, pauses, nowMs }: Snapshot): readonly CodingTask[] {
+function tasksBefore({ task, queue, pauses, nowMs }: Snapshot): readonly CodingTask[] {
   if (!isWriting(task)) return [];
-  const isHeldUp = (other: CodingTask) => nextAttemptMs(other) > nowMs || taskPause(other, pauses, nowMs) !== undefined;
-  const mayAct = line.filter((other) => !isClosed(other) && !isHeldUp(other));
-  return mayAct.filter((other) => isRunningNow(other) || inOrder(other, task) < 0).sort(inOrder);
+  const isBlocked = (other: CodingTask) =>
+    nextAttemptMs(other) > nowMs || taskPause(other, pauses, nowMs) !== undefined;
+  const mayAct = queue.filter((other) => !isClosed(other) && !isBlocked(other));
+  return mayAct.filter((other) => isRunning(other) || byCreation(other, task) < 0).sort(byCreation);
 }
 
-function isRunningNow({ status }: CodingTask): boolean {
+function isRunning({ status }: CodingTask): boolean {
   return status?.phase === "Running";
 }
 

@@ -28,13 +28,13 @@ export interface Failed {
 }
 
 /** Maps an error of GitLab or Jira to the result of an attempt. */
-export function endOfRemoteError({ kind, status, message, retryAfterMs }: RemoteError): Failed {
+export function remoteErrorEnd({ kind, status, message, retryAfterMs }: RemoteError): Failed {
   const reason = { unavailable: "Unavailable", denied: "Denied", missing: "Missing", refused: "Refused" }[kind];
   // An operator replaces a rejected token, and then the waiting tasks continue.
   const isOutage = kind === "unavailable" || status === 401;
-  return { ...failed(reason, message, isOutage), isOutage, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return { ...failedEnd(reason, message, isOutage), isOutage, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-export function failed(reason: string, message: string, retry = false): Failed {
+export function failedEnd(reason: string, message: string, retry = false): Failed {
   return { kind: "failed", reason, message, retry };
 }

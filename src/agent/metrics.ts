@@ -2,12 +2,12 @@ import type { Informer } from "../kube/index.ts";
 import type { CodingTask, CodingTaskSpec } from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { type ClosedTaskPhase, closedTaskPhases } from "./snapshot.ts";
-import { isWaitingForPause } from "./statuses.ts";
+import { isPaused } from "./statuses.ts";
 
 export interface AgentMetrics {
   /** The first attempt began. */
-  began(task: CodingTask, nowMs: number): void;
-  ended(task: CodingTask): void;
+  countStart(task: CodingTask, nowMs: number): void;
+  countEnd(task: CodingTask): void;
 }
 
 type TaskType = CodingTaskSpec["type"];
@@ -32,7 +32,7 @@ export function agentMetrics(
     collect(gauge) {
       const all = tasks.list();
       for (const phase of openPhases) {
-        gauge.with({ phase }).set(all.filter((task) => phaseOf(task) === phase).length);
+        gauge.with({ phase }).set(all.filter((task) => displayPhase(task) === phase).length);
       }
     },
   });
@@ -41,7 +41,7 @@ export function agentMetrics(
     help: "Age of the oldest task in a phase: since it was received or, if Running, since it started; 0 without tasks.",
     labels: { phase: openPhases },
     collect(gauge) {
-      const since = sinceOf(tasks.list());
+      const since = oldestTimes(tasks.list());
       for (const phase of openPhases) gauge.with({ phase }).set(Math.max(0, nowMs() - since[phase]) / 1_000);
     },
   });
@@ -74,12 +74,12 @@ export function agentMetrics(
     buckets,
   });
   return {
-    began({ spec }, nowMs) {
+    countStart({ spec }, nowMs) {
       waited.with({ type: spec.type }).observe(Math.max(0, nowMs - Date.parse(spec.receivedTime)) / 1_000);
     },
-    ended({ spec, status }) {
+    countEnd({ spec, status }) {
       const outcome = (status?.phase ?? "Completed") as ClosedTaskPhase;
-      const seconds = secondsOf(status);
+      const seconds = durationSeconds(status);
       if (spec.type === "Review") {
         reviews.with({ outcome }).inc();
         reviewed.with({ outcome }).observe(seconds);
@@ -91,12 +91,12 @@ export function agentMetrics(
   };
 }
 
-function sinceOf(tasks: readonly CodingTask[]): Record<(typeof openPhases)[number], number> {
+function oldestTimes(tasks: readonly CodingTask[]): Record<(typeof openPhases)[number], number> {
   const never = Number.POSITIVE_INFINITY;
   const since = { Pending: never, Waiting: never, Paused: never, Running: never };
   for (const task of tasks) {
     const { spec, status } = task;
-    const phase = openPhases.find((open) => open === phaseOf(task));
+    const phase = openPhases.find((open) => open === displayPhase(task));
     if (!phase) continue;
     const from = status?.phase === "Running" ? status.startTime : spec.receivedTime;
     since[phase] = Math.min(since[phase], Date.parse(from));
@@ -104,11 +104,11 @@ function sinceOf(tasks: readonly CodingTask[]): Record<(typeof openPhases)[numbe
   return since;
 }
 
-function phaseOf(task: CodingTask): string {
-  return isWaitingForPause(task) ? "Paused" : (task.status?.phase ?? "Pending");
+function displayPhase(task: CodingTask): string {
+  return isPaused(task) ? "Paused" : (task.status?.phase ?? "Pending");
 }
 
-function secondsOf(status: CodingTask["status"]): number {
+function durationSeconds(status: CodingTask["status"]): number {
   if (!status || !("startTime" in status) || !("completionTime" in status)) return 0;
   return Math.max(0, Date.parse(status.completionTime) - Date.parse(status.startTime ?? "")) / 1_000;
 }

@@ -11,7 +11,7 @@ const minute = 60_000;
 describe("the keys of open tasks", () => {
   let clock: ManualClock;
   let client: KubeClient;
-  let told: string[];
+  let added: string[];
   beforeEach(async () => {
     clock = new ManualClock();
     const random = systemRandom();
@@ -20,39 +20,39 @@ describe("the keys of open tasks", () => {
     const stop = new AbortController();
     const pauses = informer({ client, clock, random, type: automationPauses, signal: stop.signal, problem: () => {} });
     await pauses.synced;
-    told = [];
+    added = [];
     const source = pauseChanges(pauses, { clock, nowMs: () => client.serverNowMs(), keys: () => ["a", "b"] });
-    source.feed((key) => told.push(key));
+    source.feed((key) => added.push(key));
   });
 
   it("are added in order when a pause begins, is ended, and is deleted", async () => {
     const made = await pauseMade();
-    expect(await heard()).toEqual(["a", "b"]);
+    expect(await addedKeys()).toEqual(["a", "b"]);
 
     const status = { endedAt: iso(), endedBy: "kim", endReason: "done" };
     await client.update(automationPauses, { ...made, status }, { subresource: "status" });
-    expect(await heard()).toEqual(["a", "b"]);
+    expect(await addedKeys()).toEqual(["a", "b"]);
 
     await client.delete(automationPauses, { namespace: "default", name: "one" });
-    expect(await heard()).toEqual([]);
+    expect(await addedKeys()).toEqual([]);
     await pauseMade();
     await client.delete(automationPauses, { namespace: "default", name: "one" });
-    expect(await heard()).toEqual(["a", "b", "a", "b"]);
+    expect(await addedKeys()).toEqual(["a", "b", "a", "b"]);
   });
 
   it("are added when a pause ends, each at its time", async () => {
     await pauseMade({ name: "long", untilInMs: 9 * minute });
     await pauseMade({ name: "short", untilInMs: 2 * minute });
-    await heard();
+    await addedKeys();
 
     await clock.advance(2 * minute - 1);
-    expect(await heard()).toEqual([]);
+    expect(await addedKeys()).toEqual([]);
     await clock.advance(1);
-    expect(await heard()).toEqual(["a", "b"]);
+    expect(await addedKeys()).toEqual(["a", "b"]);
     await clock.advance(7 * minute - 1);
-    expect(await heard()).toEqual([]);
+    expect(await addedKeys()).toEqual([]);
     await clock.advance(1);
-    expect(await heard()).toEqual(["a", "b"]);
+    expect(await addedKeys()).toEqual(["a", "b"]);
   });
 
   async function pauseMade({ name = "one", untilInMs }: { name?: string; untilInMs?: number } = {}) {
@@ -71,8 +71,8 @@ describe("the keys of open tasks", () => {
   }
 
   /** The keys that were added since the last call, after the watch has delivered everything. */
-  async function heard(): Promise<readonly string[]> {
+  async function addedKeys(): Promise<readonly string[]> {
     await clock.advance(0);
-    return told.splice(0);
+    return added.splice(0);
   }
 });

@@ -23,7 +23,7 @@ export function pauseChanges(
     synced: pauses.synced,
     feed(add) {
       let timer: Timer | undefined;
-      const tell = () => {
+      const addKeys = () => {
         for (const key of keys()) add(key);
       };
       const plan = () => {
@@ -33,10 +33,10 @@ export function pauseChanges(
         if (ends.length === 0) return;
         // The clock may be adjusted meanwhile: a key that is added too early is added again in time.
         const delayMs = Math.min(longestMs, Math.max(1, Math.min(...ends) - nowMs()));
-        timer = clock.after(delayMs, () => [tell(), plan()], { background: true });
+        timer = clock.after(delayMs, () => [addKeys(), plan()], { background: true });
       };
       const unsubscribe = pauses.subscribe((_event, pause, previous) => {
-        if ([pause, previous].some((one) => one && isLasting(one, nowMs()))) tell();
+        if ([pause, previous].some((one) => one && isLasting(one, nowMs()))) addKeys();
         plan();
       });
       return () => {

@@ -8,7 +8,7 @@ import type { Decision } from "./decide.ts";
 import type { GitLab } from "./gitlab/gitlab.ts";
 import { isRemoteError } from "./remote-error.ts";
 import type { Settings } from "./settings.ts";
-import { ended, iso, isWaitingForPause, pending, waitingAfterPause } from "./statuses.ts";
+import { endedStatus, iso, isPaused, pendingStatus, resumedStatus } from "./statuses.ts";
 import { type Redact, redactedStatus } from "./work/redacted.ts";
 import type { Workers } from "./work/workers.ts";
 
@@ -38,13 +38,13 @@ export async function perform(
       return decision.inMs;
     case "work":
       // A task that waits for a free worker must not be displayed as paused.
-      if (!workers.offer(task) && isWaitingForPause(task)) {
-        await writeStatus(task, waitingAfterPause(task), deps, signal);
+      if (!workers.offer(task) && isPaused(task)) {
+        await writeStatus(task, resumedStatus(task), deps, signal);
       }
       return undefined;
     case "pause":
       if (isDeepStrictEqual(task.status, decision.status)) return undefined;
-      await deps.announce.pausing(task, decision.paused);
+      await deps.announce.recordPause(task, decision.paused);
       await writeStatus(task, decision.status, deps, signal);
       return undefined;
     case "wait":
@@ -79,7 +79,7 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
     });
     if (refusal) {
       const end = { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason } as const;
-      return await settle(task, ended(task, end, client.serverNowMs()), deps, signal);
+      return await settle(task, endedStatus(task, end, client.serverNowMs()), deps, signal);
     }
     await gitlab.award(place, spec.note.id, "eyes", signal);
   } catch (error) {
@@ -89,14 +89,14 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
     result = { not: error.message };
   }
   const step = { name: "acknowledge", completedAt: iso(client.serverNowMs()), result };
-  await writeStatus(task, pending(task, [step]), deps, signal);
+  await writeStatus(task, pendingStatus(task, [step]), deps, signal);
   return undefined;
 }
 
 async function settle(task: CodingTask, status: CodingTaskStatus, deps: Deps, signal: AbortSignal) {
-  await deps.announce.ending(task, status);
+  await deps.announce.recordEnd(task, status);
   const written = await writeStatus(task, status, deps, signal);
-  if (written) deps.announce.ended(written);
+  if (written) deps.announce.reportEnd(written);
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import { type CodingTask, isBuiltIn } from "../resources/index.ts";
 export interface Snapshot {
   readonly task: CodingTask;
   /** Every other task in the same queue. */
-  readonly line: readonly CodingTask[];
+  readonly queue: readonly CodingTask[];
   /** All active pauses, whatever they cover. */
   readonly pauses: readonly Pause[];
   readonly nowMs: number;
@@ -29,7 +29,7 @@ export function isWriting(task: CodingTask): boolean {
  * Returns the key of the task's queue, which is also the key of its lock: a branch, the reviews of a merge request, or
  * the task itself.
  */
-export function lineOf(task: CodingTask): readonly [string, ...string[]] {
+export function queueKey(task: CodingTask): readonly [string, ...string[]] {
   const { spec } = task;
   if (isWriting(task)) return ["branch", spec.targetResource];
   const { host, id } = spec.project;
@@ -38,7 +38,7 @@ export function lineOf(task: CodingTask): readonly [string, ...string[]] {
 }
 
 /** Orders tasks by creation. Notes of one second are in the order of their ids. */
-export function inOrder(a: CodingTask, b: CodingTask): number {
+export function byCreation(a: CodingTask, b: CodingTask): number {
   const [first, second] = [rank(a), rank(b)];
   const differs = first.findIndex((value, index) => value !== second[index]);
   if (differs === -1) return 0;

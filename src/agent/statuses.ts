@@ -3,58 +3,58 @@ import { begunAt, begunStep, type CodingTask, type CodingTaskStatus, type Coding
 import type { End } from "./end.ts";
 
 /** The fields that stay the same from one phase to the next. */
-function kept({ status }: CodingTask) {
+function keptFields({ status }: CodingTask) {
   const { attempts, steps } = status ?? {};
   return { ...(attempts === undefined ? {} : { attempts }), ...(steps === undefined ? {} : { steps }) };
 }
 
-export function pending(task: CodingTask, steps: readonly CodingTaskStep[]): CodingTaskStatus {
-  return { phase: "Pending", message: "accepted", ...kept(task), steps };
+export function pendingStatus(task: CodingTask, steps: readonly CodingTaskStep[]): CodingTaskStatus {
+  return { phase: "Pending", message: "accepted", ...keptFields(task), steps };
 }
 
 /** Waits for earlier tasks of its queue. */
-export function waitingInLine(task: CodingTask, position: number, first: CodingTask): CodingTaskStatus {
+export function queuedStatus(task: CodingTask, position: number, first: CodingTask): CodingTaskStatus {
   const { name = "" } = first.metadata;
   const since = first.status?.phase === "Running" ? first.status.startTime : undefined;
   return {
     phase: "Waiting",
     position,
-    holder: { identity: describe(first), task: name, ...(since === undefined ? {} : { since }) },
-    message: `position ${position} in the queue, behind ${describe(first)}`,
-    ...afterFailure(task),
-    ...kept(task),
+    holder: { identity: describeTask(first), task: name, ...(since === undefined ? {} : { since }) },
+    message: `position ${position} in the queue, behind ${describeTask(first)}`,
+    ...nextAttemptField(task),
+    ...keptFields(task),
   };
 }
 
 /** Waits until the last pause that covers it ends. */
-export function waitingForPause(task: CodingTask, { pauses, evidence, clears }: Paused): CodingTaskStatus {
+export function pausedStatus(task: CodingTask, { pauses, evidence, clears }: Paused): CodingTaskStatus {
   const [{ name, spec }] = pauses;
   const { requestedBy, reason, until } = spec;
   return {
     phase: "Waiting",
     pause: { name, requestedBy, reason, ...(until === undefined ? {} : { until }) },
     message: `${evidence}; clears ${clears}`,
-    ...afterFailure(task),
-    ...kept(task),
+    ...nextAttemptField(task),
+    ...keptFields(task),
   };
 }
 
 /** The pause has ended, and no attempt has started yet. */
-export function waitingAfterPause(task: CodingTask): CodingTaskStatus {
+export function resumedStatus(task: CodingTask): CodingTaskStatus {
   return {
     phase: "Waiting",
     message: "no longer paused; queued",
-    ...afterFailure(task),
-    ...kept(task),
+    ...nextAttemptField(task),
+    ...keptFields(task),
   };
 }
 
-export function isWaitingForPause({ status }: CodingTask): boolean {
+export function isPaused({ status }: CodingTask): boolean {
   return status?.phase === "Waiting" && status.pause !== undefined;
 }
 
 /** The next attempt after a failure is kept, whatever the task waits for. */
-function afterFailure({ status }: CodingTask): { readonly nextAttemptTime?: string } {
+function nextAttemptField({ status }: CodingTask): { readonly nextAttemptTime?: string } {
   const at = status?.phase === "Waiting" ? status.nextAttemptTime : undefined;
   return at === undefined ? {} : { nextAttemptTime: at };
 }
@@ -65,20 +65,20 @@ export interface Retry {
   readonly attempts: number;
 }
 
-export function waitingForRetry(task: CodingTask, { why, atMs, attempts }: Retry): CodingTaskStatus {
+export function retryStatus(task: CodingTask, { why, atMs, attempts }: Retry): CodingTaskStatus {
   const nextAttemptTime = iso(atMs);
   const message = `next attempt at ${nextAttemptTime}: ${why}`;
-  return { phase: "Waiting", nextAttemptTime, message, ...kept(task), attempts };
+  return { phase: "Waiting", nextAttemptTime, message, ...keptFields(task), attempts };
 }
 
 /** The process stops, and another replica continues. The interrupted attempt does not count. */
-export function handedOver(task: CodingTask): CodingTaskStatus {
+export function handedOverStatus(task: CodingTask): CodingTaskStatus {
   const attempts = Math.max(0, (task.status?.attempts ?? 1) - 1);
-  return { phase: "Waiting", message: "handed over by a stopping replica", ...kept(task), attempts };
+  return { phase: "Waiting", message: "handed over by a stopping replica", ...keptFields(task), attempts };
 }
 
 /** Starts or resumes the task. The start time is kept as a step, which stays in every later phase. */
-export function running(task: CodingTask, nowMs: number): CodingTaskStatus {
+export function runningStatus(task: CodingTask, nowMs: number): CodingTaskStatus {
   const { attempts = 0, steps = [] } = task.status ?? {};
   const first = begunAt(task);
   const startTime = first ?? iso(nowMs);
@@ -92,11 +92,11 @@ export function running(task: CodingTask, nowMs: number): CodingTaskStatus {
 }
 
 /** Returns the status of a closed task. Results that only the work needs are dropped, because they can be large. */
-export function ended(task: CodingTask, end: End, nowMs: number): CodingTaskStatus {
+export function endedStatus(task: CodingTask, end: End, nowMs: number): CodingTaskStatus {
   const completionTime = iso(nowMs);
   const startTime = begunAt(task);
   const { attempts = 0, steps = [] } = task.status ?? {};
-  const rest = { message: end.message, attempts, steps: steps.map(withoutMemory) };
+  const rest = { message: end.message, attempts, steps: steps.map(withoutFindings) };
   switch (end.kind) {
     case "completed":
       return {
@@ -117,17 +117,17 @@ export function ended(task: CodingTask, end: End, nowMs: number): CodingTaskStat
   }
 }
 
-export function cancelled(task: CodingTask, by: string, nowMs: number): CodingTaskStatus {
-  return ended(task, { kind: "cancelled", message: `cancelled: ${by}` }, nowMs);
+export function cancelledStatus(task: CodingTask, by: string, nowMs: number): CodingTaskStatus {
+  return endedStatus(task, { kind: "cancelled", message: `cancelled: ${by}` }, nowMs);
 }
 
-function withoutMemory({ name, completedAt, result }: CodingTaskStep): CodingTaskStep {
+function withoutFindings({ name, completedAt, result }: CodingTaskStep): CodingTaskStep {
   const { findings: _, ...rest } = result ?? {};
   return { name, completedAt, ...(result === undefined ? {} : { result: rest }) };
 }
 
 /** A short description of a task, for messages. */
-export function describe({ spec }: CodingTask): string {
+export function describeTask({ spec }: CodingTask): string {
   switch (spec.type) {
     case "Review":
       return `review of ${spec.project.path}!${spec.mergeRequest.iid}`;

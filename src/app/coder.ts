@@ -21,7 +21,7 @@ export interface CoderProcessOptions {
   readonly config: Config;
   /** Where Jobs are made, if they are. */
   readonly client: KubeClient;
-  readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
+  readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "createPatch">;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The data directory, which the coder does not see. Its folders are in there unless `agent.workDir` is set. */
   readonly directory: string;

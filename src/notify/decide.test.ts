@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type NotificationRequest, type NotificationRequestStatus, noticeTypes } from "../resources/index.ts";
 import type { Delivery } from "./channel.ts";
-import { afterTries, decide, type Snapshot } from "./decide.ts";
-import { digestOf } from "./digest.ts";
+import { decide, type Snapshot, statusAfterAttempts } from "./decide.ts";
+import { toDigest } from "./digest.ts";
 import { skipKey } from "./observe.ts";
 
 const minute = 60_000;
@@ -77,7 +77,7 @@ describe("after an attempt", () => {
     ["one failed", "success", "failed", "Retrying"],
     ["one timed out", "timeout", "refused", "Retrying"],
   ])("when %s, a notice has the expected status", (_, slack, webhook, phase) => {
-    const status = afterTries(snapshot(), [tried("slack", slack), tried("webhook", webhook)], 0.5);
+    const status = statusAfterAttempts(snapshot(), [tried("slack", slack), tried("webhook", webhook)], 0.5);
 
     expect(status.phase).toBe(phase);
     expect(status.deliveryAttempts?.map(({ channel, attempt, status }) => [channel, attempt, status])).toEqual([
@@ -94,7 +94,7 @@ describe("after an attempt", () => {
     const before = Array.from({ length: count - 1 }, () => attempt("slack", "failed"));
     const world = snapshot({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
 
-    const status = afterTries(world, [tried("slack", "failed")], 0.5);
+    const status = statusAfterAttempts(world, [tried("slack", "failed")], 0.5);
 
     expect(status).toMatchObject({ phase: "Retrying", nextAttemptTime: iso(seconds * 1_000) });
   });
@@ -103,7 +103,7 @@ describe("after an attempt", () => {
     const before = Array.from({ length: 3 }, () => attempt("slack", "failed"));
     const world = snapshot({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
 
-    expect(afterTries(world, [tried("slack", "failed")], 0.5)).toMatchObject({
+    expect(statusAfterAttempts(world, [tried("slack", "failed")], 0.5)).toMatchObject({
       phase: "Failed",
       message: "given up on slack",
     });
@@ -173,7 +173,7 @@ describe("a notice of a waiting incident", () => {
     const decision = decide(snapshot({ notice: members[0] as NotificationRequest, skips: members }));
 
     expect(decision).toEqual({ actions: [{ do: "digest", members }] });
-    expect(digestOf(members).spec).toMatchObject({
+    expect(toDigest(members).spec).toMatchObject({
       eventType: "IncidentBlocked",
       message: "2 incidents on node/a wait: 2 × Paused",
     });
@@ -184,7 +184,7 @@ describe("a notice of a waiting incident", () => {
 
     expect(skipKey(one)).toEqual(skipKey(other));
     expect(skipKey(one)).not.toEqual(skipKey(about("Paused", "node/b")));
-    expect(digestOf([one, other]).spec.message).toBe("2 incidents wait: 2 × NoMatchingRule");
+    expect(toDigest([one, other]).spec.message).toBe("2 incidents wait: 2 × NoMatchingRule");
   });
 });
 

@@ -85,19 +85,19 @@ function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision<Acti
 }
 
 /** Returns the status of a notice after attempts on some channels. */
-export function afterTries(
+export function statusAfterAttempts(
   snapshot: Snapshot,
   tried: readonly { readonly channel: string; readonly delivery: Delivery }[],
   chance: number,
 ): NotificationRequestStatus {
   const { notice, channels, settings, nowMs } = snapshot;
   const before = attemptsOf(notice.status);
-  const deliveryAttempts = [...before, ...tried.map((one) => attemptOf(one, before, nowMs))];
+  const deliveryAttempts = [...before, ...tried.map((one) => toAttempt(one, before, nowMs))];
   const open = openChannels(snapshot, deliveryAttempts);
   const delivered = channels.filter((name) => isDelivered(name, deliveryAttempts));
-  const message = sentence(channels, delivered, open);
+  const message = statusMessage(channels, delivered, open);
   if (open.length > 0) {
-    const tries = Math.max(...open.map((name) => triesOn(name, deliveryAttempts)));
+    const tries = Math.max(...open.map((name) => countAttempts(name, deliveryAttempts)));
     const nextAttemptTime = iso(nowMs + backoffMs(tries, settings.backoff, chance));
     return { phase: "Retrying", nextAttemptTime, deliveryAttempts, message };
   }
@@ -107,12 +107,12 @@ export function afterTries(
 
 type Attempts = NonNullable<NotificationRequestStatus["deliveryAttempts"]>;
 
-function attemptOf(
+function toAttempt(
   { channel, delivery }: { readonly channel: string; readonly delivery: Delivery },
   before: Attempts,
   nowMs: number,
 ): Attempts[number] {
-  const attempt = triesOn(channel, before) + 1;
+  const attempt = countAttempts(channel, before) + 1;
   return { channel, attempt, at: iso(nowMs), ...delivery };
 }
 
@@ -122,7 +122,7 @@ function openChannels({ channels, settings }: Snapshot, attempts: Attempts): rea
     (name) =>
       !isDelivered(name, attempts) &&
       !attempts.some(({ channel, status }) => channel === name && status === "refused") &&
-      triesOn(name, attempts) < settings.maxAttempts,
+      countAttempts(name, attempts) < settings.maxAttempts,
   );
 }
 
@@ -130,7 +130,7 @@ function isDelivered(name: string, attempts: Attempts): boolean {
   return attempts.some(({ channel, status }) => channel === name && status === "success");
 }
 
-function triesOn(name: string, attempts: Attempts): number {
+function countAttempts(name: string, attempts: Attempts): number {
   return attempts.filter(({ channel }) => channel === name).length;
 }
 
@@ -138,7 +138,7 @@ function attemptsOf(status: NotificationRequestStatus | undefined): Attempts {
   return status?.deliveryAttempts ?? [];
 }
 
-function sentence(channels: readonly string[], delivered: readonly string[], open: readonly string[]): string {
+function statusMessage(channels: readonly string[], delivered: readonly string[], open: readonly string[]): string {
   const given = channels.filter((name) => !delivered.includes(name) && !open.includes(name));
   const parts = [
     delivered.length > 0 && `delivered to ${delivered.join(", ")}`,

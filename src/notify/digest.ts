@@ -4,7 +4,7 @@ import { type NotificationRequest, notificationRequests } from "../resources/ind
 /**
  * Creates one notice for many skips or blocked incidents. Its name is derived from the oldest, so it is created once.
  */
-export function digestOf(members: readonly NotificationRequest[]): NotificationRequest {
+export function toDigest(members: readonly NotificationRequest[]): NotificationRequest {
   const [oldest] = members;
   if (!oldest) throw new TypeError("a digest needs members");
   const { eventType } = oldest.spec;
@@ -40,7 +40,7 @@ function subjects(eventType: NotificationRequest["spec"]["eventType"], target: s
 }
 
 /** Returns the `members` that a digest covers: an existing digest may be older than some of them. */
-export function toldIn(digest: NotificationRequest, members: readonly NotificationRequest[]): NotificationRequest[] {
+export function membersIn(digest: NotificationRequest, members: readonly NotificationRequest[]): NotificationRequest[] {
   const names = new Set(digest.spec.context?.entries?.map(({ name }) => name));
   return members.filter((member) => names.has(entryName(member)));
 }

@@ -15,7 +15,7 @@ export interface Message {
   readonly notice: { readonly name: string; readonly namespace: string } & NotificationRequest["spec"];
 }
 
-export function messageOf({ metadata, spec }: NotificationRequest): Message {
+export function toMessage({ metadata, spec }: NotificationRequest): Message {
   const { context = {}, severity, eventType, message } = spec;
   const facts: readonly [string, string | undefined][] = [
     ["target", context.targetResource],

@@ -3,8 +3,8 @@ import type { Metrics } from "../telemetry/index.ts";
 import type { Delivery } from "./channel.ts";
 
 export interface NotifyMetrics {
-  tried(channel: string, status: Delivery["status"]): void;
-  settled(phase: NotificationRequestStatus["phase"]): void;
+  countAttempt(channel: string, status: Delivery["status"]): void;
+  countSettled(phase: NotificationRequestStatus["phase"]): void;
 }
 
 const channels = ["console", "file", "webhook", "slack"];
@@ -21,8 +21,8 @@ export function notifyMetrics(metrics: Metrics): NotifyMetrics {
     labels: { phase: ["Sent", "PartiallySent", "Failed", "Digested"] },
   });
   return {
-    tried: (channel, status) => tries.with({ channel, status }).inc(),
-    settled(phase) {
+    countAttempt: (channel, status) => tries.with({ channel, status }).inc(),
+    countSettled(phase) {
       if (phase === "Sent" || phase === "PartiallySent" || phase === "Failed" || phase === "Digested") {
         notices.with({ phase }).inc();
       }

@@ -1,13 +1,12 @@
 import { deleteExactly, iso, type Performed } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Channel, Delivery } from "./channel.ts";
-import { type Action, afterTries, isSettled, type Snapshot } from "./decide.ts";
-import { digestOf, toldIn } from "./digest.ts";
-import { settledEvent } from "./ledger-events.ts";
-import { messageOf } from "./message.ts";
+import { type Action, isSettled, type Snapshot, statusAfterAttempts } from "./decide.ts";
+import { membersIn, toDigest } from "./digest.ts";
+import { toMessage } from "./message.ts";
 import type { NotifyMetrics } from "./metrics.ts";
 import type { Caches } from "./observe.ts";
 
@@ -56,11 +55,11 @@ async function deliver(
   deps: Deps,
   signal: AbortSignal,
 ): Promise<NotificationRequestStatus> {
-  const message = messageOf(snapshot.notice);
+  const message = toMessage(snapshot.notice);
   const tried = await Promise.all(
     names.map(async (channel) => {
-      const delivery = await tryOn(channel, message, deps, signal);
-      deps.metrics.tried(channel, delivery.status);
+      const delivery = await attemptOn(channel, message, deps, signal);
+      deps.metrics.countAttempt(channel, delivery.status);
       if (delivery.status !== "success") {
         deps.log.warn("notice delivery failed", { notice: snapshot.notice.metadata.name, channel, ...delivery });
       }
@@ -68,12 +67,12 @@ async function deliver(
     }),
   );
   signal.throwIfAborted();
-  return afterTries(snapshot, tried, deps.random.fraction());
+  return statusAfterAttempts(snapshot, tried, deps.random.fraction());
 }
 
-async function tryOn(
+async function attemptOn(
   name: string,
-  message: ReturnType<typeof messageOf>,
+  message: ReturnType<typeof toMessage>,
   { channels, clock, timeoutMs }: Deps,
   signal: AbortSignal,
 ): Promise<Delivery> {
@@ -91,7 +90,7 @@ async function tryOn(
 /** Repeating this is harmless: the digest's name is derived from its oldest member. */
 async function digest(members: readonly NotificationRequest[], deps: Deps, signal: AbortSignal): Promise<void> {
   const { client } = deps.caches;
-  const wanted = digestOf(members);
+  const wanted = toDigest(members);
   const outcome = await client.create(notificationRequests, wanted, { signal });
   const { name = "", namespace = "" } = wanted.metadata;
   const made =
@@ -101,7 +100,7 @@ async function digest(members: readonly NotificationRequest[], deps: Deps, signa
   const completionTime = iso(client.serverNowMs());
   const status = { phase: "Digested", completionTime, digest: name, message: `delivered in ${name}` } as const;
   // The oldest member comes last: while it is unsettled, another replica completes an interrupted digest.
-  for (const member of toldIn(made, members).reverse()) await setStatus(member, status, deps, signal);
+  for (const member of membersIn(made, members).reverse()) await setStatus(member, status, deps, signal);
 }
 
 /** Appended before the status is written: a settled notice is not observed again. */
@@ -118,9 +117,39 @@ async function setStatus(
   while (current && current.metadata.uid === uid && !isSettled(current.status)) {
     const next: NotificationRequest = { ...current, status };
     const outcome = await client.update(notificationRequests, next, { subresource: "status", signal });
-    if (outcome.kind === "updated" && isSettled(status)) metrics.settled(status.phase);
+    if (outcome.kind === "updated" && isSettled(status)) metrics.countSettled(status.phase);
     if (outcome.kind !== "conflict") return;
     // Another client changed the object. The notice is delivered all the same, and must not be delivered again.
     current = await client.get(notificationRequests, { name, namespace }, { signal });
   }
+}
+
+/** Returns the ledger event of a settled notice. Its id makes a repeated append harmless. */
+function settledEvent(
+  { metadata, spec }: NotificationRequest,
+  status: NotificationRequestStatus,
+  atMs: number,
+): LedgerEvent {
+  const type =
+    status.phase === "Failed" ? "notice.failed" : status.phase === "Digested" ? "notice.digested" : "notice.sent";
+  const { context = {}, remediationRequestRef } = spec;
+  const delivered =
+    status.deliveryAttempts?.flatMap(({ channel, status }) => (status === "success" ? [channel] : [])) ?? [];
+  return {
+    id: `${metadata.uid}/${type}`,
+    type,
+    at: iso(atMs),
+    facts: {
+      notice: `${metadata.namespace}/${metadata.name}`,
+      event_type: spec.eventType,
+      severity: spec.severity,
+      message: status.message ?? spec.message,
+      channels: delivered,
+      ...(context.targetResource ? { target_resource: context.targetResource } : {}),
+      ...(context.workflowId ? { workflow_id: context.workflowId } : {}),
+      ...(context.execution ? { execution: `${metadata.namespace}/${context.execution}` } : {}),
+      ...(remediationRequestRef ? { remediation_id: remediationRequestRef.name } : {}),
+      ...(status.phase === "Digested" ? { digest: status.digest } : {}),
+    },
+  };
 }

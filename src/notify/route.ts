@@ -18,17 +18,17 @@ export function channelsFor(
   const found = new Set<string>();
   for (const route of routes) {
     const isMeant =
-      fits(spec.eventType, route.eventType) &&
-      fits(spec.severity, route.severity) &&
-      fits(metadata.namespace ?? "", route.namespace) &&
-      fits(spec.context?.targetResource ?? "", route.target);
+      matchesRoute(spec.eventType, route.eventType) &&
+      matchesRoute(spec.severity, route.severity) &&
+      matchesRoute(metadata.namespace ?? "", route.namespace) &&
+      matchesRoute(spec.context?.targetResource ?? "", route.target);
     if (!isMeant) continue;
     for (const name of route.channels.includes("all") ? channels : route.channels) found.add(name);
   }
   return channels.filter((name) => found.has(name));
 }
 
-function fits(value: string, patterns: readonly string[] | undefined): boolean {
+function matchesRoute(value: string, patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || patterns.some((pattern) => matches(value, pattern));
 }
 

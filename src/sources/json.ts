@@ -17,9 +17,9 @@ export class Problems {
   }
 
   /** A text that is present and not longer than the limit. */
-  text(value: unknown, field: string, most: number): string {
+  text(value: unknown, field: string, maxLength: number): string {
     if (typeof value !== "string" || value === "") this.add(`${field} is missing or is not text`);
-    else if (value.length > most) this.add(`${field} is longer than ${most} characters`);
+    else if (value.length > maxLength) this.add(`${field} is longer than ${maxLength} characters`);
     else return value;
     return "";
   }

@@ -14,7 +14,7 @@ export interface Directive {
  */
 export function parseDirective(body: string, username?: string): Directive | undefined {
   // A mark of ours that a person quotes is not theirs.
-  if (ownMark.test(masked(body, quotes))) return undefined;
+  if (ownMark.test(maskText(body, quotes))) return undefined;
   const instruction = afterCommand(body) ?? (username ? afterMention(body, username) : undefined);
   if (instruction === undefined) return undefined;
   if (instruction === "") return { verb: "help", instruction };
@@ -36,9 +36,9 @@ const hidden = /<!--[\s\S]*?(?:-->|(?![\s\S]))/g;
 
 /** Returns the text after `/copilot` at the beginning of the comment, or after its quotes. */
 function afterCommand(body: string): string | undefined {
-  const start = masked(body, quotes).search(/\S/);
+  const start = maskText(body, quotes).search(/\S/);
   const [whole, rest] = /^\/copilot(?=[\s,:;.!?]|$)([\s\S]*)$/i.exec(body.slice(Math.max(0, start))) ?? [];
-  return whole === undefined ? undefined : trimmed(rest ?? "");
+  return whole === undefined ? undefined : trimPunctuation(rest ?? "");
 }
 
 /** Returns the text after the first `@username` that addresses the agent. */
@@ -46,17 +46,17 @@ function afterMention(body: string, username: string): string | undefined {
   const name = username.replace(/[^\w]/g, "\\$&");
   // A name continues with letters, digits, "_", "-", "." between letters, and "/" in a group's path.
   const mention = new RegExp(`(?<![\\w.+@/-])@${name}(?![\\w-]|[./]\\w|@)`, "i");
-  const visible = masked(masked(masked(body, code), quotes), hidden);
+  const visible = maskText(maskText(maskText(body, code), quotes), hidden);
   const found = mention.exec(visible);
-  return found ? trimmed(body.slice(found.index + found[0].length)) : undefined;
+  return found ? trimPunctuation(body.slice(found.index + found[0].length)) : undefined;
 }
 
 /** Removes the punctuation after the name. A list that begins on the next line keeps its first mark. */
-function trimmed(text: string): string {
+function trimPunctuation(text: string): string {
   return text.replace(/^[)\]*_"',:;.!?…]*[ \t]*(?:[–—-]+[ \t]+)?/, "").trim();
 }
 
 /** Replaces parts of the text by blanks of the same length. */
-function masked(text: string, unseen: RegExp): string {
-  return text.replace(unseen, (part) => part.replace(/[^\n]/g, " "));
+function maskText(text: string, hidden: RegExp): string {
+  return text.replace(hidden, (part) => part.replace(/[^\n]/g, " "));
 }

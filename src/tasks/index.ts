@@ -12,7 +12,7 @@ export type {
   TaskReader,
   TaskReport,
 } from "./report.ts";
-export { commandOutcome, ignored, isListedLabel, reviewOutcome } from "./report-outcome.ts";
+export { commandOutcome, ignoredOutcome, isListedLabel, reviewOutcome } from "./report-outcome.ts";
 export { type TaskCreation, type TaskIntake, type TaskIntakeOptions, taskIntake } from "./task-intake.ts";
 export {
   type TaskAdmission,

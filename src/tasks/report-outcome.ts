@@ -18,14 +18,15 @@ export function reviewOutcome(
   const { isOpen, isDraft, labels, headSha } = mergeRequest;
   const label = labels.find((label) => isListedLabel(label, skipLabels));
   const isLabelMissing = requiredLabels.length > 0 && !labels.some((label) => isListedLabel(label, requiredLabels));
-  if (!isOpen) return ignored("NotOpen", "the merge request is not open");
-  if (isDraft && !reviewDrafts) return ignored("Draft", "it is a draft, and gitlab.reviewDrafts is false");
-  if (label !== undefined) return ignored("Label", `it has the label ${label}, which is one of gitlab.skipLabels`);
+  if (!isOpen) return ignoredOutcome("NotOpen", "the merge request is not open");
+  if (isDraft && !reviewDrafts) return ignoredOutcome("Draft", "it is a draft, and gitlab.reviewDrafts is false");
+  if (label !== undefined)
+    return ignoredOutcome("Label", `it has the label ${label}, which is one of gitlab.skipLabels`);
   if (isLabelMissing) {
     const wanted = requiredLabels.join(", ");
-    return ignored("LabelMissing", `label missing: it has none of gitlab.requiredLabels (${wanted})`);
+    return ignoredOutcome("LabelMissing", `label missing: it has none of gitlab.requiredLabels (${wanted})`);
   }
-  if (headSha === undefined) return ignored("NoCommit", "it has no commit yet");
+  if (headSha === undefined) return ignoredOutcome("NoCommit", "it has no commit yet");
 
   const { project } = origin;
   const claimKey = claimKeys.review({ host: project.host, projectId: project.id, iid: mergeRequest.iid }, headSha);
@@ -48,14 +49,14 @@ export function commandOutcome(
   { username }: ReportRules,
 ): ReportOutcome {
   const { project } = origin;
-  if (note.isSystem) return ignored("SystemNote", "GitLab wrote it");
+  if (note.isSystem) return ignoredOutcome("SystemNote", "GitLab wrote it");
   if (username && note.author.username.toLowerCase() === username.toLowerCase()) {
-    return ignored("OwnNote", "we wrote it");
+    return ignoredOutcome("OwnNote", "we wrote it");
   }
   const body = clip(note.body);
   const directive = parseDirective(body, username);
-  if (!directive) return ignored("NotForUs", "it neither starts with /copilot nor mentions the agent");
-  if (mergeRequest.headSha === undefined) return ignored("NoCommit", "its merge request has no commit yet");
+  if (!directive) return ignoredOutcome("NotForUs", "it neither starts with /copilot nor mentions the agent");
+  if (mergeRequest.headSha === undefined) return ignoredOutcome("NoCommit", "its merge request has no commit yet");
 
   const place = { host: project.host, projectId: project.id, iid: mergeRequest.iid };
   return {
@@ -81,7 +82,7 @@ export function isListedLabel(label: string, labels: readonly string[]): boolean
   return labels.some((one) => one.toLowerCase() === label.toLowerCase());
 }
 
-export function ignored(reason: IgnoreReason, because: string): Extract<ReportOutcome, { kind: "ignored" }> {
+export function ignoredOutcome(reason: IgnoreReason, because: string): Extract<ReportOutcome, { kind: "ignored" }> {
   return { kind: "ignored", reason, because };
 }
 

@@ -2,7 +2,7 @@ import { type Claim, type Claims, keyOf } from "../coordination/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import { type TaskDraft, taskName } from "./draft-task.ts";
 import { type IgnoreReason, ignoreReasons, reportedObjects, type TaskReport } from "./report.ts";
-import { ignored } from "./report-outcome.ts";
+import { ignoredOutcome } from "./report-outcome.ts";
 import type { TaskIntake } from "./task-intake.ts";
 
 export interface WebhookIntakeOptions {
@@ -103,7 +103,7 @@ async function create(draft: TaskDraft, { intake, log }: WebhookIntakeOptions): 
   const creation = await intake.create(draft);
   if (creation.kind === "refused") {
     log.error("task refused", { claimKey: draft.claimKey, problem: creation.problem });
-    return ignored("Unreadable", `it cannot become a task: ${creation.problem}`);
+    return ignoredOutcome("Unreadable", `it cannot become a task: ${creation.problem}`);
   }
   const task = creation.task.metadata.name ?? "";
   return creation.kind === "created" ? { kind: "queued", task } : { kind: "duplicate", of: "task", task };

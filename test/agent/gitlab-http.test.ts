@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Finding, type GitLab, type GitLabHttpOptions, gitlabHttp, positionOf } from "../../src/agent/index.ts";
+import { type Finding, findPosition, type GitLab, type GitLabHttpOptions, gitlabHttp } from "../../src/agent/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import type { MergeRequest, Project, User } from "../doubles/gitlab/model.ts";
 import type { FileChanges } from "../doubles/gitlab/repository.ts";
@@ -194,7 +194,7 @@ describe("changes", () => {
       ["n.txt", 1, "new"],
     ];
     for (const [path, line, side] of findings) {
-      const position = positionOf({ path, line, side, severity: "info", message: "m" }, changes);
+      const position = findPosition({ path, line, side, severity: "info", message: "m" }, changes);
       if (!position) throw new Error(`no position for ${path}:${line}`);
       const discussion = await gitlab.startDiscussion(place, { body: `${path}:${line}`, position });
       expect(discussion.notes).toMatchObject([{ body: `${path}:${line}`, discussionId: discussion.id }]);

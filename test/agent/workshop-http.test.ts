@@ -62,7 +62,7 @@ describe("a workshop at GitLab", () => {
     await using tree = await workshop.checkout(repository, sha, signal);
     expect(await readFile(join(tree.directory, "a.txt"), "utf8")).toBe("fork\n");
     await writeFile(join(tree.directory, "a.txt"), "better\n");
-    const commit = await committed(await workshop.patchOf(tree, limits, signal), sha);
+    const commit = await committed(await workshop.createPatch(tree, limits, signal), sha);
 
     expect(await push(commit, "agent/topic")).toEqual({ kind: "pushed" });
     expect(await workshop.branchHead(repository, "agent/topic", signal)).toBe(commit);
@@ -95,7 +95,7 @@ describe("a workshop at GitLab", () => {
     await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
     await using tree = await workshop.checkout(repository, head, signal);
     await writeFile(join(tree.directory, "a.txt"), "better\n");
-    const commit = await committed(await workshop.patchOf(tree, limits, signal), head);
+    const commit = await committed(await workshop.createPatch(tree, limits, signal), head);
     await push(commit, "agent/x");
     await server.pushAs(ann, project, "agent/x", { "b.txt": "b\n" });
     const newer = await server.pushAs(ann, project, "agent/x", { "c.txt": "c\n" });
@@ -279,7 +279,7 @@ async function edited(text = "n\n", at: Workshop = workshop): Promise<string> {
   await at.fetchCommit(repository, head, "refs/heads/main", signal);
   await using tree = await at.checkout(repository, head, signal);
   await writeFile(join(tree.directory, "n.txt"), text);
-  return await committed(await at.patchOf(tree, limits, signal), head, at);
+  return await committed(await at.createPatch(tree, limits, signal), head, at);
 }
 
 async function committed(reading: PatchReading, parent: string, at: Workshop = workshop): Promise<string> {
@@ -293,7 +293,7 @@ async function committed(reading: PatchReading, parent: string, at: Workshop = w
   return outcome.sha;
 }
 
-type PatchReading = Awaited<ReturnType<Workshop["patchOf"]>>;
+type PatchReading = Awaited<ReturnType<Workshop["createPatch"]>>;
 
 function push(commit: string, branch: string, expectedSha?: string, { fence = 1n, at = workshop as Workshop } = {}) {
   const lease = { fence, holder: `holder of ${fence}`, signal, assertHeld: () => {} };

@@ -180,7 +180,7 @@ export class AgentRemote {
           .slice(0, depth)
           .find(({ message }) => message.includes(`Interlock-Task: ${taskUid}`))?.sha,
       checkout: () => Promise.reject(new TypeError("there are no files here")),
-      patchOf: () => Promise.reject(new TypeError("there are no files here")),
+      createPatch: () => Promise.reject(new TypeError("there are no files here")),
       commit: async (_repository, draft) => ({ kind: "committed", sha: this.#commit(draft) }),
       push: (_repository, order) => {
         order.lease.assertHeld();

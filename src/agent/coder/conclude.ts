@@ -1,17 +1,18 @@
+import { findSecret, withoutSecrets } from "../../telemetry/index.ts";
+import { parsePatch } from "../git/parse-patch.ts";
 import type { PatchReading } from "../git/workshop.ts";
 import type { CoderFailure, CoderOutcome, CoderRequest } from "./coder.ts";
 import { readAnswer } from "./read-answer.ts";
-import { refuseSecrets } from "./refuse-secrets.ts";
 
 /** Failures that a retry with the same settings and the same request cannot avoid. */
-const hopeless: ReadonlySet<CoderFailure> = new Set(["NotStarted", "OutputTooLarge", "WorkTreeTooLarge"]);
+const permanent: ReadonlySet<CoderFailure> = new Set(["NotStarted", "OutputTooLarge", "WorkTreeTooLarge"]);
 
-export function failed(reason: CoderFailure, message: string): CoderOutcome {
-  return { kind: "failed", reason, message, retry: !hopeless.has(reason) };
+export function coderFailure(reason: CoderFailure, message: string): CoderOutcome {
+  return { kind: "failed", reason, message, retry: !permanent.has(reason) };
 }
 
 /** Returns the outcome of a coder that exited with code 0. `change` is called only for an edit with a valid result. */
-export async function conclude(
+export async function toOutcome(
   asked: CoderRequest["kind"],
   output: string,
   { secrets, change }: { readonly secrets: readonly string[]; readonly change: () => Promise<PatchReading> },
@@ -19,7 +20,7 @@ export async function conclude(
   const answer = readAnswer(asked, output, secrets);
   switch (answer.kind) {
     case "bad":
-      return failed("BadAnswer", answer.message);
+      return coderFailure("BadAnswer", answer.message);
     case "review":
       return { kind: "reviewed", summary: answer.summary, findings: answer.findings };
     case "edit": {
@@ -28,4 +29,24 @@ export async function conclude(
       return { kind: "edited", summary, ...(commitMessage && { commitMessage }), change: patch };
     }
   }
+}
+
+/**
+ * Refuses a patch that adds a secret to a file: a push would publish it. Removed and unchanged lines are not checked,
+ * so a secret can be removed from a repository.
+ */
+function refuseSecrets(reading: PatchReading, secrets: readonly string[]): PatchReading {
+  if (reading.kind !== "patch") return reading;
+  const parsed = parsePatch(reading.patch.bytes);
+  if (parsed.kind === "problem") {
+    return { kind: "refused", reason: "Unreadable", message: `the patch is unreadable: ${parsed.problem}` };
+  }
+  for (const { path, text } of parsed.added) {
+    const what = findSecret(Buffer.from(text, "latin1").toString(), secrets) ?? findSecret(path, secrets);
+    if (what === undefined) continue;
+    const where = withoutSecrets(path, secrets);
+    const fix = "revoke it if it is real; a person has to commit a text that must stay in the repository";
+    return { kind: "refused", reason: "Secret", message: `the change to ${where} contains ${what}; ${fix}` };
+  }
+  return reading;
 }

@@ -6,25 +6,25 @@ import type { End } from "../end.ts";
 import type { MergeRequest, Note } from "../gitlab/gitlab.ts";
 import { withoutMarks } from "../markers.ts";
 import { RemoteError } from "../remote-error.ts";
-import { inOrder, isClosed } from "../snapshot.ts";
-import { describe } from "../statuses.ts";
+import { byCreation, isClosed } from "../snapshot.ts";
+import { describeTask } from "../statuses.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
-import { noteOf, reply, whyForkMoved, whyNot } from "./command.ts";
+import { checkForkHead, findNote, findRefusal, reply } from "./command.ts";
 import { addTask } from "./follow-up.ts";
 
 /** Carries out a built-in command of a comment, and posts one reply. */
-export async function builtIn(attempt: CommandAttempt): Promise<End> {
+export async function runBuiltIn(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, conversation, signal } = attempt;
   const { verb } = spec.note;
   const [mergeRequest, discussions] = await Promise.all([
     gitlab.mergeRequest(mergeRequestRef(spec), signal),
     conversation.discussions(signal),
   ]);
-  const refusal = await whyNot(attempt, mergeRequest, discussions);
+  const refusal = await findRefusal(attempt, mergeRequest, discussions);
   if (refusal) return refusal;
-  const note = noteOf(attempt, discussions);
+  const note = findNote(attempt, discussions);
   if (!note) throw new TypeError("whyNot refuses a deleted comment");
-  const { answer } = await attempt.journal.step("done", async () => {
+  const { answer } = await attempt.progress.step("done", async () => {
     const done = await carryOut(attempt, mergeRequest, note);
     return { answer: withoutMarks([done, ...pauseText(attempt)].join("\n\n")) };
   });
@@ -33,8 +33,8 @@ export async function builtIn(attempt: CommandAttempt): Promise<End> {
 }
 
 /** The paragraph of the reply that explains why the task waits. */
-function pauseText({ journal, client, pauses }: CommandAttempt): readonly string[] {
-  const paused = pauseOver(journal.task, pauses(), client.serverNowMs());
+function pauseText({ progress, client, pauses }: CommandAttempt): readonly string[] {
+  const paused = pauseOver(progress.task, pauses(), client.serverNowMs());
   if (!paused) return [];
   return [`⏸️ Automation is ${paused.evidence}; clears ${paused.clears}. Tasks that have not started wait until then.`];
 }
@@ -55,11 +55,11 @@ function carryOut(attempt: CommandAttempt, mergeRequest: MergeRequest, note: Not
   }
 }
 
-async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, asked: Note): Promise<string> {
+async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, requestNote: Note): Promise<string> {
   const { spec } = attempt;
   const { headSha } = mergeRequest;
   if (headSha === undefined) return "There is no commit to review yet.";
-  const moved = await whyForkMoved(attempt, mergeRequest, asked);
+  const moved = await checkForkHead(attempt, mergeRequest, requestNote);
   if (moved?.retry) throw new RemoteError("unavailable", moved.message);
   if (moved) return `Not reviewed: ${moved.message}.`;
   const { note, ...rest } = spec;
@@ -69,7 +69,7 @@ async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, 
     ...rest,
     type: "Review",
     again: true,
-    requesterId: asked.author.id,
+    requesterId: requestNote.author.id,
     claimKey,
     mergeRequest: { ...spec.mergeRequest, headSha },
   });
@@ -77,26 +77,26 @@ async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, 
 }
 
 /** Creates a new task with the same specification; the failed one stays unchanged. */
-async function retry(attempt: CommandAttempt, asked: Note): Promise<string> {
+async function retry(attempt: CommandAttempt, requestNote: Note): Promise<string> {
   const { spec } = attempt;
-  const last = others(attempt)
+  const last = otherTasks(attempt)
     .filter(({ status }) => status?.phase === "Failed")
-    .sort(inOrder)
+    .sort(byCreation)
     .at(-1);
   if (!last) return "There is no failed task to retry.";
   const claimKey = `${last.spec.claimKey}:retry:${spec.note.id}`;
   // A repeated review is served by the access of the requester; a command by that of its author, which is read again.
   const again: CodingTaskSpec =
     last.spec.type === "Review"
-      ? { ...last.spec, claimKey, requesterId: asked.author.id, requestedBy: asked.author.username }
+      ? { ...last.spec, claimKey, requesterId: requestNote.author.id, requestedBy: requestNote.author.username }
       : { ...last.spec, claimKey };
   await addTask(attempt, again);
-  return `The ${describe(last)} is queued again.`;
+  return `The ${describeTask(last)} is queued again.`;
 }
 
 async function cancel(attempt: CommandAttempt): Promise<string> {
   const { spec, client, signal } = attempt;
-  const open = others(attempt).filter((task) => !isClosed(task));
+  const open = otherTasks(attempt).filter((task) => !isClosed(task));
   const by = `requested by @${spec.requestedBy ?? spec.note.authorId} in comment ${spec.note.id}`;
   for (const { metadata } of open) {
     const { name = "", namespace = "" } = metadata;
@@ -104,28 +104,28 @@ async function cancel(attempt: CommandAttempt): Promise<string> {
     await client.patch(codingTasks, { name, namespace }, { merge }, { signal });
   }
   if (open.length === 0) return "There is no open task to cancel.";
-  return `Cancelled:\n\n${open.map((task) => `- ${describe(task)}`).join("\n")}`;
+  return `Cancelled:\n\n${open.map((task) => `- ${describeTask(task)}`).join("\n")}`;
 }
 
 function statusText(attempt: CommandAttempt): string {
-  const tasks = [...others(attempt)].sort(inOrder);
+  const tasks = [...otherTasks(attempt)].sort(byCreation);
   const open = tasks.filter((task) => !isClosed(task));
   const closed = tasks.filter(isClosed).slice(-3);
   if (tasks.length === 0) return "There are no tasks yet.";
   const nowMs = attempt.client.serverNowMs();
-  return [...open, ...closed].map((task) => `- ${describe(task)}: ${standing(task, nowMs)}`).join("\n");
+  return [...open, ...closed].map((task) => `- ${describeTask(task)}: ${describeStatus(task, nowMs)}`).join("\n");
 }
 
-function standing({ metadata, status }: CodingTask, nowMs: number): string {
+function describeStatus({ metadata, status }: CodingTask, nowMs: number): string {
   const ageMs = Math.max(0, nowMs - Date.parse(metadata.creationTimestamp ?? ""));
   const seconds = formatDuration(Math.floor(ageMs / 1_000) * 1_000);
   return `${status?.phase ?? "Pending"}, requested ${seconds} ago${status?.message ? `; ${status.message}` : ""}`;
 }
 
 /** The tasks of the merge request, except this one and other built-in commands. */
-function others(attempt: CommandAttempt): readonly CodingTask[] {
-  const { journal } = attempt;
-  return attempt.tasksOf(journal.task).filter((task) => {
+function otherTasks(attempt: CommandAttempt): readonly CodingTask[] {
+  const { progress } = attempt;
+  return attempt.relatedTasks(progress.task).filter((task) => {
     return !isBuiltIn(task) && task.metadata.uid !== attempt.uid;
   });
 }

@@ -1,6 +1,6 @@
 import { coderStep } from "../../resources/index.ts";
 import type { EditRequest } from "../coder/coder.ts";
-import { type Failed, failed } from "../end.ts";
+import { type Failed, failedEnd } from "../end.ts";
 import type { Patch, PatchReading, Repository } from "../git/workshop.ts";
 import type { Attempt } from "../work/attempt.ts";
 
@@ -12,7 +12,7 @@ export interface BranchOrder {
   /** The only commit that the coder may work on: no member has read later commits of a fork. */
   readonly onlyAt?: string | undefined;
   /** Returns why the change must not be pushed; called right before the push. */
-  readonly whyNotPush?: () => Promise<Failed | undefined>;
+  readonly checkBeforePush?: () => Promise<Failed | undefined>;
   readonly request: EditRequest;
   /** First line of the commit message, unless the coder supplies a message. */
   readonly title: string;
@@ -35,18 +35,18 @@ const maxRounds = 3;
  * their commits.
  */
 export async function changeBranch(attempt: Attempt, order: BranchOrder): Promise<BranchOutcome> {
-  const { workshop, journal, signal, uid } = attempt;
+  const { workshop, progress, signal, uid } = attempt;
   const { repository, branch } = order;
   let edit: Edit | undefined;
   for (let round = 1; round <= maxRounds; round++) {
     const head = await workshop.branchHead(repository, branch, signal);
-    const start = head ?? (await startOf(attempt, order));
-    if (start === undefined) return missing(order);
+    const start = head ?? (await findStart(attempt, order));
+    if (start === undefined) return missingBranch(order);
     await workshop.fetchCommit(repository, start, `refs/heads/${head ? branch : order.from}`, signal);
     const found = head && (await workshop.findTask(repository, { head, taskUid: uid, depth: searchDepth }, signal));
-    if (found) return { kind: "pushed", sha: found, summary: journal.resultOf(coderStep)?.["summary"] ?? "" };
+    if (found) return { kind: "pushed", sha: found, summary: progress.resultOf(coderStep)?.["summary"] ?? "" };
     if (order.onlyAt !== undefined && start !== order.onlyAt) {
-      return failed("ForkMoved", `${branch} has new commits since the request: read them, then ask again`);
+      return failedEnd("ForkMoved", `${branch} has new commits since the request: read them, then ask again`);
     }
 
     if (!edit || edit.isSpent) {
@@ -58,7 +58,7 @@ export async function changeBranch(attempt: Attempt, order: BranchOrder): Promis
     if (pushed.kind === "again") edit = { ...edit, isSpent: pushed.because === "conflict" };
     else return pushed;
   }
-  return failed("BranchMoved", `other users kept pushing to ${branch}; will retry`, true);
+  return failedEnd("BranchMoved", `other users kept pushing to ${branch}; will retry`, true);
 }
 
 interface Edit {
@@ -76,16 +76,16 @@ async function runCoder(
   sha: string,
   branch: string,
 ): Promise<Edit | BranchOutcome> {
-  const { coder, journal, signal, uid } = attempt;
+  const { coder, progress, signal, uid } = attempt;
   const { repository, request, title } = order;
   const ref = `refs/heads/${branch}`;
   const outcome = await coder.run({ taskUid: uid, request, repository, sha, ref }, signal);
-  if (outcome.kind === "failed") return failed(outcome.reason, outcome.message, outcome.retry);
-  if (outcome.kind === "reviewed") return failed("BadAnswer", "the coder reviewed instead of editing", true);
+  if (outcome.kind === "failed") return failedEnd(outcome.reason, outcome.message, outcome.retry);
+  if (outcome.kind === "reviewed") return failedEnd("BadAnswer", "the coder reviewed instead of editing", true);
   const { summary, change, commitMessage } = outcome;
   if (change.kind === "nothing") return { kind: "nothing", summary };
-  if (change.kind === "refused") return refused(change);
-  await journal.record(coderStep, { summary, files: change.patch.files.slice(0, 100).join("\n") });
+  if (change.kind === "refused") return refusedPatch(change);
+  await progress.record(coderStep, { summary, files: change.patch.files.slice(0, 100).join("\n") });
   const message = `${commitMessage ?? title}\n\nInterlock-Task: ${uid}\n`;
   return { kind: "edit", summary, message, patch: change.patch, isSpent: false };
 }
@@ -93,19 +93,19 @@ async function runCoder(
 type Pushed = BranchOutcome | { readonly kind: "again"; readonly because: "moved" | "conflict" };
 
 async function commitAndPush(
-  { workshop, lease, signal, settings, journal }: Attempt,
-  { repository, branch, whyNotPush }: BranchOrder,
+  { workshop, lease, signal, settings, progress }: Attempt,
+  { repository, branch, checkBeforePush }: BranchOrder,
   { patch, message, summary }: Edit,
   { head, start }: { readonly head: string | undefined; readonly start: string },
 ): Promise<Pushed> {
-  const { status } = journal.task;
+  const { status } = progress.task;
   const startTime = status && "startTime" in status ? status.startTime : undefined;
   const atSeconds = Math.floor(Date.parse(startTime ?? "") / 1_000);
   const draft = { parent: start, patch, message, author: settings.author, atSeconds };
   const commit = await workshop.commit(repository, draft, signal);
   if (commit.kind === "conflict") return { kind: "again", because: "conflict" };
 
-  const refusal = await whyNotPush?.();
+  const refusal = await checkBeforePush?.();
   if (refusal) return refusal;
   const order = { branch, expectedSha: head, commit: commit.sha, lease };
   const outcome = await workshop.push(repository, order, signal);
@@ -115,19 +115,22 @@ async function commitAndPush(
     case "moved":
       return { kind: "again", because: "moved" };
     case "stale":
-      return failed("LockLost", "another replica pushed under a later lock; will retry", true);
+      return failedEnd("LockLost", "another replica pushed under a later lock; will retry", true);
   }
 }
 
-async function startOf({ workshop, signal }: Attempt, { repository, from }: BranchOrder): Promise<string | undefined> {
+async function findStart(
+  { workshop, signal }: Attempt,
+  { repository, from }: BranchOrder,
+): Promise<string | undefined> {
   return from === undefined ? undefined : workshop.branchHead(repository, from, signal);
 }
 
-function missing({ branch, from }: BranchOrder): Failed {
+function missingBranch({ branch, from }: BranchOrder): Failed {
   const name = from ?? branch;
-  return failed("BranchMissing", `the branch ${name} does not exist; push it again, then ask again`);
+  return failedEnd("BranchMissing", `the branch ${name} does not exist; push it again, then ask again`);
 }
 
-function refused({ reason, message }: Extract<PatchReading, { kind: "refused" }>): Failed {
-  return failed(`Patch${reason}`, message);
+function refusedPatch({ reason, message }: Extract<PatchReading, { kind: "refused" }>): Failed {
+  return failedEnd(`Patch${reason}`, message);
 }

@@ -1,28 +1,28 @@
-import { type End, type Failed, failed } from "../end.ts";
+import { type End, type Failed, failedEnd } from "../end.ts";
 import type { Discussion, MergeRequest, Note } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
 import { postOrChange } from "../work/post-once.ts";
 import { type BranchOutcome, changeBranch } from "./change-branch.ts";
-import { whyNotServed } from "./why-not-served.ts";
+import { checkAccess } from "./check-access.ts";
 
 /**
  * Carries out a comment: changes the branch of its merge request, or answers. One reply reports the progress and the
  * result.
  */
-export async function command(attempt: CommandAttempt): Promise<End> {
+export async function runCommand(attempt: CommandAttempt): Promise<End> {
   const { spec, gitlab, conversation, signal } = attempt;
   const [mergeRequest, discussions] = await Promise.all([
     gitlab.mergeRequest(mergeRequestRef(spec), signal),
     conversation.discussions(signal),
   ]);
-  const refusal = await whyNot(attempt, mergeRequest, discussions);
+  const refusal = await findRefusal(attempt, mergeRequest, discussions);
   if (refusal) return refusal;
 
   await reply(attempt, "⏳ Working on it.");
-  const outcome = await change(attempt, mergeRequest, discussions);
+  const outcome = await changeSourceBranch(attempt, mergeRequest, discussions);
   if (outcome.kind === "failed") return outcome;
-  const text = answerOf(outcome, mergeRequest);
+  const text = replyText(outcome, mergeRequest);
   await reply(attempt, text);
   if (outcome.kind === "nothing") return { kind: "completed", message: "no file changes needed" };
   const result = { summary: outcome.summary, branch: mergeRequest.sourceBranch, commitSha: outcome.sha };
@@ -32,7 +32,7 @@ export async function command(attempt: CommandAttempt): Promise<End> {
 /** Posts the only reply of the task below the comment, or changes it. */
 export async function reply(attempt: CommandAttempt, text: string): Promise<void> {
   const { spec, uid, conversation, signal } = attempt;
-  const discussionId = spec.note.discussionId ?? threadOf(attempt, await conversation.discussions(signal))?.id;
+  const discussionId = spec.note.discussionId ?? findThread(attempt, await conversation.discussions(signal))?.id;
   const mark = markers.answer(uid);
   await postOrChange(attempt, { mark, body: text, ...(discussionId === undefined ? {} : { discussionId }) });
 }
@@ -40,60 +40,60 @@ export async function reply(attempt: CommandAttempt, text: string): Promise<void
 /**
  * Returns why a comment is not acted on. Access is checked first: a comment of a user who is not served gets no reply.
  */
-export async function whyNot(
+export async function findRefusal(
   attempt: CommandAttempt,
   mergeRequest: MergeRequest,
   discussions: readonly Discussion[],
 ): Promise<End | undefined> {
-  const { spec, gitlab, signal, journal } = attempt;
-  const note = noteOf(attempt, discussions);
+  const { spec, gitlab, signal, progress } = attempt;
+  const note = findNote(attempt, discussions);
   if (!note) {
     // A reply of an earlier attempt must not announce work any longer.
-    const isQuiet = (journal.task.status?.attempts ?? 0) <= 1;
+    const isQuiet = (progress.task.status?.attempts ?? 0) <= 1;
     return { kind: "cancelled", message: "the comment was deleted", isQuiet };
   }
   const { id: selfId } = await gitlab.self(signal);
   if (note.author.id === selfId) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };
   // The author as GitLab reports it, not as the webhook does.
-  const refusal = await whyNotServed(attempt, mergeRequest, { user: note.author, isRequested: true });
+  const refusal = await checkAccess(attempt, mergeRequest, { user: note.author, isRequested: true });
   if (refusal) return refusal;
   const { state } = mergeRequest;
-  if (state !== "opened") return failed("NotOpen", `the merge request is ${state}: reopen it, then ask again`);
-  return spec.note.verb === "do" ? whyForkMoved(attempt, mergeRequest, note) : undefined;
+  if (state !== "opened") return failedEnd("NotOpen", `the merge request is ${state}: reopen it, then ask again`);
+  return spec.note.verb === "do" ? checkForkHead(attempt, mergeRequest, note) : undefined;
 }
 
 /**
  * A member who asks for something on a fork has read its commits. The owner of the fork may push others at any time;
  * those are not served until a member asks again.
  */
-export async function whyForkMoved(
-  { spec, gitlab, signal, journal }: CommandAttempt,
+export async function checkForkHead(
+  { spec, gitlab, signal, progress }: CommandAttempt,
   { sourceProjectId, headSha }: MergeRequest,
   note: Note,
 ): Promise<Failed | undefined> {
-  if (sourceProjectId === spec.project.id || journal.resultOf(forkHead)) return undefined;
+  if (sourceProjectId === spec.project.id || progress.resultOf(forkHead)) return undefined;
   const changes = await gitlab.changes(mergeRequestRef(spec), signal);
   if (!changes || changes.refs.headSha !== headSha) {
-    return failed("ChangesMissing", "GitLab has not computed the changes of the merge request", true);
+    return failedEnd("ChangesMissing", "GitLab has not computed the changes of the merge request", true);
   }
   if (Date.parse(changes.createdAt) < Date.parse(note.createdAt)) {
     // Recorded, so that a later attempt does not accept commits that were pushed after the member asked.
-    await journal.record(forkHead, { sha: changes.refs.headSha });
+    await progress.record(forkHead, { sha: changes.refs.headSha });
     return undefined;
   }
   const message = `the fork has new commits since the request (${headSha?.slice(0, 8)}): read them, then ask again`;
-  return failed("ForkMoved", message);
+  return failedEnd("ForkMoved", message);
 }
 
 /** The step that records the fork's commit that a member asked about. */
 const forkHead = "fork-head";
 
 /** The comment as it is on GitLab now; undefined if it was deleted. */
-export function noteOf({ spec }: CommandAttempt, discussions: readonly Discussion[]): Note | undefined {
+export function findNote({ spec }: CommandAttempt, discussions: readonly Discussion[]): Note | undefined {
   return discussions.flatMap(({ notes }) => notes).find(({ id }) => id === spec.note.id);
 }
 
-async function change(
+async function changeSourceBranch(
   attempt: CommandAttempt,
   mergeRequest: MergeRequest,
   discussions: readonly Discussion[],
@@ -101,13 +101,13 @@ async function change(
   const { spec, gitlab, signal } = attempt;
   const { title, description, sourceBranch, targetBranch, sourceProjectId } = mergeRequest;
   const project = await gitlab.project(sourceProjectId, signal);
-  const thread = threadOf(attempt, discussions)?.notes ?? [];
+  const thread = findThread(attempt, discussions)?.notes ?? [];
   const { instruction, id } = spec.note;
   return changeBranch(attempt, {
     repository: { projectId: project.id, cloneUrl: project.cloneUrl },
     branch: sourceBranch,
-    whyNotPush: () => whyNotPush(attempt, mergeRequest, discussions),
-    onlyAt: attempt.journal.resultOf(forkHead)?.["sha"],
+    checkBeforePush: () => checkBeforePush(attempt, mergeRequest, discussions),
+    onlyAt: attempt.progress.resultOf(forkHead)?.["sha"],
     title: `fix: ${firstLine(instruction).slice(0, 50)}`,
     request: {
       version: 1,
@@ -125,23 +125,23 @@ async function change(
 /**
  * The author may have lost access while the coder worked. A reply announced the work, so the reply also gets the end.
  */
-async function whyNotPush(
+async function checkBeforePush(
   attempt: CommandAttempt,
   mergeRequest: MergeRequest,
   discussions: readonly Discussion[],
 ): Promise<Failed | undefined> {
-  const user = noteOf(attempt, discussions)?.author ?? { id: 0, username: "" };
-  const refusal = await whyNotServed(attempt, mergeRequest, { user, isRequested: true });
+  const user = findNote(attempt, discussions)?.author ?? { id: 0, username: "" };
+  const refusal = await checkAccess(attempt, mergeRequest, { user, isRequested: true });
   if (!refusal) return undefined;
   if (refusal.kind === "failed") return { ...refusal, isQuiet: false };
-  return failed((refusal.kind === "cancelled" && refusal.reason) || "NotServed", refusal.message);
+  return failedEnd((refusal.kind === "cancelled" && refusal.reason) || "NotServed", refusal.message);
 }
 
-function threadOf({ spec }: CommandAttempt, discussions: readonly Discussion[]): Discussion | undefined {
+function findThread({ spec }: CommandAttempt, discussions: readonly Discussion[]): Discussion | undefined {
   return discussions.find(({ notes }) => notes.some(({ id }) => id === spec.note.id));
 }
 
-function answerOf(outcome: Exclude<BranchOutcome, { kind: "failed" }>, { sourceBranch }: MergeRequest): string {
+function replyText(outcome: Exclude<BranchOutcome, { kind: "failed" }>, { sourceBranch }: MergeRequest): string {
   const summary = withoutMarks(outcome.summary);
   if (outcome.kind === "nothing") return `ℹ️ No file changes needed.\n\n${summary}`;
   return `✅ Changes pushed to \`${sourceBranch}\`: ${outcome.sha}\n\n${summary}`;

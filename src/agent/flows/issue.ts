@@ -1,5 +1,5 @@
 import { sleep } from "../../time/index.ts";
-import { type End, failed } from "../end.ts";
+import { type End, failedEnd } from "../end.ts";
 import type { MergeRequest, Project } from "../gitlab/gitlab.ts";
 import type { Jira, JiraComment, JiraIssue } from "../jira/jira.ts";
 import { plainMarkers, withoutMarks } from "../markers.ts";
@@ -8,27 +8,27 @@ import type { IssueAttempt, SpecOf } from "../work/attempt.ts";
 import { changeBranch } from "./change-branch.ts";
 
 /** Solves an issue with a branch, a commit and a merge request, and moves the issue through its statuses. */
-export async function issue(attempt: IssueAttempt): Promise<End> {
+export async function runIssue(attempt: IssueAttempt): Promise<End> {
   const { spec, gitlab, jira, signal, settings } = attempt;
-  if (!jira) return failed("NoJira", "Jira is not configured: set jira.url and its credentials");
+  if (!jira) return failedEnd("NoJira", "Jira is not configured: set jira.url and its credentials");
   const found = await jira.issue(spec.issue.key, signal);
-  const refusal = await begin(attempt, jira, found);
+  const refusal = await beginWork(attempt, jira, found);
   if (refusal) return refusal;
 
-  await comment(attempt, "Working on it.");
+  await postComment(attempt, "Working on it.");
   const project = await gitlab.project(spec.project.id, signal);
-  const outcome = await changeBranch(attempt, orderOf(spec, found, project));
+  const outcome = await changeBranch(attempt, toBranchOrder(spec, found, project));
   if (outcome.kind === "failed") return outcome;
   if (outcome.kind === "nothing") {
-    await comment(attempt, `The agent found no changes to make.\n\n${outcome.summary}`);
+    await postComment(attempt, `The agent found no changes to make.\n\n${outcome.summary}`);
     return { kind: "completed", message: "no file changes needed" };
   }
 
-  const { iid = "", url = "" } = await attempt.journal.step("merge-request", async () => {
+  const { iid = "", url = "" } = await attempt.progress.step("merge-request", async () => {
     const { iid, webUrl } = await openMergeRequest(attempt, found, outcome.summary);
     return { iid: String(iid), url: webUrl };
   });
-  await comment(attempt, `Merge request: ${url}\n\n${outcome.summary}`);
+  await postComment(attempt, `Merge request: ${url}\n\n${outcome.summary}`);
   const { inReview } = settings.statusesOf(spec.issue.key);
   const moved = await jira.moveTo(spec.issue.key, inReview, signal);
   const message = `merge request !${iid} is open`;
@@ -46,32 +46,39 @@ export async function issue(attempt: IssueAttempt): Promise<End> {
 }
 
 /** Moves the issue to its status for work in progress. The intention is recorded first. */
-async function begin(attempt: IssueAttempt, jira: Jira, { status, statusSince }: JiraIssue): Promise<End | undefined> {
-  const { spec, journal, settings, signal } = attempt;
+async function beginWork(
+  attempt: IssueAttempt,
+  jira: Jira,
+  { status, statusSince }: JiraIssue,
+): Promise<End | undefined> {
+  const { spec, progress, settings, signal } = attempt;
   const { trigger, inProgress } = settings.statusesOf(spec.issue.key);
   // Only the reports are left, and the issue may have been moved since.
-  if (journal.resultOf("merge-request")) return undefined;
-  const isBegun = journal.resultOf("begin") !== undefined;
-  const isOurs = isBegun && sameWord(status, inProgress);
-  const isAsked = sameWord(status, trigger) && Date.parse(statusSince) <= Date.parse(spec.issue.since);
+  if (progress.resultOf("merge-request")) return undefined;
+  const isBegun = progress.resultOf("begin") !== undefined;
+  const isOurs = isBegun && isSameStatus(status, inProgress);
+  const isAsked = isSameStatus(status, trigger) && Date.parse(statusSince) <= Date.parse(spec.issue.since);
   if (!isOurs && !isAsked) {
     return { kind: "cancelled", message: `the issue has moved to ${status}`, isQuiet: !isBegun };
   }
 
-  await journal.step("begin", async () => ({ from: status }));
+  await progress.step("begin", async () => ({ from: status }));
   const moved = await jira.moveTo(spec.issue.key, inProgress, signal);
   if (moved.kind === "moved") return undefined;
   const reachable = moved.reachable.join(", ") || "nothing";
-  return failed("TransitionMissing", `no transition leads from ${moved.from} to ${inProgress}, only to ${reachable}`);
+  return failedEnd(
+    "TransitionMissing",
+    `no transition leads from ${moved.from} to ${inProgress}, only to ${reachable}`,
+  );
 }
 
-function orderOf({ branch, targetBranch, issue }: SpecOf<"Issue">, found: JiraIssue, project: Project) {
+function toBranchOrder({ branch, targetBranch, issue }: SpecOf<"Issue">, found: JiraIssue, project: Project) {
   const { key, summary, description } = found;
   return {
     repository: { projectId: project.id, cloneUrl: project.cloneUrl },
     branch,
     from: targetBranch,
-    title: titleOf(issue.key, summary),
+    title: commitTitle(issue.key, summary),
     request: {
       version: 1,
       kind: "edit",
@@ -87,7 +94,7 @@ async function openMergeRequest(attempt: IssueAttempt, found: JiraIssue, summary
   const draft = {
     sourceBranch: spec.branch,
     targetBranch: spec.targetBranch,
-    title: `${settings.draftMergeRequests ? "Draft: " : ""}${titleOf(found.key, found.summary)}`,
+    title: `${settings.draftMergeRequests ? "Draft: " : ""}${commitTitle(found.key, found.summary)}`,
     description: `${withoutMarks(summary)}\n\nFor [${found.key}](${found.webUrl}).`,
   };
   for (let tries = 1; ; tries++) {
@@ -102,7 +109,7 @@ async function openMergeRequest(attempt: IssueAttempt, found: JiraIssue, summary
 }
 
 /** Each task has one comment, which is changed as the work proceeds. */
-export async function comment({ spec, uid, jira, signal }: IssueAttempt, text: string): Promise<void> {
+export async function postComment({ spec, uid, jira, signal }: IssueAttempt, text: string): Promise<void> {
   if (!jira) return;
   const { key } = spec.issue;
   const mark = plainMarkers.answer(uid);
@@ -113,17 +120,17 @@ export async function comment({ spec, uid, jira, signal }: IssueAttempt, text: s
   if (first) await jira.changeComment(key, first.id, body, signal);
   else await jira.addComment(key, body, signal);
   // A late request of a former lock holder may have added another. Some accounts may not delete comments.
-  for (const { id } of doubles) await jira.deleteComment(key, id, signal).catch(unlessRefused);
+  for (const { id } of doubles) await jira.deleteComment(key, id, signal).catch(ignoreRefusal);
 }
 
-function unlessRefused(error: unknown): void {
+function ignoreRefusal(error: unknown): void {
   if (!isRemoteError(error, "refused") && !isRemoteError(error, "denied")) throw error;
 }
 
-function titleOf(key: string, summary: string): string {
+function commitTitle(key: string, summary: string): string {
   return `feat(${key}): ${summary.replace(/\s+/g, " ").trim()}`.slice(0, 200);
 }
 
-function sameWord(a: string, b: string): boolean {
+function isSameStatus(a: string, b: string): boolean {
   return a.trim().toLowerCase() === b.trim().toLowerCase();
 }

@@ -2,7 +2,7 @@ import type { Finding } from "../coder/coder.ts";
 import type { Changes, Note, Position } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
 import { isRemoteError } from "../remote-error.ts";
-import { positionOf } from "../review/positions.ts";
+import { findPosition } from "../review/positions.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
 import { keepOldest, postOnce } from "../work/post-once.ts";
 
@@ -12,19 +12,19 @@ export async function postFindings(
   changes: Changes,
   findings: readonly Finding[],
 ): Promise<number> {
-  const { conversation, journal, signal, uid } = attempt;
-  if (journal.resultOf("comments")) return findings.length;
+  const { conversation, progress, signal, uid } = attempt;
+  if (progress.resultOf("comments")) return findings.length;
 
   const own = await conversation.ownNotes(signal);
   for (const [n, finding] of findings.entries()) {
     const mark = markers.finding(uid, n);
-    const body = `${textOf(finding)}\n\n${mark}`;
+    const body = `${findingText(finding)}\n\n${mark}`;
     const find = async (own: readonly Note[]) => own.find((note) => note.body.includes(mark));
-    const position = positionOf(finding, changes);
+    const position = findPosition(finding, changes);
     await postOnce(attempt, find, () => post(attempt, { body, finding, position }), own);
   }
   await removeDuplicates(attempt, findings.length);
-  await journal.record("comments", { count: String(findings.length) });
+  await progress.record("comments", { count: String(findings.length) });
   return findings.length;
 }
 
@@ -60,7 +60,7 @@ async function removeDuplicates(attempt: ReviewAttempt, count: number): Promise<
   }
 }
 
-function textOf({ severity, message, suggestion }: Finding): string {
+function findingText({ severity, message, suggestion }: Finding): string {
   const text = `**[${severity.toUpperCase()}]** ${withoutMarks(message)}`;
   if (suggestion === undefined) return text;
   const fence = "`".repeat(Math.max(3, longestRun(suggestion) + 1));

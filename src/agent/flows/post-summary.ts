@@ -14,12 +14,12 @@ const maxRemembered = 20;
 
 /** Keeps one note per merge request with the result of the newest review and the commits that were reviewed before. */
 export async function postSummary(attempt: ReviewAttempt, reviewed: Reviewed): Promise<void> {
-  const { conversation, journal, signal, spec } = attempt;
-  await journal.step("summary", async () => {
+  const { conversation, progress, signal, spec } = attempt;
+  await progress.step("summary", async () => {
     const own = await conversation.ownNotes(signal);
     const earlier = own.flatMap(({ body }) => reviewedIn(body) ?? []);
     const shas = [...new Set([spec.mergeRequest.headSha, ...earlier])].slice(0, maxRemembered);
-    const body = textOf(reviewed, shas);
+    const body = summaryText(reviewed, shas);
     const find = (own: readonly Note[]) =>
       keepOldest(
         attempt,
@@ -33,19 +33,19 @@ export async function postSummary(attempt: ReviewAttempt, reviewed: Reviewed): P
   });
 }
 
-function textOf({ summary, findings }: Reviewed, shas: readonly string[]): string {
+function summaryText({ summary, findings }: Reviewed, shas: readonly string[]): string {
   const [newest = "", ...earlier] = shas.map((sha) => sha.slice(0, 8));
   const lines = [
     "## Code Review Summary",
     withoutMarks(summary) || "Nothing to add.",
-    `${counted(findings)} in ${newest}.`,
+    `${countFindings(findings)} in ${newest}.`,
     ...(earlier.length === 0 ? [] : [`Reviewed before: ${earlier.join(", ")}.`]),
     markers.summary(shas),
   ];
   return lines.join("\n\n");
 }
 
-function counted(findings: readonly Finding[]): string {
+function countFindings(findings: readonly Finding[]): string {
   if (findings.length === 0) return "No findings";
   const of = (severity: Finding["severity"]) => findings.filter((one) => one.severity === severity).length;
   const parts = [`${of("error")} errors`, `${of("warning")} warnings`, `${of("info")} remarks`];

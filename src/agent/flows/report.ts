@@ -3,15 +3,15 @@ import { markers } from "../markers.ts";
 import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt } from "../work/attempt.ts";
 import { postOrChange } from "../work/post-once.ts";
 import { reply } from "./command.ts";
-import { comment } from "./issue.ts";
+import { postComment } from "./issue.ts";
 
-type Bad = Extract<End, { kind: "failed" | "cancelled" }>;
+type UnsuccessfulEnd = Extract<End, { kind: "failed" | "cancelled" }>;
 
 /** Reports the failure or the cancellation of a task where it was requested, in the one note of the task. */
-export async function report(attempt: Attempt, bad: Bad): Promise<void> {
+export async function reportEnd(attempt: Attempt, unsuccessful: UnsuccessfulEnd): Promise<void> {
   const { spec } = attempt;
   // A quoted message may end with a full stop, as our sentences do.
-  const end = { ...bad, message: bad.message.replace(/\.$/, "") };
+  const end = { ...unsuccessful, message: unsuccessful.message.replace(/\.$/, "") };
   switch (spec.type) {
     case "Review": {
       // A review that was not requested needs no note about its cancellation.
@@ -26,16 +26,16 @@ export async function report(attempt: Attempt, bad: Bad): Promise<void> {
   }
 }
 
-function commandText({ kind, message }: Bad): string {
+function commandText({ kind, message }: UnsuccessfulEnd): string {
   if (kind === "cancelled") return `🛑 ${message}.`;
   return `❌ Failed: ${message}.\n\nWrite \`/copilot retry\` to retry.`;
 }
 
-async function reportOnIssue(attempt: IssueAttempt, { kind, message }: Bad): Promise<void> {
+async function reportOnIssue(attempt: IssueAttempt, { kind, message }: UnsuccessfulEnd): Promise<void> {
   const { spec, settings } = attempt;
   const { trigger } = settings.statusesOf(spec.issue.key);
   const how = `Move the issue back to ${trigger} to retry.`;
-  await comment(
+  await postComment(
     attempt,
     `⚠️ Automated implementation ${kind === "failed" ? "failed" : "stopped"}: ${message}.\n\n${how}`,
   );

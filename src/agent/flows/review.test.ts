@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Discussion, GitLab, MergeRequest } from "../gitlab/gitlab.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
 import { Conversation } from "../work/conversation.ts";
-import { review } from "./review.ts";
+import { runReview } from "./review.ts";
 
 const [first, second] = ["a".repeat(40), "b".repeat(40)];
 
@@ -10,7 +10,7 @@ describe("a review whose merge request changes while the coder reads it", () => 
   it("posts nothing if the head moved, and creates a review of the new head", async () => {
     const world = attempt({ headSha: second });
 
-    const end = await review(world.attempt);
+    const end = await runReview(world.attempt);
 
     expect(end).toMatchObject({ kind: "superseded", by: second });
     expect(world.posted).toEqual([]);
@@ -20,7 +20,7 @@ describe("a review whose merge request changes while the coder reads it", () => 
   it("posts nothing if it is closed", async () => {
     const world = attempt({ state: "closed" });
 
-    const end = await review(world.attempt);
+    const end = await runReview(world.attempt);
 
     expect(end).toEqual({ kind: "completed", message: "not reviewed: the merge request is closed" });
     expect(world.posted).toEqual([]);
@@ -29,7 +29,7 @@ describe("a review whose merge request changes while the coder reads it", () => 
   it("posts nothing if its author is removed", async () => {
     const world = attempt({}, { levelAfter: 0 });
 
-    const end = await review(world.attempt);
+    const end = await runReview(world.attempt);
 
     expect(end).toMatchObject({ kind: "cancelled", reason: "NotAMember" });
     expect(world.posted).toEqual([]);
@@ -38,7 +38,7 @@ describe("a review whose merge request changes while the coder reads it", () => 
   it("posts the findings if nothing changed", async () => {
     const world = attempt({});
 
-    const end = await review(world.attempt);
+    const end = await runReview(world.attempt);
 
     expect(end).toMatchObject({ kind: "completed", message: "reviewed, 1 finding" });
     expect(world.posted).toHaveLength(2);
@@ -86,7 +86,7 @@ function attempt(changed: Partial<MergeRequest>, { levelAfter = 30 } = {}) {
     uid: "uid",
     settings: { namespace: "default", minAccessLevel: 30, forks: "onRequest" },
     signal: new AbortController().signal,
-    journal: {
+    progress: {
       task: {},
       resultOf: (name: string) => steps.get(name),
       record: async (name: string, result: Record<string, string>) => void steps.set(name, result),

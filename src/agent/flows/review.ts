@@ -1,21 +1,21 @@
 import { coderStep } from "../../resources/index.ts";
 import { sleep } from "../../time/index.ts";
 import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
-import { type End, failed } from "../end.ts";
+import { type End, failedEnd } from "../end.ts";
 import type { Changes, MergeRequest, MergeRequestRef, Note, Project } from "../gitlab/gitlab.ts";
 import { reviewedIn } from "../markers.ts";
 import { mergeRequestRef, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
+import { checkAccess, type Requester } from "./check-access.ts";
 import { reviewHead } from "./follow-up.ts";
 import { postFindings } from "./post-findings.ts";
 import { postSummary } from "./post-summary.ts";
-import { type Requester, whyNotServed } from "./why-not-served.ts";
 
 /**
  * Reviews one commit of a merge request: the coder reads it, its findings become discussions, and one summary note
  * is kept current. The findings are recorded before anything is posted, so a second try posts the same.
  */
-export async function review(attempt: ReviewAttempt): Promise<End> {
-  const { spec, gitlab, conversation, journal, signal } = attempt;
+export async function runReview(attempt: ReviewAttempt): Promise<End> {
+  const { spec, gitlab, conversation, progress, signal } = attempt;
   const place = mergeRequestRef(spec);
   // Each request to GitLab can take long: independent ones are sent at once.
   const [mergeRequest, discussions, { id: selfId }] = await Promise.all([
@@ -23,23 +23,23 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
     conversation.discussions(signal),
     gitlab.self(signal),
   ]);
-  const refusal = await whyNotNow(attempt, mergeRequest);
+  const refusal = await checkCurrent(attempt, mergeRequest);
   if (refusal) return refusal;
 
   const own = discussions.flatMap(({ notes }) => notes).filter(({ author, system }) => author.id === selfId && !system);
-  const isBegun = journal.resultOf(coderStep) !== undefined;
-  if (!spec.again && !isBegun && wasReviewed(own, spec.mergeRequest.headSha)) {
+  const isBegun = progress.resultOf(coderStep) !== undefined;
+  if (!spec.again && !isBegun && isReviewed(own, spec.mergeRequest.headSha)) {
     return { kind: "completed", message: "this commit is already reviewed" };
   }
 
-  const [changes, project] = await Promise.all([changesOf(attempt, place), gitlab.project(spec.project.id, signal)]);
-  if (!changes) return failed("ChangesMissing", "GitLab has not computed the changes of the merge request", true);
+  const [changes, project] = await Promise.all([awaitChanges(attempt, place), gitlab.project(spec.project.id, signal)]);
+  if (!changes) return failedEnd("ChangesMissing", "GitLab has not computed the changes of the merge request", true);
   const context = { project, mergeRequest, changes, earlierFindings: earlierFindings(own) };
   const found = await findings(attempt, context);
-  if (found.kind === "failed") return failed(found.reason, found.message, found.retry);
+  if (found.kind === "failed") return failedEnd(found.reason, found.message, found.retry);
 
   // The coder takes minutes: a review of a commit that is no longer the newest is not posted.
-  const meanwhile = await whyNotNow(attempt, await gitlab.mergeRequest(place, signal));
+  const meanwhile = await checkCurrent(attempt, await gitlab.mergeRequest(place, signal));
   if (meanwhile) return meanwhile;
   const comments = await postFindings(attempt, changes, found.findings);
   await postSummary(attempt, found);
@@ -49,30 +49,30 @@ export async function review(attempt: ReviewAttempt): Promise<End> {
 }
 
 /** Returns the user who requested the review, or else the author of the merge request, as GitLab reports it. */
-function requesterOf({ requesterId, requestedBy }: SpecOf<"Review">, { author }: MergeRequest): Requester {
+function findRequester({ requesterId, requestedBy }: SpecOf<"Review">, { author }: MergeRequest): Requester {
   if (requesterId === undefined) return { user: author, isRequested: false };
   return { user: { id: requesterId, username: requestedBy ?? "" }, isRequested: true };
 }
 
 /** Returns why nothing is posted; called before and after the coder runs, because access, state and head may change. */
-async function whyNotNow(attempt: ReviewAttempt, mergeRequest: MergeRequest): Promise<End | undefined> {
+async function checkCurrent(attempt: ReviewAttempt, mergeRequest: MergeRequest): Promise<End | undefined> {
   const { spec } = attempt;
   const { state, headSha } = mergeRequest;
-  const refusal = await whyNotServed(attempt, mergeRequest, requesterOf(spec, mergeRequest));
+  const refusal = await checkAccess(attempt, mergeRequest, findRequester(spec, mergeRequest));
   if (refusal) return refusal;
   if (state !== "opened") return { kind: "completed", message: `not reviewed: the merge request is ${state}` };
   if (headSha === spec.mergeRequest.headSha) return undefined;
-  if (headSha === undefined) return failed("NoCommits", "the merge request has no commit", true);
+  if (headSha === undefined) return failedEnd("NoCommits", "the merge request has no commit", true);
   await reviewHead(attempt, headSha);
   return { kind: "superseded", by: headSha, message: `superseded by a newer commit: ${headSha.slice(0, 8)}` };
 }
 
-function wasReviewed(own: readonly Note[], sha: string): boolean {
+function isReviewed(own: readonly Note[], sha: string): boolean {
   return own.some(({ body }) => reviewedIn(body)?.includes(sha) === true);
 }
 
 /** GitLab computes the changes in the background, usually within two seconds of the push. */
-async function changesOf(
+async function awaitChanges(
   { spec, gitlab, clock, signal }: ReviewAttempt,
   place: MergeRequestRef,
 ): Promise<Changes | undefined> {
@@ -95,8 +95,8 @@ interface ReviewContext {
 }
 
 async function findings(attempt: ReviewAttempt, context: ReviewContext): Promise<ReviewOutcome> {
-  const { journal } = attempt;
-  const before = journal.resultOf(coderStep);
+  const { progress } = attempt;
+  const before = progress.resultOf(coderStep);
   if (before) {
     const findings = JSON.parse(before["findings"] ?? "[]") as readonly Finding[];
     return { kind: "reviewed", summary: before["summary"] ?? "", findings };
@@ -107,7 +107,7 @@ async function findings(attempt: ReviewAttempt, context: ReviewContext): Promise
   }
   if (outcome.kind === "reviewed") {
     const { summary, findings } = outcome;
-    await journal.record(coderStep, { summary, findings: JSON.stringify(findings) });
+    await progress.record(coderStep, { summary, findings: JSON.stringify(findings) });
   }
   return outcome;
 }

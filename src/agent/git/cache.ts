@@ -36,8 +36,8 @@ const everything = 2 ** 31 - 1;
 
 /** Fetches a commit, alone if the server allows a fetch by hash, else with as much history of the ref as needed. */
 export async function fetchCommit(fetching: Fetching, sha: string, ref: string): Promise<void> {
-  if (await has(fetching, sha)) return;
-  const byHash = await fetch(fetching, sha, 1);
+  if (await hasCommit(fetching, sha)) return;
+  const byHash = await fetchObjects(fetching, sha, 1);
   if (!byHash || (byHash.kind === "missing" && (await fetchByRef(fetching, sha, ref)))) return;
   if (byHash.kind !== "missing") throw byHash;
   throw new RemoteError("missing", `commit ${sha} is not on ${ref}; it may have been replaced by a force push`);
@@ -45,15 +45,15 @@ export async function fetchCommit(fetching: Fetching, sha: string, ref: string):
 
 async function fetchByRef(fetching: Fetching, sha: string, ref: string): Promise<boolean> {
   for (const depth of [100, everything]) {
-    const failure = await fetch(fetching, ref, depth);
+    const failure = await fetchObjects(fetching, ref, depth);
     if (failure) throw failure;
-    if (await has(fetching, sha)) return true;
+    if (await hasCommit(fetching, sha)) return true;
   }
   return false;
 }
 
 /** Runs `work` after earlier callers are done. A caller whose signal aborts stops waiting. */
-export async function inTurn<T>(cache: Cache, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function runInTurn<T>(cache: Cache, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const before = cache.turn;
   let end = () => {};
   const ours = new Promise<void>((resolve) => {
@@ -61,14 +61,14 @@ export async function inTurn<T>(cache: Cache, signal: AbortSignal, work: () => P
   });
   cache.turn = before.then(() => ours);
   try {
-    await unlessAborted(before, signal);
+    await waitUnlessAborted(before, signal);
     return await work();
   } finally {
     end();
   }
 }
 
-function unlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+function waitUnlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) return stop();
@@ -86,18 +86,23 @@ function unlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<
  * own: where commits have no files, git assumes that the files are elsewhere.
  */
 export async function fetchHistory(fetching: Fetching, sha: string, depth: number): Promise<void> {
-  const failure = await fetch(fetching, sha, depth, ["--filter=tree:0"]);
+  const failure = await fetchObjects(fetching, sha, depth, ["--filter=tree:0"]);
   if (failure) throw failure;
 }
 
-async function has({ git, cache, signal }: Fetching, sha: string): Promise<boolean> {
+async function hasCommit({ git, cache, signal }: Fetching, sha: string): Promise<boolean> {
   const { code } = await git(["cat-file", "-e", `${sha}^{commit}`], { cwd: cache.directory, signal });
   return code === 0;
 }
 
-async function fetch({ git, cache, repository, signal }: Fetching, what: string, depth: number, more: string[] = []) {
+async function fetchObjects(
+  { git, cache, repository, signal }: Fetching,
+  what: string,
+  depth: number,
+  more: string[] = [],
+) {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance"];
   const args = ["fetch", ...options, "--refmap=", ...more, `--depth=${depth}`, "--", repository.cloneUrl, what];
-  const { code, stderr } = await inTurn(cache, signal, () => git(args, { cwd: cache.directory, signal }));
+  const { code, stderr } = await runInTurn(cache, signal, () => git(args, { cwd: cache.directory, signal }));
   return code === 0 ? undefined : remoteFailure("fetch", stderr);
 }

@@ -1,5 +1,5 @@
 import { parsePatch } from "./parse-patch.ts";
-import { refusalOf, refused, tooLarge } from "./tree-change.ts";
+import { findViolation, refuse, tooLarge } from "./tree-change.ts";
 import type { Patch, PatchLimits, PatchReading } from "./workshop.ts";
 
 /** Checks a patch that was created in another process, by the same rules as a patch that is created here. */
@@ -7,7 +7,7 @@ export function checkPatch({ base, bytes }: Omit<Patch, "files">, limits: PatchL
   if (bytes.length === 0) return { kind: "nothing" };
   if (bytes.length > limits.maxBytes) return tooLarge(limits);
   const parsed = parsePatch(bytes);
-  if (parsed.kind === "problem") return refused("Unreadable", `the patch is unreadable: ${parsed.problem}`);
-  const refusal = refusalOf(parsed.changes, limits);
+  if (parsed.kind === "problem") return refuse("Unreadable", `the patch is unreadable: ${parsed.problem}`);
+  const refusal = findViolation(parsed.changes, limits);
   return refusal ?? { kind: "patch", patch: { base, bytes, files: parsed.changes.map(({ path }) => path) } };
 }

@@ -1,7 +1,6 @@
-import { copyFile, mkdir, realpath, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readlink, realpath, rm, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, normalize } from "node:path";
 import type { Git } from "../../process/index.ts";
-import { outsideLinks } from "./outside-links.ts";
 import { expectOutput } from "./run-git.ts";
 import type { WorkTree } from "./workshop.ts";
 
@@ -38,7 +37,13 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
   const run = (args: readonly string[], input?: string) =>
     expectOutput(
       args[0] ?? "",
-      git(args, { cwd: directory, env: ours(checkout), signal, maxBytes: maxListBytes, ...(input && { input }) }),
+      git(args, {
+        cwd: directory,
+        env: ownEnvironment(checkout),
+        signal,
+        maxBytes: maxListBytes,
+        ...(input && { input }),
+      }),
     );
 
   // Neither may continue in a folder that is about to be removed.
@@ -52,7 +57,7 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
   async function writeFiles(): Promise<readonly string[]> {
     await run(["read-tree", sha]);
     await run(["checkout-index", "--all", "--force", "--index", "--quiet"]);
-    const entries = entriesOf(await run(["ls-files", "--stage", "-z"]));
+    const entries = parseEntries(await run(["ls-files", "--stage", "-z"]));
     await removeLinks(entries.filter(({ mode }) => mode === "120000").map(({ path }) => path));
     return entries.filter(({ mode }) => mode === "160000").map(({ path }) => path);
   }
@@ -67,7 +72,7 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
 }
 
 /** Our repository and our index with the folder as work tree: the folder cannot change the behaviour of git. */
-export function ours({ cache, state, directory }: Omit<Checkout, "submodules">): Record<string, string> {
+export function ownEnvironment({ cache, state, directory }: Omit<Checkout, "submodules">): Record<string, string> {
   return {
     GIT_DIR: cache,
     GIT_WORK_TREE: directory,
@@ -82,7 +87,7 @@ export function asWorkTree({ directory, sha }: Checkout, remove: () => Promise<v
   return { directory, sha, [Symbol.asyncDispose]: remove };
 }
 
-function entriesOf(output: Buffer): { mode: string; path: string }[] {
+function parseEntries(output: Buffer): { mode: string; path: string }[] {
   const lines = output.toString().split("\0").filter(Boolean);
   return lines.map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf("\t") + 1) }));
 }
@@ -110,4 +115,20 @@ async function makeThrowawayGit(
   await expectOutput("pack-objects", packing);
   await writeFile(join(gitDirectory, "shallow"), `${sha}\n`);
   await writeFile(join(gitDirectory, "HEAD"), `${sha}\n`);
+}
+
+/** Returns the links that lead, or may lead, out of the folder; `root` is its real path. */
+async function outsideLinks(root: string, links: readonly string[]): Promise<string[]> {
+  const outside: string[] = [];
+  for (const link of links) if (await leadsOut(root, link)) outside.push(link);
+  return outside;
+}
+
+async function leadsOut(root: string, link: string): Promise<boolean> {
+  const target = await readlink(join(root, link));
+  // `a/..` is the parent of `a` only if `a` is not a link.
+  if (isAbsolute(target) || /[^/.][^/]*\/+\.\.(\/|$)/.test(target)) return true;
+  if (normalize(join(dirname(link), target)).split("/")[0] === "..") return true;
+  const real = await realpath(join(root, link)).catch(() => undefined);
+  return real !== undefined && real !== root && !real.startsWith(`${root}/`);
 }

@@ -21,7 +21,7 @@ export function folderReader(root: string): (path: string) => Promise<FolderEntr
   }
   async function lookUp(path: string): Promise<boolean> {
     if (!(await hasRealParent(path))) return false;
-    return (await statsOf(join(root, path)))?.isDirectory() ?? false;
+    return (await readStats(join(root, path)))?.isDirectory() ?? false;
   }
   async function hasRealParent(path: string): Promise<boolean> {
     const slash = path.lastIndexOf("/");
@@ -30,11 +30,11 @@ export function folderReader(root: string): (path: string) => Promise<FolderEntr
 
   return async (path) => {
     if (!(await hasRealParent(path))) return { kind: "missing" };
-    return entryOf(await statsOf(join(root, path)));
+    return toEntry(await readStats(join(root, path)));
   };
 }
 
-function entryOf(stats: Stats | undefined): FolderEntry {
+function toEntry(stats: Stats | undefined): FolderEntry {
   if (!stats) return { kind: "missing" };
   if (stats.isSymbolicLink()) return { kind: "symlink" };
   if (stats.isDirectory()) return { kind: "folder" };
@@ -42,7 +42,7 @@ function entryOf(stats: Stats | undefined): FolderEntry {
   return { kind: "file", mode: stats.mode & 0o100 ? "100755" : "100644", size: stats.size };
 }
 
-async function statsOf(path: string): Promise<Stats | undefined> {
+async function readStats(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path);
   } catch (error) {

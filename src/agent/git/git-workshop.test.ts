@@ -241,7 +241,7 @@ describe("a checkout", () => {
     await tree[Symbol.asyncDispose]();
 
     await expect(stat(tree.directory)).rejects.toMatchObject({ code: "ENOENT" });
-    await expect(workshop.patchOf(tree, limits(), signal)).rejects.toThrow(TypeError);
+    await expect(workshop.createPatch(tree, limits(), signal)).rejects.toThrow(TypeError);
   });
 
   it("has every file as it was committed, whatever its attributes", async () => {
@@ -258,7 +258,7 @@ describe("a checkout", () => {
     expect(await contentOf(tree, "c.txt")).toBe("c\n");
     expect(await contentOf(tree, "d.id")).toBe("$Id$\n");
     expect(await contentOf(tree, "e.u")).toBe("e\n");
-    expect(await patchOf(tree)).toEqual({ kind: "nothing" });
+    expect(await createPatch(tree)).toEqual({ kind: "nothing" });
   });
 
   it("has links within it, but none that lead out of it", async () => {
@@ -274,7 +274,7 @@ describe("a checkout", () => {
 
     expect((await readdir(tree.directory)).toSorted()).toEqual([".git", "a.txt", "dir", "here", "inside", "run.sh"]);
     expect(await readdir(join(tree.directory, "dir"))).toEqual(["b.txt"]);
-    expect(await patchOf(tree)).toEqual({ kind: "nothing" });
+    expect(await createPatch(tree)).toEqual({ kind: "nothing" });
   });
 });
 
@@ -284,7 +284,7 @@ describe("a patch", () => {
 
     await writeFile(join(tree.directory, "a.txt"), "one\ntwo\nthree\n");
 
-    expect(await patchOf(tree)).toEqual({ kind: "nothing" });
+    expect(await createPatch(tree)).toEqual({ kind: "nothing" });
   });
 
   it("has every change, whatever the coder did with the .git of the folder", async () => {
@@ -299,7 +299,7 @@ describe("a patch", () => {
     await run("git", ["add", "--all"], { cwd: tree.directory });
     await run("git", ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "mine"], { cwd: tree.directory });
 
-    const reading = await patchOf(tree);
+    const reading = await createPatch(tree);
 
     expect(filesOf(reading)).toEqual(["a.txt", "bytes.bin", "dir/b.txt", "new/file name.txt", "run.sh"]);
     expect(checkPatch(patchIn(reading), limits())).toEqual(reading);
@@ -308,12 +308,12 @@ describe("a patch", () => {
   it("is the same if it is read again, or without a .git in the folder", async () => {
     await using tree = await checkout();
     await write(tree, { "a.txt": "changed\n", "n.txt": "n\n" });
-    const first = await patchOf(tree);
+    const first = await createPatch(tree);
     await rm(join(tree.directory, ".git"), { recursive: true });
 
-    expect(await patchOf(tree)).toEqual(first);
+    expect(await createPatch(tree)).toEqual(first);
     await write(tree, { "a.txt": "one\ntwo\nthree\n" });
-    expect(filesOf(await patchOf(tree))).toEqual(["n.txt"]);
+    expect(filesOf(await createPatch(tree))).toEqual(["n.txt"]);
   });
 
   it("omits ignored files", async () => {
@@ -325,7 +325,7 @@ describe("a patch", () => {
       "b.txt": "b\n",
     });
 
-    expect(filesOf(await patchOf(tree))).toEqual(["b.txt"]);
+    expect(filesOf(await createPatch(tree))).toEqual(["b.txt"]);
   });
 
   it("may replace a file by a folder, and a folder by a file", async () => {
@@ -334,7 +334,7 @@ describe("a patch", () => {
     await rm(join(tree.directory, "dir"), { recursive: true });
     await write(tree, { "a.txt/inner": "x\n", dir: "file\n" });
 
-    const reading = await patchOf(tree);
+    const reading = await createPatch(tree);
 
     expect(filesOf(reading)).toEqual(["a.txt", "a.txt/inner", "dir", "dir/b.txt"]);
     expect(await workshop.commit(repository, draft(patchIn(reading)), signal)).toMatchObject({ kind: "committed" });
@@ -345,7 +345,7 @@ describe("a patch", () => {
     await write(tree, { '"quoted"': "q\n", "-n": "n\n", "a b\u00e9 *?": "x\n", "closed/file": "c\n" });
     await chmod(join(tree.directory, "closed"), 0o500);
 
-    const reading = await patchOf(tree);
+    const reading = await createPatch(tree);
 
     expect(filesOf(reading)).toEqual(['"quoted"', "-n", "a bé *?", "closed/file"]);
     expect(checkPatch(patchIn(reading), limits())).toEqual(reading);
@@ -358,10 +358,10 @@ describe("a patch", () => {
     await using tree = await checkout();
     await rm(join(tree.directory, "link"));
 
-    expect(filesOf(await patchOf(tree))).toEqual(["link"]);
+    expect(filesOf(await createPatch(tree))).toEqual(["link"]);
 
     await writeFile(join(tree.directory, "link"), "a file now\n");
-    expect(await patchOf(tree)).toMatchObject({ kind: "refused", reason: "Symlink" });
+    expect(await createPatch(tree)).toMatchObject({ kind: "refused", reason: "Symlink" });
   });
 
   it("runs no command that the folder configures", async () => {
@@ -384,7 +384,7 @@ describe("a patch", () => {
     }
     await write(tree, { ".gitattributes": "* filter=x diff=x merge=x\n", "a.txt": "changed\n" });
 
-    const reading = await patchOf(tree);
+    const reading = await createPatch(tree);
     await workshop.commit(repository, draft(patchIn(reading)), signal);
 
     await expect(stat(trap)).rejects.toMatchObject({ code: "ENOENT" });
@@ -395,12 +395,12 @@ describe("a patch", () => {
     await git("update-index", "--add", "--cacheinfo", `160000,${base},sub`);
     base = await commitFiles({}, { stage: false });
     await using tree = await checkout();
-    expect(await patchOf(tree)).toEqual({ kind: "nothing" });
+    expect(await createPatch(tree)).toEqual({ kind: "nothing" });
     const sub = join(tree.directory, "sub");
     await run("git", ["init", "-q", sub]);
     await run("git", ["config", "core.fsmonitor", `touch ${root}/trap-sub`], { cwd: sub });
 
-    expect(await patchOf(tree)).toMatchObject({ kind: "refused", reason: "Submodule" });
+    expect(await createPatch(tree)).toMatchObject({ kind: "refused", reason: "Submodule" });
     await expect(stat(join(root, "trap-sub"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 });
@@ -436,7 +436,7 @@ describe("a change is refused", () => {
     await change(tree);
 
     const protectedPaths = [".gitlab-ci.yml", "/ci/", "run.sh"];
-    const reading = await patchOf(tree, { maxBytes: 100_000, maxFiles: 5, protectedPaths });
+    const reading = await createPatch(tree, { maxBytes: 100_000, maxFiles: 5, protectedPaths });
 
     expect(reading).toMatchObject({ kind: "refused", reason });
   });
@@ -596,11 +596,11 @@ async function checkout(): Promise<WorkTree> {
 async function patched(files: Record<string, string | Buffer>): Promise<Patch> {
   await using tree = await checkout();
   await write(tree, files);
-  return patchIn(await patchOf(tree));
+  return patchIn(await createPatch(tree));
 }
 
-function patchOf(tree: WorkTree, some: Partial<PatchLimits> = {}): Promise<PatchReading> {
-  return workshop.patchOf(tree, limits(some), signal);
+function createPatch(tree: WorkTree, some: Partial<PatchLimits> = {}): Promise<PatchReading> {
+  return workshop.createPatch(tree, limits(some), signal);
 }
 
 function limits(some: Partial<PatchLimits> = {}): PatchLimits {

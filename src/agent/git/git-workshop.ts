@@ -4,7 +4,7 @@ import { fencedPush, isCoordinationError } from "../../coordination/index.ts";
 import type { GitEnvironment, HardenedGitOptions } from "../../process/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
-import { type Cache, type Fetching, fetchCommit, fetchHistory, inTurn, makeCache } from "./cache.ts";
+import { type Cache, type Fetching, fetchCommit, fetchHistory, makeCache, runInTurn } from "./cache.ts";
 import { asWorkTree, type Checkout, checkOut } from "./checkout.ts";
 import { makeCommit } from "./make-commit.ts";
 import { ownFolder } from "./own-folder.ts";
@@ -33,7 +33,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const folder = await ownFolder(options.directory, random);
   const home = join(folder.path, "home");
   await mkdir(home);
-  const protocols = protocolsOf(server);
+  const protocols = gitProtocols(server);
   const git = openGit({ ...options, home, protocols });
   const remoteGit = gitOnServer(git, server, protocols);
   const caches = new Map<string, Promise<Cache>>();
@@ -42,7 +42,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const newPlace = (kind: string) => join(folder.path, kind, random.id());
 
   /** Creates each cache once; after a failure it is created again. */
-  function cacheOf(repository: Repository, kind: "cache" | "history" = "cache"): Promise<Cache> {
+  function openCache(repository: Repository, kind: "cache" | "history" = "cache"): Promise<Cache> {
     checkAddress(repository, server);
     const key = `${kind} ${repository.cloneUrl}`;
     const known = caches.get(key) ?? makeCache(join(folder.path, kind, `${repository.projectId}-${caches.size}`), git);
@@ -51,11 +51,11 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     return known;
   }
   async function fetching(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
-    return { git: remoteGit, cache: await cacheOf(repository, kind), repository, signal };
+    return { git: remoteGit, cache: await openCache(repository, kind), repository, signal };
   }
 
   /** Logged once per project: it stays so until an administrator changes GitLab's rules. */
-  function sayUnfenced({ projectId }: Repository) {
+  function warnUnfenced({ projectId }: Repository) {
     if (unfenced.has(projectId)) return;
     unfenced.add(projectId);
     log.warn("fence ref refused", {
@@ -100,7 +100,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
       const place = newPlace("trees");
       const remove = () => removeFolder(place);
       try {
-        const { directory: cache } = await cacheOf(repository);
+        const { directory: cache } = await openCache(repository);
         const checkout = await checkOut({ git, cache, sha, place, signal });
         checkouts.set(checkout.directory, checkout);
         return asWorkTree(checkout, async () => {
@@ -113,7 +113,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
       }
     },
 
-    async patchOf({ directory }, limits, signal) {
+    async createPatch({ directory }, limits, signal) {
       const checkout = checkouts.get(directory);
       if (!checkout) throw new TypeError(`not a work tree of this workshop: ${directory}`);
       return await readPatch({ git, checkout, limits, signal });
@@ -121,23 +121,23 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
 
     async commit(repository, draft, signal) {
       checkSha(draft.parent);
-      const { directory: cache } = await cacheOf(repository);
+      const { directory: cache } = await openCache(repository);
       return await makeCommit({ git, cache, draft, place: newPlace("commits"), signal });
     },
 
     async push(repository, { branch, expectedSha, commit, lease }, signal) {
-      const cache = await cacheOf(repository);
+      const cache = await openCache(repository);
       const order = { workTree: cache.directory, remote: repository.cloneUrl, branch, expectedSha, commit, lease };
-      const withoutFence = () => sayUnfenced(repository);
-      const pushing = inTurn(cache, signal, () => fencedPush({ ...order, git: remoteGit, signal, withoutFence }));
-      return outcomeOf(await pushing.catch(translated));
+      const withoutFence = () => warnUnfenced(repository);
+      const pushing = runInTurn(cache, signal, () => fencedPush({ ...order, git: remoteGit, signal, withoutFence }));
+      return toPushOutcome(await pushing.catch(throwRemoteError));
     },
 
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 
-function protocolsOf({ origin }: GitServer): HardenedGitOptions["protocols"] {
+function gitProtocols({ origin }: GitServer): HardenedGitOptions["protocols"] {
   const protocol = origin.split(":")[0];
   if (protocol === "https" || protocol === "http" || protocol === "file") return [protocol];
   throw new TypeError(`unsupported git protocol ${JSON.stringify(protocol)}`);
@@ -151,12 +151,12 @@ function checkRef(ref: string): void {
   if (!/^refs\/[^\s:?*[\\^~+]+$/.test(ref)) throw new TypeError(`not a full ref: ${JSON.stringify(ref)}`);
 }
 
-function translated(error: unknown): never {
+function throwRemoteError(error: unknown): never {
   if (isCoordinationError(error, "unavailable"))
     throw remoteFailure("push", error.message.replace(/^git [\w-]+ failed: /, ""));
   throw error;
 }
 
-function outcomeOf(outcome: Awaited<ReturnType<typeof fencedPush>>): PushOutcome {
+function toPushOutcome(outcome: Awaited<ReturnType<typeof fencedPush>>): PushOutcome {
   return outcome.kind === "stale" ? { kind: "stale" } : outcome;
 }

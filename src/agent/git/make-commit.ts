@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Git, GitOptions } from "../../process/index.ts";
 import { RemoteError } from "../remote-error.ts";
 import { expectOutput } from "./run-git.ts";
-import { refusalOf, type TreeChange } from "./tree-change.ts";
+import { findViolation, type TreeChange } from "./tree-change.ts";
 import { treeChanges } from "./tree-changes.ts";
 import type { CommitDraft, CommitOutcome } from "./workshop.ts";
 
@@ -26,7 +26,7 @@ export async function makeCommit({ git, cache, draft, place, signal }: CommitOrd
   await mkdir(place, { recursive: true });
   try {
     await expectOutput("read-tree", run(["read-tree", draft.parent]));
-    const files = await conflicts(run, draft);
+    const files = await applyPatch(run, draft);
     if (files) return { kind: "conflict", files };
     const tree = (await expectOutput("write-tree", run(["write-tree"]))).toString().trim();
     checkTree(await treeChanges(run, draft.parent, tree), draft);
@@ -37,7 +37,7 @@ export async function makeCommit({ git, cache, draft, place, signal }: CommitOrd
 }
 
 /** Applies the patch to the index. Returns the conflicting files, if there are any. */
-async function conflicts(run: GitRun, { patch }: CommitDraft): Promise<readonly string[] | undefined> {
+async function applyPatch(run: GitRun, { patch }: CommitDraft): Promise<readonly string[] | undefined> {
   const apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "--allow-empty", "-"];
   const { code, stderr } = await run(apply, { input: patch.bytes });
   const listed = (await expectOutput("ls-files", run(["ls-files", "--unmerged", "-z"]))).toString();
@@ -56,14 +56,14 @@ async function conflicts(run: GitRun, { patch }: CommitDraft): Promise<readonly 
  * the two disagree.
  */
 function checkTree(changes: readonly TreeChange[], { patch }: CommitDraft): void {
-  const announced = new Set(patch.files);
-  const surprise = changes.find(({ path }) => !announced.has(path));
-  if (surprise)
+  const expected = new Set(patch.files);
+  const unexpected = changes.find(({ path }) => !expected.has(path));
+  if (unexpected)
     throw new RemoteError(
       "refused",
-      `the patch changes ${JSON.stringify(surprise.path)}, which is not in its list of files`,
+      `the patch changes ${JSON.stringify(unexpected.path)}, which is not in its list of files`,
     );
-  const refusal = refusalOf(changes, { maxBytes: Infinity, maxFiles: Infinity, protectedPaths: [] });
+  const refusal = findViolation(changes, { maxBytes: Infinity, maxFiles: Infinity, protectedPaths: [] });
   if (refusal) throw new RemoteError("refused", refusal.message);
 }
 

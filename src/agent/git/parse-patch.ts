@@ -1,4 +1,4 @@
-import { inflated } from "./binary-patch.ts";
+import { inflateSync } from "node:zlib";
 import type { TreeChange } from "./tree-change.ts";
 
 export type ParsedPatch =
@@ -71,10 +71,10 @@ class Lines {
 
 function parseFile(lines: Lines): { readonly change: TreeChange; readonly text: string } {
   const [, names = ""] = lines.expect(/^diff --git (.*)$/s, "the head of a file");
-  const path = pathOf(names);
+  const path = parsePath(names);
   const modes = parseModes(lines);
   const index = lines.take(/^index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})(?: (\d{6}))?$/);
-  const change = changeOf(path, modes, index?.[3]);
+  const change = toChange(path, modes, index?.[3]);
   if (!index) return { change, text: "" };
 
   if (lines.take(/^GIT binary patch$/)) return { change, text: parseBinary(lines) };
@@ -97,7 +97,7 @@ function parseModes(lines: Lines): Modes {
   return { deleted: lines.take(/^deleted file mode (\d{6})$/)?.[1] };
 }
 
-function changeOf(path: string, modes: Modes, kept: string | undefined): TreeChange {
+function toChange(path: string, modes: Modes, kept: string | undefined): TreeChange {
   if (modes.created) return { path, oldMode: undefined, newMode: modes.created };
   if (modes.deleted) return { path, oldMode: modes.deleted, newMode: undefined };
   if (modes.old) return { path, oldMode: modes.old, newMode: modes.new };
@@ -106,9 +106,9 @@ function changeOf(path: string, modes: Modes, kept: string | undefined): TreeCha
 }
 
 /** Returns the path of `a/path b/path`; both must be the same, because nothing is renamed. */
-function pathOf(names: string): string {
+function parsePath(names: string): string {
   const half = (names.length - 1) / 2;
-  const [before, after] = [names.slice(0, half), names.slice(half + 1)].map(unquoted);
+  const [before, after] = [names.slice(0, half), names.slice(half + 1)].map(unquote);
   if (before?.startsWith("a/") && after?.startsWith("b/") && before.slice(2) === after.slice(2)) {
     return Buffer.from(before.slice(2), "latin1").toString();
   }
@@ -119,7 +119,7 @@ const escapes: Readonly<Record<string, string>> = {
   ...{ a: "\x07", b: "\b", t: "\t", n: "\n", v: "\v", f: "\f", r: "\r", '"': '"', "\\": "\\" },
 };
 
-function unquoted(name: string): string {
+function unquote(name: string): string {
   if (!name.startsWith('"')) return name;
   if (!/^"(?:[^"\\]|\\[abtnvfr"\\]|\\[0-3][0-7]{2})*"$/.test(name)) throw new Unreadable("a name is quoted badly");
   return name.slice(1, -1).replace(/\\([0-7]{3}|.)/g, (_, code: string) => {
@@ -137,7 +137,7 @@ function parseBinary(lines: Lines): string {
     lines.expect(/^$/, "the end of a binary change");
     return coded;
   });
-  const content = inflated(forward ?? []);
+  const content = inflate(forward ?? []);
   if (content === undefined) throw new Unreadable("a binary change cannot be unpacked");
   return content.toString("latin1");
 }
@@ -171,4 +171,32 @@ function parseHunk(lines: Lines, oldLines: number, newLines: number): string {
     lines.take(/^\\ No newline at end of file$/);
   }
   return added.join("");
+}
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+const maxBytes = 100_000_000;
+
+/**
+ * Decodes a binary change of git: lines in base 85, each starting with its length, compressed. Undefined: it is invalid
+ * or too large.
+ */
+function inflate(lines: readonly string[]): Buffer | undefined {
+  try {
+    return inflateSync(Buffer.concat(lines.map(decodeLine)), { maxOutputLength: maxBytes });
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeLine(line: string): Buffer {
+  const first = line.charCodeAt(0);
+  // A to Z are 1 to 26, a to z are 27 to 52.
+  const length = first >= 97 ? first - 97 + 27 : first - 65 + 1;
+  const bytes = Buffer.alloc(Math.ceil((line.length - 1) / 5) * 4);
+  for (let group = 0; group * 5 + 1 < line.length; group++) {
+    let value = 0;
+    for (const digit of line.slice(group * 5 + 1, group * 5 + 6)) value = value * 85 + alphabet.indexOf(digit);
+    bytes.writeUInt32BE(value, group * 4);
+  }
+  return bytes.subarray(0, length);
 }

@@ -37,7 +37,7 @@ export async function prepareTree(order: TreeOrder, server: GitServer, options: 
 }
 
 /** Returns the change of the files since then. */
-export async function patchOfPrepared(limits: PatchLimits, options: PreparedTreeOptions): Promise<PatchReading> {
+export async function createPreparedPatch(limits: PatchLimits, options: PreparedTreeOptions): Promise<PatchReading> {
   const checkout = JSON.parse(await readFile(join(options.directory, "checkout.json"), "utf8")) as Checkout;
   return await readPatch({ git: await gitIn(options, []), checkout, limits, signal: options.signal });
 }

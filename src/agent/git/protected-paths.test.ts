@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemGit } from "../../process/index.ts";
-import { protectedBy } from "./protected-paths.ts";
+import { protectedPathMatcher } from "./protected-paths.ts";
 
 const cases: readonly [pattern: string, path: string, yes: boolean][] = [
   [".gitlab-ci.yml", ".gitlab-ci.yml", true],
@@ -54,7 +54,7 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 describe("a protected path", () => {
   it.each(cases)("by %j: %j is protected: %s", (pattern, path, yes) => {
-    expect(protectedBy([pattern])(path)).toBe(yes);
+    expect(protectedPathMatcher([pattern])(path)).toBe(yes);
   });
 
   it.each(cases.filter(([pattern]) => pattern !== "ünï"))(
@@ -70,11 +70,11 @@ describe("a protected path", () => {
   );
 
   it("may be written as an invalid pattern, which protects its literal path", () => {
-    expect(protectedBy(["a["])("a[")).toBe(true);
+    expect(protectedPathMatcher(["a["])("a[")).toBe(true);
   });
 
   it("can be excluded again, but not below a protected folder", () => {
-    const isProtected = protectedBy(["*.yml", "!free.yml", "ci/", "!ci/free.txt"]);
+    const isProtected = protectedPathMatcher(["*.yml", "!free.yml", "ci/", "!ci/free.txt"]);
 
     expect(isProtected("a.yml")).toBe(true);
     expect(isProtected("free.yml")).toBe(false);

@@ -5,11 +5,11 @@ import { type LinearPattern, linearPattern } from "../../kube/index.ts";
  * `!` excludes a path again, and everything below a protected folder stays protected. Case is ignored, because some
  * file systems ignore it.
  */
-export function protectedBy(patterns: readonly string[]): (path: string) => boolean {
-  const rules = patterns.map(ruleOf).filter((rule) => rule !== undefined);
+export function protectedPathMatcher(patterns: readonly string[]): (path: string) => boolean {
+  const rules = patterns.map(parseRule).filter((rule) => rule !== undefined);
   return (path) => {
     const parts = path.split("/");
-    return parts.some((_, i) => decision(parts.slice(0, i + 1).join("/"), i + 1 < parts.length, rules));
+    return parts.some((_, i) => isMatched(parts.slice(0, i + 1).join("/"), i + 1 < parts.length, rules));
   };
 }
 
@@ -19,12 +19,12 @@ interface PathRule {
   readonly protects: boolean;
 }
 
-function decision(path: string, isFolder: boolean, rules: readonly PathRule[]): boolean {
+function isMatched(path: string, isFolder: boolean, rules: readonly PathRule[]): boolean {
   const last = rules.findLast((rule) => (isFolder || !rule.foldersOnly) && rule.matches.test(path));
   return last?.protects ?? false;
 }
 
-function ruleOf(line: string): PathRule | undefined {
+function parseRule(line: string): PathRule | undefined {
   const text = line.replace(/(?<!\\) +$/, "");
   if (text === "" || text.startsWith("#")) return undefined;
   const protects = !text.startsWith("!");
@@ -33,26 +33,26 @@ function ruleOf(line: string): PathRule | undefined {
   const body = foldersOnly ? pattern.slice(0, -1) : pattern;
   // A pattern with a slash before its last character starts at the root.
   const anchored = body.includes("/") ? body.replace(/^\//, "") : `**/${body}`;
-  return { matches: linearPattern(`^${expressionOf(anchored)}$`, { ignoreCase: true }), foldersOnly, protects };
+  return { matches: linearPattern(`^${toExpression(anchored)}$`, { ignoreCase: true }), foldersOnly, protects };
 }
 
 const pieces = /\*\*\/|\/\*\*$|\*+|\?|\[!?\]?(?:\\.|[^\]\\/])*\]|\\.|./gsu;
 
-function expressionOf(pattern: string): string {
-  return (pattern.match(pieces) ?? []).map(pieceOf).join("");
+function toExpression(pattern: string): string {
+  return (pattern.match(pieces) ?? []).map(toPiece).join("");
 }
 
-function pieceOf(piece: string): string {
+function toPiece(piece: string): string {
   if (piece === "**/") return "(?:[^/]+/)*";
   if (piece === "/**") return "/.+";
   if (piece.startsWith("*")) return "[^/]*";
   if (piece === "?") return "[^/]";
-  if (piece.startsWith("[") && piece.length > 2) return classOf(piece);
-  return escaped(piece.length === 2 && piece.startsWith("\\") ? piece.slice(1) : piece);
+  if (piece.startsWith("[") && piece.length > 2) return toClass(piece);
+  return escapeText(piece.length === 2 && piece.startsWith("\\") ? piece.slice(1) : piece);
 }
 
 /** A set of characters; an invalid one stands for itself. */
-function classOf(piece: string): string {
+function toClass(piece: string): string {
   const negated = /^\[[!^]/.test(piece);
   const inner = piece.slice(negated ? 2 : 1, -1).replace(/\\(.)/g, "$1");
   const set = `[${negated ? "^/" : ""}${inner.replace(/[\\\][^]/g, "\\$&")}]`;
@@ -60,10 +60,10 @@ function classOf(piece: string): string {
     linearPattern(set);
     return set;
   } catch {
-    return escaped(piece);
+    return escapeText(piece);
   }
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

@@ -1,11 +1,10 @@
-import { copyFile, readFile, rm, stat, utimes } from "node:fs/promises";
+import { copyFile, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git } from "../../process/index.ts";
-import { blockingFile } from "./blocking-file.ts";
-import { type Checkout, ours } from "./checkout.ts";
+import { type Checkout, ownEnvironment } from "./checkout.ts";
 import { type FolderEntry, folderReader } from "./folder-files.ts";
 import { expectOutput } from "./run-git.ts";
-import { badPath, type Refused, refusalOf, refused, shown, tooLarge, tooManyFiles } from "./tree-change.ts";
+import { checkPath, findViolation, type Refused, refuse, shown, tooLarge, tooManyFiles } from "./tree-change.ts";
 import { treeChanges } from "./tree-changes.ts";
 import type { PatchLimits, PatchReading } from "./workshop.ts";
 
@@ -47,14 +46,14 @@ async function submoduleProblem({ checkout }: PatchOrder): Promise<Refused | und
   const read = folderReader(checkout.directory);
   for (const path of checkout.submodules) {
     const isEmpty = (await read(path)).kind === "folder" && (await read(`${path}/.git`)).kind === "missing";
-    if (!isEmpty) return refused("Submodule", `${shown(path)} is a submodule and changed: leave it as it is`);
+    if (!isEmpty) return refuse("Submodule", `${shown(path)} is a submodule and changed: leave it as it is`);
   }
   return undefined;
 }
 
 async function pipeProblem({ checkout, signal }: PatchOrder): Promise<Refused | undefined> {
   const path = await blockingFile(checkout.directory, signal);
-  return path === undefined ? undefined : refused("BadMode", `${shown(path)} is not a regular file: leave it out`);
+  return path === undefined ? undefined : refuse("BadMode", `${shown(path)} is not a regular file: leave it out`);
 }
 
 async function changedPaths(order: PatchOrder): Promise<Refused | readonly string[]> {
@@ -64,10 +63,10 @@ async function changedPaths(order: PatchOrder): Promise<Refused | readonly strin
   const names = (await expectOutput("ls-files", running)).toString().split("\0").filter(Boolean);
 
   const repository = names.find((name) => name.endsWith("/"));
-  if (repository) return refused("Submodule", `${shown(repository)} is a repository of its own: remove its .git`);
+  if (repository) return refuse("Submodule", `${shown(repository)} is a repository of its own: remove its .git`);
   const paths = [...new Set(names)];
   for (const path of paths) {
-    const refusal = badPath(path);
+    const refusal = checkPath(path);
     if (refusal) return refusal;
   }
   return paths.length > order.limits.maxFiles ? tooManyFiles(order.limits) : paths;
@@ -81,8 +80,8 @@ async function readEntries({ checkout, limits }: PatchOrder, paths: readonly str
   let size = 0;
   for (const path of paths) {
     const entry = await read(path);
-    if (entry.kind === "symlink") return refused("Symlink", `${shown(path)} is a symbolic link: leave it out`);
-    if (entry.kind === "other") return refused("BadMode", `${shown(path)} is not a regular file: leave it out`);
+    if (entry.kind === "symlink") return refuse("Symlink", `${shown(path)} is a symbolic link: leave it out`);
+    if (entry.kind === "other") return refuse("BadMode", `${shown(path)} is not a regular file: leave it out`);
     if (entry.kind === "file") size += entry.size;
     entries.set(path, entry);
   }
@@ -112,14 +111,14 @@ async function hashFiles(order: PatchOrder, files: readonly { path: string }[]):
   const input = files.map(({ path }) => `./${path}\n`).join("");
   const hashing = run(order, ["hash-object", "-w", "--no-filters", "--stdin-paths"], { input });
   const [, unreadable] = /could not open '\.\/(.*)' for reading/.exec((await hashing).stderr) ?? [];
-  if (unreadable !== undefined) return refused("BadMode", `${shown(unreadable)} cannot be read: leave it readable`);
+  if (unreadable !== undefined) return refuse("BadMode", `${shown(unreadable)} cannot be read: leave it readable`);
   return (await expectOutput("hash-object", hashing)).toString().split("\n");
 }
 
 async function diff(order: PatchOrder, tree: string): Promise<PatchReading> {
   const { checkout, limits } = order;
   const changes = await treeChanges((args) => run(order, args), checkout.sha, tree);
-  const refusal = refusalOf(changes, limits);
+  const refusal = findViolation(changes, limits);
   if (refusal) return refusal;
   if (changes.length === 0) return { kind: "nothing" };
 
@@ -141,6 +140,24 @@ function run(
   args: readonly string[],
   options: { input?: string; maxBytes?: number } = {},
 ) {
-  const env = { ...ours(checkout), GIT_INDEX_FILE: join(checkout.state, "patch-index") };
+  const env = { ...ownEnvironment(checkout), GIT_INDEX_FILE: join(checkout.state, "patch-index") };
   return git(args, { cwd: checkout.directory, env, signal, ...options });
+}
+
+/** Files that git opens in every folder. */
+const opened = [".gitignore", ".gitattributes"];
+
+/** Returns a pipe in place of a file that git opens, which would block git. */
+async function blockingFile(root: string, signal: AbortSignal): Promise<string | undefined> {
+  const open = [""];
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    signal.throwIfAborted();
+    for (const entry of await readdir(`${root}/${folder}`, { withFileTypes: true }).catch(() => [])) {
+      const isOrdinary = entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
+      if (opened.includes(entry.name.toLowerCase()) && !isOrdinary) return folder + entry.name;
+      // Git does not read the `.git` of the work tree.
+      if (entry.isDirectory() && entry.name !== ".git") open.push(`${folder}${entry.name}/`);
+    }
+  }
+  return undefined;
 }

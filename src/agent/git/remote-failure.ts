@@ -4,7 +4,7 @@ const refusedToken =
   /authentication failed|could not read (username|password)|HTTP Basic: access denied|HTTP 401|error: 401/i;
 
 /** Messages of git, in English, and the kinds of errors that they stand for. The first match decides. */
-const sayings: readonly (readonly [RegExp, RemoteErrorKind])[] = [
+const messageKinds: readonly (readonly [RegExp, RemoteErrorKind])[] = [
   [refusedToken, "denied"],
   [/access denied|HTTP 403|error: 403/i, "denied"],
   [/not allowed to push|protected branch|not allowed to (upload|force push)/i, "denied"],
@@ -18,7 +18,7 @@ const sayings: readonly (readonly [RegExp, RemoteErrorKind])[] = [
 
 /** Maps the output of git to an error. An unrecognised error is worth a retry. */
 export function remoteFailure(command: string, stderr: string): RemoteError {
-  const kind = sayings.find(([saying]) => saying.test(stderr))?.[1] ?? "unavailable";
+  const kind = messageKinds.find(([pattern]) => pattern.test(stderr))?.[1] ?? "unavailable";
   const details = isTokenRefused(stderr) ? { status: 401 } : {};
   return new RemoteError(kind, `git ${command} failed: ${stderr.trim().slice(-1_000)}`, details);
 }

@@ -28,7 +28,7 @@ export function gitOnServer(git: Git, server: GitServer, protocols: HardenedGitO
     const basic = Buffer.from(`oauth2:${token}`).toString("base64");
     const header = [`http.${server.origin}/.extraHeader`, `Authorization: Basic ${basic}`] as const;
     const env = { ...options.env, ...gitSettings(protocols, [header]) };
-    return without([token, basic], await git(args, { ...options, env }));
+    return redactOutput([token, basic], await git(args, { ...options, env }));
   }
 }
 
@@ -43,7 +43,7 @@ export function checkAddress({ cloneUrl }: Repository, { origin }: GitServer): v
   if (url.username || url.password) throw new RemoteError("refused", "a clone URL must not carry credentials");
 }
 
-function without(secrets: readonly string[], output: GitOutput): GitOutput {
+function redactOutput(secrets: readonly string[], output: GitOutput): GitOutput {
   let { stderr } = output;
   for (const secret of secrets) if (secret) stderr = stderr.replaceAll(secret, "***");
   return { ...output, stderr };

@@ -1,4 +1,4 @@
-import { protectedBy } from "./protected-paths.ts";
+import { protectedPathMatcher } from "./protected-paths.ts";
 import type { PatchLimits, PatchReading, PatchRefusal } from "./workshop.ts";
 
 /** The change of one path. Modes are those of git; `undefined`: the path does not exist. */
@@ -11,28 +11,28 @@ export interface TreeChange {
 export type Refused = Extract<PatchReading, { kind: "refused" }>;
 
 /** Returns the first violation; undefined if the changes are allowed. */
-export function refusalOf(changes: readonly TreeChange[], limits: PatchLimits): Refused | undefined {
-  const isProtected = protectedBy(limits.protectedPaths);
+export function findViolation(changes: readonly TreeChange[], limits: PatchLimits): Refused | undefined {
+  const isProtected = protectedPathMatcher(limits.protectedPaths);
   for (const change of changes) {
-    const refusal = badPath(change.path) ?? badMode(change);
+    const refusal = checkPath(change.path) ?? checkMode(change);
     if (refusal) return refusal;
     if (isProtected(change.path)) {
-      return refused("ProtectedPath", `${shown(change.path)} is protected: a person has to change it`);
+      return refuse("ProtectedPath", `${shown(change.path)} is protected: a person has to change it`);
     }
   }
   return changes.length > limits.maxFiles ? tooManyFiles(limits) : undefined;
 }
 
-export function refused(reason: PatchRefusal, message: string): Refused {
+export function refuse(reason: PatchRefusal, message: string): Refused {
   return { kind: "refused", reason, message };
 }
 
 export function tooManyFiles({ maxFiles }: PatchLimits): Refused {
-  return refused("TooManyFiles", `more than ${maxFiles} files changed: ask for less at once`);
+  return refuse("TooManyFiles", `more than ${maxFiles} files changed: ask for less at once`);
 }
 
 export function tooLarge({ maxBytes }: PatchLimits): Refused {
-  return refused("TooLarge", `the change is larger than ${maxBytes} bytes: ask for less at once`);
+  return refuse("TooLarge", `the change is larger than ${maxBytes} bytes: ask for less at once`);
 }
 
 /** A path for messages. */
@@ -41,12 +41,12 @@ export function shown(path: string): string {
 }
 
 /** Refuses paths that have another meaning on some systems. */
-export function badPath(path: string): Refused | undefined {
-  const problem = problemOf(path);
-  return problem === undefined ? undefined : refused("BadPath", `${shown(path)} ${problem}: rename it`);
+export function checkPath(path: string): Refused | undefined {
+  const problem = findPathProblem(path);
+  return problem === undefined ? undefined : refuse("BadPath", `${shown(path)} ${problem}: rename it`);
 }
 
-function problemOf(path: string): string | undefined {
+function findPathProblem(path: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   if (/[\u0000-\u001f\u007f]/.test(path)) return "has a control character in its name";
   if (path.includes("\ufffd")) return "is not in UTF-8";
@@ -59,19 +59,18 @@ function problemOf(path: string): string | undefined {
 }
 
 // Characters that some file systems ignore when they compare names.
-const unseen = /\p{Default_Ignorable_Code_Point}/gu;
+const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
 
 function isDotGit(part: string): boolean {
-  const plain = part.normalize("NFKC").replace(unseen, "").toLowerCase();
+  const plain = part.normalize("NFKC").replace(ignorable, "").toLowerCase();
   return /^(\.git|git~\d+)([ .]*|:.*)$/.test(plain);
 }
 
-function badMode({ path, oldMode, newMode }: TreeChange): Refused | undefined {
+function checkMode({ path, oldMode, newMode }: TreeChange): Refused | undefined {
   const modes = [oldMode, newMode];
-  if (modes.includes("160000")) return refused("Submodule", `${shown(path)} is another repository: remove it`);
+  if (modes.includes("160000")) return refuse("Submodule", `${shown(path)} is another repository: remove it`);
   if (newMode === undefined) return undefined;
-  if (modes.includes("120000"))
-    return refused("Symlink", `${shown(path)} is or was a symbolic link: leave it as it is`);
+  if (modes.includes("120000")) return refuse("Symlink", `${shown(path)} is or was a symbolic link: leave it as it is`);
   if (newMode === "100644" || newMode === "100755") return undefined;
-  return refused("BadMode", `${shown(path)} is not a regular file (${newMode})`);
+  return refuse("BadMode", `${shown(path)} is not a regular file (${newMode})`);
 }

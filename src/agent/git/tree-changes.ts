@@ -11,11 +11,11 @@ export async function treeChanges(run: GitRun, from: string, to: string): Promis
   const changes: TreeChange[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [oldMode, newMode] = (fields[i] ?? "").replace(/^:/, "").split(" ");
-    changes.push({ path: fields[i + 1] ?? "", oldMode: present(oldMode), newMode: present(newMode) });
+    changes.push({ path: fields[i + 1] ?? "", oldMode: toMode(oldMode), newMode: toMode(newMode) });
   }
   return changes;
 }
 
-function present(mode: string | undefined): string | undefined {
+function toMode(mode: string | undefined): string | undefined {
   return mode === "000000" ? undefined : mode;
 }

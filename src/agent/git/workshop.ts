@@ -21,7 +21,7 @@ export interface Workshop {
    */
   checkout(repository: Repository, sha: string, signal: AbortSignal): Promise<WorkTree>;
   /** Returns the change of the folder against its commit, with all settings of the folder ignored. */
-  patchOf(tree: WorkTree, limits: PatchLimits, signal: AbortSignal): Promise<PatchReading>;
+  createPatch(tree: WorkTree, limits: PatchLimits, signal: AbortSignal): Promise<PatchReading>;
   /**
    * Creates a commit of the patch on top of `parent`, without hooks, filters or a work tree. `conflict`: the patch does
    * not apply.

@@ -13,9 +13,9 @@ import type { ReportRules, TaskIntake } from "../../tasks/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
+import { FailureCounter } from "./failure-counter.ts";
 import { touchThrottleMs } from "./notes-memory.ts";
-import { Patience } from "./patience.ts";
-import { pollAgain } from "./poll-loop.ts";
+import { pollRepeatedly } from "./poll-loop.ts";
 import type { PollMetrics } from "./poll-metrics.ts";
 import { ProjectPoll } from "./project-poll.ts";
 
@@ -69,15 +69,15 @@ export async function pollAll(options: GitLabPollerOptions, fence: bigint, signa
   const either = AbortSignal.any([signal, superseded.signal]);
   // Every project listens to this signal, and more than ten listeners are not a leak.
   setMaxListeners(0, either);
-  const patience = new Patience(log);
+  const failureCounter = new FailureCounter(log);
   await Promise.all(
     projects.map(async (name, i) => {
       let project: ProjectPoll | undefined;
       const poll = async (signal: AbortSignal) => {
-        project ??= await openProject(name, { ...options, rules }, { fence, patience, signal });
+        project ??= await openProject(name, { ...options, rules }, { fence, failureCounter, signal });
         return project.poll(signal);
       };
-      const end = await pollAgain(poll, {
+      const end = await pollRepeatedly(poll, {
         clock,
         random,
         signal: either,
@@ -97,14 +97,14 @@ export async function pollAll(options: GitLabPollerOptions, fence: bigint, signa
 
 interface Term {
   readonly fence: bigint;
-  readonly patience: Patience;
+  readonly failureCounter: FailureCounter;
   readonly signal: AbortSignal;
 }
 
 async function openProject(
   name: string,
   options: GitLabPollerOptions,
-  { fence, patience, signal }: Term,
+  { fence, failureCounter, signal }: Term,
 ): Promise<ProjectPoll> {
   const { gitlab, watermarks, from, overlapMs, clock, observe } = options;
   const project = await gitlab.project(name, signal);
@@ -119,5 +119,5 @@ async function openProject(
   };
   const mergeRequests = await open("mrs", overlapMs + touchThrottleMs);
   const notes = await open("notes", overlapMs);
-  return new ProjectPoll({ ...options, project, mergeRequests, notes, patience });
+  return new ProjectPoll({ ...options, project, mergeRequests, notes, failureCounter });
 }

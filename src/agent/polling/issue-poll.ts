@@ -2,7 +2,7 @@ import { claimKeys, type TaskDraft, type TaskIntake } from "../../tasks/index.ts
 import type { GitLab, Project } from "../gitlab/gitlab.ts";
 import type { FoundIssue, Jira, JiraIssue } from "../jira/jira.ts";
 import { isRemoteError } from "../remote-error.ts";
-import type { Patience } from "./patience.ts";
+import type { FailureCounter } from "./failure-counter.ts";
 
 /** Maps a project of Jira to the project of GitLab in which its issues are solved. */
 export interface IssueSource {
@@ -21,7 +21,7 @@ export interface IssuePollOptions {
   readonly gitlab: GitLab;
   readonly source: IssueSource;
   readonly intake: TaskIntake;
-  readonly patience: Patience;
+  readonly failureCounter: FailureCounter;
 }
 
 /**
@@ -44,7 +44,7 @@ export class IssuePoll {
     const found = await jira.issuesIn(source.project, source.triggerStatus, signal);
     const snapshot = new Map<string, string>();
     for (const issue of found) {
-      const isDone = this.#snapshot.get(issue.key) === issue.updatedAt || (await this.#tell(issue, signal));
+      const isDone = this.#snapshot.get(issue.key) === issue.updatedAt || (await this.#process(issue, signal));
       if (isDone) snapshot.set(issue.key, issue.updatedAt);
     }
     this.#snapshot = snapshot;
@@ -52,16 +52,16 @@ export class IssuePoll {
   }
 
   /** Returns whether the issue is processed, as long as it does not change. */
-  async #tell({ key }: FoundIssue, signal: AbortSignal): Promise<boolean> {
-    const { intake, patience, source } = this.#options;
+  async #process({ key }: FoundIssue, signal: AbortSignal): Promise<boolean> {
+    const { intake, failureCounter, source } = this.#options;
     const id = `issue ${key}`;
-    if (patience.hasGivenUp(id)) return true;
+    if (failureCounter.isAbandoned(id)) return true;
     const issue = await this.#read(key, signal);
-    if ("problem" in issue) return issue.isGone || patience.failed(id, issue.problem);
+    if ("problem" in issue) return issue.isGone || failureCounter.recordFailure(id, issue.problem);
     if (issue.status.toLowerCase() !== source.triggerStatus.toLowerCase()) return true;
     const creation = await intake.create(await this.#draft(issue, signal));
     if (creation.kind !== "refused") return true;
-    if (!patience.failed(`${id} since ${issue.statusSince}`, creation.problem)) return false;
+    if (!failureCounter.recordFailure(`${id} since ${issue.statusSince}`, creation.problem)) return false;
     const subject = { object: "issue", issue: key, author: issue.reporter } as const;
     const because = `it cannot become a task: ${creation.problem}`;
     await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });

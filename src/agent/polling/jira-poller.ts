@@ -5,9 +5,9 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
+import { FailureCounter } from "./failure-counter.ts";
 import { IssuePoll, type IssueSource } from "./issue-poll.ts";
-import { Patience } from "./patience.ts";
-import { pollAgain } from "./poll-loop.ts";
+import { pollRepeatedly } from "./poll-loop.ts";
 import type { PollMetrics } from "./poll-metrics.ts";
 
 export interface JiraPollerOptions {
@@ -30,11 +30,11 @@ export async function pollJira(options: JiraPollerOptions): Promise<void> {
   const work: LeaderWork = async (_lease, signal) => {
     // Every project listens to this signal, and more than ten listeners are not a leak.
     setMaxListeners(0, signal);
-    const patience = new Patience(log);
+    const failureCounter = new FailureCounter(log);
     await Promise.all(
       sources.map((source, i) => {
-        const issues = new IssuePoll({ ...options, source, patience });
-        return pollAgain((signal) => issues.poll(signal), {
+        const issues = new IssuePoll({ ...options, source, failureCounter });
+        return pollRepeatedly((signal) => issues.poll(signal), {
           clock,
           random,
           signal,

@@ -20,7 +20,7 @@ const longestMs = 300_000;
  * Polls repeatedly until `signal` aborts. After a failure it waits longer each time, or as long as the server asks.
  * Resolves to `superseded` if another replica polls.
  */
-export async function pollAgain(
+export async function pollRepeatedly(
   poll: (signal: AbortSignal) => Promise<"polled" | "superseded">,
   { clock, random, signal, intervalMs, firstInMs, polled, failed }: PollLoop,
 ): Promise<"stopped" | "superseded"> {

@@ -10,8 +10,8 @@ import {
 } from "../../tasks/index.ts";
 import type { GitLab, MergeRequest, Note, Project } from "../gitlab/gitlab.ts";
 import { isRemoteError } from "../remote-error.ts";
+import type { FailureCounter } from "./failure-counter.ts";
 import { NotesMemory, touchThrottleMs } from "./notes-memory.ts";
-import type { Patience } from "./patience.ts";
 
 export interface ProjectPollOptions {
   readonly gitlab: GitLab;
@@ -21,7 +21,7 @@ export interface ProjectPollOptions {
   readonly notes: Watermark;
   readonly rules: ReportRules;
   readonly intake: TaskIntake;
-  readonly patience: Patience;
+  readonly failureCounter: FailureCounter;
   /** How late an item may become visible. */
   readonly overlapMs: number;
 }
@@ -53,61 +53,63 @@ export class ProjectPoll {
     const { items, serverDate, more } = await gitlab.mergeRequestsSince(project.id, { from, ...limit }, signal);
 
     const reviewed: PolledItem[] = [];
-    const told: PolledItem[] = [];
+    const processed: PolledItem[] = [];
     for (const item of items) {
       const isNew = instantMs(item.updatedAt) >= reviewFromMs;
       const finished = !isNew || (await this.#review(item));
       reviewed.push({ id: String(item.iid), updatedAt: item.updatedAt, finished });
-      told.push(...(await this.#tellNotes(item, notesFrom, serverDate, signal)));
+      processed.push(...(await this.#processNotes(item, notesFrom, serverDate, signal)));
     }
     this.#memory.keep(items);
 
     signal.throwIfAborted();
     const outcomes = [await mergeRequests.advance(reviewed, serverDate, { more })];
     // A merge request that is not listed yet may have a note of any time, so the notes are not complete.
-    if (!more) outcomes.push(await notes.advance(told, serverDate));
+    if (!more) outcomes.push(await notes.advance(processed, serverDate));
     this.#limit = more ? 2 * Math.max(items.length, 100) : undefined;
     return outcomes.some(({ kind }) => kind === "stale") ? "superseded" : "polled";
   }
 
   #review(item: MergeRequest): Promise<boolean> {
     const { rules } = this.#options;
-    const outcome = reviewOutcome(reported(item), this.#origin(), rules);
-    return this.#take(`merge request ${this.#nameOf(item)}`, outcome, this.#subject(item));
+    const outcome = reviewOutcome(toReport(item), this.#origin(), rules);
+    return this.#process(`merge request ${this.#mergeRequestName(item)}`, outcome, this.#subject(item));
   }
 
   /** Returns the notes since `from`, and whether each is processed. */
-  async #tellNotes(item: MergeRequest, from: string, serverDate: Date, signal: AbortSignal): Promise<PolledItem[]> {
-    const { patience, rules } = this.#options;
+  async #processNotes(item: MergeRequest, from: string, serverDate: Date, signal: AbortSignal): Promise<PolledItem[]> {
+    const { failureCounter, rules } = this.#options;
     const mayHaveNotes = instantMs(item.updatedAt) >= instantMs(from) - touchThrottleMs;
     if (!mayHaveNotes || this.#memory.hasAll(item)) return [];
 
-    const unread = `notes of merge request ${this.#nameOf(item)}`;
-    if (patience.hasGivenUp(unread)) return [];
-    const notes = await this.#notesOf(item, from, signal);
+    const unread = `notes of merge request ${this.#mergeRequestName(item)}`;
+    if (failureCounter.isAbandoned(unread)) return [];
+    const notes = await this.#readNotes(item, from, signal);
     if ("problem" in notes) {
-      return [{ id: unread, updatedAt: from, finished: notes.isGone || patience.failed(unread, notes.problem) }];
+      return [
+        { id: unread, updatedAt: from, finished: notes.isGone || failureCounter.recordFailure(unread, notes.problem) },
+      ];
     }
-    const told: PolledItem[] = [];
+    const processed: PolledItem[] = [];
     for (const note of notes.list) {
       const isNew = instantMs(note.createdAt) >= instantMs(from);
-      const outcome = commandOutcome(reportedNote(note), reported(item), this.#origin(), rules);
+      const outcome = commandOutcome(toNoteReport(note), toReport(item), this.#origin(), rules);
       const subject = {
         ...this.#subject(item),
         object: "note",
         noteId: note.id,
         author: note.author.username,
       } as const;
-      const id = `note ${note.id} of ${this.#nameOf(item)}`;
-      const finished = !isNew || (await this.#take(id, outcome, subject));
-      told.push({ id: String(note.id), updatedAt: note.createdAt, finished });
+      const id = `note ${note.id} of ${this.#mergeRequestName(item)}`;
+      const finished = !isNew || (await this.#process(id, outcome, subject));
+      processed.push({ id: String(note.id), updatedAt: note.createdAt, finished });
     }
-    if (told.every(({ finished }) => finished)) this.#memory.read(item, serverDate);
-    return told;
+    if (processed.every(({ finished }) => finished)) this.#memory.read(item, serverDate);
+    return processed;
   }
 
   /** A merge request that is gone or unreadable must not block the others. */
-  async #notesOf(
+  async #readNotes(
     { projectId, iid }: MergeRequest,
     from: string,
     signal: AbortSignal,
@@ -121,16 +123,16 @@ export class ProjectPoll {
   }
 
   /** Returns whether the report is processed. */
-  async #take(id: string, outcome: ReportOutcome, subject: ReportSubject): Promise<boolean> {
-    const { intake, patience } = this.#options;
+  async #process(id: string, outcome: ReportOutcome, subject: ReportSubject): Promise<boolean> {
+    const { intake, failureCounter } = this.#options;
     if (outcome.kind === "ignored") {
       await intake.recordIgnored({ ...outcome, subject, source: "poll" });
       return true;
     }
-    if (patience.hasGivenUp(id)) return true;
+    if (failureCounter.isAbandoned(id)) return true;
     const creation = await intake.create(outcome.draft);
     if (creation.kind !== "refused") return true;
-    if (!patience.failed(id, creation.problem)) return false;
+    if (!failureCounter.recordFailure(id, creation.problem)) return false;
     const because = `it cannot become a task: ${creation.problem}`;
     await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });
     return true;
@@ -149,15 +151,15 @@ export class ProjectPoll {
     return { project: { host: gitlab.host, id, path }, source: "poll", receivedTime: intake.now() };
   }
 
-  #nameOf({ iid }: MergeRequest): string {
+  #mergeRequestName({ iid }: MergeRequest): string {
     return `${this.#options.project.path}!${iid}`;
   }
 }
 
-function reported({ state, draft, ...item }: MergeRequest) {
+function toReport({ state, draft, ...item }: MergeRequest) {
   return { ...item, isOpen: state === "opened", isDraft: draft };
 }
 
-function reportedNote({ system, ...note }: Note) {
+function toNoteReport({ system, ...note }: Note) {
   return { ...note, isSystem: system };
 }

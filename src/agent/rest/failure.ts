@@ -10,15 +10,15 @@ export interface FailedAnswer {
 }
 
 /** Returns the error for a response with an error status. It contains the server's message, without our secrets. */
-export function failureOf({ ask, response, text, secrets, name, wallMs }: FailedAnswer): RemoteError {
+export function toRemoteError({ ask, response, text, secrets, name, wallMs }: FailedAnswer): RemoteError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers.get("retry-after"), wallMs);
-  const said = without(secrets, saidIn(text)).slice(0, 500);
-  const message = `${name} responded ${status} to ${ask.method} ${without(secrets, ask.path)}${said && `: ${said}`}`;
-  return new RemoteError(kindOf(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  const detail = redactSecrets(secrets, messageIn(text)).slice(0, 500);
+  const message = `${name} responded ${status} to ${ask.method} ${redactSecrets(secrets, ask.path)}${detail && `: ${detail}`}`;
+  return new RemoteError(errorKind(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
-function kindOf(status: number): RemoteErrorKind {
+function errorKind(status: number): RemoteErrorKind {
   if (status === 401 || status === 403) return "denied";
   if (status === 404 || status === 410) return "missing";
   return status >= 500 || [408, 425, 429].includes(status) ? "unavailable" : "refused";
@@ -33,12 +33,12 @@ function retryAfter(value: string | null, wallMs: number): number | undefined {
 }
 
 /** Extracts the message from the JSON of GitLab and Jira; other text as it is, in one line. */
-function saidIn(text: string): string {
-  const words = wordsOf(text);
+function messageIn(text: string): string {
+  const words = extractMessage(text);
   return words.replace(/\s+/g, " ").trim();
 }
 
-function wordsOf(text: string): string {
+function extractMessage(text: string): string {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -48,11 +48,11 @@ function wordsOf(text: string): string {
   }
   if (typeof body !== "object" || body === null) return String(body);
   const { message, error_description, error, errorMessages, errors } = body as Record<string, unknown>;
-  const said = [message, error_description ?? error, errorMessages, errors].filter((each) => each !== undefined);
-  return said.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("; ");
+  const parts = [message, error_description ?? error, errorMessages, errors].filter((each) => each !== undefined);
+  return parts.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("; ");
 }
 
-function without(secrets: readonly string[], text: string): string {
+function redactSecrets(secrets: readonly string[], text: string): string {
   let clean = text;
   for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, "***");
   return clean;

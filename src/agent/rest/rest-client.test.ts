@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import type { AccessToken } from "../access-token.ts";
-import { type Ask, restClient } from "./rest-client.ts";
+import { type RestRequest, restClient } from "./rest-client.ts";
 
 let server: Server | undefined;
 
@@ -134,7 +134,11 @@ describe("a token that the server rejects", () => {
   });
 });
 
-async function ask(some: Partial<Ask>, answer: RequestListener, token: AccessToken = async () => "secret-token") {
+async function ask(
+  some: Partial<RestRequest>,
+  answer: RequestListener,
+  token: AccessToken = async () => "secret-token",
+) {
   server = createServer(answer).listen(0, "127.0.0.1");
   await new Promise((resolve) => server?.once("listening", resolve));
   const { port } = server.address() as AddressInfo;

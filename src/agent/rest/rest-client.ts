@@ -1,8 +1,7 @@
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
 import type { AccessToken } from "../access-token.ts";
 import { isRemoteError, RemoteError } from "../remote-error.ts";
-import { failureOf } from "./failure.ts";
-import { readBody } from "./read-body.ts";
+import { toRemoteError } from "./failure.ts";
 
 export interface RestOptions {
   /** The name of the server, for messages. */
@@ -22,7 +21,7 @@ export interface RestOptions {
   readonly random: Random;
 }
 
-export interface Ask {
+export interface RestRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Relative to the base URL; parts from outside are encoded. */
   readonly path: string;
@@ -38,7 +37,7 @@ export interface RestResponse {
 }
 
 /** Sends a request; rejects with a `RemoteError`, or with the signal's reason. */
-export type Rest = (ask: Ask) => Promise<RestResponse>;
+export type Rest = (ask: RestRequest) => Promise<RestResponse>;
 
 const maxTries = 4;
 const backoff = { baseMs: 250, maxMs: 4_000, jitter: 0.5 };
@@ -53,7 +52,7 @@ export function restClient(options: RestOptions): Rest {
   return async (ask) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await asOurselves(ask, options);
+        return await sendWithToken(ask, options);
       } catch (error) {
         const waitMs =
           tries < maxTries ? retryInMs(ask, error, { tries, chance: options.random.fraction() }) : undefined;
@@ -64,7 +63,7 @@ export function restClient(options: RestOptions): Rest {
   };
 }
 
-function retryInMs({ method }: Ask, error: unknown, { tries, chance }: { tries: number; chance: number }) {
+function retryInMs({ method }: RestRequest, error: unknown, { tries, chance }: { tries: number; chance: number }) {
   if (method !== "GET" || !isRemoteError(error, "unavailable")) return undefined;
   const { retryAfterMs } = error;
   // Jitter: many clients get the same delay, and should not all return at once.
@@ -73,19 +72,19 @@ function retryInMs({ method }: Ask, error: unknown, { tries, chance }: { tries: 
 }
 
 /** A rejected request has changed nothing, so any request is repeated if there is a new token. */
-async function asOurselves(ask: Ask, options: RestOptions): Promise<RestResponse> {
+async function sendWithToken(ask: RestRequest, options: RestOptions): Promise<RestResponse> {
   const token = await options.token({ refused: false });
   try {
-    return await once(ask, token, options);
+    return await sendOnce(ask, token, options);
   } catch (error) {
     if (!isRemoteError(error) || error.status !== 401) throw error;
     const other = await options.token({ refused: true });
     if (other === token) throw error;
-    return await once(ask, other, options);
+    return await sendOnce(ask, other, options);
   }
 }
 
-async function once(ask: Ask, token: string, options: RestOptions): Promise<RestResponse> {
+async function sendOnce(ask: RestRequest, token: string, options: RestOptions): Promise<RestResponse> {
   const { signal } = ask;
   signal?.throwIfAborted();
   const { clock, timeLimitMs, name } = options;
@@ -97,7 +96,7 @@ async function once(ask: Ask, token: string, options: RestOptions): Promise<Rest
   } catch (error) {
     signal?.throwIfAborted();
     if (isRemoteError(error)) throw error;
-    const because = late.signal.aborted ? `did not respond within ${timeLimitMs / 1_000} s` : unreachable(error);
+    const because = late.signal.aborted ? `did not respond within ${timeLimitMs / 1_000} s` : describeCause(error);
     throw new RemoteError("unavailable", `${name} ${because}`);
   } finally {
     timer.cancel();
@@ -105,12 +104,12 @@ async function once(ask: Ask, token: string, options: RestOptions): Promise<Rest
 }
 
 async function send(
-  ask: Ask & { readonly signal: AbortSignal },
+  ask: RestRequest & { readonly signal: AbortSignal },
   token: string,
   options: RestOptions,
 ): Promise<RestResponse> {
   const { headers, secrets } = options.credentials(token);
-  const response = await fetch(urlOf(ask, options), {
+  const response = await fetch(toUrl(ask, options), {
     method: ask.method,
     headers: {
       ...headers,
@@ -124,17 +123,17 @@ async function send(
   });
   const text = await readBody(response, options.name);
   if (!response.ok)
-    throw failureOf({ ask, response, text, secrets, name: options.name, wallMs: options.clock.wallMs() });
-  return { body: parsed(text, options.name), headers: response.headers };
+    throw toRemoteError({ ask, response, text, secrets, name: options.name, wallMs: options.clock.wallMs() });
+  return { body: parseBody(text, options.name), headers: response.headers };
 }
 
-function urlOf({ path, query = {} }: Ask, { url }: RestOptions): string {
+function toUrl({ path, query = {} }: RestRequest, { url }: RestOptions): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
   return `${url}/${path}${search.size > 0 ? `?${search}` : ""}`;
 }
 
-function parsed(text: string, name: string): unknown {
+function parseBody(text: string, name: string): unknown {
   if (text.trim() === "") return undefined;
   try {
     return JSON.parse(text);
@@ -143,7 +142,23 @@ function parsed(text: string, name: string): unknown {
   }
 }
 
-function unreachable(error: unknown): string {
+function describeCause(error: unknown): string {
   const cause = (error as { cause?: { code?: unknown } }).cause?.code;
   return `cannot be reached${typeof cause === "string" ? `: ${cause}` : ""}`;
+}
+
+const maxBytes = 64 * 1024 * 1024;
+
+/** Reads the text of a response, up to a limit that no regular response exceeds. */
+async function readBody(response: Response, name: string): Promise<string> {
+  if (!response.body) return "";
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body) {
+    length += chunk.length;
+    // Leaving the loop closes the connection.
+    if (length > maxBytes) throw new RemoteError("refused", `${name} responded with more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }

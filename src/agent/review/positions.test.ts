@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../coder/coder.ts";
 import type { Changes, FileChange } from "../gitlab/gitlab.ts";
-import { positionOf } from "./positions.ts";
+import { findPosition } from "./positions.ts";
 
 const refs = { baseSha: "b", startSha: "s", headSha: "h" };
 
@@ -38,7 +38,7 @@ describe("a finding is placed", () => {
     ["nowhere after the last hunk, where the line may not exist", 34, "new", undefined],
     ["nowhere on line 0", 0, "new", undefined],
   ])("%s", (_, line, side, numbers) => {
-    const position = positionOf(finding({ line, side }), changes({ diff }));
+    const position = findPosition(finding({ line, side }), changes({ diff }));
 
     expect(position).toEqual(numbers && { ...refs, oldPath: "a.ts", newPath: "a.ts", ...numbers });
   });
@@ -51,7 +51,7 @@ describe("a finding is placed", () => {
       ["old.ts", "old"],
       ["new.ts", "old"],
     ] as const) {
-      const position = positionOf(finding({ path, side, line: 10 }), renamed);
+      const position = findPosition(finding({ path, side, line: 10 }), renamed);
       expect(position).toEqual({ ...refs, oldPath: "old.ts", newPath: "new.ts", oldLine: 10, newLine: 10 });
     }
   });
@@ -60,23 +60,23 @@ describe("a finding is placed", () => {
     const added = changes({ kind: "added", diff: "@@ -0,0 +1,2 @@\n+one\n+two\n" });
     const deleted = changes({ kind: "deleted", diff: "@@ -1,2 +0,0 @@\n-one\n-two\n" });
 
-    expect(positionOf(finding({ line: 2 }), added)).toMatchObject({ newLine: 2 });
-    expect(positionOf(finding({ line: 2 }), added)).not.toHaveProperty("oldLine");
-    expect(positionOf(finding({ line: 2, side: "old" }), deleted)).toMatchObject({ oldLine: 2 });
-    expect(positionOf(finding({ line: 2, side: "new" }), deleted)).toBeUndefined();
+    expect(findPosition(finding({ line: 2 }), added)).toMatchObject({ newLine: 2 });
+    expect(findPosition(finding({ line: 2 }), added)).not.toHaveProperty("oldLine");
+    expect(findPosition(finding({ line: 2, side: "old" }), deleted)).toMatchObject({ oldLine: 2 });
+    expect(findPosition(finding({ line: 2, side: "new" }), deleted)).toBeUndefined();
   });
 
   it("next to hunks that only remove or only add", () => {
     const removing = changes({ diff: "@@ -5,2 +4,0 @@\n-five\n-six\n@@ -9 +7 @@\n-nine\n+nine!\n" });
 
-    expect(positionOf(finding({ line: 4 }), removing)).toMatchObject({ oldLine: 4, newLine: 4 });
-    expect(positionOf(finding({ line: 5 }), removing)).toMatchObject({ oldLine: 7, newLine: 5 });
-    expect(positionOf(finding({ line: 7 }), removing)).toMatchObject({ newLine: 7 });
+    expect(findPosition(finding({ line: 4 }), removing)).toMatchObject({ oldLine: 4, newLine: 4 });
+    expect(findPosition(finding({ line: 5 }), removing)).toMatchObject({ oldLine: 7, newLine: 5 });
+    expect(findPosition(finding({ line: 7 }), removing)).toMatchObject({ newLine: 7 });
   });
 
   it("nowhere in a file that did not change, or that GitLab does not display", () => {
-    expect(positionOf(finding({ path: "b.ts" }), changes({ diff }))).toBeUndefined();
-    expect(positionOf(finding({ line: 1 }), changes({ diff: "" }))).toBeUndefined();
+    expect(findPosition(finding({ path: "b.ts" }), changes({ diff }))).toBeUndefined();
+    expect(findPosition(finding({ line: 1 }), changes({ diff: "" }))).toBeUndefined();
   });
 });
 

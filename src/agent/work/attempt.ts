@@ -11,11 +11,11 @@ import type { GitLab, MergeRequestRef } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
 import type { Settings } from "../settings.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Journal } from "./journal.ts";
+import type { TaskProgress } from "./progress.ts";
 import type { Redact } from "./redacted.ts";
 
 /** The dependencies of an attempt. */
-export interface Tools {
+export interface AttemptDeps {
   readonly client: KubeClient;
   readonly gitlab: GitLab;
   /** Undefined: Jira is not configured. */
@@ -33,14 +33,14 @@ export interface Tools {
   /** All active pauses, whatever they cover. */
   pauses(): readonly Pause[];
   /** Every task of the same merge request or issue. */
-  tasksOf(task: CodingTask): readonly CodingTask[];
+  relatedTasks(task: CodingTask): readonly CodingTask[];
 }
 
 /** One attempt at a task, under its lock. */
-export interface Attempt<S extends CodingTaskSpec = CodingTaskSpec> extends Tools {
+export interface Attempt<S extends CodingTaskSpec = CodingTaskSpec> extends AttemptDeps {
   readonly spec: S;
   readonly uid: string;
-  readonly journal: Journal;
+  readonly progress: TaskProgress;
   readonly lease: Lease;
   /** Aborts when the lock is lost, the task is cancelled or superseded, or the process stops. */
   readonly signal: AbortSignal;

@@ -6,27 +6,27 @@ import { begunAt, type CodingTask, codingTasks } from "../../resources/index.ts"
 import { backoffMs } from "../../time/index.ts";
 import type { AnnounceTask } from "../announce.ts";
 import { cancelRequest } from "../decide.ts";
-import { type End, endOfRemoteError, type Failed, failed } from "../end.ts";
-import { builtIn } from "../flows/built-in.ts";
-import { command } from "../flows/command.ts";
-import { issue } from "../flows/issue.ts";
-import { report } from "../flows/report.ts";
-import { review } from "../flows/review.ts";
+import { type End, type Failed, failedEnd, remoteErrorEnd } from "../end.ts";
+import { runBuiltIn } from "../flows/built-in.ts";
+import { runCommand } from "../flows/command.ts";
+import { runIssue } from "../flows/issue.ts";
+import { reportEnd } from "../flows/report.ts";
+import { runReview } from "../flows/review.ts";
 import { isRemoteError } from "../remote-error.ts";
-import { isClosed, lineOf } from "../snapshot.ts";
-import { describe, ended, handedOver, running, waitingForRetry } from "../statuses.ts";
+import { isClosed, queueKey } from "../snapshot.ts";
+import { describeTask, endedStatus, handedOverStatus, retryStatus, runningStatus } from "../statuses.ts";
 import {
   type Attempt,
+  type AttemptDeps,
   type CommandAttempt,
   type IssueAttempt,
   mergeRequestRef,
   type ReviewAttempt,
-  type Tools,
 } from "./attempt.ts";
 import { Conversation } from "./conversation.ts";
-import { heldGitLab, heldJira } from "./held.ts";
 import { type Interruption, interruptionOf } from "./interruption.ts";
-import { Journal, TaskTaken } from "./journal.ts";
+import { guardGitLab, guardJira } from "./lease-guard.ts";
+import { TaskProgress, TaskTaken } from "./progress.ts";
 
 /**
  * `busy`: another replica holds the lock. `left`: another replica continues. `again`: the task is retried later.
@@ -34,7 +34,7 @@ import { Journal, TaskTaken } from "./journal.ts";
  */
 export type AttemptOutcome = "busy" | "left" | "again" | "paused" | "closed";
 
-export interface AttemptTools extends Tools {
+export interface RunAttemptDeps extends AttemptDeps {
   readonly locks: Locks;
   readonly announce: AnnounceTask;
   readonly lockWaitMs: number;
@@ -43,21 +43,21 @@ export interface AttemptTools extends Tools {
 /** Runs one attempt at a task, under its lock, and writes the result to the task. */
 export async function runAttempt(
   found: CodingTask,
-  tools: AttemptTools,
+  deps: RunAttemptDeps,
   interrupted: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { locks, lockWaitMs: waitMs } = tools;
+  const { locks, lockWaitMs: waitMs } = deps;
   let lease: Lease;
   try {
-    const purpose = describe(found);
-    lease = await locks.acquire(keyOf(...lineOf(found)), { waitMs, signal: interrupted, purpose });
+    const purpose = describeTask(found);
+    lease = await locks.acquire(keyOf(...queueKey(found)), { waitMs, signal: interrupted, purpose });
   } catch (error) {
     if (isCoordinationError(error, "timeout") || interrupted.aborted) return "busy";
     throw error;
   }
   await using held = lease;
   try {
-    return await underLock(found, tools, held, interrupted);
+    return await attemptUnderLock(found, deps, held, interrupted);
   } catch (error) {
     // The new lock holder continues with the task.
     if (error instanceof TaskTaken || held.signal.aborted || isCoordinationError(error, "lost")) return "left";
@@ -65,80 +65,80 @@ export async function runAttempt(
   }
 }
 
-async function underLock(
+async function attemptUnderLock(
   found: CodingTask,
-  tools: AttemptTools,
+  deps: RunAttemptDeps,
   lease: Lease,
   interrupted: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { client } = tools;
+  const { client } = deps;
   const { name = "", namespace = "", uid = "" } = found.metadata;
   const task = await client.get(codingTasks, { name, namespace });
   if (!task || task.metadata.uid !== uid || isClosed(task)) return "left";
   // A pause may have begun while the task waited for a worker and for the lock.
   const isCancelled = cancelRequest(task) !== undefined;
-  if (!isCancelled && taskPause(task, tools.pauses(), client.serverNowMs())) return "paused";
+  if (!isCancelled && taskPause(task, deps.pauses(), client.serverNowMs())) return "paused";
 
-  const journal = new Journal(client, task, lease, tools.redact);
+  const progress = new TaskProgress(client, task, lease, deps.redact);
   const { spec } = task;
-  const gitlab = heldGitLab(tools.gitlab, lease);
+  const gitlab = guardGitLab(deps.gitlab, lease);
   const attempt: Attempt = {
-    ...tools,
+    ...deps,
     gitlab,
-    jira: tools.jira && heldJira(tools.jira, lease),
+    jira: deps.jira && guardJira(deps.jira, lease),
     spec,
     ...(spec.type === "Issue" ? {} : { conversation: new Conversation(gitlab, mergeRequestRef(spec)) }),
     uid,
-    journal,
+    progress,
     lease,
     signal: AbortSignal.any([interrupted, lease.signal]),
   };
-  const end = await endOf(attempt, tools, interrupted);
+  const end = await runToEnd(attempt, deps, interrupted);
   if (end === "stopping") {
-    await journal.write(handedOver);
+    await progress.write(handedOverStatus);
     return "left";
   }
-  if (end.kind === "failed" && mayTryAgain(attempt, end)) {
-    return again(attempt, end, attemptsOf(journal) - (end.isOutage ? 1 : 0));
+  if (end.kind === "failed" && canRetry(attempt, end)) {
+    return scheduleRetry(attempt, end, countAttempts(progress) - (end.isOutage ? 1 : 0));
   }
-  return close(attempt, end, tools);
+  return closeTask(attempt, end, deps);
 }
 
-async function endOf(attempt: Attempt, tools: AttemptTools, interrupted: AbortSignal): Promise<End | "stopping"> {
-  const { journal, settings, client } = attempt;
-  const before = journal.resultOf("failed");
+async function runToEnd(attempt: Attempt, deps: RunAttemptDeps, interrupted: AbortSignal): Promise<End | "stopping"> {
+  const { progress, settings, client } = attempt;
+  const before = progress.resultOf("failed");
   // Only the report to people is left.
-  if (before) return failed(before["reason"] ?? "Unknown", before["message"] ?? "it failed");
-  const by = cancelRequest(journal.task);
+  if (before) return failedEnd(before["reason"] ?? "Unknown", before["message"] ?? "it failed");
+  const by = cancelRequest(progress.task);
   if (by !== undefined) return { kind: "cancelled", message: `cancelled: ${by}` };
-  if (attemptsOf(journal) >= settings.maxAttempts) {
-    return failed("GaveUp", `none of ${attemptsOf(journal)} attempts finished`);
+  if (countAttempts(progress) >= settings.maxAttempts) {
+    return failedEnd("GaveUp", `none of ${countAttempts(progress)} attempts finished`);
   }
-  const isFirstTry = begunAt(journal.task) === undefined;
-  await journal.write((task) => running(task, client.serverNowMs()));
-  await tools.announce.began(journal.task, isFirstTry);
+  const isFirstTry = begunAt(progress.task) === undefined;
+  await progress.write((task) => runningStatus(task, client.serverNowMs()));
+  await deps.announce.recordStart(progress.task, isFirstTry);
   try {
-    return await flowOf(attempt);
+    return await runFlow(attempt);
   } catch (error) {
     if (error instanceof TaskTaken || attempt.lease.signal.aborted) throw error;
-    if (interrupted.aborted) return endOfInterruption(interruptionOf(interrupted));
-    return endOfError(attempt, error);
+    if (interrupted.aborted) return interruptionEnd(interruptionOf(interrupted));
+    return errorEnd(attempt, error);
   }
 }
 
-function flowOf(attempt: Attempt): Promise<End> {
+function runFlow(attempt: Attempt): Promise<End> {
   const { spec } = attempt;
   switch (spec.type) {
     case "Review":
-      return review(attempt as ReviewAttempt);
+      return runReview(attempt as ReviewAttempt);
     case "Command":
-      return spec.note.verb === "do" ? command(attempt as CommandAttempt) : builtIn(attempt as CommandAttempt);
+      return spec.note.verb === "do" ? runCommand(attempt as CommandAttempt) : runBuiltIn(attempt as CommandAttempt);
     case "Issue":
-      return issue(attempt as IssueAttempt);
+      return runIssue(attempt as IssueAttempt);
   }
 }
 
-function endOfInterruption(interruption: Interruption): End | "stopping" {
+function interruptionEnd(interruption: Interruption): End | "stopping" {
   switch (interruption.kind) {
     case "stopping":
       return "stopping";
@@ -150,63 +150,63 @@ function endOfInterruption(interruption: Interruption): End | "stopping" {
 }
 
 /** Errors of our own stores go to the controller, which retries without counting. */
-function endOfError({ log, journal }: Attempt, error: unknown): Failed {
+function errorEnd({ log, progress }: Attempt, error: unknown): Failed {
   if ([KubeError, CoordinationError, LedgerError].some((own) => error instanceof own)) throw error;
-  if (isRemoteError(error)) return endOfRemoteError(error);
-  log.error("unexpected task error", { task: journal.task.metadata.name, error });
-  return failed("Unexpected", "unexpected error; the log of the agent has the details", true);
+  if (isRemoteError(error)) return remoteErrorEnd(error);
+  log.error("unexpected task error", { task: progress.task.metadata.name, error });
+  return failedEnd("Unexpected", "unexpected error; the log of the agent has the details", true);
 }
 
-function mayTryAgain(attempt: Attempt, { retry, isOutage = false }: Failed): boolean {
-  const { journal, settings } = attempt;
+function canRetry(attempt: Attempt, { retry, isOutage = false }: Failed): boolean {
+  const { progress, settings } = attempt;
   if (!retry) return false;
-  if (!isOutage) return attemptsOf(journal) < settings.maxAttempts;
-  return triedForMs(attempt) < settings.patienceMs;
+  if (!isOutage) return countAttempts(progress) < settings.maxAttempts;
+  return elapsedMs(attempt) < settings.patienceMs;
 }
 
 /** The time in the queue or in a pause does not count towards the limit for outages. */
-function triedForMs({ journal, spec, client }: Attempt): number {
-  return client.serverNowMs() - Date.parse(begunAt(journal.task) ?? spec.receivedTime);
+function elapsedMs({ progress, spec, client }: Attempt): number {
+  return client.serverNowMs() - Date.parse(begunAt(progress.task) ?? spec.receivedTime);
 }
 
-async function again(attempt: Attempt, failure: Failed, counted: number): Promise<AttemptOutcome> {
-  const { journal, client, settings, random } = attempt;
+async function scheduleRetry(attempt: Attempt, failure: Failed, counted: number): Promise<AttemptOutcome> {
+  const { progress, client, settings, random } = attempt;
   const { backoff } = settings;
   const nowMs = client.serverNowMs();
   // Attempts during an outage are not counted: the longer it lasts, the longer the next wait.
-  const longMs = Math.min(backoff.maxMs, triedForMs(attempt) / 4);
+  const longMs = Math.min(backoff.maxMs, elapsedMs(attempt) / 4);
   const pauseMs = Math.max(backoffMs(Math.max(1, counted), backoff, random.fraction()), failure.isOutage ? longMs : 0);
   const atMs = nowMs + Math.max(failure.retryAfterMs ?? 0, pauseMs);
-  await journal.write((task) => waitingForRetry(task, { why: failure.message, atMs, attempts: counted }));
+  await progress.write((task) => retryStatus(task, { why: failure.message, atMs, attempts: counted }));
   return "again";
 }
 
 /** The report is posted before the end is written: a closed task is not observed again. */
-async function close(attempt: Attempt, end: End, { announce }: AttemptTools): Promise<AttemptOutcome> {
-  const { journal, client, log } = attempt;
-  const isTold = (end.kind === "failed" || end.kind === "cancelled") && !end.isQuiet;
-  if (end.kind === "failed" && isTold) await remember(attempt, end);
-  if (isTold) {
+async function closeTask(attempt: Attempt, end: End, { announce }: RunAttemptDeps): Promise<AttemptOutcome> {
+  const { progress, client, log } = attempt;
+  const isReported = (end.kind === "failed" || end.kind === "cancelled") && !end.isQuiet;
+  if (end.kind === "failed" && isReported) await recordFailure(attempt, end);
+  if (isReported) {
     try {
-      await report({ ...attempt, signal: attempt.lease.signal }, end);
+      await reportEnd({ ...attempt, signal: attempt.lease.signal }, end);
     } catch (error) {
       if (!isRemoteError(error)) throw error;
-      const untold = endOfRemoteError(error);
-      if (mayTryAgain(attempt, untold)) return again(attempt, untold, attemptsOf(journal));
-      log.warn("task result note failed", { task: journal.task.metadata.name, error });
+      const reportFailure = remoteErrorEnd(error);
+      if (canRetry(attempt, reportFailure)) return scheduleRetry(attempt, reportFailure, countAttempts(progress));
+      log.warn("task result note failed", { task: progress.task.metadata.name, error });
     }
   }
-  const status = ended(journal.task, end, client.serverNowMs());
-  await announce.ending(journal.task, status);
-  await journal.write(() => status);
-  announce.ended(journal.task);
+  const status = endedStatus(progress.task, end, client.serverNowMs());
+  await announce.recordEnd(progress.task, status);
+  await progress.write(() => status);
+  announce.reportEnd(progress.task);
   return "closed";
 }
 
-async function remember({ journal }: Attempt, { reason, message }: Failed): Promise<void> {
-  await journal.step("failed", async () => ({ reason, message }));
+async function recordFailure({ progress }: Attempt, { reason, message }: Failed): Promise<void> {
+  await progress.step("failed", async () => ({ reason, message }));
 }
 
-function attemptsOf({ task }: Journal): number {
+function countAttempts({ task }: TaskProgress): number {
   return task.status?.attempts ?? 0;
 }

@@ -1,6 +1,6 @@
 import type { CodingTask } from "../../resources/index.ts";
 import { type Interruption, interrupt } from "./interruption.ts";
-import { nextUp } from "./next-up.ts";
+import { selectNext } from "./select-next.ts";
 
 export interface WorkersOptions {
   /** The maximum number of running tasks. */
@@ -8,7 +8,7 @@ export interface WorkersOptions {
   /** Works on a task until it is done or `interrupted` aborts. Must not throw. */
   readonly work: (task: CodingTask, interrupted: AbortSignal) => Promise<void>;
   /** Called when an attempt has ended; the task may be offered again. */
-  readonly over: (task: CodingTask) => void;
+  readonly onEnd: (task: CodingTask) => void;
 }
 
 interface Work {
@@ -67,7 +67,7 @@ export class Workers {
   #begin() {
     while (this.#running.size < this.#options.size) {
       const running = [...this.#running.values()].map(({ task }) => task);
-      const task = nextUp([...this.#ready.values()], running);
+      const task = selectNext([...this.#ready.values()], running);
       if (!task) return;
       this.#ready.delete(uidOf(task));
       this.#run(task);
@@ -79,7 +79,7 @@ export class Workers {
     const controller = new AbortController();
     const done = this.#options.work(task, controller.signal).finally(() => {
       this.#running.delete(uid);
-      this.#options.over(task);
+      this.#options.onEnd(task);
       this.#begin();
     });
     this.#running.set(uid, { task, controller, done });

@@ -17,7 +17,7 @@ export interface Letter {
 export async function post(letter: Letter, addresses: Addresses, signal: AbortSignal): Promise<Delivery> {
   const { hostname } = new URL(letter.url);
   try {
-    return deliveryOf(await send(letter, addresses, signal), hostname);
+    return toDelivery(await send(letter, addresses, signal), hostname);
   } catch (error) {
     if (error instanceof AddressRefused) return { status: "refused", error: error.message };
     if (signal.aborted) return { status: "timeout", error: `${hostname} did not respond in time` };
@@ -50,7 +50,7 @@ function send({ url, body, headers }: Letter, addresses: Addresses, signal: Abor
   });
 }
 
-function deliveryOf(status: number, hostname: string): Delivery {
+function toDelivery(status: number, hostname: string): Delivery {
   if (status >= 200 && status < 300) return { status: "success" };
   const error = `${hostname} responded ${status}`;
   if (status >= 300 && status < 400) return { status: "refused", error: `${error}; redirects are not followed` };

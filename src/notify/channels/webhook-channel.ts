@@ -21,13 +21,13 @@ export function webhookChannel({ url, secret, addresses, nowMs }: WebhookOptions
     name: "webhook",
     deliver({ key, title, next, facts, notice }, signal) {
       const body = JSON.stringify({ key, title, facts, next, ...notice });
-      const headers = { "idempotency-key": key, ...(secret && signed(body, secret, nowMs())) };
+      const headers = { "idempotency-key": key, ...(secret && signatureHeaders(body, secret, nowMs())) };
       return post({ url, body, headers }, addresses, signal);
     },
   };
 }
 
-function signed(body: string, secret: string, nowMs: number) {
+function signatureHeaders(body: string, secret: string, nowMs: number) {
   const timestamp = String(Math.floor(nowMs / 1_000));
   const mac = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
   return { "x-interlock-timestamp": timestamp, "x-interlock-signature": `sha256=${mac}` };

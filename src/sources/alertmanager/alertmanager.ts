@@ -70,7 +70,7 @@ function readWebhook(body: unknown, { webhook, receivedAt, rows }: WebhookContex
   const readings = alerts.map((alert, i) =>
     readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows, source, isFormer }),
   );
-  return { kind: "signals", readings, truncated: countOf(truncatedAlerts) };
+  return { kind: "signals", readings, truncated: readCount(truncatedAlerts) };
 }
 
 /** What surrounds an alert in its payload. */
@@ -96,8 +96,8 @@ export function readAlert(alert: unknown, surroundings: AlertContext): SignalRea
   const labels = found.texts(alert["labels"], `${field}.labels`);
   const annotations = found.texts(alert["annotations"], `${field}.annotations`);
   const name = found.text(labels["alertname"], `${field}.labels.alertname`, 253);
-  const firingAt = timeOf(alert["startsAt"], `${field}.startsAt`, { found, times }) ?? receivedAt;
-  const endsAt = timeOf(alert["endsAt"], `${field}.endsAt`, { found, times });
+  const firingAt = parseTime(alert["startsAt"], `${field}.startsAt`, { found, times }) ?? receivedAt;
+  const endsAt = parseTime(alert["endsAt"], `${field}.endsAt`, { found, times });
   if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
   const finding = findSubject(labels, annotations, rows);
@@ -111,7 +111,7 @@ export function readAlert(alert: unknown, surroundings: AlertContext): SignalRea
       severity: labels["severity"]?.slice(0, 50) || "unknown",
       ...subjectFields(finding, labels),
       ...(former.length > 0 && { formerIdentities: former }),
-      series: seriesOf(alert, labels),
+      series: seriesKey(alert, labels),
       labels,
       annotations,
       firingAt,
@@ -171,7 +171,7 @@ export function explainAlerts(reading: PayloadReading, rows: readonly Reporter[]
 }
 
 /** Go writes a time that is not set as the first moment of the year 1. */
-function timeOf(
+function parseTime(
   value: unknown,
   field: string,
   { found, times }: { found: Problems; times: Map<string, string> },
@@ -184,13 +184,13 @@ function timeOf(
 }
 
 /** Alertmanager's own fingerprint stands for the set of labels; older versions and other senders leave it out. */
-function seriesOf({ fingerprint }: Json, labels: Readonly<Record<string, string>>): string {
+function seriesKey({ fingerprint }: Json, labels: Readonly<Record<string, string>>): string {
   if (typeof fingerprint === "string" && /^[\w.:-]{1,64}$/.test(fingerprint)) return fingerprint;
   const pairs = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(pairs)).digest("hex").slice(0, 16);
 }
 
-function countOf(value: unknown): number {
+function readCount(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
 }
 

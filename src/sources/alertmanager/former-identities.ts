@@ -16,13 +16,13 @@ export interface FormerOptions {
  * are found by them until they are closed, so their results must not change.
  */
 export function formerIdentities(finding: SubjectFinding, labels: Labels, options: FormerOptions): FormerIdentity[] {
-  const second = ofSecondVersion(finding, labels, options);
+  const second = secondVersionIdentity(finding, labels, options);
   const first = options.isFormer ? formerSubject(labels, options.annotations) : undefined;
   const all = [...(second ? [second] : []), ...(first ? [{ version: "1", subject: first }] : [])];
   return all.filter((one) => !isSameIdentity(one, finding, labels));
 }
 
-function ofSecondVersion(
+function secondVersionIdentity(
   finding: SubjectFinding,
   labels: Labels,
   { annotations, rows }: FormerOptions,

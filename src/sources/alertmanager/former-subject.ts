@@ -31,13 +31,13 @@ export function formerSubject(labels: Labels, annotations: Labels): ObjectRefere
   const written = annotations[explicit] || labels[explicit];
   if (written) return referenceIn(written);
 
-  const said = withoutScrapeTarget(labels);
+  const sample = withoutScrapeTarget(labels);
   for (const { label, kind, namespaced } of named) {
-    const name = said[label];
-    if (!name || (namespaced && !said["namespace"])) continue;
-    return namespaced ? { kind, namespace: said["namespace"] as string, name } : { kind, name };
+    const name = sample[label];
+    if (!name || (namespaced && !sample["namespace"])) continue;
+    return namespaced ? { kind, namespace: sample["namespace"] as string, name } : { kind, name };
   }
-  return nodeOfExporter(labels) ?? namespaceAlone(said);
+  return nodeOfExporter(labels) ?? namespaceAlone(sample);
 }
 
 /** The labels that are the sample's own. */

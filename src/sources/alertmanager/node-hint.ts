@@ -6,7 +6,7 @@ import type { Labels } from "./reporters.ts";
  * there is none.
  */
 export function nodeHint(labels: Labels): NodeHint | undefined {
-  const host = hostOf(labels["instance"] ?? "");
+  const host = parseHost(labels["instance"] ?? "");
   const isNumber = isAddress(host);
   const names = [labels["nodename"], isNumber ? undefined : host, labels["kubernetes_io_hostname"]].filter(
     (name): name is string => name !== undefined && isNodeName(name, labels),
@@ -24,7 +24,7 @@ export function nodeHint(labels: Labels): NodeHint | undefined {
 }
 
 /** `instance` without the port: `worker-1:9100`, `10.0.0.5:9100`, `[fd00::5]:9100`. */
-function hostOf(instance: string): string {
+function parseHost(instance: string): string {
   const [, bracketed] = /^\[([0-9a-fA-F:.]+)\](?::\d+)?$/.exec(instance) ?? [];
   if (bracketed) return bracketed;
   return isAddress(instance) ? instance : instance.replace(/:\d+$/, "");

@@ -219,15 +219,19 @@ const anyReporter: Reporter = {
  * The row that applies. The evidence for the exporter's name is tried strongest first: a Pod of node-exporter that
  * kube-state-metrics reports about is the business of the row for kube-state-metrics.
  */
-export function reporterOf(labels: Labels, rows: readonly Reporter[]): Reporter {
+export function findReporter(labels: Labels, rows: readonly Reporter[]): Reporter {
   for (const exporter of exporterNames(labels)) {
-    const row = rows.find(({ match }) => match.some((one) => fits(one, exporter, labels)));
+    const row = rows.find(({ match }) => match.some((one) => matchesRow(one, exporter, labels)));
     if (row) return row;
   }
   return anyReporter;
 }
 
-function fits({ exporter, alertname, labels: wanted = {}, without = [] }: ReporterMatch, name: string, labels: Labels) {
+function matchesRow(
+  { exporter, alertname, labels: wanted = {}, without = [] }: ReporterMatch,
+  name: string,
+  labels: Labels,
+) {
   if (exporter && !exporter.test(name)) return false;
   if (alertname && !alertname.test(labels["alertname"] ?? "")) return false;
   if (without.some((label) => labels[label])) return false;

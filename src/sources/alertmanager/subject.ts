@@ -3,10 +3,10 @@ import { referenceIn } from "../reference.ts";
 import { nodeHint } from "./node-hint.ts";
 import {
   builtInReporters,
+  findReporter,
   hasDiscoveredNode,
   type Labels,
   type Reporter,
-  reporterOf,
   type SubjectStep,
 } from "./reporters.ts";
 
@@ -46,7 +46,7 @@ export function findSubject(
     return { kind: "none", because: `${explicit} is not written as namespace/kind/name or kind/name` };
   }
 
-  const row = reporterOf(labels, rows);
+  const row = findReporter(labels, rows);
   const sample = { row, labels, own: ownLabels(labels, row) };
   for (const step of row.subject) {
     const found = steps[step as keyof typeof steps]?.(sample) ?? labelAsKind(step, sample);
@@ -59,7 +59,7 @@ export function findSubject(
 export function subjectOrigin(labels: Labels, annotations: Labels, rows: readonly Reporter[]): string {
   if (annotations[explicit]) return `annotation ${explicit}`;
   if (labels[explicit]) return `label ${explicit}`;
-  return `row "${reporterOf(labels, rows).name}" of the label provenance table`;
+  return `row "${findReporter(labels, rows).name}" of the label provenance table`;
 }
 
 interface Sample {

@@ -90,17 +90,17 @@ export function readFields(
 ): SignalReading {
   const found = new Problems();
   const name = found.text(item["name"], `${prefix}name`, 253);
-  const severity = optional(item, "severity", { prefix, found, most: 50, otherwise: "unknown" });
-  const source = optional(item, "source", { prefix, found, most: 63, otherwise: usualSource });
+  const severity = optional(item, "severity", { prefix, found, maxLength: 50, otherwise: "unknown" });
+  const source = optional(item, "source", { prefix, found, maxLength: 63, otherwise: usualSource });
   const status = item["status"] ?? "firing";
   if (status !== "firing" && status !== "resolved") found.add(`${prefix}status is neither firing nor resolved`);
   const labels = found.texts(item["labels"], `${prefix}labels`);
   const annotations = found.texts(item["annotations"], `${prefix}annotations`);
-  const firingAt = timeOf(item["firingTime"], `${prefix}firingTime`, found) ?? receivedAt;
-  const endedAt = timeOf(item["endTime"], `${prefix}endTime`, found);
+  const firingAt = parseTime(item["firingTime"], `${prefix}firingTime`, found) ?? receivedAt;
+  const endedAt = parseTime(item["endTime"], `${prefix}endTime`, found);
   const isNameless = withoutTarget !== undefined && item["target"] === undefined;
   const subject = isNameless ? undefined : targetIn(item["target"], `${prefix}target`, found);
-  const ownSeries = optional(item, "series", { prefix, found, most: 128, otherwise: "" });
+  const ownSeries = optional(item, "series", { prefix, found, maxLength: 128, otherwise: "" });
   if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
   const common = {
@@ -148,15 +148,15 @@ function isTextOrAbsent(value: unknown): boolean {
 interface Optional {
   readonly prefix: string;
   readonly found: Problems;
-  readonly most: number;
+  readonly maxLength: number;
   readonly otherwise: string;
 }
 
-function optional(item: Json, field: string, { prefix, found, most, otherwise }: Optional): string {
-  return item[field] === undefined ? otherwise : found.text(item[field], `${prefix}${field}`, most);
+function optional(item: Json, field: string, { prefix, found, maxLength, otherwise }: Optional): string {
+  return item[field] === undefined ? otherwise : found.text(item[field], `${prefix}${field}`, maxLength);
 }
 
-function timeOf(value: unknown, field: string, found: Problems): string | undefined {
+function parseTime(value: unknown, field: string, found: Problems): string | undefined {
   if (value === undefined) return undefined;
   return signalTime(value) ?? found.add(`${field} is not a time such as 2026-11-15T06:00:00Z`);
 }

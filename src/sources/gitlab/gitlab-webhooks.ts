@@ -1,6 +1,6 @@
 import {
   commandOutcome,
-  ignored,
+  ignoredOutcome,
   isListedLabel,
   type ReportOrigin,
   type ReportOutcome,
@@ -37,7 +37,7 @@ export function gitlabWebhooks(options: GitLabWebhookOptions): TaskReader {
         }
         default: {
           const kind = typeof object_kind === "string" ? `events of the kind ${shown(object_kind)}` : "this";
-          return { object: "other", outcome: ignored("NotHandled", `nothing is done about ${kind}`) };
+          return { object: "other", outcome: ignoredOutcome("NotHandled", `not handled: ${kind}`) };
         }
       }
     },
@@ -48,9 +48,9 @@ type Read = (body: Json, origin: ReportOrigin, options: GitLabWebhookOptions) =>
 
 function inProject(body: Json, receivedTime: string, options: GitLabWebhookOptions, read: Read): ReportOutcome {
   const project = projectIn(body, options.host);
-  if (!project) return ignored("Unreadable", "project.id or project.path_with_namespace is missing");
+  if (!project) return ignoredOutcome("Unreadable", "project.id or project.path_with_namespace is missing");
   if (!isAllowed(project, options.projects)) {
-    return ignored("ProjectNotAllowed", `the project ${shown(project.path)} is not one of gitlab.projects`);
+    return ignoredOutcome("ProjectNotAllowed", `the project ${shown(project.path)} is not one of gitlab.projects`);
   }
   const { username } = part(body, "user");
   const requestedBy = typeof username === "string" ? username.slice(0, 253) : undefined;
@@ -66,15 +66,15 @@ function readMergeRequest(body: Json, origin: ReportOrigin, options: GitLabWebho
   // Older servers have the labels only beside the merge request.
   const { action, labels = body["labels"] } = attributes;
   if (action !== "open" && action !== "reopen" && action !== "update") {
-    return ignored(
+    return ignoredOutcome(
       "NotHandled",
       `merge requests are not handled on ${typeof action === "string" ? shown(action) : "this"}`,
     );
   }
   const mergeRequest = mergeRequestIn({ ...attributes, labels }, origin.project.id);
-  if (!mergeRequest) return ignored("Unreadable", "iid, source_branch or target_branch is missing");
+  if (!mergeRequest) return ignoredOutcome("Unreadable", "iid, source_branch or target_branch is missing");
   if (action === "update" && !isWorthAReview(attributes, part(body, "changes"), options)) {
-    return ignored("NoNewCommits", "neither its commits nor a condition that prevents a review changed");
+    return ignoredOutcome("NoNewCommits", "neither its commits nor a condition that prevents a review changed");
   }
   return reviewOutcome(mergeRequest, origin, options);
 }
@@ -98,12 +98,12 @@ function readNote(body: Json, origin: ReportOrigin, options: GitLabWebhookOption
   const attributes = part(body, "object_attributes");
   const { noteable_type } = attributes;
   if (noteable_type !== "MergeRequest") {
-    return ignored("NotHandled", "only comments on merge requests are handled");
+    return ignoredOutcome("NotHandled", "only comments on merge requests are handled");
   }
   const note = noteIn(body);
   const mergeRequest = mergeRequestIn(part(body, "merge_request"), origin.project.id);
-  if (!note || !mergeRequest) return ignored("Unreadable", "the comment or its merge request is not complete");
-  if (isEdit(attributes)) return ignored("EditedNote", "it was edited; write a new comment");
+  if (!note || !mergeRequest) return ignoredOutcome("Unreadable", "the comment or its merge request is not complete");
+  if (isEdit(attributes)) return ignoredOutcome("EditedNote", "it was edited; write a new comment");
   return commandOutcome(note, mergeRequest, origin, options);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { signalOfEvent } from "./event-signal.ts";
+import { toEventSignal } from "./event-signal.ts";
 
 describe("the node of an Event", () => {
   it.each<[string, object, object]>([
@@ -20,7 +20,7 @@ describe("the node of an Event", () => {
     const involvedObject = { kind: "Pod", namespace: "payment", name: "api-1" };
     const event = { type: "Warning", reason: "Evicted", involvedObject, metadata: {}, ...given };
 
-    const reading = signalOfEvent(event, "2026-11-15T12:00:00.000Z");
+    const reading = toEventSignal(event, "2026-11-15T12:00:00.000Z");
 
     expect(reading.kind === "signal" && reading.signal.labels).toEqual(labels);
   });

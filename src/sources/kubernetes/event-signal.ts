@@ -36,7 +36,7 @@ type EventReading =
   | { readonly kind: "problems"; readonly problems: readonly string[] };
 
 /** The signal that a Warning is. Anything else is a problem: a Normal Event reports no trouble. */
-export function signalOfEvent(event: unknown, receivedAt: string): EventReading {
+export function toEventSignal(event: unknown, receivedAt: string): EventReading {
   if (!isObject(event)) return { kind: "problems", problems: ["the body is not an Event"] };
   const found = new Problems();
   const { type, involvedObject, metadata } = event;
@@ -51,7 +51,7 @@ export function signalOfEvent(event: unknown, receivedAt: string): EventReading 
 
   const namespace = textOf(about["namespace"]);
   const apiVersion = textOf(about["apiVersion"]);
-  const node = nodeOf(event);
+  const node = findNodeName(event);
   return {
     kind: "signal",
     signal: {
@@ -73,7 +73,7 @@ export function signalOfEvent(event: unknown, receivedAt: string): EventReading 
  * Returns the node of an Event. Events of the old API have it in `source.host`; with the new API a kubelet reports
  * under the name of its node, and any other component under a name of its own.
  */
-function nodeOf({
+function findNodeName({
   source,
   reportingComponent,
   reportingInstance,

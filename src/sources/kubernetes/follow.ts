@@ -13,8 +13,8 @@ import {
 import type { Signal } from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
-import { eventTime, signalOfEvent, type WatchedEvent } from "./event-signal.ts";
-import { signalsOfNode, type WatchedNode } from "./node-signals.ts";
+import { eventTime, toEventSignal, type WatchedEvent } from "./event-signal.ts";
+import { toNodeSignals, type WatchedNode } from "./node-signals.ts";
 
 export interface FollowOptions {
   readonly client: KubeClient;
@@ -59,32 +59,32 @@ export async function followKubernetes(options: FollowOptions): Promise<void> {
   const follow = { client, clock, random, problem, signal };
   const eventCache = informer({ ...follow, type: events });
   const nodeCache = informer({ ...follow, type: nodes });
-  const desk = new EventDesk(options, eventCache, mark.record.cursor.updatedAt);
-  const toldOfNodes = new Map<string, string>();
+  const eventSignals = new EventSignals(options, eventCache, mark.record.cursor.updatedAt);
+  const processedConditions = new Map<string, string>();
   const controllers = [
     new Controller({
       ...follow,
       name: "events",
       sources: [keysFrom(eventCache, (event) => [objectKey(event)])],
-      reconcile: (key) => desk.tell(key),
+      reconcile: (key) => eventSignals.process(key),
     }),
     new Controller({
       ...follow,
       name: "nodes",
       sources: [keysFrom(nodeCache, ({ metadata }) => [metadata.name ?? ""])],
-      reconcile: (key) => tellOfNode(nodeCache.get({ name: key }), options, toldOfNodes),
+      reconcile: (key) => processNode(nodeCache.get({ name: key }), options, processedConditions),
     }),
   ];
   try {
     await Promise.all(controllers.map(({ ready }) => ready));
-    await keepMark(mark, desk, { ...options, markEveryMs });
+    await storeWatermark(mark, eventSignals, { ...options, markEveryMs });
   } finally {
     await Promise.all(controllers.map((controller) => controller.stop({ deadlineMs: 1_000 })));
   }
 }
 
 /** Selects the Events that are signals, and records which of them are processed. */
-class EventDesk {
+class EventSignals {
   readonly #options: FollowOptions;
   readonly #cache: Informer<WatchedEvent>;
   readonly #from: string;
@@ -92,23 +92,23 @@ class EventDesk {
    * By uid, the time for which an Event is processed. Holds the Events that the server still has: usually those of an
    * hour.
    */
-  readonly #told = new Map<string, string>();
+  readonly #processed = new Map<string, string>();
 
   constructor(options: FollowOptions, cache: Informer<WatchedEvent>, from: string) {
     this.#options = options;
     this.#cache = cache;
     this.#from = from;
-    cache.subscribe((change, { metadata }) => change === "DELETED" && this.#told.delete(metadata.uid ?? ""));
+    cache.subscribe((change, { metadata }) => change === "DELETED" && this.#processed.delete(metadata.uid ?? ""));
   }
 
-  async tell(key: string): Promise<undefined> {
+  async process(key: string): Promise<undefined> {
     const event = this.#cache.get(refOfKey(key));
     if (!event || !this.#isWaiting(event)) return;
     const time = eventTime(event);
-    const reading = signalOfEvent(event, time);
+    const reading = toEventSignal(event, time);
     if (reading.kind === "signal") await this.#options.sink(reading.signal);
     else this.#options.log.warn("event unreadable", { event: key, problems: reading.problems });
-    this.#told.set(event.metadata.uid ?? "", time);
+    this.#processed.set(event.metadata.uid ?? "", time);
   }
 
   /** All Events that are signals, and whether they are processed. */
@@ -125,7 +125,7 @@ class EventDesk {
 
   #isWaiting(event: WatchedEvent): boolean {
     if (!this.#isSignal(event) || eventTime(event) <= this.#from) return false;
-    return this.#told.get(event.metadata.uid ?? "") !== eventTime(event);
+    return this.#processed.get(event.metadata.uid ?? "") !== eventTime(event);
   }
 
   #isSignal(event: WatchedEvent): boolean {
@@ -133,28 +133,28 @@ class EventDesk {
   }
 }
 
-async function tellOfNode(
+async function processNode(
   node: WatchedNode | undefined,
   { sink, client }: FollowOptions,
-  told: Map<string, string>,
+  processed: Map<string, string>,
 ): Promise<undefined> {
-  for (const signal of node ? signalsOfNode(node, new Date(client.serverNowMs()).toISOString()) : []) {
+  for (const signal of node ? toNodeSignals(node, new Date(client.serverNowMs()).toISOString()) : []) {
     const state = `${signal.status} ${signal.firingAt}`;
-    if (told.get(signal.series) === state) continue;
+    if (processed.get(signal.series) === state) continue;
     await sink(signal);
-    told.set(signal.series, state);
+    processed.set(signal.series, state);
   }
 }
 
-async function keepMark(
+async function storeWatermark(
   mark: Watermark,
-  desk: EventDesk,
+  eventSignals: EventSignals,
   { clock, client, signal, log, markEveryMs }: FollowOptions & { readonly markEveryMs: number },
 ): Promise<void> {
   while (!signal.aborted) {
     await sleep(clock, markEveryMs, signal).catch(() => {});
     try {
-      const outcome = await mark.advance(desk.items(), new Date(client.serverNowMs()));
+      const outcome = await mark.advance(eventSignals.items(), new Date(client.serverNowMs()));
       // Another replica watches.
       if (outcome.kind === "stale") return;
     } catch (error) {

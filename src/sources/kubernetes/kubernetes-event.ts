@@ -1,5 +1,5 @@
 import { explainReadings, type PayloadReading, type SignalReader } from "../../resources/index.ts";
-import { eventSource, signalOfEvent } from "./event-signal.ts";
+import { eventSource, toEventSignal } from "./event-signal.ts";
 
 /** Reads an Event that a sender forwards. */
 export const kubernetesEvent: SignalReader = {
@@ -9,7 +9,7 @@ export const kubernetesEvent: SignalReader = {
 };
 
 function readEvent(body: unknown, receivedAt: string): PayloadReading {
-  return { kind: "signals", readings: [signalOfEvent(body, receivedAt)], truncated: 0 };
+  return { kind: "signals", readings: [toEventSignal(body, receivedAt)], truncated: 0 };
 }
 
 const fieldTable = [

@@ -26,14 +26,14 @@ const healthy: Readonly<Record<string, { readonly status: "True" | "False"; read
 };
 
 /** Returns a signal for each condition of a node: firing, or resolved. */
-export function signalsOfNode(node: WatchedNode, receivedAt: string): readonly Signal[] {
+export function toNodeSignals(node: WatchedNode, receivedAt: string): readonly Signal[] {
   return (node.status?.conditions ?? []).flatMap((condition) => {
     const expected = Object.hasOwn(healthy, condition.type) ? healthy[condition.type] : undefined;
-    return expected ? [signalOf(node, condition, { ...expected, receivedAt })] : [];
+    return expected ? [toConditionSignal(node, condition, { ...expected, receivedAt })] : [];
   });
 }
 
-function signalOf(
+function toConditionSignal(
   { metadata }: WatchedNode,
   condition: NodeCondition,
   { status, name, receivedAt }: { readonly status: string; readonly name: string; readonly receivedAt: string },

@@ -31,8 +31,8 @@ const keepSeconds = 3_600;
 /** The exit code of the coder is a result: only our own containers fail the pod. */
 const script = `mkdir -p "$HOME" && cd "$1" || exit 125
 shift
-"$@" < ${places.request}/request.json > ${places.said}/stdout 2> ${places.said}/stderr
-printf '%s' "$?" > ${places.said}/code`;
+"$@" < ${places.request}/request.json > ${places.output}/stdout 2> ${places.output}/stderr
+printf '%s' "$?" > ${places.output}/code`;
 
 /** The label of each coder pod, with `none` or `host`, for a NetworkPolicy to select. */
 export const coderNetworkLabel = "kubernaut.ai/coder-network";
@@ -54,7 +54,7 @@ export function coderJob(name: string, taskUid: string, settings: CoderJobSettin
     },
     initContainers: [fetchContainer(settings), coderContainer(settings)],
     containers: [collectContainer(name, settings)],
-    volumes: volumesOf(name, settings),
+    volumes: podVolumes(name, settings),
   };
   const spec = {
     suspend: true,
@@ -110,7 +110,7 @@ function coderContainer({ image, command, secret, timeoutMs, resources }: CoderJ
     securityContext: confined,
     volumeMounts: [
       ...[mount("tree", places.tree), mount("request", places.request)],
-      ...[mount("said", places.said), mount("tmp", "/tmp")],
+      ...[mount("output", places.output), mount("tmp", "/tmp")],
     ],
   };
 }
@@ -130,14 +130,14 @@ function collectContainer(job: string, { ownImage, namespace }: CoderJobSettings
     securityContext: confined,
     volumeMounts: [
       ...[mount("work", places.work), mount("tree", places.tree), mount("order", places.order)],
-      ...[mount("said", places.said), mount("account", places.account), mount("tmp", "/tmp")],
+      ...[mount("output", places.output), mount("account", places.account), mount("tmp", "/tmp")],
     ],
   };
 }
 
-function volumesOf(name: string, { tokenSecret, maxDiskBytes }: CoderJobSettings) {
+function podVolumes(name: string, { tokenSecret, maxDiskBytes }: CoderJobSettings) {
   const scratch = (volume: string) => ({ name: volume, emptyDir: { sizeLimit: String(maxDiskBytes) } });
-  const told = (volume: string, key: string) => ({
+  const inputVolume = (volume: string, key: string) => ({
     name: volume,
     configMap: { name, items: [{ key, path: key }] },
   });
@@ -147,8 +147,8 @@ function volumesOf(name: string, { tokenSecret, maxDiskBytes }: CoderJobSettings
     { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
   ];
   return [
-    ...["work", "tree", "said", "tmp"].map(scratch),
-    ...[told("order", "order.json"), told("request", "request.json")],
+    ...["work", "tree", "output", "tmp"].map(scratch),
+    ...[inputVolume("order", "order.json"), inputVolume("request", "request.json")],
     { name: "token", secret: { secretName: tokenSecret, items: [{ key: "token", path: "token" }] } },
     { name: "account", projected: { sources: account } },
   ];

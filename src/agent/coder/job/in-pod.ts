@@ -3,7 +3,7 @@ import { open, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubeClient } from "../../../kube/index.ts";
-import { type PreparedTreeOptions, patchOfPrepared, prepareTree } from "../../git/prepared-tree.ts";
+import { createPreparedPatch, type PreparedTreeOptions, prepareTree } from "../../git/prepared-tree.ts";
 import type { GitServer } from "../../git/server.ts";
 import { diskUse } from "../disk-use.ts";
 import { configMaps, type PodOrder, type PodResult, writeResult } from "./messages.ts";
@@ -47,12 +47,12 @@ async function podOrder(): Promise<PodOrder> {
 
 async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
   const { edits, maxOutputBytes, maxAddedFiles, patch } = order;
-  const [code, stdout, stderr] = await Promise.all([said("code"), said("stdout"), said("stderr")]);
+  const [code, stdout, stderr] = await Promise.all([readOutput("code"), readOutput("stdout"), readOutput("stderr")]);
   const outputTooLarge = stdout.size + stderr.size > maxOutputBytes;
   const added = (await diskUse(coderFolders())).files - Number(await readFile(filesBefore, "utf8"));
   const tooManyFiles = added > maxAddedFiles;
   const reading =
-    edits && !tooManyFiles ? await patchOfPrepared(patch, { ...around, directory: places.work }) : undefined;
+    edits && !tooManyFiles ? await createPreparedPatch(patch, { ...around, directory: places.work }) : undefined;
   const change = reading?.kind === "patch" ? ({ kind: "patch", bytes: reading.patch.bytes } as const) : reading;
   return {
     code: Number.parseInt(code.end, 10),
@@ -65,9 +65,9 @@ async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
 const keptBytes = 200_000;
 
 /** Opened without following links and without waiting for a pipe: the coder may have created anything there. */
-async function said(name: string): Promise<{ size: number; end: string }> {
+async function readOutput(name: string): Promise<{ size: number; end: string }> {
   await using file = await open(
-    join(places.said, name),
+    join(places.output, name),
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
   );
   const found = await file.stat();

@@ -5,10 +5,10 @@ import { checkPatch } from "../../git/check-patch.ts";
 import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
 import { cleanEnd, cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
-import { conclude, failed } from "../conclude.ts";
+import { coderFailure, toOutcome } from "../conclude.ts";
 import { type CoderJobSettings, coderJob } from "./coder-job.ts";
 import { type ConfigMap, configMaps, largestMessage, type PodOrder, type PodResult, readResult } from "./messages.ts";
-import { type PodEnd, type PodLimits, whyFailed, whyKilled } from "./pod-end.ts";
+import { explainFailure, explainKill, type PodEnd, type PodLimits } from "./pod-end.ts";
 
 export interface JobCoderOptions {
   readonly client: KubeClient;
@@ -43,15 +43,15 @@ class JobRun {
   }
 
   async run(signal: AbortSignal): Promise<CoderOutcome> {
-    const told = {
+    const input = {
       "request.json": JSON.stringify(this.#order.request),
       "order.json": JSON.stringify(this.#podOrder()),
     };
-    if (Buffer.byteLength(told["request.json"]) > largestMessage) {
-      return failed("NotStarted", `The request is larger than a Job accepts, ${largestMessage} bytes.`);
+    if (Buffer.byteLength(input["request.json"]) > largestMessage) {
+      return coderFailure("NotStarted", `The request is larger than a Job accepts, ${largestMessage} bytes.`);
     }
     try {
-      const outcome = await this.#outcome(await this.#ended(told, signal), signal);
+      const outcome = await this.#outcome(await this.#awaitJob(input, signal), signal);
       if (outcome.kind === "failed") await this.#remove(signal);
       return outcome;
     } catch (error) {
@@ -67,7 +67,7 @@ class JobRun {
   }
 
   /** Creates, supplies, starts and awaits the Job, and skips the steps that are done. Returns the finished Job. */
-  async #ended(told: Record<string, string>, signal: AbortSignal): Promise<KubeObject> {
+  async #awaitJob(input: Record<string, string>, signal: AbortSignal): Promise<KubeObject> {
     const { client, settings } = this.#options;
     for (;;) {
       signal.throwIfAborted();
@@ -80,7 +80,7 @@ class JobRun {
       const isLeaving = job.metadata.deletionTimestamp !== undefined;
       if (!isLeaving && (kind === "succeeded" || kind === "failed")) return job;
       if (!isLeaving && kind === "suspended") {
-        await this.#tell(job, told, signal);
+        await this.#storeInput(job, input, signal);
         await client.patch(this.#engine.runs, this.#ref, this.#engine.start(job), { signal });
         continue;
       }
@@ -89,7 +89,7 @@ class JobRun {
   }
 
   /** Stores the input before the Job starts, owned by the Job. The input of a former Job of that name is replaced. */
-  async #tell({ metadata: { uid = "" } }: KubeObject, data: Record<string, string>, signal: AbortSignal) {
+  async #storeInput({ metadata: { uid = "" } }: KubeObject, data: Record<string, string>, signal: AbortSignal) {
     const { client } = this.#options;
     const { apiVersion, kind } = configMaps;
     const ownerReferences = [{ apiVersion: "batch/v1", kind: "Job", name: this.#ref.name, uid }];
@@ -110,38 +110,42 @@ class JobRun {
     const found = await client.get(configMaps, place, { signal });
     const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid);
     const result = found && isOurs ? readResult(found, patch.maxBytes) : undefined;
-    if (!result) return failed("BadAnswer", `The Job ${this.#ref.name} succeeded, but left no readable result.`);
-    if (result.outputTooLarge) return failed("OutputTooLarge", "The coder wrote more than agent.maxOutput.");
+    if (!result) return coderFailure("BadAnswer", `The Job ${this.#ref.name} succeeded, but left no readable result.`);
+    if (result.outputTooLarge) return coderFailure("OutputTooLarge", "The coder wrote more than agent.maxOutput.");
     if (result.tooManyFiles)
-      return failed("WorkTreeTooLarge", `The coder created more than ${maxAddedFiles} files, see agent.maxDiskFiles.`);
+      return coderFailure(
+        "WorkTreeTooLarge",
+        `The coder created more than ${maxAddedFiles} files, see agent.maxDiskFiles.`,
+      );
     if (result.code === 137)
-      return await this.#ending("The coder", whyKilled(await this.#pod(job, signal), this.#limits));
+      return await this.#toFailure("The coder", explainKill(await this.#pod(job, signal), this.#limits));
     if (result.code === 126 || result.code === 127)
-      return failed("NotStarted", await this.#said(result, "could not be started"));
-    if (result.code !== 0) return failed("ExitCode", await this.#said(result, `exited with code ${result.code}`));
-    const change = async () => this.#checked(result.change);
-    return await conclude(this.#order.request.kind, result.stdout, { secrets: await secrets(), change });
+      return coderFailure("NotStarted", await this.#describeOutput(result, "could not be started"));
+    if (result.code !== 0)
+      return coderFailure("ExitCode", await this.#describeOutput(result, `exited with code ${result.code}`));
+    const change = async () => this.#checkChange(result.change);
+    return await toOutcome(this.#order.request.kind, result.stdout, { secrets: await secrets(), change });
   }
 
   /** The result of the pod is checked again: the coder ran beside the container that created it. */
-  #checked(change: PodResult["change"]): PatchReading {
+  #checkChange(change: PodResult["change"]): PatchReading {
     if (change.kind !== "patch") return change;
     return checkPatch({ base: this.#order.sha, bytes: change.bytes }, this.#options.patch);
   }
 
-  async #said({ stderr, stdout }: PodResult, what: string): Promise<string> {
-    const said = cleanEnd(stderr.trim() || stdout.trim(), 500, await this.#options.secrets());
-    return `The coder ${what}${said ? `: ${said}` : " and wrote nothing"}`;
+  async #describeOutput({ stderr, stdout }: PodResult, what: string): Promise<string> {
+    const output = cleanEnd(stderr.trim() || stdout.trim(), 500, await this.#options.secrets());
+    return `The coder ${what}${output ? `: ${output}` : " and wrote nothing"}`;
   }
 
   async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
     const failure = await this.#engine.failureOf(job, signal);
-    const end = whyFailed(await this.#pod(job, signal), failure, this.#limits);
-    return await this.#ending(end.reason === "OOMKilled" ? "The coder" : `The Job ${this.#ref.name}`, end);
+    const end = explainFailure(await this.#pod(job, signal), failure, this.#limits);
+    return await this.#toFailure(end.reason === "OOMKilled" ? "The coder" : `The Job ${this.#ref.name}`, end);
   }
 
-  async #ending(who: string, { reason, message }: PodEnd): Promise<CoderOutcome> {
-    return failed(reason, `${who} ${cleanText(message, 500, await this.#options.secrets())}.`);
+  async #toFailure(who: string, { reason, message }: PodEnd): Promise<CoderOutcome> {
+    return coderFailure(reason, `${who} ${cleanText(message, 500, await this.#options.secrets())}.`);
   }
 
   /** The Job has one pod, unless another client deletes it. */

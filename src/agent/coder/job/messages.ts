@@ -52,24 +52,24 @@ export type PodResult = Omit<StoredResult, "change"> & {
 
 /** The result as it is stored. If the patch is too large, the change is refused instead. */
 export function writeResult(result: PodResult): Pick<ConfigMap, "data" | "binaryData"> {
-  const { change, ...said } = result;
-  if (change.kind !== "patch") return { data: { result: JSON.stringify({ ...said, change }) } };
+  const { change, ...output } = result;
+  if (change.kind !== "patch") return { data: { result: JSON.stringify({ ...output, change }) } };
   const patch = gzipSync(change.bytes).toString("base64");
-  const text = JSON.stringify({ ...said, change: { kind: "patch" } });
+  const text = JSON.stringify({ ...output, change: { kind: "patch" } });
   if (patch.length + Buffer.byteLength(text) <= largestMessage)
     return { data: { result: text }, binaryData: { patch } };
   const message = `the compressed change is larger than ${largestMessage} bytes: ask for less at once`;
-  return writeResult({ ...said, change: { kind: "refused", reason: "TooLarge", message } });
+  return writeResult({ ...output, change: { kind: "refused", reason: "TooLarge", message } });
 }
 
 /** Undefined if the pod wrote something else. `maxBytes`: the largest patch that is unpacked. */
 export function readResult({ data, binaryData }: ConfigMap, maxBytes: number): PodResult | undefined {
   try {
-    const { change, ...said } = resultSchema.parse(JSON.parse(data?.["result"] ?? ""));
-    if (change.kind !== "patch") return { ...said, change };
+    const { change, ...output } = resultSchema.parse(JSON.parse(data?.["result"] ?? ""));
+    if (change.kind !== "patch") return { ...output, change };
     const packed = Buffer.from(binaryData?.["patch"] ?? "", "base64");
     // One byte above the limit is enough for the patch to be refused.
-    return { ...said, change: { kind: "patch", bytes: gunzipSync(packed, { maxOutputLength: maxBytes + 1 }) } };
+    return { ...output, change: { kind: "patch", bytes: gunzipSync(packed, { maxOutputLength: maxBytes + 1 }) } };
   } catch {
     return undefined;
   }

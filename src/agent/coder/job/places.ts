@@ -9,7 +9,7 @@ export const places = {
   /** The request to the coder. */
   request: "/run/interlock/request",
   /** The output of the coder: `stdout`, `stderr`, `code`. */
-  said: "/run/interlock/said",
+  output: "/run/interlock/output",
   /** GitLab's token, for `fetch` alone. */
   token: "/run/interlock/token",
   /** The service account of the pod, for `collect` alone. */

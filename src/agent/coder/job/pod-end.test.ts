@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod, RunFailure } from "../../../engines/index.ts";
-import { whyFailed, whyKilled } from "./pod-end.ts";
+import { explainFailure, explainKill } from "./pod-end.ts";
 
 const limits = { timeoutMs: 89_500, memory: "3Gi" };
 const fetched = ended("fetch", 0);
@@ -24,7 +24,7 @@ describe("a coder that gets a SIGKILL", () => {
     ["Killed", "its pod is gone", /no longer shows.*agent\.jobMemory, 3Gi.*agent\.timeout, 89\.5 s/, undefined],
     ["Killed", "its node lost sight of it", /no longer shows/, pod([fetched, { name: "coder", state: {} }])],
   ])("ends as %s if %s", (reason, _why, message, snapshot) => {
-    expect(whyKilled(snapshot, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+    expect(explainKill(snapshot, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });
 });
 
@@ -68,7 +68,7 @@ describe("a failed Job of a coder", () => {
   ])("ends as %s %s", (reason, _why, message, known, snapshot) => {
     const failure = { reason: known, message: "as the engine tells it", anythingStarted: true };
 
-    expect(whyFailed(snapshot, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+    expect(explainFailure(snapshot, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });
 });
 

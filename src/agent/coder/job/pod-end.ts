@@ -17,8 +17,8 @@ export interface PodEnd {
  * Returns why the coder got a SIGKILL, which the exit code alone does not show. The node reports a lack of memory, and
  * the running time shows our own limit; otherwise another process sent the signal.
  */
-export function whyKilled(pod: Pod | undefined, limits: PodLimits): PodEnd {
-  const { reason, startedAt = "", finishedAt = "" } = containersOf(pod).find(isCoder)?.state?.terminated ?? {};
+export function explainKill(pod: Pod | undefined, limits: PodLimits): PodEnd {
+  const { reason, startedAt = "", finishedAt = "" } = listContainers(pod).find(isCoder)?.state?.terminated ?? {};
   if (reason === "OOMKilled") return outOfMemory(limits);
   const { memory } = limits;
   const [seconds, ranSeconds] = [limits.timeoutMs / 1_000, (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000];
@@ -36,8 +36,8 @@ export function whyKilled(pod: Pod | undefined, limits: PodLimits): PodEnd {
 }
 
 /** Returns why the whole Job failed, by the containers of its pod. */
-export function whyFailed(pod: Pod | undefined, failure: RunFailure, limits: PodLimits): PodEnd {
-  const failed = containersOf(pod).find(({ state }) => state?.terminated?.exitCode !== 0);
+export function explainFailure(pod: Pod | undefined, failure: RunFailure, limits: PodLimits): PodEnd {
+  const failed = listContainers(pod).find(({ state }) => state?.terminated?.exitCode !== 0);
   const { waiting, terminated } = failed?.state ?? {};
   if (failed && isCoder(failed) && terminated?.reason === "OOMKilled") return outOfMemory(limits);
   if (pod && wasEvicted(pod)) {
@@ -63,7 +63,7 @@ function outOfMemory({ memory }: PodLimits): PodEnd {
 }
 
 /** In the order in which they run. */
-function containersOf(pod: Pod | undefined) {
+function listContainers(pod: Pod | undefined) {
   return [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])];
 }
 

@@ -6,14 +6,14 @@ import type { Clock } from "../../../time/index.ts";
 import type { PatchLimits, Workshop, WorkTree } from "../../git/workshop.ts";
 import { cleanEnd, cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
-import { conclude, failed } from "../conclude.ts";
+import { coderFailure, toOutcome } from "../conclude.ts";
 import { type DiskUse, diskUse } from "../disk-use.ts";
 import { fillCommand } from "../fill-command.ts";
 import { type CoderEnd, runCoder } from "./coder-process.ts";
-import { clearAbandoned, giveTo, lend, makeScratch, removeScratch, type Scratch } from "./scratch.ts";
+import { clearAbandoned, createScratch, giveTo, lend, removeScratch, type Scratch } from "./scratch.ts";
 
 export interface LocalCoderOptions {
-  readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "patchOf">;
+  readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "createPatch">;
   /** Program and arguments, in which `{workTree}` and `{requestFile}` are filled in. */
   readonly command: readonly string[];
   /** The variables that are passed to the coder. */
@@ -60,9 +60,9 @@ export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder>
 
 /** The names are checked with the settings; the values are only available here. */
 async function refuseSecretValues({ environment, ownSecrets }: LocalCoderOptions) {
-  const known = await ownSecrets();
+  const secrets = await ownSecrets();
   for (const [name, value] of Object.entries(environment)) {
-    if (known.some((secret) => value.includes(secret))) {
+    if (secrets.some((secret) => value.includes(secret))) {
       throw new Error(`${name} contains a secret of Interlock: remove it from agent.passEnvironment`);
     }
   }
@@ -79,17 +79,18 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
   await workshop.fetchCommit(order.repository, order.sha, order.ref, signal);
   await using tree = await workshop.checkout(order.repository, order.sha, signal);
   const request = JSON.stringify(order.request);
-  await using scratch = await makeScratch(options.directory, request, options.isolation.user);
+  await using scratch = await createScratch(options.directory, request, options.isolation.user);
   if (options.isolation.user) await giveTo(options.isolation.user, tree.directory);
 
   const end = await runIn(scratch, tree, request, setting);
   const secrets = await options.secrets();
-  if (end.how === "ended") return failed(end.why, `The coder was stopped: ${end.message}.`);
-  if (end.how === "not-started") return failed("NotStarted", notStarted(end.message, options.command, secrets));
-  if (end.code !== 0) return failed("ExitCode", exited(end, secrets, options.isolation));
-  return await conclude(order.request.kind, end.stdout, {
+  if (end.how === "ended") return coderFailure(end.why, `The coder was stopped: ${end.message}.`);
+  if (end.how === "not-started")
+    return coderFailure("NotStarted", notStartedMessage(end.message, options.command, secrets));
+  if (end.code !== 0) return coderFailure("ExitCode", exitMessage(end, secrets, options.isolation));
+  return await toOutcome(order.request.kind, end.stdout, {
     secrets,
-    change: () => workshop.patchOf(tree, limits.patch, signal),
+    change: () => workshop.createPatch(tree, limits.patch, signal),
   });
 }
 
@@ -145,17 +146,17 @@ function findExcess(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFile
   return undefined;
 }
 
-function notStarted(message: string, command: readonly string[], secrets: readonly string[]): string {
-  const said = cleanText(message, 500, secrets);
-  return `The coder could not be started (${command[0]}): ${said || "no reason given"}. See agent.command.`;
+function notStartedMessage(message: string, command: readonly string[], secrets: readonly string[]): string {
+  const output = cleanText(message, 500, secrets);
+  return `The coder could not be started (${command[0]}): ${output || "no reason given"}. See agent.command.`;
 }
 
-function exited(
+function exitMessage(
   { code, stdout, stderr }: CoderEnd & { how: "exited" },
   secrets: readonly string[],
   { network }: Isolation,
 ): string {
-  const said = cleanEnd(stderr.trim() || stdout.trim(), 500, secrets);
+  const output = cleanEnd(stderr.trim() || stdout.trim(), 500, secrets);
   const hint = network ? "" : " (It has no network: agent.network is none.)";
-  return `The coder exited with code ${code}${said ? `: ${said}` : " and wrote nothing"}${hint}`;
+  return `The coder exited with code ${code}${output ? `: ${output}` : " and wrote nothing"}${hint}`;
 }

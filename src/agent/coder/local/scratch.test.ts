@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { clearAbandoned, makeScratch, removeScratch } from "./scratch.ts";
+import { clearAbandoned, createScratch, removeScratch } from "./scratch.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -14,7 +14,7 @@ describe("the folder of a run", () => {
   it("exists until the run is over, although other processes start and clear abandoned folders", async () => {
     for (let round = 0; round < 20; round++) {
       let isMade = false;
-      const making = makeScratch(directory, "{}", undefined).finally(() => {
+      const making = createScratch(directory, "{}", undefined).finally(() => {
         isMade = true;
       });
       while (!isMade) await clearAbandoned(directory, removeScratch);
@@ -27,7 +27,7 @@ describe("the folder of a run", () => {
   });
 
   it("is cleared after its process has died", async () => {
-    await using scratch = await makeScratch(directory, "{}", undefined);
+    await using scratch = await createScratch(directory, "{}", undefined);
     const left = join(directory, "run-left");
     mkdirSync(left);
     writeFileSync(join(left, "owner"), "");

@@ -14,10 +14,10 @@ export interface Scratch extends AsyncDisposable {
 }
 
 /** Creates a folder with a lock for the coder's processes, the request, and the coder's own folders. */
-export async function makeScratch(directory: string, request: string, user: UserId | undefined): Promise<Scratch> {
+export async function createScratch(directory: string, request: string, user: UserId | undefined): Promise<Scratch> {
   // Its folders can be entered by name, but not listed.
   await mkdir(directory, { recursive: true, mode: 0o711 });
-  const { folder, owner } = await newFolder(directory);
+  const { folder, owner } = await createFolder(directory);
   await writeFile(join(folder, "lock"), "", { mode: 0o600 });
   await writeFile(join(folder, "request.json"), request, { mode: 0o600 });
   for (const name of ["home", "tmp", "work"]) await mkdir(join(folder, name), { mode: 0o700 });
@@ -34,7 +34,7 @@ export async function makeScratch(directory: string, request: string, user: User
 }
 
 /** Another process that is starting may take the new folder for an abandoned one; then another is created. */
-async function newFolder(directory: string): Promise<{ readonly folder: string; readonly owner: FileHandle }> {
+async function createFolder(directory: string): Promise<{ readonly folder: string; readonly owner: FileHandle }> {
   for (;;) {
     const folder = await mkdtemp(join(directory, "run-"));
     await chmod(folder, 0o711);

@@ -3,7 +3,7 @@ import type { Clock, Random } from "../../../time/index.ts";
 import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { parseResponse } from "../../rest/response.ts";
-import { type Ask, restClient } from "../../rest/rest-client.ts";
+import { type RestRequest, restClient } from "../../rest/rest-client.ts";
 import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, MergeRequestRef, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
 import { discussionSchema, memberSchema, mergeRequestSchema, noteSchema, projectSchema, userSchema } from "./decode.ts";
@@ -35,7 +35,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   function credentials(token: string) {
     return { headers: { "PRIVATE-TOKEN": token }, secrets: [token] };
   }
-  async function read<S extends z.ZodType>(what: string, schema: S, ask: Ask): Promise<z.output<S>> {
+  async function read<S extends z.ZodType>(what: string, schema: S, ask: RestRequest): Promise<z.output<S>> {
     return parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
   }
   /** Returns the open merge request of the branch. */
@@ -105,7 +105,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
       return [...found.values()];
     },
     async startDiscussion(place, { body, position }, signal) {
-      const ask: Ask = {
+      const ask: RestRequest = {
         method: "POST",
         path: `${pathOf(place)}/discussions`,
         signal,
@@ -115,7 +115,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     },
     async addNote(place, body, discussionId, signal) {
       const thread = discussionId === undefined ? "" : `/discussions/${encodeURIComponent(discussionId)}`;
-      const ask: Ask = { method: "POST", path: `${pathOf(place)}${thread}/notes`, body: { body }, signal };
+      const ask: RestRequest = { method: "POST", path: `${pathOf(place)}${thread}/notes`, body: { body }, signal };
       const note = await read("note", noteSchema, ask);
       return discussionId === undefined ? note : { ...note, discussionId };
     },
@@ -130,7 +130,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
       }
     },
     async award(place, noteId, emoji, signal) {
-      const ask: Ask = {
+      const ask: RestRequest = {
         method: "POST",
         path: `${pathOf(place)}/notes/${noteId}/award_emoji`,
         body: { name: emoji },

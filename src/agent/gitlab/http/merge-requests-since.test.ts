@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Ask, Rest } from "../../rest/rest-client.ts";
+import type { Rest, RestRequest } from "../../rest/rest-client.ts";
 import { mergeRequestsSince } from "./merge-requests-since.ts";
 
 const from = "2026-01-01T00:00:00Z";
@@ -57,7 +57,7 @@ function serverOf(count: number, at = (iid: number) => iid * 1_000) {
     pages: 0,
     afterPage: (_page: number) => {},
     touch: (iid: number) => changedAt.set(iid, Math.max(...changedAt.values()) + 1_000),
-    rest: async ({ query = {} }: Ask) => {
+    rest: async ({ query = {} }: RestRequest) => {
       const after = Date.parse(String(query["updated_after"]));
       const [page, size] = [Number(query["page"]), Number(query["per_page"])];
       const found = [...changedAt].filter(([, ms]) => ms >= after).toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);

@@ -1,6 +1,6 @@
 import { z } from "../../../schema/index.ts";
 import { parseResponse } from "../../rest/response.ts";
-import type { Ask, Rest } from "../../rest/rest-client.ts";
+import type { Rest, RestRequest } from "../../rest/rest-client.ts";
 
 export interface GitLabPage<T> {
   readonly items: readonly T[];
@@ -11,7 +11,7 @@ export interface GitLabPage<T> {
   readonly headers: Headers;
 }
 
-export type ListRequest<S extends z.ZodType> = Omit<Ask, "method" | "body"> & {
+export type ListRequest<S extends z.ZodType> = Omit<RestRequest, "method" | "body"> & {
   /** The name of the list for people. */
   readonly what: string;
   readonly item: S;

@@ -1,4 +1,4 @@
-import { attributeOf, childrenOf, inlineTextOf, isRecord, maxDepth, plainTextOf, typeOf } from "./adf.ts";
+import { attributeOf, childrenOf, inlineText, isRecord, maxDepth, plainText, typeOf } from "./adf.ts";
 
 /**
  * Converts Jira's document format to Markdown, for people and the coder. Text stays as it was written: nothing is
@@ -18,7 +18,7 @@ function blocks(nodes: readonly unknown[], depth: number): string {
     line = [];
   };
   for (const node of nodes) {
-    if (inlineTextOf(node) !== undefined && typeOf(node) !== "blockCard") {
+    if (inlineText(node) !== undefined && typeOf(node) !== "blockCard") {
       line.push(node);
     } else {
       endLine();
@@ -44,7 +44,7 @@ function block(node: unknown, depth: number): string {
       return list(children, depth, (i) => `${Math.floor(Number(attributeOf(node, "order") ?? 1)) + i}. `);
     case "codeBlock":
       return code(
-        children.map((child) => inlineTextOf(child) ?? plainTextOf(child)).join(""),
+        children.map((child) => inlineText(child) ?? plainText(child)).join(""),
         String(attributeOf(node, "language") ?? ""),
       );
     case "blockquote":
@@ -61,7 +61,7 @@ function block(node: unknown, depth: number): string {
     case "rule":
       return "---";
     default:
-      return inlineTextOf(node) ?? blocks(children, depth + 1);
+      return inlineText(node) ?? blocks(children, depth + 1);
   }
 }
 
@@ -129,10 +129,10 @@ function tableCell(cell: unknown, depth: number): string {
 }
 
 function inlines(nodes: readonly unknown[], depth: number): string {
-  return nodes.map((node) => marked(inlineTextOf(node) ?? blocks(childrenOf(node), depth + 1), node)).join("");
+  return nodes.map((node) => applyMarks(inlineText(node) ?? blocks(childrenOf(node), depth + 1), node)).join("");
 }
 
-function marked(text: string, node: unknown): string {
+function applyMarks(text: string, node: unknown): string {
   const marks = isRecord(node) && Array.isArray(node["marks"]) ? node["marks"] : [];
   // Marks belong next to the words, not to the blanks around them.
   const words = text.trim();

@@ -32,7 +32,7 @@ export function attributeOf(node: unknown, name: string): string | number | unde
 }
 
 /** Returns the text of an inline node, without its marks; undefined for other nodes. */
-export function inlineTextOf(node: unknown): string | undefined {
+export function inlineText(node: unknown): string | undefined {
   switch (typeOf(node)) {
     case "text":
       return isRecord(node) && typeof node["text"] === "string" ? node["text"] : "";
@@ -59,13 +59,13 @@ export function inlineTextOf(node: unknown): string | undefined {
 }
 
 /** Returns the text of a document: a line per block, without marks. */
-export function plainTextOf(document: unknown): string {
+export function plainText(document: unknown): string {
   const lines: string[] = [""];
   walk(document, 0);
   return lines.join("\n").trim();
 
   function walk(node: unknown, depth: number): void {
-    const text = inlineTextOf(node);
+    const text = inlineText(node);
     if (text !== undefined) {
       lines.push((lines.pop() ?? "") + text);
       return;

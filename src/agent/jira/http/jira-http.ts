@@ -1,12 +1,11 @@
 import { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
 import type { AccessToken } from "../../access-token.ts";
-import { isRemoteError } from "../../remote-error.ts";
-import { parseResponse, textOrEmpty } from "../../rest/response.ts";
-import { type Ask, restClient } from "../../rest/rest-client.ts";
-import type { Jira, JiraComment } from "../jira.ts";
-import { plainTextOf } from "./adf.ts";
-import { findIssues } from "./find-issues.ts";
+import { isRemoteError, RemoteError } from "../../remote-error.ts";
+import { flag, instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
+import { type Rest, type RestRequest, restClient } from "../../rest/rest-client.ts";
+import type { FoundIssue, Jira, JiraComment } from "../jira.ts";
+import { plainText } from "./adf.ts";
 import { markdownToAdf } from "./markdown-to-adf.ts";
 import { moveIssue } from "./move-issue.ts";
 import { readAll } from "./pages.ts";
@@ -32,7 +31,7 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
     const basic = Buffer.from(`${options.email}:${token}`).toString("base64");
     return { headers: { authorization: `Basic ${basic}` }, secrets: [token, basic] };
   }
-  async function read<S extends z.ZodType>(what: string, schema: S, ask: Ask): Promise<z.output<S>> {
+  async function read<S extends z.ZodType>(what: string, schema: S, ask: RestRequest): Promise<z.output<S>> {
     return parseResponse(schema, (await rest(ask)).body, `Jira's ${what}`);
   }
 
@@ -73,5 +72,36 @@ const accountSchema = z.object({ accountId: z.string() });
 const commentSchema = z
   .object({ id: z.string(), author: z.object({ accountId: textOrEmpty }).nullish(), body: z.unknown().optional() })
   .transform(({ id, author, body }): JiraComment => {
-    return { id, authorId: author?.accountId ?? "", text: plainTextOf(body) };
+    return { id, authorId: author?.accountId ?? "", text: plainText(body) };
   });
+
+/** Finds issues by project and status. Pages are identified by tokens, and there is no total. */
+async function findIssues(
+  rest: Rest,
+  { project, status }: { project: string; status: string },
+  signal: AbortSignal | undefined,
+): Promise<readonly FoundIssue[]> {
+  const jql = `project = ${quoted(project)} AND status = ${quoted(status)} ORDER BY updated ASC`;
+  const found = new Map<string, FoundIssue>();
+  const tokens = new Set<string>();
+  for (let token = ""; ; ) {
+    const query = { jql, fields: "updated", maxResults: 100, nextPageToken: token || undefined };
+    const { body } = await rest({ method: "GET", path: "search/jql", query, signal });
+    const page = parseResponse(searchSchema, body, "Jira's search");
+    for (const { key, fields } of page.issues) found.set(key, { key, updatedAt: fields.updated });
+    token = page.nextPageToken;
+    if (token === "" || page.isLast) return [...found.values()];
+    if (tokens.has(token)) throw new RemoteError("refused", "Jira's search repeats a page");
+    tokens.add(token);
+  }
+}
+
+const searchSchema = z.object({
+  issues: z.array(z.object({ key: z.string(), fields: z.object({ updated: instant }) })),
+  nextPageToken: textOrEmpty,
+  isLast: flag,
+});
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}

@@ -15,11 +15,11 @@ const cutNote = "\n\n… (the rest was too long for a comment)";
  */
 export function markdownToAdf(markdown: string): AdfDocument {
   const text = markdown.replaceAll("\r\n", "\n");
-  let document = documentOf(text);
+  let document = toDocument(text);
   let kept = text.length;
   for (let size = sizeOf(document); size > maxSize && kept > 0; size = sizeOf(document)) {
     kept = Math.max(0, Math.floor((kept * maxSize) / size) - cutNote.length - 10);
-    document = documentOf(cut(text, kept));
+    document = toDocument(cut(text, kept));
   }
   return document;
 }
@@ -28,8 +28,8 @@ function sizeOf(document: AdfDocument): number {
   return JSON.stringify(document).length;
 }
 
-function documentOf(text: string): AdfDocument {
-  const content = blocksOf(text);
+function toDocument(text: string): AdfDocument {
+  const content = toBlocks(text);
   return { version: 1, type: "doc", content: content.length > 0 ? content : [paragraph(" ")] };
 }
 
@@ -49,12 +49,12 @@ interface Piece {
 const bullet = /^\s*[-*+]\s+/;
 const number = /^\s*\d+[.)]\s+/;
 
-function blocksOf(text: string): AdfNode[] {
-  return piecesOf(text.split("\n")).map(nodeOf);
+function toBlocks(text: string): AdfNode[] {
+  return splitPieces(text.split("\n")).map(toNode);
 }
 
 /** Groups the lines that belong together. */
-function piecesOf(lines: readonly string[]): Piece[] {
+function splitPieces(lines: readonly string[]): Piece[] {
   const pieces: Piece[] = [];
   let open: Piece | undefined;
   for (const line of lines) {
@@ -63,7 +63,7 @@ function piecesOf(lines: readonly string[]): Piece[] {
       else open.lines.push(line);
       continue;
     }
-    const kind = kindOf(line);
+    const kind = pieceKind(line);
     if (kind === undefined) {
       open = undefined;
       continue;
@@ -83,7 +83,7 @@ function piecesOf(lines: readonly string[]): Piece[] {
   return pieces;
 }
 
-function kindOf(line: string): Piece["kind"] | undefined {
+function pieceKind(line: string): Piece["kind"] | undefined {
   if (line.trim() === "") return undefined;
   if (/^\s*```/.test(line)) return "code";
   if (/^#{1,6}\s/.test(line)) return "heading";
@@ -91,7 +91,7 @@ function kindOf(line: string): Piece["kind"] | undefined {
   return number.test(line) ? "numbers" : "text";
 }
 
-function nodeOf({ kind, lines, info }: Piece): AdfNode {
+function toNode({ kind, lines, info }: Piece): AdfNode {
   switch (kind) {
     case "code":
       return {
@@ -101,7 +101,7 @@ function nodeOf({ kind, lines, info }: Piece): AdfNode {
       };
     case "heading": {
       const [, marks = "#", words = ""] = /^(#+)\s+(.*)$/.exec(lines[0] ?? "") ?? [];
-      return { type: "heading", attrs: { level: marks.length }, content: inlinesOf(words) };
+      return { type: "heading", attrs: { level: marks.length }, content: toInlines(words) };
     }
     case "bullets":
       return { type: "bulletList", content: lines.map((line) => listItem(line.replace(bullet, ""))) };
@@ -117,17 +117,17 @@ function listItem(text: string): AdfNode {
 }
 
 function paragraph(text: string): AdfNode {
-  return { type: "paragraph", content: inlinesOf(text) };
+  return { type: "paragraph", content: toInlines(text) };
 }
 
 function withBreaks(lines: readonly string[]): AdfNode[] {
-  return lines.flatMap((line, i) => [...(i > 0 ? [{ type: "hardBreak" }] : []), ...inlinesOf(line)]);
+  return lines.flatMap((line, i) => [...(i > 0 ? [{ type: "hardBreak" }] : []), ...toInlines(line)]);
 }
 
 const inline =
   /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>)\]]*[^\s<>)\].,;:!?'"])/g;
 
-function inlinesOf(text: string): AdfNode[] {
+function toInlines(text: string): AdfNode[] {
   const nodes: AdfNode[] = [];
   let at = 0;
   for (const match of text.matchAll(inline)) {

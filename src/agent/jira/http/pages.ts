@@ -1,9 +1,9 @@
 import { z } from "../../../schema/index.ts";
 import { flag, parseResponse } from "../../rest/response.ts";
-import type { Ask, Rest } from "../../rest/rest-client.ts";
+import type { Rest, RestRequest } from "../../rest/rest-client.ts";
 
 /** A list that counts from `startAt`; `name` is also the field that has its items. */
-export type ListRequest<S extends z.ZodType> = Omit<Ask, "method" | "body"> & {
+export type ListRequest<S extends z.ZodType> = Omit<RestRequest, "method" | "body"> & {
   readonly name: string;
   readonly item: S;
 };

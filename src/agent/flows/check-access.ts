@@ -1,5 +1,5 @@
 import { accessRefusal } from "../access.ts";
-import { type End, endOfRemoteError, failed } from "../end.ts";
+import { type End, failedEnd, remoteErrorEnd } from "../end.ts";
 import type { GitLabUser, MergeRequest } from "../gitlab/gitlab.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
@@ -11,7 +11,7 @@ export interface Requester {
   readonly isRequested: boolean;
 }
 
-type ServedAttempt = Pick<ReviewAttempt, "gitlab" | "settings" | "signal" | "journal"> & {
+type ServedAttempt = Pick<ReviewAttempt, "gitlab" | "settings" | "signal" | "progress"> & {
   readonly spec: { readonly project: { readonly id: number } };
 };
 
@@ -20,25 +20,25 @@ type ServedAttempt = Pick<ReviewAttempt, "gitlab" | "settings" | "signal" | "jou
  * time, so a waiting task ends when its author loses access. If GitLab does not respond, the task is retried and
  * nothing is done before. Refused users get no reply: their comments trigger nothing.
  */
-export async function whyNotServed(
-  { gitlab, settings, signal, spec, journal }: ServedAttempt,
+export async function checkAccess(
+  { gitlab, settings, signal, spec, progress }: ServedAttempt,
   mergeRequest: Pick<MergeRequest, "sourceProjectId">,
   { user, isRequested }: Requester,
 ): Promise<End | undefined> {
   const { minAccessLevel, forks } = settings;
   // A reply of an earlier attempt must not announce work any longer.
-  const isQuiet = (journal.task.status?.attempts ?? 0) <= 1;
+  const isQuiet = (progress.task.status?.attempts ?? 0) <= 1;
   let level: number;
   try {
     level = await gitlab.accessLevel(spec.project.id, user.id, signal);
   } catch (error) {
     if (!isRemoteError(error)) throw error;
-    return { ...endOfRemoteError(error), isQuiet };
+    return { ...remoteErrorEnd(error), isQuiet };
   }
   const isFork = mergeRequest.sourceProjectId !== spec.project.id;
   const refusal = accessRefusal({ username: user.username, level, minAccessLevel, isFork, isRequested, forks });
   if (!refusal) return undefined;
   // A member who asked gets an answer.
-  if (isRequested && level >= minAccessLevel) return failed(refusal.reason, refusal.message);
+  if (isRequested && level >= minAccessLevel) return failedEnd(refusal.reason, refusal.message);
   return { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason, isQuiet };
 }

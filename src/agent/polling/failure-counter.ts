@@ -7,7 +7,7 @@ const maxTries = 3;
  * Counts how often an item cannot become a task, so a permanently failing item does not block the rest. Errors that
  * concern all items are not counted.
  */
-export class Patience {
+export class FailureCounter {
   readonly #tries = new Map<string, number>();
   readonly #log: Logger;
 
@@ -16,14 +16,14 @@ export class Patience {
   }
 
   /** Counts a failure. Returns whether the item is abandoned from now on. */
-  failed(id: string, problem: string): boolean {
+  recordFailure(id: string, problem: string): boolean {
     const tries = (this.#tries.get(id) ?? 0) + 1;
     this.#tries.set(id, tries);
     if (tries === maxTries) this.#log.error("poll item abandoned", { item: id, tries, problem });
     return tries >= maxTries;
   }
 
-  hasGivenUp(id: string): boolean {
+  isAbandoned(id: string): boolean {
     return (this.#tries.get(id) ?? 0) >= maxTries;
   }
 }

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 import type { CodingTask } from "../../resources/index.ts";
-import { nextUp } from "./next-up.ts";
+import { selectNext } from "./select-next.ts";
 
 describe("the next task", () => {
   it("is the earliest one", () => {
-    expect(nextUp([task("later", 1, 20), task("first", 1, 10)], [])?.metadata.uid).toBe("first");
+    expect(selectNext([task("later", 1, 20), task("first", 1, 10)], [])?.metadata.uid).toBe("first");
   });
 
   it("is one of the project with the fewest running tasks, even if it came later", () => {
     const running = [task("r1", 1, 1), task("r2", 1, 2), task("r3", 2, 3)];
 
-    expect(nextUp([task("busy", 1, 10), task("quiet", 3, 30), task("other", 2, 20)], running)?.metadata.uid).toBe(
+    expect(selectNext([task("busy", 1, 10), task("quiet", 3, 30), task("other", 2, 20)], running)?.metadata.uid).toBe(
       "quiet",
     );
   });
 
   it("is undefined if no task waits", () => {
-    expect(nextUp([], [task("r1", 1, 1)])).toBeUndefined();
+    expect(selectNext([], [task("r1", 1, 1)])).toBeUndefined();
   });
 });
 

@@ -17,7 +17,7 @@ type Result = Readonly<Record<string, string>>;
  * recognisable, because the process may die before the step is recorded. Every write is conditional, so a former lock
  * holder cannot write.
  */
-export class Journal {
+export class TaskProgress {
   readonly #client: KubeClient;
   readonly #lease: Pick<Lease, "assertHeld">;
   readonly #redact: Redact;
