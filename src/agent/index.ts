@@ -17,5 +17,5 @@ export type { IssueSource } from "./polling/issue-poll.ts";
 export { type JiraPollerOptions, pollJira } from "./polling/jira-poller.ts";
 export { type PollMetrics, pollMetrics } from "./polling/poll-metrics.ts";
 export { RemoteError, type RemoteErrorKind } from "./remote-error.ts";
-export { positionOf } from "./review/positions.ts";
+export { findPosition } from "./review/positions.ts";
 export type { Redact } from "./work/redacted.ts";

@@ -57,6 +57,6 @@ function trimPunctuation(text: string): string {
 }
 
 /** Replaces parts of the text by blanks of the same length. */
-function maskText(text: string, hidden: RegExp): string {
-  return text.replace(hidden, (part) => part.replace(/[^\n]/g, " "));
+function maskText(text: string, parts: RegExp): string {
+  return text.replace(parts, (part) => part.replace(/[^\n]/g, " "));
 }

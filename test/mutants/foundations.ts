@@ -126,16 +126,16 @@ export const foundationMutants = [
     ["accepts a patch of any size", "if (bytes.length > limits.maxBytes) return tooLarge(limits);", ""],
   ]),
   ...mutantsOf({ file: "src/tasks/directive.ts", suite: "src/tasks/directive.test.ts" }, [
-    ["answers its own notes", "if (ownMark.test(masked(body, quotes))) return undefined;", ""],
+    ["answers its own notes", "if (ownMark.test(maskText(body, quotes))) return undefined;", ""],
     [
       "obeys quoted mentions",
-      "masked(masked(masked(body, code), quotes), hidden)",
-      "masked(masked(body, code), hidden)",
+      "maskText(maskText(maskText(body, code), quotes), hidden)",
+      "maskText(maskText(body, code), hidden)",
     ],
     [
       "obeys mentions in code",
-      "masked(masked(masked(body, code), quotes), hidden)",
-      "masked(masked(body, quotes), hidden)",
+      "maskText(maskText(maskText(body, code), quotes), hidden)",
+      "maskText(maskText(body, quotes), hidden)",
     ],
   ]),
   ...mutantsOf({ file: "src/notify/channels/addresses.ts", suite: "src/notify/channels/addresses.test.ts" }, [

@@ -102,8 +102,8 @@ export const stageMutants = [
     ["retries what a channel refuses", 'status === "refused"', 'status === "success"'],
     [
       "tries once too often",
-      "triesOn(name, attempts) < settings.maxAttempts",
-      "triesOn(name, attempts) <= settings.maxAttempts",
+      "countAttempts(name, attempts) < settings.maxAttempts",
+      "countAttempts(name, attempts) <= settings.maxAttempts",
     ],
     ["digests in every notice", "oldest.metadata.uid !== notice.metadata.uid", "!oldest.metadata"],
     [
@@ -118,13 +118,13 @@ export const stageMutants = [
     ],
   ]),
   ...mutantsOf({ file: "src/notify/route.ts", suite: "src/notify/route.test.ts" }, [
-    ["ignores the severity", "fits(spec.severity, route.severity) &&", ""],
-    ["ignores the target", 'fits(spec.context?.targetResource ?? "", route.target)', "true"],
+    ["ignores the severity", "matchesRoute(spec.severity, route.severity) &&", ""],
+    ["ignores the target", 'matchesRoute(spec.context?.targetResource ?? "", route.target)', "true"],
     ["matches patterns at the beginning only", "|| !value.endsWith(last) ", ""],
   ]),
   ...mutantsOf({ file: "src/agent/decide.ts", suite: "src/agent/decide.test.ts" }, [
     ["works during a pause", 'if (paused) return { do: "pause"', 'if (paused && !task) return { do: "pause"'],
-    ["overtakes a task on the same branch", "inOrder(other, task) < 0", "inOrder(other, task) > 0"],
+    ["overtakes a task on the same branch", "byCreation(other, task) < 0", "byCreation(other, task) > 0"],
     ["waits behind a closed task", "!isClosed(other) && ", ""],
     ["works on a cancelled task that has not begun", 'begunAt(task) ? { do: "work" } :', 'task ? { do: "work" } :'],
     ["forgets issues like other tasks", 'spec.type === "Issue" ? issuesKept : 1', "1"],
