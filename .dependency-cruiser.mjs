@@ -77,6 +77,7 @@ export default {
       ["re2js", "kube"],
       ["zod", "(schema|resources)"],
       ["fastify", "gateway/http"],
+      ["commander", "cli"],
       ["pg", "ledger/database/postgres"],
       ["@photostructure/sqlite", "ledger/database/sqlite"],
       ["@marcbachmann/cel-js", "(apiserver|sources/mapping)"],

@@ -5,18 +5,6 @@ import type { CatalogDefaults, Kinds, RemediationRequestSpec } from "../resource
 import type { Clock, Random } from "../time/index.ts";
 import type { Terminal } from "./output/terminal.ts";
 
-/** Something that can be typed behind `interlock`. */
-export interface Command<Context> {
-  readonly name: string;
-  /** For the list of all commands. */
-  readonly about: string;
-  readonly usage: string;
-  /** What somebody would type. */
-  readonly example: string;
-  /** Returns the exit status. Throws CommandError for whoever typed it. */
-  perform(args: readonly string[], context: Context): Promise<number>;
-}
-
 /** What commands work with that ask the API server, or tell it something. */
 export interface Desk {
   readonly client: KubeClient;
@@ -52,19 +40,6 @@ export interface Desk {
   ): Promise<readonly LedgerEvent[] | undefined>;
 }
 
-/** Takes one option out of the arguments of a command. */
-export function takeOption(
-  args: readonly string[],
-  name: string,
-): { readonly value: string | undefined; readonly rest: readonly string[] } {
-  const at = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-  if (at < 0) return { value: undefined, rest: args };
-  const [, joined] = /^[^=]+=(.*)$/s.exec(args[at] ?? "") ?? [];
-  const value = joined ?? args[at + 1];
-  if (!value) throw new CommandError(`--${name} needs a value`);
-  return { value, rest: [...args.slice(0, at), ...args.slice(at + (joined === undefined ? 2 : 1))] };
-}
-
 /** A command cannot do what was asked. The message is for whoever typed it. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
@@ -77,6 +52,9 @@ export class CommandError extends Error {
     this.lines = lines;
   }
 }
+
+/** Wrong arguments. The operator is shown an example. */
+export class MisuseError extends CommandError {}
 
 /** What is printed of an error, one entry per line. */
 export function errorLines(error: unknown): readonly string[] {

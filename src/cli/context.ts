@@ -12,8 +12,14 @@ export interface CommandContext {
   readonly metrics: PromMetrics;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
-  /** Resolves when everything printed was read, so that a slow reader does not miss the last lines. */
-  flushOutput(): Promise<void>;
+}
+
+/** The options of a command that calls the API server. */
+export interface DeskOptions {
+  readonly data?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
 }
 
 /** The configuration, or everything that is wrong with it. */

@@ -15,87 +15,59 @@ import { KubeError } from "../kube/index.ts";
 import { type EventFilter, LedgerError, type LedgerEvent } from "../ledger/index.ts";
 import { fixedKinds, listKinds } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
-import { type Command, CommandError, type Desk, takeOption } from "./command.ts";
-import { type CommandContext, configFrom, dataDirectory, onRequestToEnd } from "./context.ts";
+import { CommandError, type Desk } from "./command.ts";
+import { type CommandContext, configFrom, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
 
-const deskOptions = `  --data DIR              where "up" keeps its things; default INTERLOCK_DATA, else .data
-  --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else DIR/kubeconfig, which up and api write,
-                          else the files of KUBECONFIG, merged as kubectl does
-  --context NAME          of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else its current one
-  --config FILE           settings in YAML, see docs/configuration.md`;
-
-/** A command that asks the API server or tells it something, as one that can be typed. */
-export function atDesk({ name, about, usage, example, perform }: Command<Desk>): Command<CommandContext> {
-  return {
-    name,
-    about,
-    usage: `${usage}\n\n${deskOptions}`,
-    example,
-    async perform(args, around) {
-      const { clock, random, terminal } = around;
-      const data = takeOption(args, "data");
-      const kubeconfig = takeOption(data.rest, "kubeconfig");
-      const context = takeOption(kubeconfig.rest, "context");
-      const { value, rest } = takeOption(context.rest, "config");
-      const loaded = await configFrom(value, around);
-      const { config } = loaded;
-      const directory = data.value ?? dataDirectory(around);
-      const server = {
-        kubeconfig: kubeconfig.value,
-        context: context.value,
-        directory,
-        config,
-        env: around.env,
-        clock,
-        random,
-      };
-      const client = await openApiServer(server);
-      const sharesExecutor = await isOwnServer(server);
-      const declared = declaredKinds(config);
-      const kinds = () => listKinds(client, declared);
-      const status = await answered(
-        perform(rest, {
-          client,
-          terminal,
-          clock,
-          random,
-          interrupted: interruptions(clock),
-          directory,
-          settings: knownPolicySettings(loaded, { sharesExecutor }),
-          incidentsIn: config.gateway.namespace,
-          catalogIn: config.execution.catalogNamespace,
-          catalogDefaults: {
-            engine: config.execution.engine,
-            serviceAccountName: config.execution.serviceAccount,
-            allowOutsideCatalog: config.execution.allowOutsideCatalog,
-          },
-          approvalExpiresAfterMs: config.approval.expiresAfterMs,
-          recordsIn: config.execution.namespace,
-          rules: () => rulesIn(config.rules.dir),
-          kinds,
-          readFacts: async (incident, subject) => {
-            const read = factsReader({ client, kinds: fixedKinds(await kinds()), clock, ...factsLimits(config) });
-            return read(incident, subject, new AbortController().signal);
-          },
-          verification: config.verification,
-          recorded: (subject) => recordedOf(subject, { loaded, directory }),
-        }),
-      );
-      await around.flushOutput();
-      // Open connections to the API server would keep the process running.
-      process.exit(status);
-    },
-  };
-}
-
-/** An API server that does not answer is most often one that was not started. */
-async function answered<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
+/** Opens the API server and the settings for a command, and has `work` done with them. */
+export async function atDesk<T>(
+  options: DeskOptions,
+  around: CommandContext,
+  work: (desk: Desk) => Promise<T>,
+): Promise<T> {
+  return work(await openDesk(options, around)).catch((error: unknown) => {
     if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
+    // An API server that does not answer is most often one that was not started.
     throw new CommandError(error.message, [
       "Is Interlock running? Start it with npm start, or name another API server with --kubeconfig",
     ]);
   });
+}
+
+async function openDesk(options: DeskOptions, around: CommandContext): Promise<Desk> {
+  const { clock, random, terminal, env } = around;
+  const loaded = await configFrom(options.config, around);
+  const { config } = loaded;
+  const { kubeconfig, context, data: directory = dataDirectory(around) } = options;
+  const server = { kubeconfig, context, directory, config, env, clock, random };
+  const client = await openApiServer(server);
+  const declared = declaredKinds(config);
+  const kinds = () => listKinds(client, declared);
+  return {
+    client,
+    terminal,
+    clock,
+    random,
+    interrupted: interruptions(clock),
+    directory,
+    settings: knownPolicySettings(loaded, { sharesExecutor: await isOwnServer(server) }),
+    incidentsIn: config.gateway.namespace,
+    catalogIn: config.execution.catalogNamespace,
+    catalogDefaults: {
+      engine: config.execution.engine,
+      serviceAccountName: config.execution.serviceAccount,
+      allowOutsideCatalog: config.execution.allowOutsideCatalog,
+    },
+    approvalExpiresAfterMs: config.approval.expiresAfterMs,
+    recordsIn: config.execution.namespace,
+    rules: () => rulesIn(config.rules.dir),
+    kinds,
+    readFacts: async (incident, subject) => {
+      const read = factsReader({ client, kinds: fixedKinds(await kinds()), clock, ...factsLimits(config) });
+      return read(incident, subject, new AbortController().signal);
+    },
+    verification: config.verification,
+    recorded: (subject) => recordedOf(subject, { loaded, directory }),
+  };
 }
 
 /** Each call returns a signal for the next request to end. Signals are handled from the first call on. */

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { pause, resume, why } from "../../src/cli/index.ts";
 import { KubeError } from "../../src/kube/index.ts";
 import { automationPauses, type CodingTask } from "../../src/resources/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
@@ -33,13 +32,13 @@ describe("while everything is paused", { timeout }, () => {
     expect(await world.figure('agent_open_tasks{phase="Waiting"}')).toBe(0);
     expect(recorded("task.paused")).toHaveLength(2);
     expect(recorded("task.started")).toEqual([]);
-    await why.perform([waiting[0]?.metadata.name ?? ""], desk);
+    await desk.type("why", waiting[0]?.metadata.name ?? "");
     const told = desk.read();
     expect(told).toMatch(/: not now, Paused$/m);
     expect(told).toMatch(/^ {2}paused +pause-id1 by kim \(unverified\) \(upgrade\)$/m);
     expect(told).toMatch(/^ {2}next +wait, or end it: interlock resume pause-id1 --reason/m);
 
-    await resume.perform(["all", "--reason", "upgraded"], desk);
+    await desk.type("resume", "all", "--reason", "upgraded");
 
     // The push is reviewed, too.
     const tasks = await world.allEnded(3);
@@ -97,7 +96,7 @@ describe("while everything is paused", { timeout }, () => {
 
     const [waiting] = await allPaused(1);
     expect(waiting?.status).toMatchObject({ attempts: 1, nextAttemptTime: expect.any(String) });
-    await resume.perform(["target", repository(), "--reason", "upgraded"], desk);
+    await desk.type("resume", "target", repository(), "--reason", "upgraded");
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Completed", attempts: 2 });
   });
@@ -132,7 +131,7 @@ describe("while everything is paused", { timeout }, () => {
     await allPaused(1);
     await ended(2);
     expect(world.notes().at(-1)?.body).toMatch(/^Review of \w+ is queued\.\n\n⏸️ Automation is paused/);
-    await resume.perform(["all", "--reason", "upgraded"], desk);
+    await desk.type("resume", "all", "--reason", "upgraded");
     await world.allEnded(3);
   });
 });
@@ -147,7 +146,7 @@ describe("a pause of a branch", { timeout }, () => {
 
     await ended(1);
     expect((await allPaused(1)).map(({ spec }) => spec.targetResource)).toEqual([`${repository()}@topic-1`]);
-    await resume.perform(["target", `${repository()}@topic-1`, "--reason", "merged"], desk);
+    await desk.type("resume", "target", `${repository()}@topic-1`, "--reason", "merged");
     await world.allEnded(2);
   });
 });
@@ -159,10 +158,10 @@ describe("when a pause ends", { timeout }, () => {
     await world.openMergeRequest();
     await allPaused(1);
     desk.read();
-    await pause.perform(["all", "--reason", "a moment", "--for", "2s"], desk);
+    await desk.type("pause", "all", "--reason", "a moment", "--for", "2s");
     const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
 
-    await resume.perform(["pause-id1", "--reason", "upgraded"], desk);
+    await desk.type("resume", "pause-id1", "--reason", "upgraded");
 
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Completed" });
@@ -180,7 +179,7 @@ describe("when a pause ends", { timeout }, () => {
     }
     await allPaused(4);
 
-    await resume.perform(["all", "--reason", "upgraded"], desk);
+    await desk.type("resume", "all", "--reason", "upgraded");
 
     await world.allEnded(4);
     const begun = recorded("task.started").map(({ facts }) => facts["target_resource"]);
@@ -225,7 +224,7 @@ async function open(options: AgentWorldOptions = {}): Promise<void> {
 }
 
 async function paused(...scope: readonly string[]): Promise<void> {
-  await pause.perform([...scope, "--reason", "upgrade"], desk);
+  await desk.type("pause", ...scope, "--reason", "upgrade");
   desk.read();
 }
 

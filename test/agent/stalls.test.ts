@@ -1,5 +1,4 @@
 import { afterEach, expect, it } from "vitest";
-import { why } from "../../src/cli/index.ts";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
 import { findStall } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
@@ -28,7 +27,7 @@ it("a task whose lock cannot be acquired has a condition and an Event with the e
     .toContain("Stalled");
   const [task] = await opened.tasks();
   const desk = new TestDesk(opened.client);
-  await why.perform([task?.metadata.name ?? ""], desk);
+  await desk.type("why", task?.metadata.name ?? "");
   expect(desk.read()).toMatch(/ stalled +Forbidden since .*cannot create leases/);
 });
 

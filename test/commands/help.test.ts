@@ -2,41 +2,85 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { commands } from "../../src/cli/index.ts";
+import { signalPaths } from "../../src/app/index.ts";
+import { createProgram, interlock as interlockProgram } from "../../src/cli/index.ts";
+import { usualManifests } from "../../src/manifests/index.ts";
 
-const all = Object.values(commands).flat();
+const unused = () => Promise.reject(new Error("the help opens nothing"));
+const { commands } = createProgram({ inContext: unused, atDesk: unused }, () => {});
+const all = commands.flatMap((command) => [command, ...command.commands]).filter((one) => one.name() !== "version");
 const { version, engines } = JSON.parse(readFileSync("package.json", "utf8")) as {
   version: string;
   engines: { node: string };
 };
 
 describe("each command", () => {
-  it.each(all.map((command) => [command.name, command] as const))("%s has an example of its own", (name, command) => {
-    const [program, first, ...words] = (command.example.split(" | ")[0] ?? "").split(" ");
-    const options = words.filter((word) => word.startsWith("-"));
+  it.each(all.map((command) => [`${command.parent?.name()} ${command.name()}`, command] as const))(
+    "%s has a summary with an imperative verb, and an example with options that it has",
+    (_name, command) => {
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      const [, example = ""] = /For example:\n {2}(.*)/.exec(help) ?? [];
+      const options = (example.split(" | ")[0] ?? "").split(" ").filter((word) => word.startsWith("-"));
 
-    expect([program, first]).toEqual(["interlock", name]);
-    for (const option of options) expect(command.usage).toContain(option);
+      expect(command.summary()).toMatch(/^[A-Z][a-z]+,? /);
+      expect(example).toMatch(/^interlock /);
+      const declared = [command, ...command.commands].flatMap((one) =>
+        one.options.flatMap(({ short, long }) => [short, long]),
+      );
+      for (const option of options) expect(declared).toContain(option);
+    },
+  );
+
+  it("names the sources and defaults that the code has", () => {
+    const help = (name: string) =>
+      commands
+        .find((one) => one.name() === name)
+        ?.helpInformation()
+        .replace(/\s+/g, " ");
+    const { replicas, places } = usualManifests;
+
+    for (const fact of [replicas, ...Object.values(places)]) expect(help("manifests")).toContain(`default ${fact}`);
+    for (const { source } of signalPaths) expect(help("receive")).toContain(source);
+  });
+});
+
+describe("a command with wrong arguments", () => {
+  it.each([
+    ["gte incidents", "unknown command 'gte' (did you mean get?); see interlock help"],
+    [
+      "policy tset",
+      "unknown command 'tset' (did you mean test?); see interlock help policy\n  for example: interlock policy test",
+    ],
+    ["policy", "missing subcommand: test; see interlock help policy"],
+    ["get tasks --namspace x", "unknown option '--namspace' (did you mean --namespace?); see interlock help get"],
+    ["cancel a --reason", "option '--reason <TEXT>' argument missing; see interlock help cancel"],
+    ["cancel a --reason --block", "argument '--block' is invalid. It is an option; see interlock help cancel"],
+    ["cancel a --reason x -- --block", "too many arguments for 'cancel'"],
+    ["run --target node/a", "missing required argument 'workflow'; see interlock help run"],
+    ["ledger show --from here", "Allowed choices are database, journal; see interlock help ledger"],
+  ])("such as %j fails with the problem and where to read on", async (line, problem) => {
+    await expect(interlockProgram(line.split(" "), { inContext: unused, atDesk: unused })).rejects.toThrow(problem);
   });
 });
 
 describe("interlock", { timeout: 60_000 }, () => {
-  it("says to whoever types a command wrongly what is wrong, shows an example, and where to read on", async () => {
+  it("prints what is wrong with a command, an example, and where to read on", async () => {
     const { status, err } = await interlock(["policy", "tset"]);
 
     expect(status).toBe(1);
     expect(err).toBe(
-      "error: missing subcommand: test; see interlock help policy\n  for example: interlock policy test --rules rules\n",
+      "error: unknown command 'tset' (did you mean test?); see interlock help policy\n  for example: interlock policy test --rules rules\n",
     );
   });
 
-  it("says which version it is", async () => {
+  it("prints its version", async () => {
     const { out } = await interlock(["--version"]);
 
     expect(out).toBe(`interlock ${version}, Node ${process.versions.node}\n`);
   });
 
-  it("says to whoever has an old Node which one it needs, and nothing else", async () => {
+  it("prints only the version of Node that it needs when Node is too old", async () => {
     const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.8"}})';
     const { status, err } = await interlock(["help"], ["--import", `data:text/javascript,${old}`]);
 

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../src/apiserver/index.ts";
-import { commands } from "../../src/cli/index.ts";
+import { interlock } from "../../src/cli/index.ts";
+import { atDesk } from "../../src/cli/open-desk.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
@@ -15,7 +16,7 @@ describe("a command, when Interlock does not run,", () => {
   afterEach(() => rm(directory, { recursive: true }));
 
   it("says how to start it where it never did", async () => {
-    await expect(interlock("get", "incidents")).rejects.toThrow(
+    await expect(type("get", "incidents")).rejects.toThrow(
       `kubeconfig ${directory}/kubeconfig does not exist; start Interlock (npm start`,
     );
   });
@@ -24,22 +25,22 @@ describe("a command, when Interlock does not run,", () => {
     const kubeconfig = kubeconfigFor({ url: "https://127.0.0.1:1", token: "a-token" });
     await writeFile(join(directory, "kubeconfig"), kubeconfig);
 
-    await expect(interlock("get", "incidents")).rejects.toThrow(
+    await expect(type("get", "incidents")).rejects.toThrow(
       /127\.0\.0\.1:1\n {2}Is Interlock running\? Start it with npm start/,
     );
   });
 
-  async function interlock(name: string, ...args: readonly string[]) {
-    const command = Object.values(commands)
-      .flat()
-      .find((one) => one.name === name);
-    return command?.perform([...args, "--data", directory], {
+  async function type(...words: readonly string[]) {
+    const context = {
       clock: systemClock(),
       random: systemRandom(),
       metrics: promMetrics(),
       env: {},
-      flushOutput: async () => {},
       terminal: { print: () => {}, printOutput: () => {}, id: () => "x", user: "operator" },
+    };
+    return interlock([...words, "--data", directory], {
+      inContext: (_options, work) => work(context),
+      atDesk: (options, work) => atDesk(options, context, work),
     });
   }
 });

@@ -1,4 +1,4 @@
-import { type Desk, printTo, type Terminal } from "../../src/cli/index.ts";
+import { type Desk, interlock, printTo, type Terminal } from "../../src/cli/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type PolicySettings, type Rule } from "../../src/policy/index.ts";
@@ -101,6 +101,12 @@ export class TestDesk implements Desk {
 
   async rules(): Promise<readonly Rule[]> {
     return this.#rules;
+  }
+
+  /** Types a command line behind `interlock`. Returns the exit status. */
+  async type(...words: readonly string[]): Promise<number | undefined> {
+    const inContext = () => Promise.reject(new Error("only commands at a desk can be typed here"));
+    return interlock(words, { inContext, atDesk: (_options, work) => work(this) });
   }
 
   /** Everything that was printed since the last time it was asked for. */

@@ -1,4 +1,3 @@
-import { why } from "../../src/cli/commands/why/why.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { type LedgerEvent, readLedger } from "../../src/ledger/index.ts";
 import {
@@ -70,9 +69,9 @@ interface Answer {
 }
 
 async function ask(name: string, desk: TestDesk, ...more: readonly string[]): Promise<Answer> {
-  await why.perform([name, ...more, "--output", "json"], desk);
+  await desk.type("why", name, ...more, "--output", "json");
   const facts = JSON.parse(desk.read());
-  await why.perform([name, ...more], desk);
+  await desk.type("why", name, ...more);
   return { facts, text: desk.read() };
 }
 

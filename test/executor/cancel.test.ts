@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cancel } from "../../src/cli/index.ts";
 import { jobEngine, tektonEngine } from "../../src/engines/index.ts";
 import { jobs } from "../../src/engines/job/job.ts";
 import type { Executor } from "../../src/executor/index.ts";
@@ -157,7 +156,7 @@ describe("interlock cancel", () => {
     await world.execution("a");
     const desk = new TestDesk(world.client);
 
-    expect(await cancel.perform(["a", "--reason", "wrong node"], desk)).toBe(0);
+    expect(await desk.type("cancel", "a", "--reason", "wrong node")).toBe(0);
     await world.settle();
 
     expect(desk.read()).toContain("a is being cancelled");
@@ -171,7 +170,7 @@ describe("interlock cancel", () => {
     await world.report("True");
     const desk = new TestDesk(world.client);
 
-    expect(await cancel.perform(["a", "--reason", "wrong node"], desk)).toBe(0);
+    expect(await desk.type("cancel", "a", "--reason", "wrong node")).toBe(0);
 
     expect(desk.read()).toBe("a has ended already, Completed: there is nothing to cancel");
     expect((await world.seen("a")).metadata.annotations ?? {}).not.toHaveProperty("kubernaut.ai/cancel-requested");

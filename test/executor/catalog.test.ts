@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { why } from "../../src/cli/index.ts";
 import { tektonEngine } from "../../src/engines/index.ts";
 import { taskRuns, tektonLabels } from "../../src/engines/tekton/pipeline-run.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
@@ -80,7 +79,7 @@ describe("an execution that differs from the catalog", () => {
     await world.execution("evil", { workflowRef: { ...cleanup, containerImage: "attacker.example/evil:1" } });
     const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
 
-    await why.perform(["evil"], desk);
+    await desk.type("why", "evil");
 
     const text = desk.read();
     expect(text).not.toContain("is in the catalog");

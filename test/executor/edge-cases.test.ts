@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ack } from "../../src/cli/index.ts";
 import { jobEngine, tektonEngine } from "../../src/engines/index.ts";
 import { jobs } from "../../src/engines/job/job.ts";
 import { pipelineRuns, taskRuns } from "../../src/engines/tekton/pipeline-run.ts";
@@ -243,7 +242,7 @@ describe("an execution that is deleted", () => {
     await world.deleteRun();
     await world.delete("a");
 
-    await ack.perform(["a", "--reason", "looked at it"], new TestDesk(world.client));
+    await new TestDesk(world.client).type("ack", "a", "--reason", "looked at it");
     await world.settle();
     await world.execution("b");
 

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { why } from "../../src/cli/index.ts";
 import { tektonEngine } from "../../src/engines/index.ts";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
 import { usualManifests } from "../../src/manifests/index.ts";
@@ -39,7 +38,7 @@ describe("an execution whose run cannot be created", () => {
     await world.passTime(10_000);
     const desk = new TestDesk(world.client);
 
-    await why.perform(["a"], desk);
+    await desk.type("why", "a");
 
     const said = desk.read();
     expect(said).toContain("a is Pending\n  stalled, WebhookFailed since");

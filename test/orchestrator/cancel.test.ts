@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cancel } from "../../src/cli/index.ts";
 import { cancelAnnotations, workflowExecutions } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { OrchestratorWorld } from "./orchestrator-world.ts";
@@ -22,7 +21,7 @@ describe("an incident that an operator cancels", () => {
     await world.reportRun("Unknown");
     const desk = new TestDesk(world.client);
 
-    expect(await cancel.perform([name, "--reason", "wrong node"], desk)).toBe(0);
+    expect(await desk.type("cancel", name, "--reason", "wrong node")).toBe(0);
     await world.passTime(1_000);
     expect((await world.status(name)).phase).toBe("Executing");
     await world.reportRun("False");
@@ -66,7 +65,7 @@ describe("an incident that an operator cancels", () => {
     const before = (await world.status(name)).outcome;
     const desk = new TestDesk(world.client);
 
-    expect(await cancel.perform([name, "--reason", "too late"], desk)).toBe(0);
+    expect(await desk.type("cancel", name, "--reason", "too late")).toBe(0);
 
     expect(desk.read()).toContain("is closed already");
     expect((await world.status(name)).outcome).toBe(before);

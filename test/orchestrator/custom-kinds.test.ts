@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { why } from "../../src/cli/index.ts";
 import type { Analyzer } from "../../src/orchestrator/index.ts";
 import { diagnose, type Rule } from "../../src/policy/index.ts";
 import { type KindsCache, watchKinds } from "../../src/resources/index.ts";
@@ -81,7 +80,7 @@ describe("an incident whose rule acts on a custom kind", () => {
     expect(phase).toBe("Blocked");
     expect(block?.message).toContain("cert.cert-manager.io");
     const desk = new TestDesk(world.client, { clock: world.clock, events: () => world.ledger.events() });
-    expect(await why.perform([name], desk)).toBe(0);
+    expect(await desk.type("why", name)).toBe(0);
     expect(desk.read()).toContain("cert.cert-manager.io");
   });
 });

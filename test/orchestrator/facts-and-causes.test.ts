@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { why } from "../../src/cli/index.ts";
 import { diagnoseWithFacts, type Facts, type FactsReading, type Rule } from "../../src/policy/index.ts";
 import { builtInKinds } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
@@ -41,7 +40,7 @@ describe("an incident whose rule asks about its objects", () => {
     await orchestrator(labelled);
     const name = await world.incident("disk");
     const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
-    await why.perform([name], desk);
+    await desk.type("why", name);
     expect(desk.read()).toContain("disk (owner label pool is web)");
 
     owner = labels({ pool: "batch" });
@@ -139,7 +138,7 @@ describe("an incident of a symptom", () => {
     expect(await world.status(disk)).toMatchObject({ phase: "Blocked", block: { reason: "CauseOpen" } });
     expect((await world.status(disk)).message).toContain(`incident ${down} of rule node-down on node/worker-1 is open`);
     const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
-    await why.perform([disk], desk);
+    await desk.type("why", disk);
     const explanation = desk.read();
     expect(explanation).toContain("while an incident of rule node-down on node/worker-1 is open");
     expect(explanation).toMatch(/Now: cleanup on payment\/deployment\/api: not now, CauseOpen/);

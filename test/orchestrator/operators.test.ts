@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { approve, reject, resume } from "../../src/cli/index.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import { lastingPauses } from "../../src/policy/index.ts";
 import { automationPauses, builtInKinds, remediationApprovalRequests } from "../../src/resources/index.ts";
@@ -99,29 +98,32 @@ describe("a pause", () => {
 
 describe("the answer to an approval that `interlock run` requested", () => {
   it.each([
-    ["Approved", approve],
-    ["Rejected", reject],
-  ])("is in the ledger as %s, with who gave it and why, though no execution uses it", async (decision, command) => {
-    await world.orchestrator();
-    await request("reboot-a");
+    ["Approved", "approve"],
+    ["Rejected", "reject"],
+  ] as const)(
+    "is in the ledger as %s, with who gave it and why, though no execution uses it",
+    async (decision, command) => {
+      await world.orchestrator();
+      await request("reboot-a");
 
-    await answer(command, "reboot-a");
+      await answer(command, "reboot-a");
 
-    expect(events("approval.")).toEqual([
-      [
-        "approval.answered",
-        {
-          target_resource: "node/worker-1",
-          workflow_id: "reboot",
-          approval: "reboot-a",
-          decision,
-          by: "kim (unverified)",
-          reason: "looked at it",
-          verified: false,
-        },
-      ],
-    ]);
-  });
+      expect(events("approval.")).toEqual([
+        [
+          "approval.answered",
+          {
+            target_resource: "node/worker-1",
+            workflow_id: "reboot",
+            approval: "reboot-a",
+            decision,
+            by: "kim (unverified)",
+            reason: "looked at it",
+            verified: false,
+          },
+        ],
+      ]);
+    },
+  );
 
   it("is recorded once, though several replicas and a later process see it", async () => {
     const appended: string[] = [];
@@ -134,7 +136,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
     });
     await world.orchestrator({ ledger });
     await request("reboot-a");
-    await answer(approve, "reboot-a");
+    await answer("approve", "reboot-a");
     expect(appended).toHaveLength(1);
 
     await world.orchestrator({ ledger });
@@ -146,7 +148,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
 
   it("that was given while no orchestrator ran is recorded by the next one", async () => {
     await request("reboot-a");
-    await answer(reject, "reboot-a");
+    await answer("reject", "reboot-a");
     expect(events("approval.")).toEqual([]);
 
     await world.orchestrator();
@@ -158,7 +160,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
     await world.orchestrator({ answerersKnownSince: async () => ({ onlyUser: "kim (unverified)" }) });
     await request("reboot-a");
 
-    await answer(approve, "reboot-a");
+    await answer("approve", "reboot-a");
 
     expect(events("approval.")).toMatchObject([["approval.answered", { verified: true }]]);
   });
@@ -206,8 +208,8 @@ async function request(name: string): Promise<void> {
   await world.settle();
 }
 
-async function answer(command: typeof approve, name: string): Promise<void> {
-  await command.perform([name, "--reason", "looked at it"], new TestDesk(world.client));
+async function answer(command: "approve" | "reject", name: string): Promise<void> {
+  await new TestDesk(world.client).type(command, name, "--reason", "looked at it");
   await world.passTime(1_000);
 }
 
@@ -219,6 +221,6 @@ function events(prefix = "pause.") {
 }
 
 async function resumeIt(): Promise<void> {
-  await resume.perform(["release", "--reason", "release 4 is out"], new TestDesk(world.client));
+  await new TestDesk(world.client).type("resume", "release", "--reason", "release 4 is out");
   await world.passTime(1_000);
 }

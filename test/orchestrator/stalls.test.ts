@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { why } from "../../src/cli/index.ts";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
 import { findStall } from "../../src/resources/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
@@ -34,7 +33,7 @@ describe("an incident whose execution cannot be created", () => {
     const { items: events } = await world.client.list(kubeEvents);
     expect(events.map(({ reason, involvedObject }) => [reason, involvedObject.name])).toEqual([["Stalled", name]]);
     const desk = new TestDesk(world.client);
-    await why.perform([name], desk);
+    await desk.type("why", name);
     expect(desk.read()).toMatch(/ stalled +QuotaExceeded since .*exceeded quota: small; next attempt at /);
     expect(await world.notices()).toEqual([]);
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { previewLines } from "../../src/cli/commands/preview-lines.ts";
-import { why } from "../../src/cli/index.ts";
 import type { Rule } from "../../src/policy/index.ts";
 import type { RemediationWorkflowSpec } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
@@ -63,7 +62,7 @@ describe("an incident", () => {
     const name = await world.incident("disk");
     const desk = new TestDesk(world.client, { rules: [rule], events: () => world.ledger.events() });
 
-    await why.perform([name], desk);
+    await desk.type("why", name);
     const preview = await previewLines([{ status: "created", message: "", spec: world.draft("disk").spec }], desk);
 
     expect(desk.read()).toMatch(new RegExp(`Now: unfit on node/worker-1: not now, NoMatchingRule[^]*${problem}`));

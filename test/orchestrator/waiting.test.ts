@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { namesKnownSince } from "../../src/app/index.ts";
-import { ack, why } from "../../src/cli/index.ts";
 import { keyOf } from "../../src/coordination/index.ts";
 import { approvalIdentity, usualManifests } from "../../src/manifests/index.ts";
 import { workflowExecutions } from "../../src/resources/index.ts";
@@ -29,7 +28,7 @@ describe("an incident whose execution is refused at admission", () => {
     expect({ phase, reason: block?.reason }).toEqual({ phase: "Blocked", reason: "RecentlyRemediated" });
     expect(block?.decision).toMatch(/\/execution\.skipped$/);
     const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
-    await why.perform([second], desk);
+    await desk.type("why", second);
     expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*is it too early after a success\?/);
   });
 
@@ -74,7 +73,7 @@ describe("an incident whose execution is refused at admission", () => {
     };
     const desk = new TestDesk(world.client, { events });
 
-    await why.perform([name], desk);
+    await desk.type("why", name);
 
     expect(desk.read()).toMatch(/Decided at \S+: block, Paused/);
   });
@@ -85,7 +84,7 @@ describe("an incident whose execution is refused at admission", () => {
     const name = await world.incident("disk");
     const desk = new TestDesk(world.client);
 
-    await why.perform([name], desk);
+    await desk.type("why", name);
 
     expect(desk.read()).toContain("The decision is not in the ledger that is read here, or not yet.");
   });
@@ -480,7 +479,7 @@ describe("a thing that a person has to look at", () => {
     const told = (await world.notices()).filter(({ spec }) => spec.message.startsWith("Nothing is done"));
     expect(told).toMatchObject([{ spec: { eventType: "ManualReviewRequired" } }]);
 
-    await ack.perform([waiting[1] ?? "", "--reason", "looked"], new TestDesk(world.client));
+    await new TestDesk(world.client).type("ack", waiting[1] ?? "", "--reason", "looked");
     await world.settle();
     const phases = await Promise.all(waiting.map(async (name) => (await world.status(name)).phase));
     expect(phases).toEqual(["Executing", "Executing", "Executing"]);
@@ -491,7 +490,7 @@ describe("a thing that a person has to look at", () => {
     await world.orchestrator();
     const name = await world.incident("disk");
 
-    await expect(ack.perform([name, "--reason", "looked"], new TestDesk(world.client))).rejects.toThrow(
+    await expect(new TestDesk(world.client).type("ack", name, "--reason", "looked")).rejects.toThrow(
       "does not wait for a person",
     );
   });

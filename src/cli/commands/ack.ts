@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import type { KubeClient } from "../../kube/index.ts";
 import {
   annotationKeys,
@@ -8,38 +7,23 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk } from "../command.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { ownName } from "../own-name.ts";
 import { findExecution, findIncident } from "../parsing/find.ts";
-import { givenReason, onlyWord } from "../parsing/misuse.ts";
 import { isNamed, shortNames } from "../parsing/short-name.ts";
 
 /** `interlock ack` */
-export const ack: Command<Desk> = {
-  name: "ack",
-  about: "Acknowledge a failure, so that it may be retried",
-  usage: `interlock ack EXECUTION|INCIDENT --reason TEXT [--namespace NS]
-
-Acknowledge that you checked what a failed execution left behind and that a retry is safe. For an incident, this
-acknowledges the failed execution, or the fix that did not last, for which the incident waits.`,
-  example: 'interlock ack rr-s3rd7pvp-1 --reason "replaced the disk"',
-  perform: performAck,
-};
-
-async function performAck(args: readonly string[], { client, terminal: given }: Desk): Promise<number> {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { reason: { type: "string" }, namespace: { type: "string" } },
-  });
-  const name = onlyWord(positionals, "an execution or incident");
-  const reason = givenReason(values);
+export async function ack(
+  { client, terminal: given }: Desk,
+  name: string,
+  { reason, namespace: within }: { readonly reason: string; readonly namespace?: string },
+): Promise<number> {
   const terminal = { ...given, user: await ownName({ client, terminal: given }) };
   const annotations = { [annotationKeys.acknowledge]: reason, [annotationKeys.acknowledgedBy]: terminal.user };
   const incident = await findIncident(client, name);
   if (incident) return ackIncident(incident, annotations, client, terminal);
-  const execution = await findExecution(client, name, values.namespace);
+  const execution = await findExecution(client, name, within);
   if (!execution) return ackOnRecord(name, annotations, client, terminal);
   refuseUnended(execution);
 

@@ -4,7 +4,6 @@ import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { incidentName, installCrds, remediationApprovalRequests } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { approve, reject } from "./approve.ts";
 
 const incident = incidentName("v1:abc", 1);
 let desk: TestDesk;
@@ -19,11 +18,11 @@ beforeEach(async () => {
 
 describe("interlock approve and reject", () => {
   it.each([
-    ["Approved", approve, "rar-1"],
-    ["Approved", approve, incident],
-    ["Rejected", reject, incident.slice(0, 12).concat("-1")],
+    ["Approved", "approve", "rar-1"],
+    ["Approved", "approve", incident],
+    ["Rejected", "reject", incident.slice(0, 12).concat("-1")],
   ] as const)("%s: the answer is on the question with who and why (%#)", async (decision, command, subject) => {
-    await command.perform([subject, "--reason", "looked at it"], desk);
+    await desk.type(command, subject, "--reason", "looked at it");
 
     expect(desk.read()).toBe(`rar-1 is ${decision} by kim (unverified): cleanup on node/worker-1`);
     expect((await question("rar-1"))?.status).toEqual({
@@ -36,35 +35,35 @@ describe("interlock approve and reject", () => {
   });
 
   it("answer once", async () => {
-    await approve.perform(["rar-1", "--reason", "fine"], desk);
+    await desk.type("approve", "rar-1", "--reason", "fine");
 
-    await expect(reject.perform(["rar-1", "--reason", "no"], desk)).rejects.toThrow(
+    await expect(desk.type("reject", "rar-1", "--reason", "no")).rejects.toThrow(
       "rar-1 was answered already: Approved",
     );
-    await expect(reject.perform([incident, "--reason", "no"], desk)).rejects.toThrow("answered already: Approved");
+    await expect(desk.type("reject", incident, "--reason", "no")).rejects.toThrow("answered already: Approved");
   });
 
   it("do not answer when the time is up", async () => {
     await clock.advance(3_600_000);
 
-    await expect(approve.perform(["rar-1", "--reason", "fine"], desk)).rejects.toThrow("no answer was a no");
+    await expect(desk.type("approve", "rar-1", "--reason", "fine")).rejects.toThrow("no answer was a no");
   });
 
   it("take the question that is still open, when an incident has asked before", async () => {
-    await reject.perform(["rar-1", "--reason", "not now"], desk);
+    await desk.type("reject", "rar-1", "--reason", "not now");
     await ask("rar-2", incident);
 
-    await approve.perform([incident, "--reason", "now"], desk);
+    await desk.type("approve", incident, "--reason", "now");
 
     expect((await question("rar-2"))?.status?.decision).toBe("Approved");
   });
 
   it.each([
-    [[], "missing argument: an approval or incident"],
-    [["rar-1"], '--reason "…" is missing'],
+    [["--reason", "x"], "missing required argument 'approval-or-incident'; see interlock help approve"],
+    [["rar-1"], "required option '--reason <TEXT>' not specified"],
     [["rar-9", "--reason", "x"], "there is no approval rar-9, and no incident of that name waits for one"],
   ])("asked with %j say what to write", async (args, problem) => {
-    await expect(approve.perform(args, desk)).rejects.toThrow(problem);
+    await expect(desk.type("approve", ...args)).rejects.toThrow(problem);
   });
 });
 

@@ -1,43 +1,28 @@
-import { parseArgs } from "node:util";
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk } from "../command.ts";
 import { ownName } from "../own-name.ts";
-import { givenReason, onlyWord } from "../parsing/misuse.ts";
 import { isNamed, shortNames } from "../parsing/short-name.ts";
 
 /** `interlock approve` */
-export const approve = answering("approve", "Approved", "Approve a workflow that waits for an operator");
+export const approve = answering("Approved");
 
 /** `interlock reject` */
-export const reject = answering("reject", "Rejected", "Reject a workflow that waits for an operator");
+export const reject = answering("Rejected");
 
-function answering(name: string, decision: "Approved" | "Rejected", about: string): Command<Desk> {
-  const usage = `interlock ${name} APPROVAL|INCIDENT --reason TEXT
-
-Answers the question of an approval, or the open question of an incident. It is answered once; after a yes everything is
-decided again, so that it may still be refused. See: interlock get approvals`;
-  return {
-    name,
-    about,
-    usage,
-    example: `interlock ${name} rr-s3rd7pvp-1 --reason "looked at it"`,
-    async perform(args, { client, terminal }) {
-      const { positionals, values } = parseArgs({
-        args: [...args],
-        allowPositionals: true,
-        options: { reason: { type: "string" } },
-      });
-      const subject = onlyWord(positionals, "an approval or incident");
-      const reason = givenReason(values);
-      const question = await openQuestion(subject, client);
-      const decidedBy = await ownName({ client, terminal });
-      await answer(question, { decision, decidedBy, decisionMessage: reason }, client);
-      const { recommendedWorkflow, targetResource } = question.spec;
-      const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
-      terminal.print(`${shortNames(question.metadata.name ?? "")} is ${decision} by ${decidedBy}: ${what}`);
-      return 0;
-    },
+function answering(decision: "Approved" | "Rejected") {
+  return async (
+    { client, terminal }: Desk,
+    subject: string,
+    { reason }: { readonly reason: string },
+  ): Promise<number> => {
+    const question = await openQuestion(subject, client);
+    const decidedBy = await ownName({ client, terminal });
+    await answer(question, { decision, decidedBy, decisionMessage: reason }, client);
+    const { recommendedWorkflow, targetResource } = question.spec;
+    const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
+    terminal.print(`${shortNames(question.metadata.name ?? "")} is ${decision} by ${decidedBy}: ${what}`);
+    return 0;
   };
 }
 

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import type { KubeClient } from "../../kube/index.ts";
 import {
   type CancelRequest,
@@ -10,45 +9,30 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { ownName } from "../own-name.ts";
 import { findExecution, findIncident, findTasks } from "../parsing/find.ts";
-import { givenReason, MisuseError, onlyWord } from "../parsing/misuse.ts";
+
+interface CancelOptions {
+  readonly reason: string;
+  readonly block?: boolean;
+  readonly namespace?: string;
+}
 
 /** `interlock cancel` */
-export const cancel: Command<Desk> = {
-  name: "cancel",
-  about: "Stop an execution, an incident or a coding task",
-  usage: `interlock cancel EXECUTION|INCIDENT|TASK --reason TEXT [--block] [--namespace NS]
-
-Stops the run of an execution and records who cancelled it and why. No notice is sent, and the workflow may act on the target
-again at once; with --block it stays blocked there until: interlock ack EXECUTION. Of an incident, its executions are stopped
-and it is closed; the next report of the problem opens a new one. A coding task is asked to stop; what was pushed or written
-already stays. What has ended already is left as it is.`,
-  example: 'interlock cancel rr-s3rd7pvp-1 --reason "wrong node"',
-  perform: performCancel,
-};
-
-async function performCancel(args: readonly string[], desk: Desk): Promise<number> {
+export async function cancel(
+  desk: Desk,
+  name: string,
+  { reason, block = false, namespace }: CancelOptions,
+): Promise<number> {
   const { client, terminal } = desk;
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      reason: { type: "string" },
-      block: { type: "boolean", default: false },
-      namespace: { type: "string" },
-    },
-  });
-  const name = onlyWord(positionals, "an execution, incident or task");
-  const reason = givenReason(values);
   const [task] = name.startsWith("git:") ? [] : await findTasks(client, name);
-  if (task && values.block) throw new MisuseError("--block is for executions and incidents; a coding task has none");
-  const request = { by: await ownName({ client, terminal }), reason, blocks: values.block };
+  if (task && block) throw new MisuseError("--block is for executions and incidents; a coding task has none");
+  const request = { by: await ownName({ client, terminal }), reason, blocks: block };
   if (task) return cancelTask(task, request, desk);
   const incident = await findIncident(client, name);
   if (incident) return cancelIncident(incident, request, desk);
-  const execution = await findExecution(client, name, values.namespace);
+  const execution = await findExecution(client, name, namespace);
   if (execution) return cancelExecution(execution, request, desk);
   throw new CommandError(
     `there is no execution, incident or task ${name}; see: interlock get executions (or incidents, tasks)`,

@@ -19,16 +19,7 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { type Command, type Desk, errorLines } from "../command.ts";
-import { ack } from "./ack.ts";
-import { approve, reject } from "./approve.ts";
-import { cancel } from "./cancel.ts";
-import { get } from "./get.ts";
-import { logs } from "./logs.ts";
-import { pause } from "./pause.ts";
-import { resume } from "./resume.ts";
-import { run } from "./run.ts";
-import { why } from "./why/why.ts";
+import { errorLines } from "../command.ts";
 
 const hostile = "\u001b]0;x\u0007\u009b2J\u202e\u2028\r\nFORGED   Completed";
 
@@ -49,29 +40,29 @@ afterAll(() => {
 const because = ["--reason", `because${hostile}`];
 
 describe("external text is inert in", () => {
-  it.each<[string, Command<Desk>, (name: string) => readonly string[], readonly Kind[]]>([
+  it.each<[string, string, (name: string) => readonly string[], readonly Kind[]]>([
     ...["table", "wide", "json", "name"].flatMap((output) =>
-      resourceKinds.map((kind): [string, Command<Desk>, () => readonly string[], readonly Kind[]] => [
+      resourceKinds.map((kind): [string, string, () => readonly string[], readonly Kind[]] => [
         `get ${kind.plural} as ${output}`,
-        get,
+        "get",
         () => [kind.plural, ...(output === "table" ? [] : ["--output", output])],
         [kind],
       ]),
     ),
-    ["get NAME", get, (name) => ["incidents", name], [workflowExecutions]],
-    ["why", why, (name) => [name], [remediationRequests, workflowExecutions, codingTasks]],
-    ["why as JSON", why, (name) => [name, "-o", "json"], [remediationRequests, workflowExecutions, codingTasks]],
-    ["why TARGET", why, (name) => [`node/${name}`], [automationPauses]],
-    ["logs", logs, (name) => [name], [remediationRequests, workflowExecutions]],
-    ["ack", ack, (name) => [name, ...because], [remediationRequests, workflowExecutions]],
-    ["approve", approve, (name) => [name, ...because], [remediationApprovalRequests]],
-    ["reject", reject, (name) => [name, ...because], [remediationApprovalRequests]],
-    ["cancel", cancel, (name) => [name, ...because], [codingTasks, remediationRequests, workflowExecutions]],
-    ["resume", resume, (name) => [name, ...because], [automationPauses]],
-    ["resume of another", resume, (name) => [`not-${name}`, ...because], [automationPauses]],
-    ["pause", pause, (name) => ["target", name, ...because], [automationPauses]],
-    ["run", run, (name) => [name, "--target", `node/${name}`], [workflowExecutions]],
-    ["an unexpected argument", get, (name) => ["incidents", name, name], [remediationRequests]],
+    ["get NAME", "get", (name) => ["incidents", name], [workflowExecutions]],
+    ["why", "why", (name) => [name], [remediationRequests, workflowExecutions, codingTasks]],
+    ["why as JSON", "why", (name) => [name, "-o", "json"], [remediationRequests, workflowExecutions, codingTasks]],
+    ["why TARGET", "why", (name) => [`node/${name}`], [automationPauses]],
+    ["logs", "logs", (name) => [name], [remediationRequests, workflowExecutions]],
+    ["ack", "ack", (name) => [name, ...because], [remediationRequests, workflowExecutions]],
+    ["approve", "approve", (name) => [name, ...because], [remediationApprovalRequests]],
+    ["reject", "reject", (name) => [name, ...because], [remediationApprovalRequests]],
+    ["cancel", "cancel", (name) => [name, ...because], [codingTasks, remediationRequests, workflowExecutions]],
+    ["resume", "resume", (name) => [name, ...because], [automationPauses]],
+    ["resume of another", "resume", (name) => [`not-${name}`, ...because], [automationPauses]],
+    ["pause", "pause", (name) => ["target", name, ...because], [automationPauses]],
+    ["run", "run", (name) => [name, "--target", `node/${name}`], [workflowExecutions]],
+    ["an unknown option", "get", (name) => [`--${name}`], [remediationRequests]],
   ])("%s", async (_what, command, args, kinds) => {
     const printed: string[] = [];
     for (const kind of kinds) {
@@ -97,7 +88,7 @@ describe("external text is inert in", () => {
     ];
     const desk = new TestDesk(cluster, { directory, events: () => events });
 
-    await why.perform(["a/b!7"], desk);
+    await desk.type("why", "a/b!7");
 
     expect(desk.lines).toHaveLength(3);
     expect(desk.lines.join("")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
@@ -110,7 +101,7 @@ describe("external text is inert in", () => {
     writeFileSync(join(step, "output"), `line${hostile}\n`);
     const [sample] = hostileSamples(workflowExecutions).filter(({ status }) => "pipelineRunRef" in (status ?? {}));
 
-    const lines = await type(logs, (name) => [name], sample as Sample, workflowExecutions);
+    const lines = await type("logs", (name) => [name], sample as Sample, workflowExecutions);
 
     expect(lines.join("\n")).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(lines[1]).toMatch(/^line\\u001b/);
@@ -121,14 +112,14 @@ type Sample = KubeObject & { readonly status?: object };
 
 /** What somebody sees who types a command, errors included. */
 async function type(
-  command: Command<Desk>,
+  command: string,
   args: (name: string) => readonly string[],
   sample: Sample,
   kind: Kind,
 ): Promise<readonly string[]> {
   const desk = new TestDesk(clientWith(sample, kind), { directory });
   try {
-    await command.perform(args(sample.metadata.name ?? ""), desk);
+    await desk.type(command, ...args(sample.metadata.name ?? ""));
   } catch (error) {
     for (const line of errorLines(error)) desk.terminal.print(line);
   }

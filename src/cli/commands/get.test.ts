@@ -10,7 +10,6 @@ import {
   remediationRequests,
 } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { get } from "./get.ts";
 
 const name = incidentName("v1:abc", 1);
 const short = name.replace(/^rr-(.{8}).*-1$/, "rr-$1-1");
@@ -19,7 +18,7 @@ describe("interlock get", () => {
   it("shows a table with the columns that kubectl shows, and names that can be typed", async () => {
     const desk = await deskWithIncident();
 
-    await get.perform(["incidents"], desk);
+    await desk.type("get", "incidents");
 
     const [head = "", row = ""] = desk.read().split("\n");
     expect(head).toMatch(/^NAME +PHASE +SIGNAL +TARGET +WORKFLOW +BLOCKED +OUTCOME +SEEN +STALLED +AGE$/);
@@ -29,7 +28,7 @@ describe("interlock get", () => {
   it.each(["incidents", "incident", "rr", "RemediationRequests"])("knows incidents as %s", async (word) => {
     const desk = await deskWithIncident();
 
-    await get.perform([word, "--output", "name"], desk);
+    await desk.type("get", word, "--output", "name");
 
     expect(desk.read()).toBe(name);
   });
@@ -37,7 +36,7 @@ describe("interlock get", () => {
   it("finds one by its short name, and shows all of it in JSON", async () => {
     const desk = await deskWithIncident();
 
-    await get.perform(["incidents", short, "-o", "json"], desk);
+    await desk.type("get", "incidents", short, "-o", "json");
 
     expect(JSON.parse(desk.read())).toMatchObject([{ metadata: { name }, spec: { signalName: "DiskFull" } }]);
   });
@@ -45,7 +44,7 @@ describe("interlock get", () => {
   it("shows whole names and more columns when there is room", async () => {
     const desk = await deskWithIncident();
 
-    await get.perform(["incidents", "--output", "wide"], desk);
+    await desk.type("get", "incidents", "--output", "wide");
 
     expect(desk.read()).toMatch(new RegExp(`FINGERPRINT.*\n${name} .*v1:abc`));
   });
@@ -53,7 +52,7 @@ describe("interlock get", () => {
   it("says that there is nothing", async () => {
     const desk = await deskWithIncident();
 
-    await get.perform(["approvals"], desk);
+    await desk.type("get", "approvals");
 
     expect(desk.read()).toBe("there are no approvals");
   });
@@ -61,14 +60,14 @@ describe("interlock get", () => {
   it("looks into one namespace when it is named", async () => {
     const desk = await deskWithIncident();
 
-    await get.perform(["incidents", "--namespace", "default"], desk);
+    await desk.type("get", "incidents", "--namespace", "default");
 
     expect(desk.read()).toBe("there are no incidents in default");
   });
 
   it("shows each row that changes, and nothing else, until it is interrupted", async () => {
     const desk = await deskWithIncident();
-    const watching = get.perform(["pauses", "--watch"], desk);
+    const watching = desk.type("get", "pauses", "--watch");
     await settle();
     expect(desk.read()).toMatch(/^NAME .*\nfreeze +All +kim/);
 
@@ -85,14 +84,14 @@ describe("interlock get", () => {
 
   it.each([
     [["pauses", "-w", "-o", "json"], "--watch shows a table, not json"],
-    [[], "missing argument: incidents, executions"],
+    [[], "missing required argument 'kind'; see interlock help get"],
     [["cats"], 'there are no "cats" here; there are incidents, executions'],
     [["incidents", "rr-nobody-1"], "there is no incident rr-nobody-1; see: interlock get incidents"],
-    [["incidents", "--output", "yaml"], "--output can be wide, json, name; got yaml"],
+    [["incidents", "--output", "yaml"], "argument 'yaml' is invalid. Allowed choices are wide, json, name; see"],
   ])("asked with %j says what to write", async (args, problem) => {
     const desk = await deskWithIncident();
 
-    await expect(get.perform(args, desk)).rejects.toThrow(problem);
+    await expect(desk.type("get", ...args)).rejects.toThrow(problem);
   });
 });
 

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import type { KubeObject } from "../../kube/index.ts";
 import {
   automationPauses,
@@ -11,15 +10,14 @@ import {
   remediationWorkflows,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk } from "../command.ts";
+import { kindWords } from "../declare/words.ts";
 import { Table } from "../output/table.ts";
 import { jsonLines } from "../output/terminal.ts";
 import { watchTable } from "../output/watch-table.ts";
-import { MisuseError, onlyWord } from "../parsing/misuse.ts";
 import { isNamed, shortNames } from "../parsing/short-name.ts";
 
-/** What people call our kinds. */
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<(typeof kindWords)[number], Kind>> = {
   incidents: remediationRequests,
   executions: workflowExecutions,
   targets: remediationTargets,
@@ -30,45 +28,27 @@ const kinds: Readonly<Record<string, Kind>> = {
   tasks: codingTasks,
 };
 
-const outputs = ["wide", "json", "name"] as const;
+interface GetOptions {
+  readonly namespace?: string;
+  readonly output?: "wide" | "json" | "name";
+  readonly watch?: boolean;
+}
 
 /** `interlock get` */
-export const get: Command<Desk> = {
-  name: "get",
-  about: `List ${Object.keys(kinds).join(", ")}`,
-  usage: `interlock get ${Object.keys(kinds).join("|")} [NAME] [--namespace NS] [--output ${outputs.join("|")}] [--watch]
-
-Lists what there is, oldest first, in all namespaces unless one is named; with --watch (-w) also each row that changes from
-then on, until Ctrl-C. Names with a hash in them are shortened, and are understood so by every command; with --output (-o)
-wide, json and name they are whole.`,
-  example: "interlock get incidents --watch",
-  perform: performGet,
-};
-
-async function performGet(args: readonly string[], desk: Desk): Promise<number> {
+export async function get(
+  desk: Desk,
+  word: string,
+  name: string | undefined,
+  { namespace, output, watch }: GetOptions,
+): Promise<number> {
   const { client, terminal } = desk;
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      namespace: { type: "string" },
-      output: { type: "string", short: "o" },
-      watch: { type: "boolean", short: "w", default: false },
-    },
-  });
-  const [word = "", ...names] = positionals;
-  const name = names.length > 0 ? onlyWord(names, "a name") : undefined;
-  const { output, namespace } = values;
-  if (!word) throw new MisuseError(`missing argument: ${Object.keys(kinds).join(", ")}`);
-  if (output !== undefined && !(outputs as readonly string[]).includes(output))
-    throw new MisuseError(`--output can be ${outputs.join(", ")}; got ${output}`);
   const { plural, kind } = kindOf(word);
   const wide = output === "wide";
   const table = new Table(kind, { wide, nameOf: wide ? (name) => name : shortNames });
   const query = namespace ? { namespace } : {};
   const pick = (objects: readonly KubeObject[]) =>
     objects.filter(({ metadata }) => !name || isNamed(name, metadata.name ?? "")).sort(byAge);
-  if (values.watch) {
+  if (watch) {
     if (output !== undefined && !wide) throw new CommandError(`--watch shows a table, not ${output}`);
     await watchTable(kind, table, { query, pick }, desk);
     return 0;
@@ -91,7 +71,7 @@ function kindOf(word: string): { readonly plural: string; readonly kind: Kind } 
     const names = [plural, plural.slice(0, -1), kind.plural, kind.singular, kind.shortName];
     if (names.includes(small)) return { plural, kind };
   }
-  throw new CommandError(`there are no "${word}" here; there are ${Object.keys(kinds).join(", ")}`);
+  throw new CommandError(`there are no "${word}" here; there are ${kindWords.join(", ")}`);
 }
 
 function byAge({ metadata: one }: KubeObject, { metadata: other }: KubeObject): number {

@@ -9,7 +9,6 @@ import type { KubeClient } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { installCrds } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { logs } from "./logs.ts";
 
 const runUid = "6d4c1f1e-6f1e-4b6b-9a50-0d7a4a3a6d11";
 const created = event("run.created", { run: "wfe-1", run_id: runUid, run_kind: "PipelineRun" });
@@ -32,7 +31,7 @@ describe("interlock logs of an execution that was deleted", () => {
     writeFileSync(join(step, "output"), "freed 3 GB\n");
     const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
 
-    expect(await logs.perform(["a"], desk)).toBe(0);
+    expect(await desk.type("logs", "a")).toBe(0);
 
     expect(desk.read()).toContain("freed 3 GB");
   });
@@ -40,7 +39,7 @@ describe("interlock logs of an execution that was deleted", () => {
   it("says where the output went if it ran in a cluster", async () => {
     const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
 
-    const error = await logs.perform(["a"], desk).catch((error: unknown) => error);
+    const error = await desk.type("logs", "a").catch((error: unknown) => error);
 
     expect(String(error)).toContain("kubectl logs -n kubernaut-workflows -l tekton.dev/pipelineRun=wfe-1");
     expect(String(error)).toContain(`was deleted at ${deleted.at}`);
@@ -49,13 +48,13 @@ describe("interlock logs of an execution that was deleted", () => {
   it("says that it never had a run", async () => {
     const desk = new TestDesk(client, { directory, events: () => [deleted] });
 
-    await expect(logs.perform(["a"], desk)).rejects.toThrow("execution a was deleted, and never had a run");
+    await expect(desk.type("logs", "a")).rejects.toThrow("execution a was deleted, and never had a run");
   });
 
   it("says that the ledger cannot be read here", async () => {
     const desk = new TestDesk(client, { directory });
 
-    await expect(logs.perform(["a"], desk)).rejects.toThrow("the ledger cannot be read here");
+    await expect(desk.type("logs", "a")).rejects.toThrow("the ledger cannot be read here");
   });
 });
 

@@ -1,39 +1,28 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { readLogs } from "../../engines/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk } from "../command.ts";
 import { findExecution, findIncident } from "../parsing/find.ts";
-import { onlyWord } from "../parsing/misuse.ts";
+
+interface LogsOptions {
+  readonly namespace?: string;
+  readonly local?: string;
+}
 
 /** `interlock logs` */
-export const logs: Command<Desk> = {
-  name: "logs",
-  about: "Print the output of an execution's steps",
-  usage: `interlock logs EXECUTION|INCIDENT [--namespace NS] [--local DIR]
-
-Prints what the steps of an execution have written; of an incident, those of its latest execution. On a terminal, colours
-are left out and other escapes are shown as text, such as \\u001b; to a file or pipe goes exactly what was written. DIR is
-where the local engine keeps its runs, if not in the data directory.`,
-  example: "interlock logs rr-s3rd7pvp-1-1",
-  perform: performLogs,
-};
-
-async function performLogs(args: readonly string[], desk: Desk): Promise<number> {
-  const { client, terminal, directory } = desk;
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { namespace: { type: "string" }, local: { type: "string", default: join(directory, "local") } },
-  });
-  const name = onlyWord(positionals, "an execution or incident");
-  const execution = (await findExecution(client, name, values.namespace)) ?? (await latestOf(name, client));
+export async function logs(
+  desk: Desk,
+  name: string,
+  { namespace, local = join(desk.directory, "local") }: LogsOptions,
+): Promise<number> {
+  const { client, terminal } = desk;
+  const execution = (await findExecution(client, name, namespace)) ?? (await latestOf(name, client));
   const run = execution ? runOf(execution) : await recordedRun(name, desk);
 
-  const written = await readLogs(values.local, run.uid);
+  const written = await readLogs(local, run.uid);
   if (written.length === 0) {
-    throw new CommandError(`the output of run ${run.name} is not in ${values.local}`, whereToLook(run, desk));
+    throw new CommandError(`the output of run ${run.name} is not in ${local}`, whereToLook(run, desk));
   }
   for (const { task, attempt, step, text } of written) {
     const again = attempt > 1 ? `, attempt ${attempt}` : "";

@@ -4,9 +4,6 @@ import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { automationPauses, installCrds, remediationWorkflows } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { pause } from "./pause.ts";
-import { resume } from "./resume.ts";
-import { why } from "./why/why.ts";
 
 let desk: TestDesk;
 let clock: ManualClock;
@@ -31,7 +28,7 @@ describe("interlock pause", () => {
     [["target", "payment/deploy/api"], ["payment/deployment/api"]],
     [["workflow", "cleanup"], ["node/worker-1"]],
   ])("%j stops what it covers and nothing else", async (scope, covered) => {
-    await pause.perform([...scope, "--reason", "release"], desk);
+    await desk.type("pause", ...scope, "--reason", "release");
 
     desk.read();
     for (const target of covered) expect(await verdict(target)).toContain("not now, Paused");
@@ -41,7 +38,7 @@ describe("interlock pause", () => {
   });
 
   it("ends by itself when a time is given, and says when", async () => {
-    await pause.perform(["all", "--reason", "release", "--for", "2h"], desk);
+    await desk.type("pause", "all", "--reason", "release", "--for", "2h");
 
     const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
     expect(Date.parse(until)).toBe(desk.client.serverNowMs() + 2 * 3_600_000);
@@ -54,22 +51,22 @@ describe("interlock pause", () => {
     ["git:gitlab.example/42@topic", "git:gitlab.example/42@topic"],
     ["git:https://GitLab.example/42", "git:gitlab.example/42"],
   ])("takes %s for coding tasks, and resume finds it", async (text, targetResource) => {
-    await pause.perform(["target", text, "--reason", "release"], desk);
+    await desk.type("pause", "target", text, "--reason", "release");
 
     expect((await desk.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
-    await resume.perform(["target", targetResource, "--reason", "it is out"], desk);
+    await desk.type("resume", "target", targetResource, "--reason", "it is out");
   });
 
   it("keeps who asked for it, and why", async () => {
-    await pause.perform(["all", "--reason", "release 4"], desk);
+    await desk.type("pause", "all", "--reason", "release 4");
 
     const { items } = await desk.client.list(automationPauses);
     expect(items).toMatchObject([{ spec: { scope: "All", reason: "release 4", requestedBy: "kim (unverified)" } }]);
   });
 
   it.each([
-    [["all"], '--reason "…" is missing'],
-    [["all", "--reason", " "], '--reason "…" is missing'],
+    [["all"], "required option '--reason <TEXT>' not specified"],
+    [["all", "--reason", " "], "option '--reason <TEXT>' argument ' ' is invalid. It is empty"],
     [["namespace", "--reason", "x"], "missing argument: all | namespace NS"],
     [["everything", "now", "--reason", "x"], '"everything" cannot be paused: all | namespace NS'],
     [["workflow", "clean", "--reason", "x"], "there is no workflow clean; the catalog has cleanup"],
@@ -79,7 +76,7 @@ describe("interlock pause", () => {
     [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, got "soon"'],
     [["all", "--reason", "x", "--for", "0s"], "--for needs a duration"],
   ])("asked with %j pauses nothing and says what to write", async (args, problem) => {
-    await expect(pause.perform(args, desk)).rejects.toThrow(problem);
+    await expect(desk.type("pause", ...args)).rejects.toThrow(problem);
 
     expect((await desk.client.list(automationPauses)).items).toEqual([]);
   });
@@ -87,12 +84,12 @@ describe("interlock pause", () => {
 
 describe("interlock resume", () => {
   it("is what a pause and the policy say it is: their next step ends it", async () => {
-    await pause.perform(["all", "--reason", "release"], desk);
+    await desk.type("pause", "all", "--reason", "release");
     const [, printed = ""] = /To end it: interlock resume (\S+) --reason/.exec(desk.read()) ?? [];
     const [, explained] = /next: wait, or end it: interlock resume (\S+) --reason/.exec(await verdict("node/a")) ?? [];
     expect(explained).toBe(printed);
 
-    await resume.perform([printed, "--reason", "it is out"], desk);
+    await desk.type("resume", printed, "--reason", "it is out");
 
     expect(await verdict("node/a")).toContain("may run now");
     const { items } = await desk.client.list(automationPauses);
@@ -101,33 +98,33 @@ describe("interlock resume", () => {
 
   it("ends every pause of a scope, and no other", async () => {
     for (const scope of [["all"], ["all"], ["namespace", "payment"]]) {
-      await pause.perform([...scope, "--reason", "x"], desk);
+      await desk.type("pause", ...scope, "--reason", "x");
     }
 
-    await resume.perform(["all", "--reason", "over"], desk);
+    await desk.type("resume", "all", "--reason", "over");
 
     expect(await verdict("node/a")).toContain("may run now");
     expect(await verdict("payment/deployment/api")).toContain("not now, Paused");
-    await resume.perform(["namespace", "payment", "--reason", "over"], desk);
+    await desk.type("resume", "namespace", "payment", "--reason", "over");
     expect(await verdict("payment/deployment/api")).toContain("may run now");
   });
 
   it.each([
-    [["all"], '--reason "…" is missing'],
+    [["all"], "required option '--reason <TEXT>' not specified"],
     [
       ["all", "--reason", "x"],
       "all automation is not paused by itself; active pauses: pause-id1 (automation on node/a)",
     ],
     [["pause-id2", "--reason", "x"], "no active pause pause-id2; active pauses: pause-id1"],
   ])("asked with %j fails and lists the active pauses", async (args, problem) => {
-    await pause.perform(["target", "node/a", "--reason", "x"], desk);
+    await desk.type("pause", "target", "node/a", "--reason", "x");
 
-    await expect(resume.perform(args, desk)).rejects.toThrow(problem);
+    await expect(desk.type("resume", ...args)).rejects.toThrow(problem);
   });
 });
 
 async function verdict(target: string): Promise<string> {
   desk.read();
-  await why.perform([target, "--workflow", "cleanup"], desk);
+  await desk.type("why", target, "--workflow", "cleanup");
   return desk.read();
 }

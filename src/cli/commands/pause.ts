@@ -1,36 +1,18 @@
-import { parseArgs } from "node:util";
 import { type AutomationPause, automationPauses } from "../../resources/index.ts";
 import { parseDuration } from "../../time/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk } from "../command.ts";
 import { ownName } from "../own-name.ts";
-import { givenReason } from "../parsing/misuse.ts";
-import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "../parsing/pause-scope.ts";
+import { type PauseScope, pauseScopeText, readPauseScope } from "../parsing/pause-scope.ts";
 
 /** `interlock pause` */
-export const pause: Command<Desk> = {
-  name: "pause",
-  about: "Pause automation everywhere, in a namespace, on a target, or for one workflow",
-  usage: `interlock pause ${pauseScopes.replaceAll(" | ", "|")} --reason TEXT [--for 2h]
-
-Start nothing new in this scope until the pause ends: after --for, or with interlock resume. Running executions continue.
-Several pauses may cover the same scope; it stays paused until the last of them has ended.
-
-Coding tasks are paused by all, by their namespace, and by a target git:host/42 (every branch of project 42) or
-git:host/42@branch. They are accepted, and start after the pause.`,
-  example: 'interlock pause all --reason "release 4" --for 2h',
-  perform: performPause,
-};
-
-async function performPause(args: readonly string[], desk: Desk): Promise<number> {
+export async function pause(
+  desk: Desk,
+  words: readonly string[],
+  { reason, for: length }: { readonly reason: string; readonly for?: string },
+): Promise<number> {
   const { client, terminal, incidentsIn } = desk;
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { reason: { type: "string" }, for: { type: "string" } },
-  });
-  const scope = await readPauseScope(positionals, desk);
-  const reason = givenReason(values);
-  const lengthMs = values.for === undefined ? undefined : readLength(values.for);
+  const scope = await readPauseScope(words, desk);
+  const lengthMs = length === undefined ? undefined : readLength(length);
   const until = lengthMs === undefined ? undefined : new Date(client.serverNowMs() + lengthMs).toISOString();
 
   const name = `pause-${terminal.id().toLowerCase()}`;

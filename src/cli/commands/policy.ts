@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import {
   declaredKinds,
   openAlertmanagerReader,
@@ -21,50 +20,40 @@ import {
   type TextFile,
 } from "../../resources/index.ts";
 import { generic } from "../../sources/index.ts";
-import { type Command, CommandError, takeOption } from "../command.ts";
+import { CommandError } from "../command.ts";
 import { type CommandContext, configFrom } from "../context.ts";
-import { MisuseError } from "../parsing/misuse.ts";
 import { testPolicy } from "./policy-test.ts";
 
-/** `interlock policy` */
-export const policy: Command<CommandContext> = {
-  name: "policy",
-  about: "Test rules and policy against expectations, for continuous integration",
-  usage: `interlock policy test [FILE|DIR]... [--rules DIR] [--crds FILE|DIR]... [--config FILE]
+interface PolicyTestOptions {
+  readonly rules?: string;
+  readonly crds?: readonly string[];
+  readonly config?: string;
+}
 
-Asks the rules and the policy about signals, without any server, and compares what they say with what is expected. The
-files are those in the folder "tests" of the rules unless named; see docs/rules.md. Exit status 0 if all is as expected.
-
-Custom kinds are those of the CustomResourceDefinitions in the files that --crds names, and those that the setting
-kinds.declared declares.`,
-  example: "interlock policy test --rules rules",
-  async perform([verb, ...args], around) {
-    const { value, rest } = takeOption(args, "config");
-    const { positionals, values } = parseArgs({
-      args: [...rest],
-      allowPositionals: true,
-      options: { rules: { type: "string" }, crds: { type: "string", multiple: true, default: [] } },
-    });
-    if (verb !== "test") throw new MisuseError("missing subcommand: test");
-    const { config } = await configFrom(value, around);
-    const directory = values.rules ?? config.rules.dir;
-    const { rules, problems } = await readRulesFolder(directory);
-    const wrong = [...problems];
-    if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
-    const { kinds, problems: unreadable } = await kindsOf(values.crds, declaredKinds(config));
-    const { workflowsDir, engine } = config.execution;
-    const { workflows, problems: faults } = await catalogIn(workflowsDir, engine, kinds);
-    const paths = positionals.length > 0 ? positionals : [join(directory, "tests")];
-    const alerts = await openAlertmanagerReader(config);
-    const expectations = await expectationsIn(paths, { alerts, kinds }, [...wrong, ...unreadable, ...faults]);
-    const workflow = (id: string) =>
-      currentEntry(
-        workflows.filter(({ spec }) => spec.workflowId === id),
-        kinds,
-      );
-    return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
-  },
-};
+/** `interlock policy test` */
+export async function policyTest(
+  around: CommandContext,
+  files: readonly string[],
+  options: PolicyTestOptions,
+): Promise<number> {
+  const { config } = await configFrom(options.config, around);
+  const directory = options.rules ?? config.rules.dir;
+  const { rules, problems } = await readRulesFolder(directory);
+  const wrong = [...problems];
+  if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
+  const { kinds, problems: unreadable } = await kindsOf(options.crds ?? [], declaredKinds(config));
+  const { workflowsDir, engine } = config.execution;
+  const { workflows, problems: faults } = await catalogIn(workflowsDir, engine, kinds);
+  const paths = files.length > 0 ? files : [join(directory, "tests")];
+  const alerts = await openAlertmanagerReader(config);
+  const expectations = await expectationsIn(paths, { alerts, kinds }, [...wrong, ...unreadable, ...faults]);
+  const workflow = (id: string) =>
+    currentEntry(
+      workflows.filter(({ spec }) => spec.workflowId === id),
+      kinds,
+    );
+  return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
+}
 
 /** The kinds that are defined in files, and those that are declared. */
 async function kindsOf(paths: readonly string[], declared: readonly CustomKind[]) {

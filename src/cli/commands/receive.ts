@@ -1,61 +1,33 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { type Command, CommandError, type Desk } from "../command.ts";
-import { MisuseError, onlyWord } from "../parsing/misuse.ts";
+import { mappedPath, signalPaths } from "../../app/index.ts";
+import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { shortNames } from "../parsing/short-name.ts";
 import { previewLines, type SignalResult } from "./preview-lines.ts";
 
-/** Where the signals of a source are posted. */
-export interface SignalPath {
-  readonly source: string;
-  readonly path: string;
+interface ReceiveOptions {
+  readonly payload: string;
+  readonly gateway?: string;
+  readonly tokenFile?: string;
+  readonly dryRun?: boolean;
 }
 
-/** `interlock receive`, for these sources and for those that the gateway reads by a mapping of its settings. */
-export function receiving(paths: readonly SignalPath[], mappedPath: (source: string) => string): Command<Desk> {
-  const sources = paths.map(({ source }) => source).join(", ");
-  const usage = `interlock receive SOURCE -p FILE [--dry-run] [--gateway URL] [--token-file FILE]
-
-Posts a saved payload to the gateway, as its sender would, and prints what became of each signal. With --dry-run nothing
-is changed: it prints which part of the payload each field is read from, what would become of each signal, which rule
-applies, and what the policy says now. SOURCE is one of ${sources}, or a NAME for which the gateway
-has sources.NAME.map. FILE is - for what is piped in. URL and token are those of the gateway that keeps its things in the data directory, unless said otherwise.
-Exit status 0 if everything was taken, 1 if not.`;
-  return {
-    name: "receive",
-    about: "Post a saved payload to the gateway",
-    usage,
-    example: "interlock receive alertmanager -p examples/node-disk-pressure.json --dry-run",
-    async perform(args, desk) {
-      const { positionals, values } = parseArgs({
-        args: [...args],
-        allowPositionals: true,
-        options: {
-          payload: { type: "string", short: "p" },
-          gateway: { type: "string" },
-          "token-file": { type: "string" },
-          "dry-run": { type: "boolean", default: false },
-        },
-      });
-      const source = onlyWord(positionals, `a source: ${sources}`);
-      if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
-      const path = paths.find((one) => one.source === source)?.path ?? mappedPath(source);
-      if (!values.payload) throw new MisuseError("-p FILE is missing: what to post");
-      const body = await readPayload(values.payload);
-      const url = values.gateway ?? (await gatewayUrl(desk.directory));
-      const token = await tokenIn(values["token-file"] ?? join(desk.directory, "gateway-tokens"));
-      const place = `${url.replace(/\/$/, "")}${path}`;
-      const isDry = values["dry-run"];
-      const { status, answer } = await post({ url: isDry ? `${place}?dryRun=true` : place, token, body });
-      if (status === 404) {
-        throw new CommandError(`the gateway has no sender ${source}: use ${sources}, or set sources.${source}.map`);
-      }
-      const lines = isDry && answer.results ? await previewLines(answer.results, desk) : linesOf(answer);
-      for (const line of lines) desk.terminal.print(line);
-      return status < 300 ? 0 : 1;
-    },
-  };
+/** `interlock receive` */
+export async function receive(desk: Desk, source: string, options: ReceiveOptions): Promise<number> {
+  const sources = signalPaths.map((one) => one.source).join(", ");
+  if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
+  const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
+  const body = await readPayload(options.payload);
+  const url = options.gateway ?? (await gatewayUrl(desk.directory));
+  const token = await tokenIn(options.tokenFile ?? join(desk.directory, "gateway-tokens"));
+  const place = `${url.replace(/\/$/, "")}${path}`;
+  const { status, answer } = await post({ url: options.dryRun ? `${place}?dryRun=true` : place, token, body });
+  if (status === 404) {
+    throw new CommandError(`the gateway has no sender ${source}: use ${sources}, or set sources.${source}.map`);
+  }
+  const lines = options.dryRun && answer.results ? await previewLines(answer.results, desk) : linesOf(answer);
+  for (const line of lines) desk.terminal.print(line);
+  return status < 300 ? 0 : 1;
 }
 
 async function readPayload(file: string): Promise<string> {

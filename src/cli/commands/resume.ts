@@ -1,37 +1,22 @@
-import { parseArgs } from "node:util";
 import type { KubeClient } from "../../kube/index.ts";
 import { isLasting } from "../../policy/index.ts";
 import { type AutomationPause, automationPauses } from "../../resources/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk } from "../command.ts";
 import { ownName } from "../own-name.ts";
-import { givenReason, MisuseError } from "../parsing/misuse.ts";
-import { type PauseScope, pauseScopes, pauseScopeText, readPauseScope } from "../parsing/pause-scope.ts";
+import { type PauseScope, pauseScopeText, readPauseScope } from "../parsing/pause-scope.ts";
 
 /** `interlock resume` */
-export const resume: Command<Desk> = {
-  name: "resume",
-  about: "End a pause",
-  usage: `interlock resume PAUSE|${pauseScopes.replaceAll(" | ", "|")} --reason TEXT
-
-End the pause with this name, or every pause of exactly this scope. Incidents that waited for it are decided again.`,
-  example: 'interlock resume all --reason "release 4 is out"',
-  perform: performResume,
-};
-
-async function performResume(args: readonly string[], desk: Desk): Promise<number> {
+export async function resume(
+  desk: Desk,
+  words: readonly string[],
+  { reason }: { readonly reason: string },
+): Promise<number> {
   const { client, terminal } = desk;
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { reason: { type: "string" } },
-  });
-  if (positionals.length === 0) throw new MisuseError(`missing argument: a pause, or ${pauseScopes}`);
-  const reason = givenReason(values);
   const nowMs = client.serverNowMs();
   const { items } = await client.list(automationPauses);
   const lasting = items.filter((pause) => isLasting(pause, nowMs));
 
-  const found = await wanted(positionals, lasting, desk);
+  const found = await wanted(words, lasting, desk);
   const endedBy = await ownName({ client, terminal });
   for (const pause of found) {
     await end(pause, { endedAt: new Date(nowMs).toISOString(), endedBy, endReason: reason }, client);

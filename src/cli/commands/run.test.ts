@@ -10,8 +10,8 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { approve, reject } from "./approve.ts";
-import { run } from "./run.ts";
+// Imported before a test types it, so that it begins at once.
+import "./run.ts";
 
 const namespace = "kubernaut-system";
 let clock: ManualClock;
@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 describe("interlock run of a workflow that requires an approval", () => {
   it("requests one, waits for the answer, and creates an execution that refers to it", async () => {
-    const running = run.perform(["reboot", "--target", "node/worker-1", "--param", "keep=3"], desk);
+    const running = desk.type("run", "reboot", "--target", "node/worker-1", "--param", "keep=3");
     await settle();
 
     const [question] = await questions();
@@ -59,7 +59,7 @@ describe("interlock run of a workflow that requires an approval", () => {
     expect(desk.read()).toContain(`answer with: interlock approve ${name}`);
     expect(await executions()).toEqual([]);
 
-    await approve.perform([name, "--reason", "it is idle"], desk);
+    await desk.type("approve", name, "--reason", "it is idle");
     await settle();
 
     const [execution] = await executions();
@@ -70,18 +70,18 @@ describe("interlock run of a workflow that requires an approval", () => {
   });
 
   it("starts nothing after a no, and prints who answered and why", async () => {
-    const running = run.perform(["reboot", "--target", "node/worker-1"], desk);
+    const running = desk.type("run", "reboot", "--target", "node/worker-1");
     const refused = expect(running).rejects.toThrow("is Rejected by kim (unverified): not today; nothing was started");
     await settle();
 
-    await reject.perform([(await questions())[0]?.metadata.name ?? "", "--reason", "not today"], desk);
+    await desk.type("reject", (await questions())[0]?.metadata.name ?? "", "--reason", "not today");
 
     await refused;
     expect(await executions()).toEqual([]);
   });
 
   it("starts nothing when the time is up", async () => {
-    const running = run.perform(["reboot", "--target", "node/worker-1"], desk);
+    const running = desk.type("run", "reboot", "--target", "node/worker-1");
     const refused = expect(running).rejects.toThrow(/was not answered by .*; nothing was started/);
     await settle();
 
@@ -92,7 +92,7 @@ describe("interlock run of a workflow that requires an approval", () => {
   });
 
   it("only requests it with --no-wait", async () => {
-    expect(await run.perform(["reboot", "--target", "node/worker-1", "--no-wait"], desk)).toBe(0);
+    expect(await desk.type("run", "reboot", "--target", "node/worker-1", "--no-wait")).toBe(0);
 
     expect(await questions()).toHaveLength(1);
     expect(await executions()).toEqual([]);
@@ -100,7 +100,7 @@ describe("interlock run of a workflow that requires an approval", () => {
 
   it("with --approval requests none, and creates an execution that refers to that one", async () => {
     const args = ["reboot", "--target", "node/worker-1", "--approval", "reboot-a", "--no-wait"];
-    expect(await run.perform(args, desk)).toBe(0);
+    expect(await desk.type("run", ...args)).toBe(0);
 
     expect(await questions()).toEqual([]);
     expect((await executions())[0]?.metadata.annotations).toEqual({ [annotationKeys.approval]: "reboot-a" });
@@ -109,7 +109,7 @@ describe("interlock run of a workflow that requires an approval", () => {
 
 describe("interlock run of a workflow that requires none", () => {
   it("requests none", async () => {
-    expect(await run.perform(["cleanup", "--target", "node/worker-1", "--no-wait"], desk)).toBe(0);
+    expect(await desk.type("run", "cleanup", "--target", "node/worker-1", "--no-wait")).toBe(0);
 
     expect(await questions()).toEqual([]);
     expect((await executions())[0]?.metadata.annotations).toBeUndefined();
@@ -136,7 +136,7 @@ describe("Ctrl-C on interlock run", () => {
 
   it("asks, and cancels the execution in the caller's name", async () => {
     const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
-    const running = run.perform(args, asked);
+    const running = asked.type("run", ...args);
     await settle();
 
     asked.interrupt();
@@ -153,7 +153,7 @@ describe("Ctrl-C on interlock run", () => {
 
   it.each([["d"], [""]])("asks, and detaches when the answer is %o", async (answer) => {
     const asked = new TestDesk(desk.client, { clock, ask: async () => answer });
-    const running = run.perform(args, asked);
+    const running = asked.type("run", ...args);
     await settle();
 
     asked.interrupt();
@@ -164,7 +164,7 @@ describe("Ctrl-C on interlock run", () => {
   });
 
   it("detaches without a terminal, and prints how to cancel", async () => {
-    const running = run.perform(args, desk);
+    const running = desk.type("run", ...args);
     await settle();
 
     desk.interrupt();
@@ -176,7 +176,7 @@ describe("Ctrl-C on interlock run", () => {
 
   it("detaches at once at a second Ctrl-C while the question is open, and prints how to cancel", async () => {
     const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
-    const running = run.perform(args, asked);
+    const running = asked.type("run", ...args);
     await settle();
     asked.interrupt();
     await settle();
@@ -190,7 +190,7 @@ describe("Ctrl-C on interlock run", () => {
 
   it("returns the result of an execution that ends while the question is open", async () => {
     const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
-    const running = run.perform(args, asked);
+    const running = asked.type("run", ...args);
     await settle();
     asked.interrupt();
     await settle();
@@ -202,7 +202,7 @@ describe("Ctrl-C on interlock run", () => {
 
   it("after the answer to cancel stops waiting for the end at a second Ctrl-C", async () => {
     const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
-    const running = run.perform(args, asked);
+    const running = asked.type("run", ...args);
     await settle();
     asked.interrupt();
     await settle();

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { KubeError } from "../../kube/index.ts";
 import {
   annotationKeys,
@@ -14,69 +13,48 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { type Command, CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk } from "../command.ts";
 import { ownName } from "../own-name.ts";
-import { MisuseError, onlyWord } from "../parsing/misuse.ts";
 import { readObjectTarget } from "../query-policy.ts";
 import { cancelExecution } from "./cancel.ts";
 import { follow } from "./follow.ts";
 import { type ApprovalDraft, awaitApproval, requestApproval } from "./request-approval.ts";
 
+interface RunOptions {
+  readonly target: string;
+  readonly param?: readonly string[];
+  readonly approval?: string;
+  readonly namespace?: string;
+  readonly wait: boolean;
+}
+
 /** `interlock run` */
-export const run: Command<Desk> = {
-  name: "run",
-  about: "Run a workflow on a target",
-  usage: `interlock run WORKFLOW --target TARGET [--param NAME=VALUE]... [--approval NAME] [--namespace NS] [--no-wait]
-
-Runs a workflow of the catalog on a target, by the same rules as everything else. Waits until it has ended: exit
-status 0 if it completed, 1 if it failed, 3 if it was skipped; what was found is printed. Ctrl-C asks whether to cancel the
-execution or to detach from it, which goes on then (exit status 130); without a terminal, or at a second Ctrl-C, it detaches.
-
-If the workflow requires an approval, one is requested first and waited for. With --no-wait it is only requested: run the
-same command with --approval NAME once it is answered.`,
-  example: "interlock run node-disk-cleanup --target node/worker-1 --param keepDays=7",
-  perform: performRun,
-};
-
-async function performRun(args: readonly string[], desk: Desk): Promise<number> {
+export async function run(desk: Desk, workflowId: string, options: RunOptions): Promise<number> {
   const { client, terminal, incidentsIn } = desk;
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      target: { type: "string" },
-      param: { type: "string", multiple: true, default: [] },
-      namespace: { type: "string", default: incidentsIn },
-      approval: { type: "string" },
-      "no-wait": { type: "boolean", default: false },
-    },
-  });
-  const workflowId = onlyWord(positionals, "a workflow; see interlock get workflows");
-  if (!values.target) throw new MisuseError("--target is missing: what it is to act on");
   const kinds = await kindsIfReadable(desk);
   const entry = await findEntry(desk, workflowId, kinds ?? builtInKinds);
   const name = `${workflowId}-${terminal.id().toLowerCase()}`;
   const draft = {
     name,
     entry,
-    target: readTarget(values.target, entry, kinds),
-    parameters: readParameters(values.param, entry),
+    target: readTarget(options.target, entry, kinds),
+    parameters: readParameters(options.param ?? [], entry),
   };
-  let { approval } = values;
+  let { approval } = options;
   if (entry.spec.approval?.required && approval === undefined) {
     const requested = await requestApproval(draft, desk);
     approval = requested.metadata.name ?? "";
     terminal.print(
       `approval ${approval} was requested until ${requested.spec.requiredBy}; answer with: interlock approve ${approval} --reason "…"`,
     );
-    if (values["no-wait"]) return 0;
+    if (!options.wait) return 0;
     await awaitApproval(requested, desk);
   }
-  const order = { ...draft, namespace: values.namespace, approval };
+  const order = { ...draft, namespace: options.namespace ?? incidentsIn, approval };
   const created = await client.create(workflowExecutions, executionOf(order));
   if (created.kind === "already-exists") throw new CommandError("the generated name is taken; try again");
   terminal.print(`execution ${name} was created`);
-  if (values["no-wait"]) return 0;
+  if (!options.wait) return 0;
   return await followOrCancel(created.object, desk);
 }
 

@@ -12,10 +12,6 @@ import {
 } from "../../resources/index.ts";
 import { draftTask, type TaskDraft } from "../../tasks/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { cancel } from "./cancel.ts";
-import { get } from "./get.ts";
-import { pause } from "./pause.ts";
-import { why } from "./why/why.ts";
 
 const time = "2026-03-01T12:00:00.000Z";
 const branch = "git:gitlab.example/7@topic";
@@ -35,7 +31,7 @@ describe("interlock get tasks", () => {
 
     await store(command(2), { phase: "Waiting", pause: { name: "pause-1", requestedBy: "kim", reason: "upgrade" } });
 
-    await get.perform(["tasks"], desk);
+    await desk.type("get", "tasks");
 
     const [head = "", row = "", paused = ""] = desk.read().split("\n");
     expect(head).toMatch(/^NAME +PHASE +TYPE +PROJECT +MR +ISSUE +POSITION +PAUSED +STALLED +AGE$/);
@@ -91,7 +87,7 @@ describe("interlock why, of a coding task,", () => {
 
   it("says that it is paused, by whom and why, when that clears, and what can be done", async () => {
     const name = await store(command(1));
-    await pause.perform(["target", "git:gitlab.example/7", "--reason", "upgrade", "--for", "2h"], desk);
+    await desk.type("pause", "target", "git:gitlab.example/7", "--reason", "upgrade", "--for", "2h");
     const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
 
     const text = await told(name);
@@ -105,7 +101,7 @@ describe("interlock why, of a coding task,", () => {
   it("says that it goes on in spite of a pause if it was begun", async () => {
     const steps = [{ name: "started", completedAt: time }];
     const name = await store(command(1), { phase: "Running", startTime: time, steps });
-    await pause.perform(["all", "--reason", "upgrade"], desk);
+    await desk.type("pause", "all", "--reason", "upgrade");
 
     const text = await told(name);
 
@@ -116,7 +112,7 @@ describe("interlock why, of a coding task,", () => {
   it.each(["git:gitlab.example/7@topic", "git:gitlab.example/7", "git:https://gitlab.example/7.git@nowhere"])(
     "says of %s that nothing is begun there, and why, whether or not something waits",
     async (place) => {
-      await pause.perform(["all", "--reason", "upgrade"], desk);
+      await desk.type("pause", "all", "--reason", "upgrade");
 
       const text = await told(place);
 
@@ -153,7 +149,7 @@ describe("interlock cancel", () => {
     const name = await store(command(1), { phase: "Running", startTime: time });
     const knowing = new TestDesk(knownAs(desk.client, "kim@example.com"));
 
-    await cancel.perform([shortened(name), "--reason", "not needed"], knowing);
+    await knowing.type("cancel", shortened(name), "--reason", "not needed");
 
     expect(knowing.read()).toContain(`is being cancelled; see: interlock why ${name}`);
     expect(await request(name)).toBe("kim@example.com: not needed");
@@ -162,7 +158,7 @@ describe("interlock cancel", () => {
   it("says that nobody has seen to the name if nobody has", async () => {
     const name = await store(command(1));
 
-    await cancel.perform([name, "--reason", "not needed"], desk);
+    await desk.type("cancel", name, "--reason", "not needed");
 
     expect(await request(name)).toBe("kim (unverified): not needed");
   });
@@ -170,7 +166,7 @@ describe("interlock cancel", () => {
   it("stops nothing that has ended", async () => {
     const name = await store(command(1), { phase: "Completed", startTime: time, completionTime: time });
 
-    expect(await cancel.perform([name, "--reason", "x"], desk)).toBe(0);
+    expect(await desk.type("cancel", name, "--reason", "x")).toBe(0);
     expect(desk.read()).toBe(`${name} has ended already, Completed: there is nothing to cancel`);
     expect(await request(name)).toBeUndefined();
   });
@@ -181,18 +177,18 @@ describe("interlock cancel", () => {
       "there is no execution, incident or task ct-nothing; see: interlock get executions",
     ],
     [[branch, "--reason", "x"], `there is no execution, incident or task ${branch}`],
-    [["ct-nothing"], '--reason "…" is missing'],
-    [["ct-nothing", "--reason", " "], '--reason "…" is missing'],
-    [["--reason", "x"], "missing argument: an execution, incident or task"],
+    [["ct-nothing"], "required option '--reason <TEXT>' not specified"],
+    [["ct-nothing", "--reason", " "], "option '--reason <TEXT>' argument ' ' is invalid. It is empty"],
+    [["--reason", "x"], "missing required argument 'execution-incident-or-task'"],
   ])("asked with %j says what to write", async (args, problem) => {
     await store(command(1));
 
-    await expect(cancel.perform(args, desk)).rejects.toThrow(problem);
+    await expect(desk.type("cancel", ...args)).rejects.toThrow(problem);
   });
 });
 
 async function told(...args: readonly string[]): Promise<string> {
-  await why.perform(args, desk);
+  await desk.type("why", ...args);
   return desk.read();
 }
 

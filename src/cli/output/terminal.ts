@@ -23,6 +23,10 @@ export interface Screen {
   readonly isTerminal: boolean;
 }
 
+export function toScreen(stream: NodeJS.WriteStream): Screen {
+  return { write: (text) => void stream.write(text), isTerminal: stream.isTTY === true };
+}
+
 /** The one place through which everything passes that commands print. */
 export function printTo({ write, isTerminal }: Screen): Pick<Terminal, "print" | "printOutput"> {
   return {

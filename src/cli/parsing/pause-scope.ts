@@ -1,7 +1,6 @@
 import type { KubeClient } from "../../kube/index.ts";
 import { type AutomationPauseSpec, parsePauseTarget, remediationWorkflows } from "../../resources/index.ts";
-import { CommandError, type Desk } from "../command.ts";
-import { MisuseError } from "./misuse.ts";
+import { CommandError, type Desk, MisuseError } from "../command.ts";
 
 /** What a pause covers. */
 export type PauseScope =
@@ -10,7 +9,7 @@ export type PauseScope =
   | { readonly scope: "Target"; readonly targetResource: string }
   | { readonly scope: "Workflow"; readonly workflowId: string };
 
-export const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
+const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
 /** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. A mistake must not pause nothing. */
 export async function readPauseScope(

@@ -1,6 +1,7 @@
 import type { CheckpointOutcome, LedgerDatabase, Leftover, TrustedKey } from "../../../ledger/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { CommandError } from "../../command.ts";
+import type { ledgerSources } from "../../declare/words.ts";
 import type { Terminal } from "../../output/terminal.ts";
 
 /** The ledger, as far as it can be reached from here. */
@@ -24,9 +25,7 @@ export interface Archive {
 }
 
 /** Where rows are read from. */
-export const sources = ["database", "journal"] as const;
-
-export type Source = (typeof sources)[number];
+export type Source = (typeof ledgerSources)[number];
 
 /** The directory of the journals. Throws if there is none here. */
 export function journalsOf({ journals }: Archive): string {

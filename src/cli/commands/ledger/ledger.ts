@@ -1,6 +1,6 @@
-import { parseArgs } from "node:util";
 import {
   type EventFilter,
+  generateKeyFiles,
   isWanted,
   type LedgerEvent,
   type LedgerEventType,
@@ -12,84 +12,100 @@ import {
 } from "../../../ledger/index.ts";
 import { builtInKinds, parseTarget } from "../../../resources/index.ts";
 import { parseDuration } from "../../../time/index.ts";
-import { type Command, CommandError } from "../../command.ts";
+import { CommandError } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../own-name.ts";
-import { MisuseError } from "../../parsing/misuse.ts";
 import { isNamed, shortNames } from "../../parsing/short-name.ts";
-import { type Archive, journalsOf, type Source, sources } from "./archive.ts";
-import { verify } from "./verify.ts";
+import { type Archive, journalsOf, type Source } from "./archive.ts";
+import { type ArchiveOptions, inArchive } from "./open-archive.ts";
+import { type VerifyOptions, verify } from "./verify.ts";
 
-/** `interlock ledger` */
-export const ledger: Command<Archive> = {
-  name: "ledger",
-  about: "Show, export and verify the ledger",
-  usage: `interlock ledger show|export [TARGET] [FILTERS] [--from ${sources.join("|")}]
-interlock ledger verify [--from ${sources.join("|")}] [--checkpoint FILE [--key FILE]]
-interlock ledger ship | checkpoint [--out DIR] | keygen --out FILE
-
-  show        print events for people, one line each, oldest first
-  export      print events as JSON lines, with the chain they stand in
-  verify      check that every row is what was written, and none is missing. Exit status 1 if not
-  ship        bring the journals of this machine to the database whose processes do not run any more
-  checkpoint  sign the heads of all chains, and export them
-  keygen      make a key for checkpoints: FILE (private) and FILE.pub (public)
-
-  --target TARGET         the same as TARGET
-  --incident NAME         as in: interlock get incidents
-  --execution NAME|UID
-  --type TYPE             such as execution.skipped
-  --since, --until WHEN   2026-11-15T10:00:00Z, or 2h for two hours ago
-  --from                  the database (default; its newest events are a moment old), or the journals of this machine.
-                          verify looks at both, and compares them, unless told otherwise
-  --checkpoint FILE       prove that nothing before the checkpoint was changed or removed
-  --key FILE              public keys that may have signed it (default: those of the configuration)
-  --out DIR               where the checkpoint is exported to (default: ledger.checkpointDir)`,
-  example: "interlock ledger show node/worker-1 --since 2h",
-  perform: performLedger,
-};
-
-async function performLedger([verb, ...args]: readonly string[], archive: Archive): Promise<number> {
-  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
-  const from = sources.find((source) => source === values.from);
-  if (values.from !== undefined && !from) throw new MisuseError(`--from can be ${sources.join(" or ")}`);
-  if (positionals.length > 1) throw new MisuseError(`one target at a time, got ${positionals.join(" ")}`);
-  const filter = filterOf({ ...values, target: positionals[0] ?? values.target }, archive.nowMs);
-  switch (verb) {
-    case "verify":
-      return verify(archive, { from, checkpoint: values.checkpoint, key: values.key });
-    case "checkpoint":
-      return checkpoint(archive, values.out);
-    case "ship":
-      return ship(archive);
-    case "export":
-      await list(archive, from ?? "database", filter, (row) => JSON.stringify(row));
-      return 0;
-    case "show":
-      if ((await list(archive, from ?? "database", filter, (row) => shortNames(shown(row)))) === 0)
-        archive.terminal.print("nothing that fits is recorded");
-      return 0;
-    default:
-      throw new MisuseError("unknown subcommand; use show, export, verify, ship, checkpoint or keygen");
-  }
+interface ShowOptions extends ArchiveOptions {
+  readonly from?: Source;
+  readonly target?: string | undefined;
+  readonly incident?: string;
+  readonly execution?: string;
+  readonly type?: string;
+  readonly since?: string;
+  readonly until?: string;
 }
 
-const text = { type: "string" } as const;
-const options = {
-  from: text,
-  target: text,
-  incident: text,
-  execution: text,
-  type: text,
-  since: text,
-  until: text,
-  checkpoint: text,
-  key: text,
-  out: text,
-};
+/** `interlock ledger show` */
+export async function show(around: CommandContext, target: string | undefined, options: ShowOptions): Promise<number> {
+  return inArchive(around, options, async (archive) => {
+    const count = await list(archive, target, options, (row) => shortNames(shown(row)));
+    if (count === 0) archive.terminal.print("nothing that fits is recorded");
+    return 0;
+  });
+}
 
-async function list(archive: Archive, from: Source, filter: EventFilter, line: (row: LedgerRow) => string) {
+/** `interlock ledger export` */
+export async function exportRows(
+  around: CommandContext,
+  target: string | undefined,
+  options: ShowOptions,
+): Promise<number> {
+  return inArchive(around, options, async (archive) => {
+    await list(archive, target, options, (row) => JSON.stringify(row));
+    return 0;
+  });
+}
+
+/** `interlock ledger verify` */
+export async function verifyRows(around: CommandContext, options: VerifyOptions): Promise<number> {
+  return inArchive(around, options, (archive) => verify(archive, options));
+}
+
+/** `interlock ledger ship` */
+export async function ship(around: CommandContext, options: ArchiveOptions): Promise<number> {
+  return inArchive(around, options, async (archive) => {
+    const { database, terminal } = archive;
+    const found = await archive.shipLeftovers(journalsOf(archive));
+    for (const one of found) terminal.print(`${one.writer}: ${shipment(one, database.place)}`);
+    return found.some((one) => one.kind === "shipped" && one.left > 0) ? 1 : 0;
+  });
+}
+
+/** `interlock ledger checkpoint` */
+export async function checkpoint(
+  around: CommandContext,
+  options: ArchiveOptions & { readonly out?: string },
+): Promise<number> {
+  return inArchive(around, options, async ({ terminal, makeCheckpoint }) => {
+    const outcome = await makeCheckpoint(options.out);
+    switch (outcome.kind) {
+      case "written":
+        terminal.print(`${outcome.file}: the heads of ${outcome.writers} writers`);
+        return 0;
+      case "unchanged":
+        terminal.print(`nothing was recorded since ${outcome.file}`);
+        return 0;
+      case "refused":
+        for (const { kind, file, line, message } of outcome.problems)
+          terminal.print(`${kind}: ${file} line ${line}: ${message}`);
+        terminal.print("nothing was signed; see: interlock ledger verify");
+        return 1;
+    }
+  });
+}
+
+/** `interlock ledger keygen` */
+export async function keygen({ terminal }: CommandContext, { out }: { readonly out: string }): Promise<number> {
+  const { id } = await generateKeyFiles(out);
+  terminal.print(`key ${id}: private key in ${out}, public key in ${out}.pub`);
+  return 0;
+}
+
+/** Prints the rows that the options select; returns their number. */
+async function list(
+  archive: Archive,
+  argument: string | undefined,
+  options: ShowOptions,
+  line: (row: LedgerRow) => string,
+): Promise<number> {
+  const filter = toFilter({ ...options, target: argument ?? options.target }, archive.nowMs);
   let count = 0;
-  for await (const row of wantedRows(archive, from, filter)) {
+  for await (const row of wantedRows(archive, options.from ?? "database", filter)) {
     archive.terminal.print(line(row));
     count++;
   }
@@ -117,40 +133,13 @@ async function* rowsOf(archive: Archive, from: Source, filter: EventFilter): Asy
   for await (const row of rows) if (isWanted(row, filter)) yield row;
 }
 
-async function ship(archive: Archive): Promise<number> {
-  const { database, terminal } = archive;
-  const found = await archive.shipLeftovers(journalsOf(archive));
-  for (const one of found) terminal.print(`${one.writer}: ${shipment(one, database.place)}`);
-  return found.some((one) => one.kind === "shipped" && one.left > 0) ? 1 : 0;
-}
-
-async function checkpoint({ terminal, makeCheckpoint }: Archive, directory: string | undefined): Promise<number> {
-  const outcome = await makeCheckpoint(directory);
-  switch (outcome.kind) {
-    case "written":
-      terminal.print(`${outcome.file}: the heads of ${outcome.writers} writers`);
-      return 0;
-    case "unchanged":
-      terminal.print(`nothing was recorded since ${outcome.file}`);
-      return 0;
-    case "refused":
-      for (const { kind, file, line, message } of outcome.problems)
-        terminal.print(`${kind}: ${file} line ${line}: ${message}`);
-      terminal.print("nothing was signed; see: interlock ledger verify");
-      return 1;
-  }
-}
-
 function shipment(one: Leftover, place: string): string {
   if (one.kind !== "shipped") return "its process runs, and brings over what is left by itself";
   if (one.left > 0) return `${one.left} rows are left: ${place} does not take them`;
   return one.rows === 0 ? "nothing is left" : `${one.rows} rows brought to ${place}`;
 }
 
-function filterOf(
-  values: { readonly [Name in keyof typeof options]?: string | undefined },
-  nowMs: number,
-): EventFilter {
+function toFilter(values: ShowOptions, nowMs: number): EventFilter {
   const type = ledgerEventTypes.find((type) => type === values.type);
   if (values.type !== undefined && !type) {
     throw new CommandError(`nothing of the type ${values.type} is recorded; there is ${ledgerEventTypes.join(", ")}`);

@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import {
   checkpointKeys,
   type LedgerPlace,
@@ -8,43 +7,35 @@ import {
   patienceMs,
   trustedKeys,
 } from "../../../app/index.ts";
-import {
-  type CheckpointOutcome,
-  generateKeyFiles,
-  type LedgerDatabase,
-  makeCheckpoint,
-  shipLeftovers,
-} from "../../../ledger/index.ts";
+import { type CheckpointOutcome, type LedgerDatabase, makeCheckpoint, shipLeftovers } from "../../../ledger/index.ts";
 import { silentLogger } from "../../../telemetry/index.ts";
-import { type Command, CommandError, takeOption } from "../../command.ts";
+import { CommandError } from "../../command.ts";
 import { type CommandContext, configFrom, dataDirectory } from "../../context.ts";
-import { MisuseError } from "../../parsing/misuse.ts";
 import type { Archive } from "./archive.ts";
-import { ledger as ledgerAtArchive } from "./ledger.ts";
 
-/** `interlock ledger` */
-export const ledger: Command<CommandContext> = {
-  name: ledgerAtArchive.name,
-  about: ledgerAtArchive.about,
-  usage: `${ledgerAtArchive.usage}
+/** The options of `interlock ledger`, for all its subcommands. */
+export interface ArchiveOptions {
+  readonly data?: string;
+  readonly config?: string;
+}
 
-  --data DIR              of the process whose ledger it is (default INTERLOCK_DATA, else .data)
-  --config FILE           settings in YAML, see docs/configuration.md`,
-  example: ledgerAtArchive.example,
-  async perform(args, around) {
-    const data = takeOption(args, "data");
-    const { value, rest } = takeOption(data.rest, "config");
-    if (rest[0] === "keygen") return keygen(rest.slice(1), around);
-    const options = { loaded: await configFrom(value, around), directory: data.value ?? dataDirectory(around) };
-    const directory = ledgerDirectory(options);
-    const journals = (await stat(directory).catch(() => undefined))?.isDirectory() ? directory : undefined;
-    if (!journals && !options.loaded.config.ledger.url) {
-      throw new CommandError(`there is no ledger in ${directory}: name the data directory of its process with --data`);
-    }
-    const database = openLedgerDatabase(options, { waitMs: patienceMs });
-    const { terminal, clock, random } = around;
-    const patience = { quietForMs: 0, withinMs: 600_000 };
-    const archive: Archive = {
+/** Opens the ledger, has `work` done with it, and closes it. */
+export async function inArchive(
+  around: CommandContext,
+  given: ArchiveOptions,
+  work: (archive: Archive) => Promise<number>,
+): Promise<number> {
+  const { terminal, clock, random } = around;
+  const options = { loaded: await configFrom(given.config, around), directory: given.data ?? dataDirectory(around) };
+  const directory = ledgerDirectory(options);
+  const journals = (await stat(directory).catch(() => undefined))?.isDirectory() ? directory : undefined;
+  if (!journals && !options.loaded.config.ledger.url) {
+    throw new CommandError(`there is no ledger in ${directory}: name the data directory of its process with --data`);
+  }
+  const database = openLedgerDatabase(options, { waitMs: patienceMs });
+  const patience = { quietForMs: 0, withinMs: 600_000 };
+  try {
+    return await work({
       terminal,
       database,
       journals,
@@ -57,29 +48,10 @@ export const ledger: Command<CommandContext> = {
         shipLeftovers({ directory, ...patience, database, clock, random, log: silentLogger }),
       trustedKeys: () => allTrustedKeys(options),
       makeCheckpoint: (directory) => checkpointOf(database, directory, options, around),
-    };
-    try {
-      return await ledgerAtArchive.perform(rest, archive);
-    } finally {
-      await database.close();
-    }
-  },
-};
-
-/** An alias of `interlock ledger`. */
-export const audit: Command<CommandContext> = {
-  ...ledger,
-  name: "audit",
-  about: "Alias of ledger",
-  example: ledger.example.replace("interlock ledger", "interlock audit"),
-};
-
-async function keygen(args: readonly string[], { terminal }: CommandContext): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { out: { type: "string" } } });
-  if (!values.out) throw new MisuseError("--out FILE is missing: where the private key is written to");
-  const { id } = await generateKeyFiles(values.out);
-  terminal.print(`key ${id}: private key in ${values.out}, public key in ${values.out}.pub`);
-  return 0;
+    });
+  } finally {
+    await database.close();
+  }
 }
 
 async function allTrustedKeys({ loaded }: LedgerPlace) {

@@ -16,14 +16,15 @@ import {
 } from "../../../ledger/index.ts";
 import { CommandError } from "../../command.ts";
 import { type Archive, journalsOf, type Source } from "./archive.ts";
+import type { ArchiveOptions } from "./open-archive.ts";
 
-export interface VerifyOptions {
+export interface VerifyOptions extends ArchiveOptions {
   /** Both, unless named. */
-  readonly from: Source | undefined;
+  readonly from?: Source;
   /** A file with a signed checkpoint. */
-  readonly checkpoint: string | undefined;
+  readonly checkpoint?: string;
   /** A file with the public keys that may have signed it, instead of those of the configuration. */
-  readonly key: string | undefined;
+  readonly key?: string;
 }
 
 /** Verifies everything that can be reached from here, and prints what was found. Returns the exit status. */

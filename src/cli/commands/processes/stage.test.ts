@@ -35,10 +35,9 @@ describe("the process of a single stage", () => {
       random,
       metrics: promMetrics(),
       env: {},
-      flushOutput: async () => {},
       terminal: {} as Terminal,
     };
-    await openStage(["--config", file, "--kubeconfig", api.kubeconfigFile], around, join(directory, "own"));
+    await openStage(around, { config: file, kubeconfig: api.kubeconfigFile, data: join(directory, "own") });
 
     const names = (await api.client.list(namespaces)).items.map(({ metadata }) => metadata.name);
     expect(names).toEqual(expect.arrayContaining(["of-locks", "of-gateway", "of-execution", "of-agent"]));

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import {
   agentNamespaces,
   failAt,
@@ -18,11 +17,13 @@ import type { KubeClient } from "../../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
 
-export const stageOptions = `  --config FILE           settings in YAML, see docs/configuration.md
-  --kubeconfig FILE       the API server; default INTERLOCK_KUBECONFIG, else .data/kubeconfig, which up and api write,
-                          else the files of KUBECONFIG, merged as kubectl does
-  --context NAME          of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else its current one
-  --data DIR              what belongs to this process alone`;
+export interface StageArguments {
+  readonly config?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Directory of this process alone. */
+  readonly data: string;
+}
 
 export interface SingleStage {
   readonly name: string;
@@ -31,12 +32,12 @@ export interface SingleStage {
 
 /** Runs one stage in this process, with a ledger and figures of its own, until somebody asks it to end. */
 export async function runStage(
-  args: readonly string[],
   around: CommandContext,
+  options: StageArguments,
   { name, open }: SingleStage,
-): Promise<number> {
+): Promise<void> {
   const { clock, random, metrics } = around;
-  const { loaded, client, log, directory } = await openStage(args, around, `.${name}`);
+  const { loaded, client, log, directory } = await openStage(around, options);
   const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
   const stage = await open({ loaded, client, ledger, directory, clock, random, log, metrics });
   // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
@@ -48,7 +49,6 @@ export async function runStage(
     await stage.close();
     await ledger.close();
   }, clock);
-  return 0;
 }
 
 /** What the process of a single stage begins with. */
@@ -59,29 +59,16 @@ export interface StageProcess {
   readonly directory: string;
 }
 
-/** Reads the arguments of a process with a single stage, and opens the API server for it. */
-export async function openStage(
-  args: readonly string[],
-  around: CommandContext,
-  ownDirectory: string,
-): Promise<StageProcess> {
+/** Reads the configuration of a process with a single stage, and opens the API server for it. */
+export async function openStage(around: CommandContext, options: StageArguments): Promise<StageProcess> {
   const { clock, random, env } = around;
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      config: { type: "string" },
-      kubeconfig: { type: "string" },
-      context: { type: "string" },
-      data: { type: "string", default: ownDirectory },
-    },
-  });
-  const loaded = await configFrom(values.config, around);
+  const loaded = await configFrom(options.config, around);
   const { level, format } = loaded.config.log;
   const log = pinoLogger({ level, format, clock });
   logConfig(loaded, log);
-  await makeDataDirectory(values.data);
-  // What is said on the command line wins over the configuration.
-  const { kubeconfig, context } = values;
+  await makeDataDirectory(options.data);
+  // The command line wins over the configuration.
+  const { kubeconfig, context } = options;
   const choice = { kubeconfig, context, directory: dataDirectory(around), config: loaded.config, env, clock, random };
   const ours = async () => ({ client: await openApiServer(choice) });
   const { client } = kubeconfig
@@ -94,7 +81,7 @@ export async function openStage(
     ...watermarkNamespaces(loaded.config),
   ];
   await prepare(client, [...new Set(namespaces)], log);
-  return { loaded, client: withFailures(client, env), log, directory: values.data };
+  return { loaded, client: withFailures(client, env), log, directory: options.data };
 }
 
 function withContext(config: Config, context: string | undefined): Config {

@@ -2,38 +2,23 @@ import { resolve } from "node:path";
 import { hasAgent, logConfig, startUp, type Up, webhookPath } from "../../../app/index.ts";
 import { type Config, describeChosen, explainState, type LoadedConfig } from "../../../config/index.ts";
 import { pinoLogger } from "../../../telemetry/index.ts";
-import { type Command, takeOption } from "../../command.ts";
 import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
-import { readApiArguments } from "../../parsing/api-arguments.ts";
-import { apiOptions } from "./api.ts";
+import { type ApiOptions, readApiOptions } from "../../parsing/api-options.ts";
 
-/** `interlock up`, which is what `npm start` starts. */
-export const up: Command<CommandContext> = {
-  name: "up",
-  about: "Start the embedded API server and all stages in one process",
-  usage: `interlock up [OPTIONS]
-
-Starts everything in one process, on loopback, with all that it keeps in one directory.
-
-${apiOptions}
-  --config FILE           settings in YAML, see docs/configuration.md`,
-  example: "interlock up --data /var/lib/interlock --config interlock.yaml",
-  async perform(args, around) {
-    const { clock, random, metrics, env, terminal } = around;
-    const { value, rest } = takeOption(args, "config");
-    const loaded = await configFrom(value, around);
-    const log = pinoLogger({ ...logSettings(loaded), clock });
-    logConfig(loaded, log);
-    const given = readApiArguments(rest, env);
-    const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
-    for (const line of screen(running, given.directory, loaded).split("\n")) terminal.print(line);
-    closeOnSignal(async () => {
-      await running.close();
-      terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);
-    }, clock);
-    return 0;
-  },
-};
+/** `interlock up`, which `npm start` runs. */
+export async function up(around: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
+  const { clock, random, metrics, env, terminal } = around;
+  const loaded = await configFrom(options.config, around);
+  const log = pinoLogger({ ...logSettings(loaded), clock });
+  logConfig(loaded, log);
+  const given = readApiOptions(options, env);
+  const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
+  for (const line of screen(running, given.directory, loaded).split("\n")) terminal.print(line);
+  closeOnSignal(async () => {
+    await running.close();
+    terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);
+  }, clock);
+}
 
 /** One screen for people, and only what goes wrong after it, unless somebody asks for more. */
 function logSettings({ config, origins }: LoadedConfig): Config["log"] {

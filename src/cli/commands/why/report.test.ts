@@ -7,7 +7,6 @@ import { type CodingTask, codingTasks, installCrds } from "../../../resources/in
 import { draftTask, type IgnoredReport, reportIgnoredEvent } from "../../../tasks/index.ts";
 import { systemRandom } from "../../../time/index.ts";
 import { parseReported } from "./report.ts";
-import { why } from "./why.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const url = "https://gitlab.example.com/group/app/-/merge_requests/7";
@@ -103,7 +102,7 @@ function record(report: Partial<IgnoredReport>) {
 }
 
 async function told(name: string): Promise<string> {
-  await why.perform([name], desk);
+  await desk.type("why", name);
   return desk.read();
 }
 

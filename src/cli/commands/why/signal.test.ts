@@ -5,7 +5,6 @@ import { TestDesk } from "../../../../test/doubles/test-desk.ts";
 import type { LedgerEvent } from "../../../ledger/index.ts";
 import { installCrds } from "../../../resources/index.ts";
 import { systemRandom } from "../../../time/index.ts";
-import { why } from "./why.ts";
 
 const fingerprint = `v1:${"a".repeat(64)}`;
 
@@ -48,7 +47,7 @@ describe("interlock why, of a signal without effect,", () => {
       "to change it kubectl label node worker-1",
     ],
   ])("finds it by %s", async (subject, first, second) => {
-    const status = await why.perform(subject.split(" "), desk);
+    const status = await desk.type("why", ...subject.split(" "));
 
     const text = desk.read();
     expect(status).toBe(0);
@@ -57,7 +56,7 @@ describe("interlock why, of a signal without effect,", () => {
   });
 
   it("says that the ledger knows of none", async () => {
-    await expect(why.perform(["signal:Unheard"], desk)).rejects.toThrow("the ledger has no signal of that kind");
+    await expect(desk.type("why", "signal:Unheard")).rejects.toThrow("the ledger has no signal of that kind");
   });
 });
 

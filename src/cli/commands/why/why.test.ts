@@ -13,7 +13,6 @@ import {
   targetHash,
 } from "../../../resources/index.ts";
 import { systemRandom } from "../../../time/index.ts";
-import { why } from "./why.ts";
 
 describe("interlock why", () => {
   it("says of every workflow of the catalog whether it may act on a target now", async () => {
@@ -61,7 +60,7 @@ describe("interlock why", () => {
   it.each([
     [["widget/one"], "widget"],
     [["wfe-nobody"], "there is no incident, execution or task wfe-nobody"],
-    [[], "missing argument: an incident, execution, task or target"],
+    [[], "missing required argument 'subject'"],
   ])("asked with %j says what is wrong", async (args, problem) => {
     const world = await cluster();
 
@@ -93,7 +92,7 @@ async function cluster() {
     },
     async why(...args: readonly string[]) {
       const desk = new TestDesk(client, { catalogIn: "default", recordsIn: "default" });
-      await why.perform(args, desk);
+      await desk.type("why", ...args);
       return desk.read();
     },
   };

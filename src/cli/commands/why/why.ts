@@ -1,9 +1,7 @@
-import { parseArgs } from "node:util";
 import { explain } from "../../../policy/index.ts";
-import { type Command, CommandError, type Desk } from "../../command.ts";
+import { CommandError, type Desk } from "../../command.ts";
 import { jsonLines } from "../../output/terminal.ts";
 import { findExecution, findIncident } from "../../parsing/find.ts";
-import { MisuseError, onlyWord } from "../../parsing/misuse.ts";
 import { shortNames } from "../../parsing/short-name.ts";
 import { queryPolicy, readObjectTarget } from "../../query-policy.ts";
 import { explainExecution } from "./execution.ts";
@@ -12,42 +10,22 @@ import { explainReported } from "./report.ts";
 import { explainIgnored, explainSignal, ignoredSignalsOf } from "./signal.ts";
 import { explainTasks } from "./task.ts";
 
+interface WhyOptions {
+  readonly workflow?: string;
+  readonly namespace?: string;
+  readonly output?: "json";
+}
+
 /** `interlock why` */
-export const why: Command<Desk> = {
-  name: "why",
-  about: "Explain the state of an incident, an execution, a coding task, or a target",
-  usage: `interlock why INCIDENT|EXECUTION|TASK|TARGET|URL|SIGNAL [--workflow WORKFLOW] [--namespace NS] [--output json]
-
-Of an incident: how far it has come, what was decided about it and by which checks, what it waits for, until when, and
-what can be done; then the same checks asked now. Of an execution: what became of it, by which checks it was skipped,
-and the checks now. Of a target: whether a workflow, or each of the catalog, may act on it now, and which signals about it had no
-effect. Of a coding task: how
-far it has come, and what it waits for; of a branch, git:host/id@branch, or of a repository, git:host/id, whether
-automation is paused there, and all tasks on it. Of a merge request (its address, or group/app!7), a comment (its address,
-or note:ID) or an issue (its address or key): its tasks, and why reports of it were ignored. Of a signal (signal:NAME, by the
-name of its alert or of its source, or its fingerprint v1:…): why it had no effect.`,
-  example: "interlock why node/worker-1",
-  perform: performWhy,
-};
-
-async function performWhy(args: readonly string[], desk: Desk): Promise<number> {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { workflow: { type: "string" }, output: { type: "string", short: "o" }, namespace: { type: "string" } },
-  });
-  const subject = onlyWord(positionals, "an incident, execution, task or target");
-  const isJson = values.output === "json";
-  if (values.output && !isJson) throw new MisuseError(`--output can be json; got ${values.output}`);
-
+export async function why(desk: Desk, subject: string, { workflow, namespace, output }: WhyOptions): Promise<number> {
   const { facts, text } =
     (await explainTasks(subject, desk)) ??
     (await explainReported(subject, desk)) ??
     (await explainSignal(subject, desk)) ??
     (subject.includes("/")
-      ? await explainTarget(subject, values.workflow, desk)
-      : await explainNamed(subject, values.namespace, desk));
-  const lines = isJson ? jsonLines(facts) : paragraphLines(text).map(shortNames);
+      ? await explainTarget(subject, workflow, desk)
+      : await explainNamed(subject, namespace, desk));
+  const lines = output === "json" ? jsonLines(facts) : paragraphLines(text).map(shortNames);
   for (const line of lines) desk.terminal.print(line);
   return 0;
 }

@@ -1,0 +1,64 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Desk } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+
+/** The description of a command in the help. */
+export interface About {
+  /** Starts with an imperative verb; for the list of commands and the first line of the help. */
+  readonly summary: string;
+  readonly details?: string;
+  readonly example: string;
+  readonly group?: string;
+}
+
+/** A command that can be performed. Its code is imported only then. */
+export interface Performable<Environment> extends About {
+  readonly load: () => Promise<Implementation<Environment>>;
+}
+
+/** A command's code: it receives its environment, the arguments and the options. Undefined: the process keeps running. */
+export type Implementation<Environment> = (
+  environment: Environment,
+  ...given: never[]
+) => Promise<number | undefined> | Promise<void>;
+
+/** Adds commands, such as `get <kind> [name]`, below `parent` or at the top. */
+export interface Declare {
+  /** A command with subcommands. */
+  family(name: string, about: About): Command;
+  inContext(usage: string, about: Performable<CommandContext>, parent?: Command): Command;
+  /** A command that calls the API server: it has the options that name the server. */
+  atDesk(usage: string, about: Performable<Desk>): Command;
+}
+
+/** A value that is given. An option behind an option is a forgotten value. */
+export function value(text: string): string {
+  if (text !== "" && !text.startsWith("--")) return text;
+  throw new InvalidArgumentError(text === "" ? "It is empty." : "It is an option.");
+}
+
+/** For options that may be repeated. */
+export function values(text: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value(text)];
+}
+
+/** The reason of an operator's command, which is recorded in the ledger. */
+export function withReason(command: Command): Command {
+  return command.requiredOption("--reason <TEXT>", "why; recorded in the ledger", (text) => value(text.trim()));
+}
+
+export function withConfig(command: Command): Command {
+  return command.option("--config <FILE>", "settings in YAML, see docs/configuration.md", value);
+}
+
+/** The options that name an API server; `own` is the kubeconfig that `up` and `api` write. */
+export function withServer(command: Command, own: string): Command {
+  const order = `default INTERLOCK_KUBECONFIG, else ${own}, which up and api write, else the files of KUBECONFIG, merged as kubectl does`;
+  return command
+    .option("--kubeconfig <FILE>", `the API server; ${order}`, value)
+    .option(
+      "--context <NAME>",
+      "context of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else the current one",
+      value,
+    );
+}

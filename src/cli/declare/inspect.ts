@@ -1,0 +1,149 @@
+import { type Command, Option } from "commander";
+import type { CommandContext } from "../context.ts";
+import { type Declare, type Performable, value, values, withConfig } from "./declare.ts";
+import { kindWords, ledgerSources } from "./words.ts";
+
+const group = "Inspect";
+
+/** Declares the commands that only read. */
+export function declareInspection(declare: Declare): void {
+  const { family, inContext, atDesk } = declare;
+
+  atDesk("get <kind> [name]", {
+    group,
+    summary: `List ${kindWords.join(", ")}`,
+    details:
+      "Oldest first, in all namespaces unless one is named. Names with a hash in them are shortened, and every command accepts them so; --output wide, json and name print them whole.",
+    example: "interlock get incidents --watch",
+    load: async () => (await import("../commands/get.ts")).get,
+  })
+    .option("--namespace <NS>", "only in this namespace", value)
+    .addOption(new Option("-o, --output <FORMAT>", "instead of the table").choices(["wide", "json", "name"]))
+    .option("-w, --watch", "also print each row that changes from then on, until Ctrl-C");
+
+  atDesk("why <subject>", {
+    group,
+    summary: "Explain the state of an incident, an execution, a coding task, a target or a signal",
+    details: subjects,
+    example: "interlock why node/worker-1",
+    load: async () => (await import("../commands/why/why.ts")).why,
+  })
+    .option("--workflow <WORKFLOW>", "of a target: only this workflow", value)
+    .option("--namespace <NS>", "namespace of the execution", value)
+    .addOption(new Option("-o, --output <FORMAT>", "instead of text").choices(["json"]));
+
+  atDesk("logs <execution-or-incident>", {
+    group,
+    summary: "Print the output of an execution's steps",
+    details:
+      "Of an incident, the output of its latest execution. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
+    example: "interlock logs rr-s3rd7pvp-1-1",
+    load: async () => (await import("../commands/logs.ts")).logs,
+  })
+    .option("--namespace <NS>", "namespace of the execution", value)
+    .option("--local <DIR>", "where the local engine keeps its runs; default: the data directory", value);
+
+  declareLedger(declare);
+
+  const example = "interlock policy test --rules rules";
+  const summary = "Test rules and policy against expectations, for continuous integration";
+  const policy = family("policy", { group, summary, example });
+  const test = inContext(
+    "test [files...]",
+    {
+      summary,
+      details:
+        'Needs no server. FILES are files or folders; default: the folder "tests" of the rules, see docs/rules.md. Exit status 0 if everything is as expected. Custom kinds are those of --crds, and those that the setting kinds.declared declares.',
+      example,
+      load: async () => (await import("../commands/policy.ts")).policyTest,
+    },
+    policy,
+  );
+  withConfig(test)
+    .option("--rules <DIR>", "folder of the rules; default: the setting rules.dir", value)
+    .option("--crds <FILE|DIR>", "CustomResourceDefinitions of custom kinds; may be repeated", values);
+}
+
+const subjects = `SUBJECT is one of:
+
+an incident: its progress, the decisions about it and their checks, what it waits for and until when, what an operator can do, and the same checks now;
+
+an execution: its outcome, the checks that skipped it, and the checks now;
+
+a target, such as node/worker-1: whether a workflow, or each of the catalog, may act on it now, and which signals about it had no effect;
+
+a coding task: its progress, and what it waits for;
+
+a branch, git:host/id@branch, or a repository, git:host/id: whether automation is paused there, and all tasks on it;
+
+a merge request (its address, or group/app!7), a comment (its address, or note:ID) or an issue (its address or key): its tasks, and why reports of it were ignored;
+
+a signal (signal:NAME, by the name of its alert or of its source, or its fingerprint v1:…): why it had no effect.`;
+
+function declareLedger({ family, inContext }: Declare): void {
+  const example = "interlock ledger show node/worker-1 --since 2h";
+  const ledger = withConfig(family("ledger", { group, summary: "Show, export and verify the ledger", example }))
+    .alias("audit")
+    .option(
+      "--data <DIR>",
+      "data directory of the process whose ledger it is; default INTERLOCK_DATA, else .data",
+      value,
+    );
+  const add = (usage: string, about: Performable<CommandContext>) => inContext(usage, about, ledger);
+  const code = () => import("../commands/ledger/ledger.ts");
+
+  withFilters(
+    add("show [target]", {
+      summary: "Print events for people, one line each, oldest first",
+      example,
+      load: async () => (await code()).show,
+    }),
+  );
+  withFilters(
+    add("export [target]", {
+      summary: "Print events as JSON lines, with the chain they stand in",
+      example: "interlock ledger export --type execution.skipped",
+      load: async () => (await code()).exportRows,
+    }),
+  );
+  add("verify", {
+    summary: "Check that every row is what was written, and none is missing",
+    details: "Reads the database and the journals of this machine, and compares them. Exit status 1 on a problem.",
+    example: "interlock ledger verify --checkpoint checkpoints/latest.json",
+    load: async () => (await code()).verifyRows,
+  })
+    .addOption(fromOption())
+    .option("--checkpoint <FILE>", "prove that nothing before the checkpoint was changed or removed", value)
+    .option("--key <FILE>", "public keys that may have signed it; default: those of the configuration", value);
+  add("ship", {
+    summary: "Ship the journals of processes that no longer run to the database",
+    example: "interlock ledger ship",
+    load: async () => (await code()).ship,
+  });
+  add("checkpoint", {
+    summary: "Sign the heads of all chains, and export them",
+    example: "interlock ledger checkpoint --out checkpoints",
+    load: async () => (await code()).checkpoint,
+  }).option("--out <DIR>", "default: the setting ledger.checkpointDir", value);
+  add("keygen", {
+    summary: "Generate a key for checkpoints: FILE (private) and FILE.pub (public)",
+    example: "interlock ledger keygen --out ledger.key",
+    load: async () => (await code()).keygen,
+  }).requiredOption("--out <FILE>", "where the private key is written", value);
+}
+
+function fromOption(): Option {
+  const meaning = "the database, whose newest events are a moment old, or the journals of this machine";
+  return new Option("--from <SOURCE>", meaning).choices(ledgerSources);
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .addOption(fromOption())
+    .option("--target <TARGET>", "the same as the argument", value)
+    .option("--incident <NAME>", "as in: interlock get incidents", value)
+    .option("--execution <NAME|UID>", "as in: interlock get executions", value)
+    .option("--type <TYPE>", "such as execution.skipped", value)
+    .option("--since <WHEN>", "2026-11-15T10:00:00Z, or 2h for two hours ago", value)
+    .option("--until <WHEN>", "the same", value);
+}

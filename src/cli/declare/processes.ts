@@ -1,0 +1,95 @@
+import type { Command } from "commander";
+import { type Declare, value, withConfig, withServer } from "./declare.ts";
+
+/** Declares the commands that start processes, and those for their deployment. */
+export function declareProcesses({ family, inContext }: Declare): void {
+  const group = "Processes";
+
+  withConfig(
+    withApiOptions(
+      inContext("up", {
+        group,
+        summary: "Start the embedded API server and all stages in one process",
+        details: "Everything listens on loopback, and everything that is kept is in one directory.",
+        example: "interlock up --data /var/lib/interlock --config interlock.yaml",
+        load: async () => (await import("../commands/processes/up.ts")).up,
+      }),
+    ),
+  );
+
+  withApiOptions(
+    inContext("api", {
+      group,
+      summary: "Start only the embedded API server",
+      details: "It serves the Kubernetes API from a directory, for other processes of this machine.",
+      example: "interlock api --data /var/lib/interlock --listen 127.0.0.1:7080",
+      load: async () => (await import("../commands/processes/api.ts")).api,
+    }),
+  );
+
+  for (const [name, summary, directory] of stages) {
+    const stage = inContext(name, {
+      group,
+      summary: `Start only ${summary}`,
+      details: "It works on the API server that --kubeconfig names.",
+      example: `interlock ${name} --kubeconfig .data/kubeconfig --data ${directory}`,
+      load: async () => (await import("../commands/processes/stages.ts"))[name],
+    });
+    withServer(withConfig(stage), ".data/kubeconfig").option(
+      "--data <DIR>",
+      "directory of this process alone",
+      value,
+      directory,
+    );
+  }
+
+  inContext("manifests", {
+    group,
+    summary: "Print the manifests that run all stages in a Kubernetes cluster",
+    details:
+      "Namespaces, service accounts with the least rights that each stage needs, configuration, Deployments, Services and disruption budgets, as JSON. The custom resource definitions are in deploy/crds; deploy is the same for kustomize.",
+    example: "interlock manifests --image registry.example/interlock:0.1.0 | kubectl apply -f -",
+    load: async () => (await import("../commands/processes/manifests.ts")).manifests,
+  })
+    .option("--image <IMAGE>", "default interlock:VERSION", value)
+    .option("--replicas <N>", "replicas of each stage; default 2", value)
+    .option("--namespace <NS>", "namespace of the stages, incidents and Leases; default kubernaut-system", value)
+    .option("--watermarks-in <NS>", "namespace of watermarks; default interlock-watermarks", value)
+    .option("--runs-in <NS>", "namespace of runs and target records; default kubernaut-workflows", value)
+    .option("--agent", "with the agent, which needs the Secret interlock-agent (docs/agent.md)")
+    .option("--agents-in <NS>", "namespace of the Jobs in which it runs; default kubernaut-agents", value)
+    .option("--gateway-tls <SECRET>", "serve TLS at the gateway with this Secret of the type kubernetes.io/tls", value);
+
+  const details = "Run by the Jobs that the agent creates (agent.executor: job). Not for use by hand.";
+  const summary = "Fetch the files and collect the result of a coder, within its Job";
+  const coder = family("coder", { group, summary, details, example: "interlock coder fetch" });
+  const code = () => import("../commands/processes/coder.ts");
+  const fetch = { summary: "Fetch the files", details, example: "interlock coder fetch" };
+  inContext("fetch", { ...fetch, load: async () => (await code()).fetchFiles }, coder);
+  const collect = { summary: "Collect the result", details, example: "interlock coder collect" };
+  inContext("collect", { ...collect, load: async () => (await code()).collectResult }, coder);
+}
+
+const stages = [
+  ["gateway", "the gateway, which accepts signals over HTTP and opens incidents", ".gateway"],
+  ["orchestrator", "the orchestrator, which decides incidents and creates executions", ".orchestrator"],
+  ["executor", "the executor, which runs workflows, one at a time per target", ".executor"],
+  ["notify", "the delivery of notices: console, file, webhook, Slack", ".notify"],
+  ["agent", "the agent, which reviews merge requests and works on comments and issues", ".agent"],
+] as const;
+
+function withApiOptions(command: Command): Command {
+  return command
+    .option("--data <DIR>", "directory of everything that is kept; default INTERLOCK_DATA, else .data", value)
+    .option("--listen <HOST:PORT>", "address of the API server; port 0 takes a free one", value, "127.0.0.1:7080")
+    .option(
+      "--token <TOKEN>",
+      "the admin's token; better in INTERLOCK_TOKEN, where no process list shows it. Without either, one is made and kept in the data directory",
+      value,
+    )
+    .option(
+      "--accept-plain-tokens",
+      "accept tokens over plain HTTP, not over TLS alone; only on a loopback address. Or INTERLOCK_ACCEPT_PLAIN_TOKENS=true",
+    )
+    .option("--kubeconfig-out <FILE>", "where the kubeconfig is written; default DIR/kubeconfig", value);
+}

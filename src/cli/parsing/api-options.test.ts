@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { readApiOptions } from "./api-options.ts";
+
+const listen = "127.0.0.1:7080";
+
+describe("the options of interlock api", () => {
+  it("default to loopback and a directory here", () => {
+    expect(readApiOptions({ listen }, {})).toEqual({
+      directory: ".data",
+      listen: { host: "127.0.0.1", port: 7080 },
+      acceptPlainTokens: false,
+    });
+  });
+
+  it.each([
+    ["127.0.0.1:0", { host: "127.0.0.1", port: 0 }],
+    ["8080", { host: "127.0.0.1", port: 8080 }],
+    ["[::1]:8080", { host: "::1", port: 8080 }],
+    ["localhost:1", { host: "localhost", port: 1 }],
+  ])("listen on %s", (text, listen) => {
+    expect(readApiOptions({ listen: text }, {}).listen).toEqual(listen);
+  });
+
+  it.each(["here", "1.2.3.4:", "1.2.3.4:70000"])("refuse to listen on %s, and say what to write", (text) => {
+    expect(() => readApiOptions({ listen: text }, {})).toThrow("HOST:PORT");
+  });
+
+  it("take the token from the environment, where no process list shows it", () => {
+    expect(readApiOptions({ listen }, { INTERLOCK_TOKEN: "0123456789" }).token).toBe("0123456789");
+  });
+
+  it("take the directory from the environment too, and rather from an option", () => {
+    const env = { INTERLOCK_DATA: "elsewhere" };
+
+    expect(readApiOptions({ listen }, env).directory).toBe("elsewhere");
+    expect(readApiOptions({ listen, data: "here" }, env).directory).toBe("here");
+  });
+
+  it("refuse a token too short to be one, without repeating it", () => {
+    expect(() => readApiOptions({ listen, token: "abc" }, {})).toThrow(/^(?!.*abc).*at least 8/);
+  });
+
+  it("accept tokens over plain HTTP when the option or the environment asks for it", () => {
+    expect(readApiOptions({ listen, acceptPlainTokens: true }, {}).acceptPlainTokens).toBe(true);
+    expect(readApiOptions({ listen }, { INTERLOCK_ACCEPT_PLAIN_TOKENS: "true" }).acceptPlainTokens).toBe(true);
+    expect(readApiOptions({ listen }, { INTERLOCK_ACCEPT_PLAIN_TOKENS: "" }).acceptPlainTokens).toBe(false);
+  });
+});
