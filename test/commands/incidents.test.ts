@@ -212,7 +212,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [["receive", "alertmanager"], "-p FILE is missing"],
+    [["receive", "alertmanager"], "required option '-p, --payload <FILE>' not specified"],
     [
       ["receive", "carrier-pigeon", "-p", "package.json"],
       "the gateway has no sender carrier-pigeon: use alertmanager, alertmanager-groups, generic",
