@@ -1,4 +1,4 @@
-export type { ClaimClientOptions } from "./claim-client.ts";
+export type { ClaimClientOptions } from "./claims/claim-client.ts";
 export type {
   Claim,
   ClaimDone,
@@ -13,8 +13,8 @@ export type {
   FailOutcome,
   Failure,
   NewClaim,
-} from "./claims.ts";
-export { type Beginning, type Cursor, instantMs, lag, type PolledItem } from "./cursor.ts";
+} from "./claims/claims.ts";
+export { type OnceOptions, type OnceOutcome, once } from "./claims/once.ts";
 export { CoordinationError, type CoordinationErrorCode, isCoordinationError } from "./errors.ts";
 export { type FencedPush, type FencedPushOutcome, fencedPush } from "./fencing/git.ts";
 export {
@@ -34,7 +34,7 @@ export { type JanitorOptions, startJanitor } from "./kubernetes/janitor.ts";
 export { type KubernetesClaimsOptions, kubernetesClaims } from "./kubernetes/kubernetes-claims.ts";
 export { type KubernetesLocksOptions, kubernetesLocks } from "./kubernetes/kubernetes-locks.ts";
 export { type KubernetesWatermarksOptions, kubernetesWatermarks } from "./kubernetes/kubernetes-watermarks.ts";
-export type { LockTableOptions } from "./lock-table.ts";
+export type { LockTableOptions } from "./locks/lock-table.ts";
 export type {
   AcquireOptions,
   Guarantee,
@@ -45,7 +45,8 @@ export type {
   Locks,
   ReleaseOutcome,
   TryOptions,
-} from "./locks.ts";
+} from "./locks/locks.ts";
+export { type LeaderEvents, type LeaderOptions, type LeaderWork, runAsLeader } from "./locks/run-as-leader.ts";
 export { type MemoryClaimsOptions, memoryClaims } from "./memory/memory-claims.ts";
 export { memoryLocks } from "./memory/memory-locks.ts";
 export { memoryWatermarks } from "./memory/memory-watermarks.ts";
@@ -55,7 +56,6 @@ export { observeLockLoad } from "./observed/observe-lock-load.ts";
 export { observeLocks } from "./observed/observe-locks.ts";
 export { type ObservedWatermark, observeWatermarks } from "./observed/observe-watermarks.ts";
 export type { Observer, Stage } from "./observed/observer.ts";
-export { type OnceOptions, type OnceOutcome, once } from "./once.ts";
 export { RedisConnection, type RedisOptions } from "./redis/connection.ts";
 export type { CredentialSource } from "./redis/credentials.ts";
 export { entraCredentials } from "./redis/entra.ts";
@@ -63,7 +63,7 @@ export { type RedisClaimsOptions, redisClaims } from "./redis/redis-claims.ts";
 export { type RedisLocksOptions, redisLocks } from "./redis/redis-locks.ts";
 export { type RedisWatermarksOptions, redisWatermarks } from "./redis/redis-watermarks.ts";
 export type { Scripts } from "./redis/script.ts";
-export { type LeaderEvents, type LeaderOptions, type LeaderWork, runAsLeader } from "./run-as-leader.ts";
+export { type Beginning, type Cursor, instantMs, lag, type PolledItem } from "./watermarks/cursor.ts";
 export {
   type AdvanceOutcome,
   dedupTtlProblem,
@@ -75,4 +75,4 @@ export {
   type WatermarkRecord,
   type WatermarkStore,
   type WriteOutcome,
-} from "./watermarks.ts";
+} from "./watermarks/watermarks.ts";

@@ -4,9 +4,9 @@ import type { RemediationRequest } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Random } from "../time/index.ts";
 import type { Admission } from "./admission.ts";
+import type { NamelessReport, Report } from "./identity/report.ts";
 import { type IgnoredSignal, IgnoredSignals } from "./ignored-signals.ts";
 import { admissionEvent, countedEvent, notASignalEvent, overflowEvent } from "./ledger-events.ts";
-import type { NamelessReport, Report } from "./report.ts";
 
 interface RecorderOptions {
   readonly client: KubeClient;

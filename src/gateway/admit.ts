@@ -13,23 +13,23 @@ import {
 } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Admission, Preview } from "./admission.ts";
+import type { Occurrences } from "./counts/occurrences.ts";
+import type { Share, Tally } from "./counts/tally.ts";
 import { decideFiring } from "./decide.ts";
-import { draftIncident, payloadProblem } from "./draft.ts";
-import type { Endings } from "./endings.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { Identities, type Nameless } from "./identities.ts";
-import type { History, Incidents } from "./incidents.ts";
-import { isPartial, latestEndAt } from "./known-incident.ts";
-import type { Nodes } from "./nodes.ts";
-import { ForbiddenObject } from "./objects.ts";
-import type { Occurrences } from "./occurrences.ts";
-import type { OpenIncidents } from "./open-incidents.ts";
-import type { Owners } from "./owners.ts";
+import { Identities, type Nameless } from "./identity/identities.ts";
+import type { Nodes } from "./identity/nodes.ts";
+import { ForbiddenObject } from "./identity/objects.ts";
+import type { Owners } from "./identity/owners.ts";
+import { identityVersion, isOpen, type NamelessReport, type Report } from "./identity/report.ts";
+import type { ScopeOf } from "./identity/scope.ts";
+import { draftIncident, payloadProblem } from "./incidents/draft.ts";
+import type { Endings } from "./incidents/endings.ts";
+import type { History, Incidents } from "./incidents/incidents.ts";
+import { isPartial, latestEndAt } from "./incidents/known-incident.ts";
+import type { OpenIncidents } from "./incidents/open-incidents.ts";
 import { previewSignal } from "./preview.ts";
-import { identityVersion, isOpen, type NamelessReport, type Report } from "./report.ts";
-import type { ScopeOf } from "./scope.ts";
 import { withinReceipt, withSourceInSeries } from "./signal-times.ts";
-import type { Share, Tally } from "./tally.ts";
 
 export interface IntakeOptions {
   readonly client: KubeClient;

@@ -7,7 +7,7 @@ import {
   type Signal,
 } from "../resources/index.ts";
 import { type Count, decideFiring, maxSeries, seriesKey, withCount, withEnd } from "./decide.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "./identity/report.ts";
 
 const [six, seven, eight] = [
   "2026-11-15T06:00:00.000Z",

@@ -12,7 +12,7 @@ import {
   severityRank,
   toIncidentSeries,
 } from "../resources/index.ts";
-import { isOpen, type Report } from "./report.ts";
+import { isOpen, type Report } from "./identity/report.ts";
 
 /** What to do about a signal that fires. */
 export type FiringDecision =

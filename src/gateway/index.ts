@@ -1,5 +1,6 @@
 export type { Admission } from "./admission.ts";
-export { type FileOccurrenceLogOptions, openFileOccurrenceLog } from "./file/file-occurrence-log.ts";
+export { type FileOccurrenceLogOptions, openFileOccurrenceLog } from "./counts/file-occurrence-log.ts";
+export type { OccurrenceLog } from "./counts/occurrence-log.ts";
 export { type Gateway, type GatewayOptions, type GatewaySettings, startGateway } from "./gateway.ts";
 export type { GatewayErrorCode } from "./gateway-error.ts";
 export { type Certificate, openCertificate } from "./http/certificate.ts";
@@ -12,4 +13,3 @@ export {
 } from "./http/server.ts";
 export type { SignalRoute, SignedBody } from "./http/signal-route.ts";
 export type { TaskRoute } from "./http/task-route.ts";
-export type { OccurrenceLog } from "./occurrence-log.ts";

@@ -2,8 +2,8 @@ import type { Fact, LedgerEvent } from "../ledger/index.ts";
 import type { RemediationRequest } from "../resources/index.ts";
 import type { Admission } from "./admission.ts";
 import { seriesKey } from "./decide.ts";
+import type { NamelessReport, Report } from "./identity/report.ts";
 import type { IgnoredSignal } from "./ignored-signals.ts";
-import type { NamelessReport, Report } from "./report.ts";
 
 /**
  * The ledger event of an admission. Counted signals are recorded together, when they are written; `moved` of them were

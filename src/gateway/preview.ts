@@ -1,9 +1,9 @@
 import type { RemediationRequest } from "../resources/index.ts";
 import type { Preview } from "./admission.ts";
 import { decideFiring } from "./decide.ts";
-import { draftIncident, payloadProblem } from "./draft.ts";
-import { isOpen, type Report } from "./report.ts";
-import type { Scope } from "./scope.ts";
+import { isOpen, type Report } from "./identity/report.ts";
+import type { Scope } from "./identity/scope.ts";
+import { draftIncident, payloadProblem } from "./incidents/draft.ts";
 
 /** The facts about a signal, all read without any write. */
 export interface PreviewInput {

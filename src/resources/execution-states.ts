@@ -1,4 +1,4 @@
-import type { WorkflowExecution } from "./workflow-execution.ts";
+import type { WorkflowExecution } from "./kinds/workflow-execution.ts";
 
 /** Whether an execution may still act: it has neither ended nor been skipped. */
 export function isUnfinished({ status }: WorkflowExecution): boolean {

@@ -1,11 +1,5 @@
 export { linearPattern } from "../kube/index.ts";
 export {
-  type AutomationPause,
-  type AutomationPauseSpec,
-  type AutomationPauseStatus,
-  automationPauses,
-} from "./automation-pause.ts";
-export {
   type BlockReason,
   blockReasons,
   blockText,
@@ -14,11 +8,30 @@ export {
   skipText,
 } from "./block-reasons.ts";
 export { type CancelRequest, cancelAnnotations, describeCancellation, readCancelRequest } from "./cancellation.ts";
-export { type Catalog, type CatalogLookup, lookUpEntry, toCatalog } from "./catalog.ts";
-export { type CatalogDefaults, catalogDifference } from "./catalog-difference.ts";
-export { currentEntry, entryName } from "./catalog-entries.ts";
-export { type CheckedParameters, checkParameters } from "./check-parameters.ts";
-export { isCodeVariable } from "./code-variables.ts";
+export { type Catalog, type CatalogLookup, lookUpEntry, toCatalog } from "./catalog/catalog.ts";
+export { type CatalogDefaults, catalogDifference } from "./catalog/catalog-difference.ts";
+export { currentEntry, entryName } from "./catalog/catalog-entries.ts";
+export { type CheckedParameters, checkParameters } from "./catalog/check-parameters.ts";
+export { isCodeVariable } from "./catalog/code-variables.ts";
+export { redactParameters, redactValues } from "./catalog/redact-parameters.ts";
+export {
+  reservedParameters,
+  type TargetKind,
+  targetKindProblem,
+  workflowProblems,
+} from "./catalog/workflow-problems.ts";
+export { type DefinitionsReading, readDefinitions } from "./custom-kinds/definition-files.ts";
+export { listKinds, readKinds } from "./custom-kinds/list-kinds.ts";
+export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./custom-kinds/watch-kinds.ts";
+export { isRecorded, isUnfinished } from "./execution-states.ts";
+export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
+export { ineffectiveExecutions } from "./ineffective-executions.ts";
+export {
+  type AutomationPause,
+  type AutomationPauseSpec,
+  type AutomationPauseStatus,
+  automationPauses,
+} from "./kinds/automation-pause.ts";
 export {
   begunAt,
   begunStep,
@@ -31,17 +44,14 @@ export {
   coderStep,
   codingTasks,
   isBuiltIn,
-} from "./coding-task.ts";
+} from "./kinds/coding-task.ts";
 export {
   type CrdVersion,
   type CustomResourceDefinition,
   customResourceDefinitions,
   toCrd,
-} from "./crd.ts";
-export type { Kind, PrinterColumn } from "./define-kind.ts";
-export { type DefinitionsReading, readDefinitions } from "./definition-files.ts";
-export { isRecorded, isUnfinished } from "./execution-states.ts";
-export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
+} from "./kinds/crd.ts";
+export type { Kind, PrinterColumn } from "./kinds/define-kind.ts";
 export {
   type Condition,
   type Engine,
@@ -50,21 +60,8 @@ export {
   type RecordHolder,
   type TargetHolder,
   type UsedApproval,
-} from "./fields.ts";
-export { ineffectiveExecutions } from "./ineffective-executions.ts";
-export { type CrdStep, installCrds } from "./install.ts";
-export { listKinds, readKinds } from "./kinds-in.ts";
-export {
-  annotationKeys,
-  executionFinalizer,
-  executionNamespace,
-  incidentName,
-  incidentNumber,
-  labelKeys,
-  labelText,
-  managedBy,
-  pauseFinalizer,
-} from "./names.ts";
+} from "./kinds/fields.ts";
+export { type CrdStep, installCrds } from "./kinds/install.ts";
 export {
   type NoticeContext,
   type NoticePhase,
@@ -73,17 +70,14 @@ export {
   type NotificationRequestStatus,
   noticeTypes,
   notificationRequests,
-} from "./notification-request.ts";
-export { type ObjectFacts, objectFacts } from "./object-facts.ts";
-export { type Reading, read } from "./reading.ts";
-export { redactParameters, redactValues } from "./redact-parameters.ts";
+} from "./kinds/notification-request.ts";
 export {
   type ApprovalDecision,
   type RemediationApprovalRequest,
   type RemediationApprovalRequestSpec,
   type RemediationApprovalRequestStatus,
   remediationApprovalRequests,
-} from "./remediation-approval-request.ts";
+} from "./kinds/remediation-approval-request.ts";
 export {
   closedIncidentPhases,
   type Deduplication,
@@ -98,7 +92,7 @@ export {
   remediationRequests,
   signalTextsRemoved,
   withoutSignalTexts,
-} from "./remediation-request.ts";
+} from "./kinds/remediation-request.ts";
 export {
   type Acknowledgement,
   type ExecutionEnd,
@@ -109,58 +103,15 @@ export {
   type RemediationTargetStatus,
   remediationTargets,
   type WorkflowHistory,
-} from "./remediation-target.ts";
+} from "./kinds/remediation-target.ts";
 export {
   type RemediationWorkflow,
   type RemediationWorkflowSpec,
   type RemediationWorkflowStatus,
   remediationWorkflows,
   type WorkflowParameter,
-} from "./remediation-workflow.ts";
-export { resourceKinds } from "./resource-kinds.ts";
-export type { CelRule } from "./schema/rules.ts";
-export type { StructuralSchema } from "./schema/structural.ts";
-export {
-  type FiringSeries,
-  type FirstSignal,
-  firstSignal,
-  hasSmallSeries,
-  highestSeverity,
-  incidentSeverity,
-  seriesLabels,
-  seriesVersion,
-  toIncidentSeries,
-  viewsBySeries,
-  withoutSeries,
-} from "./series.ts";
-export { severityRank } from "./severity.ts";
-export {
-  computeFingerprint,
-  defaultFingerprintFields,
-  explainReadings,
-  type FieldTrace,
-  type FingerprintField,
-  type FormerIdentity,
-  fingerprinter,
-  type NodeHint,
-  type PayloadReading,
-  type Signal,
-  type SignalReader,
-  type SignalReading,
-  signalTime,
-} from "./signal.ts";
-export { describeStall, findStall, type Stall, type StallReason, stallReasons, withStall } from "./stalled.ts";
-export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
-export { type KnownKind, kindText } from "./target/known-kind.ts";
-export { type ObjectReference, toObjectTarget } from "./target/object-target.ts";
-export { parseTarget } from "./target/parse-target.ts";
-export { parsePauseTarget } from "./target/pause-target.ts";
-export { parseRecordedTarget } from "./target/recorded-target.ts";
-export { type RepositoryReference, toRepositoryTarget } from "./target/repository-target.ts";
-export { toResourceType } from "./target/resource-type.ts";
-export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
-export { runName, targetHash } from "./target-hash.ts";
-export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./watch-kinds.ts";
+} from "./kinds/remediation-workflow.ts";
+export { resourceKinds } from "./kinds/resource-kinds.ts";
 export {
   type Cancellation,
   type ConflictingWorkflow,
@@ -178,8 +129,62 @@ export {
   type WorkflowRef,
   type Workload,
   workflowExecutions,
-} from "./workflow-execution.ts";
-export { reservedParameters, type TargetKind, targetKindProblem, workflowProblems } from "./workflow-problems.ts";
+} from "./kinds/workflow-execution.ts";
+export {
+  annotationKeys,
+  executionFinalizer,
+  executionNamespace,
+  incidentName,
+  incidentNumber,
+  labelKeys,
+  labelText,
+  managedBy,
+  pauseFinalizer,
+} from "./names.ts";
+export { type ObjectFacts, objectFacts } from "./object-facts.ts";
+export { type Reading, read } from "./reading.ts";
+export type { CelRule } from "./schema/rules.ts";
+export type { StructuralSchema } from "./schema/structural.ts";
+export {
+  type FiringSeries,
+  type FirstSignal,
+  firstSignal,
+  hasSmallSeries,
+  highestSeverity,
+  incidentSeverity,
+  seriesLabels,
+  seriesVersion,
+  toIncidentSeries,
+  viewsBySeries,
+  withoutSeries,
+} from "./signals/series.ts";
+export { severityRank } from "./signals/severity.ts";
+export {
+  computeFingerprint,
+  defaultFingerprintFields,
+  explainReadings,
+  type FieldTrace,
+  type FingerprintField,
+  type FormerIdentity,
+  fingerprinter,
+  type NodeHint,
+  type PayloadReading,
+  type Signal,
+  type SignalReader,
+  type SignalReading,
+  signalTime,
+} from "./signals/signal.ts";
+export { describeStall, findStall, type Stall, type StallReason, stallReasons, withStall } from "./stalled.ts";
+export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
+export { type KnownKind, kindText } from "./target/known-kind.ts";
+export { type ObjectReference, toObjectTarget } from "./target/object-target.ts";
+export { parseTarget } from "./target/parse-target.ts";
+export { parsePauseTarget } from "./target/pause-target.ts";
+export { parseRecordedTarget } from "./target/recorded-target.ts";
+export { type RepositoryReference, toRepositoryTarget } from "./target/repository-target.ts";
+export { toResourceType } from "./target/resource-type.ts";
+export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
+export { runName, targetHash } from "./target-hash.ts";
 export {
   duplicateKeys,
   maxAliases,

@@ -1,5 +1,5 @@
+import type { RemediationTarget } from "./kinds/remediation-target.ts";
 import { annotationKeys } from "./names.ts";
-import type { RemediationTarget } from "./remediation-target.ts";
 
 /** Uids of the latest successes of the workflows that an orchestrator marked as ineffective on this target. */
 export function ineffectiveExecutions(record: RemediationTarget | undefined): readonly string[] {

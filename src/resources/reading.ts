@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/index.ts";
 import { type Problem, parse } from "../schema/index.ts";
-import type { Kind } from "./define-kind.ts";
+import type { Kind } from "./kinds/define-kind.ts";
 
 /** The result of checking a value that claims to be one of our objects. */
 export type Reading<T> =

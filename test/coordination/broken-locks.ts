@@ -1,8 +1,8 @@
 import { CoordinationError, type CoordinationErrorCode, isCoordinationError } from "../../src/coordination/errors.ts";
 import type { Key } from "../../src/coordination/key.ts";
-import type { Bid, Grant, LockStore, Terms } from "../../src/coordination/lock-store.ts";
-import type { Ability } from "../../src/coordination/locks.contract.ts";
-import type { AcquireOptions, Lease, Locks } from "../../src/coordination/locks.ts";
+import type { Bid, Grant, LockStore, Terms } from "../../src/coordination/locks/lock-store.ts";
+import type { Ability } from "../../src/coordination/locks/locks.contract.ts";
+import type { AcquireOptions, Lease, Locks } from "../../src/coordination/locks/locks.ts";
 import type { LockLink, Operation, Replies, Reply } from "../../src/coordination/redis/lock-link.ts";
 import type { Renewal } from "../../src/coordination/tenure.ts";
 import { type KubeClient, KubeError, type KubeLease, leases } from "../../src/kube/index.ts";

@@ -1,5 +1,5 @@
-import type { ClaimGrant, ClaimStore } from "../../src/coordination/claim-store.ts";
-import type { Claim, ClaimEvents, ClaimOptions, Claims, NewClaim } from "../../src/coordination/claims.ts";
+import type { ClaimGrant, ClaimStore } from "../../src/coordination/claims/claim-store.ts";
+import type { Claim, ClaimEvents, ClaimOptions, Claims, NewClaim } from "../../src/coordination/claims/claims.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
 import type { Key } from "../../src/coordination/key.ts";
 import type { Clock } from "../../src/time/index.ts";

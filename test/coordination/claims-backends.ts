@@ -1,5 +1,5 @@
-import { claimsOver } from "../../src/coordination/claim-client.ts";
-import type { ClaimStore } from "../../src/coordination/claim-store.ts";
+import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
+import type { ClaimStore } from "../../src/coordination/claims/claim-store.ts";
 import { hashOf, nameOf } from "../../src/coordination/key.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
 import { MemoryClaimStore } from "../../src/coordination/memory/memory-claim-store.ts";

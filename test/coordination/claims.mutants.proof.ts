@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ClaimClientOptions, claimsOver } from "../../src/coordination/claim-client.ts";
-import type { ClaimGrant, ClaimStore, Ending } from "../../src/coordination/claim-store.ts";
-import { claimsCases } from "../../src/coordination/claims.contract.ts";
-import type { Claims, NewClaim } from "../../src/coordination/claims.ts";
+import { type ClaimClientOptions, claimsOver } from "../../src/coordination/claims/claim-client.ts";
+import type { ClaimGrant, ClaimStore, Ending } from "../../src/coordination/claims/claim-store.ts";
+import { claimsCases } from "../../src/coordination/claims/claims.contract.ts";
+import type { Claims, NewClaim } from "../../src/coordination/claims/claims.ts";
 import { type Clock, sleep, systemRandom } from "../../src/time/index.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
 import { type ClaimsBackend, ClaimWorld } from "./claim-world.ts";

@@ -1,9 +1,9 @@
 import { type Key, keyOf, nameOf } from "../../src/coordination/key.ts";
 import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
 import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-locks.ts";
-import { locksOver } from "../../src/coordination/lock-table.ts";
-import type { Ability } from "../../src/coordination/locks.contract.ts";
-import type { Locks } from "../../src/coordination/locks.ts";
+import { locksOver } from "../../src/coordination/locks/lock-table.ts";
+import type { Ability } from "../../src/coordination/locks/locks.contract.ts";
+import type { Locks } from "../../src/coordination/locks/locks.ts";
 import { type KubeClient, KubeError, type KubeLease, leases, type WatchEvent } from "../../src/kube/index.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
 import { Chance } from "../sim/chance.ts";

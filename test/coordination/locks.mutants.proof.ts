@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { casesFor, type LockCase, lockCases, runCase } from "../../src/coordination/locks.contract.ts";
+import { casesFor, type LockCase, lockCases, runCase } from "../../src/coordination/locks/locks.contract.ts";
 import { settle } from "../doubles/manual-clock.ts";
 import { type BrokenLocks, brokenLocks, wholeLocks } from "./broken-locks.ts";
 import type { VirtualBench } from "./virtual-bench.ts";

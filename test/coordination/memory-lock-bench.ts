@@ -1,4 +1,4 @@
-import type { Locks } from "../../src/coordination/locks.ts";
+import type { Locks } from "../../src/coordination/locks/locks.ts";
 import { memoryLocks } from "../../src/coordination/memory/memory-locks.ts";
 import { type VirtualBench, type VirtualBenchOptions, type VirtualProcess, virtualBench } from "./virtual-bench.ts";
 

@@ -1,5 +1,5 @@
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../../src/coordination/claim-store.ts";
-import type { ClaimEvents } from "../../src/coordination/claims.ts";
+import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../../src/coordination/claims/claim-store.ts";
+import type { ClaimEvents } from "../../src/coordination/claims/claims.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
 import type { Clock } from "../../src/time/index.ts";
 

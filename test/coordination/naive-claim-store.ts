@@ -1,4 +1,11 @@
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing, Taken } from "../../src/coordination/claim-store.ts";
+import type {
+  ClaimBid,
+  ClaimGrant,
+  ClaimStore,
+  Ending,
+  Standing,
+  Taken,
+} from "../../src/coordination/claims/claim-store.ts";
 import type { Renewal } from "../../src/coordination/tenure.ts";
 import type { Clock } from "../../src/time/index.ts";
 import { settle as aMoment } from "../doubles/manual-clock.ts";

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { claimsOver } from "../../src/coordination/claim-client.ts";
-import type { Claims } from "../../src/coordination/claims.ts";
-import { instantMs, type PolledItem } from "../../src/coordination/cursor.ts";
+import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
+import type { Claims } from "../../src/coordination/claims/claims.ts";
 import { keyOf } from "../../src/coordination/key.ts";
 import { MemoryClaimStore } from "../../src/coordination/memory/memory-claim-store.ts";
 import { memoryWatermarks } from "../../src/coordination/memory/memory-watermarks.ts";
-import { openWatermark, type WatermarkStore } from "../../src/coordination/watermarks.ts";
+import { instantMs, type PolledItem } from "../../src/coordination/watermarks/cursor.ts";
+import { openWatermark, type WatermarkStore } from "../../src/coordination/watermarks/watermarks.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
 import { ProcessClock } from "../doubles/process-clock.ts";

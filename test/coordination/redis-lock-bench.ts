@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { hashOf, type Key, keyOf } from "../../src/coordination/key.ts";
-import type { Ability, LockBench } from "../../src/coordination/locks.contract.ts";
-import type { Locks } from "../../src/coordination/locks.ts";
+import type { Ability, LockBench } from "../../src/coordination/locks/locks.contract.ts";
+import type { Locks } from "../../src/coordination/locks/locks.ts";
 import { RedisConnection } from "../../src/coordination/redis/connection.ts";
 import { redisLocks } from "../../src/coordination/redis/redis-locks.ts";
 import { type Random, systemRandom } from "../../src/time/index.ts";

@@ -1,7 +1,7 @@
 import { keyOf } from "../../src/coordination/key.ts";
-import { locksOver } from "../../src/coordination/lock-table.ts";
-import type { Ability } from "../../src/coordination/locks.contract.ts";
-import type { Locks } from "../../src/coordination/locks.ts";
+import { locksOver } from "../../src/coordination/locks/lock-table.ts";
+import type { Ability } from "../../src/coordination/locks/locks.contract.ts";
+import type { Locks } from "../../src/coordination/locks/locks.ts";
 import type { LinkListener, LockLink, Operation, Replies } from "../../src/coordination/redis/lock-link.ts";
 import { RedisLockStore } from "../../src/coordination/redis/redis-lock-store.ts";
 import { Agenda, type Clock } from "../../src/time/index.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Key } from "../../src/coordination/key.ts";
-import type { AcquireOptions, Lease, Locks } from "../../src/coordination/locks.ts";
+import type { AcquireOptions, Lease, Locks } from "../../src/coordination/locks/locks.ts";
 import type { Clock } from "../../src/time/index.ts";
 
 /**

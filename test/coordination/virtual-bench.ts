@@ -1,8 +1,8 @@
 import type { Key } from "../../src/coordination/key.ts";
-import type { LockStore } from "../../src/coordination/lock-store.ts";
-import type { LockTableOptions } from "../../src/coordination/lock-table.ts";
-import type { Ability, ClientOptions, LockBench } from "../../src/coordination/locks.contract.ts";
-import type { Guarantee, Locks } from "../../src/coordination/locks.ts";
+import type { LockStore } from "../../src/coordination/locks/lock-store.ts";
+import type { LockTableOptions } from "../../src/coordination/locks/lock-table.ts";
+import type { Ability, ClientOptions, LockBench } from "../../src/coordination/locks/locks.contract.ts";
+import type { Guarantee, Locks } from "../../src/coordination/locks/locks.ts";
 import type { LockLink } from "../../src/coordination/redis/lock-link.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";

@@ -6,7 +6,7 @@ import {
   type Watermark,
   type WatermarkRecord,
   type WatermarkStore,
-} from "../../src/coordination/watermarks.ts";
+} from "../../src/coordination/watermarks/watermarks.ts";
 
 type Open = typeof openWatermark;
 

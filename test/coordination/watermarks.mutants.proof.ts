@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { memoryWatermarks } from "../../src/coordination/memory/memory-watermarks.ts";
-import { watermarksCases } from "../../src/coordination/watermarks.contract.ts";
-import { openWatermark } from "../../src/coordination/watermarks.ts";
+import { watermarksCases } from "../../src/coordination/watermarks/watermarks.contract.ts";
+import { openWatermark } from "../../src/coordination/watermarks/watermarks.ts";
 import { logicMutants, storeMutants, type WatermarkMutant } from "./watermark-mutants.ts";
 
 // Pages show only with a source that has some: `no-item-lost.test.ts` finds this one.

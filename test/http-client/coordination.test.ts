@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from "vitest";
-import { claimsOver } from "../../src/coordination/claim-client.ts";
-import { claimsContract } from "../../src/coordination/claims.contract.ts";
+import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
+import { claimsContract } from "../../src/coordination/claims/claims.contract.ts";
 import { nameOf } from "../../src/coordination/key.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
 import { kubernetesWatermarks } from "../../src/coordination/kubernetes/kubernetes-watermarks.ts";
-import { locksContract } from "../../src/coordination/locks.contract.ts";
-import { watermarksContract } from "../../src/coordination/watermarks.contract.ts";
+import { locksContract } from "../../src/coordination/locks/locks.contract.ts";
+import { watermarksContract } from "../../src/coordination/watermarks/watermarks.contract.ts";
 import type { Connection } from "../../src/kube/connection/connection.ts";
 import { fromKubeconfig } from "../../src/kube/connection/kubeconfig.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";

@@ -1,5 +1,5 @@
-import { claimsOver } from "../../src/coordination/claim-client.ts";
-import type { ClaimStore, Ending } from "../../src/coordination/claim-store.ts";
+import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
+import type { ClaimStore, Ending } from "../../src/coordination/claims/claim-store.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
 import { claimScript, renewScript, settleScript } from "../../src/coordination/redis/claim-script.ts";

@@ -1,4 +1,4 @@
-import type { Claims, NewClaim } from "../../src/coordination/claims.ts";
+import type { Claims, NewClaim } from "../../src/coordination/claims/claims.ts";
 import { isCoordinationError } from "../../src/coordination/errors.ts";
 import { type Key, keyOf } from "../../src/coordination/key.ts";
 import { sleep } from "../../src/time/index.ts";

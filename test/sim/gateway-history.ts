@@ -1,7 +1,7 @@
 import type { Change } from "../../src/apiserver/object-store.ts";
 import { seriesKey } from "../../src/gateway/decide.ts";
+import { isOpen } from "../../src/gateway/identity/report.ts";
 import type { Admission } from "../../src/gateway/index.ts";
-import { isOpen } from "../../src/gateway/report.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import type { RemediationRequest, Signal } from "../../src/resources/index.ts";
 import { Violation } from "./lock-history.ts";

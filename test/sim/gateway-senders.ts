@@ -1,5 +1,5 @@
+import { isOpen } from "../../src/gateway/identity/report.ts";
 import type { Gateway } from "../../src/gateway/index.ts";
-import { isOpen } from "../../src/gateway/report.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import {
   incidentNumber,

@@ -1,7 +1,7 @@
 import { type Key, nameOf } from "../../src/coordination/key.ts";
 import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
 import { LeaseSweep } from "../../src/coordination/kubernetes/lease-sweep.ts";
-import { locksOver } from "../../src/coordination/lock-table.ts";
+import { locksOver } from "../../src/coordination/locks/lock-table.ts";
 import { type KubeClient, KubeError, type KubeLease, leases, type WatchEvent } from "../../src/kube/index.ts";
 import type { Clock } from "../../src/time/index.ts";
 import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";

@@ -1,4 +1,4 @@
-import type { Lease, ReleaseOutcome } from "../../src/coordination/locks.ts";
+import type { Lease, ReleaseOutcome } from "../../src/coordination/locks/locks.ts";
 import type { Process } from "./world.ts";
 
 /** The store's own state, for comparison with the clients'. */

@@ -1,5 +1,5 @@
 import type { CoordinationError } from "../../src/coordination/errors.ts";
-import type { Bid, Grant, LockStore, Terms } from "../../src/coordination/lock-store.ts";
+import type { Bid, Grant, LockStore, Terms } from "../../src/coordination/locks/lock-store.ts";
 import type { KubeClient, KubeLease } from "../../src/kube/index.ts";
 import type { Clock } from "../../src/time/index.ts";
 import type { Process } from "./world.ts";

@@ -1,6 +1,6 @@
 import { isCoordinationError } from "../../src/coordination/errors.ts";
 import { type Key, keyOf } from "../../src/coordination/key.ts";
-import type { Lease, Locks } from "../../src/coordination/locks.ts";
+import type { Lease, Locks } from "../../src/coordination/locks/locks.ts";
 import { sleep } from "../../src/time/index.ts";
 import { type Deleted, LockHistory, longestTtlMs, type Truth, Violation } from "./lock-history.ts";
 import { Process, World } from "./world.ts";

@@ -1,7 +1,7 @@
 import { isCoordinationError } from "../../src/coordination/errors.ts";
 import { type Key, keyOf } from "../../src/coordination/key.ts";
-import type { LockTableOptions } from "../../src/coordination/lock-table.ts";
-import type { Lease, Locks } from "../../src/coordination/locks.ts";
+import type { LockTableOptions } from "../../src/coordination/locks/lock-table.ts";
+import type { Lease, Locks } from "../../src/coordination/locks/locks.ts";
 import { sleep } from "../../src/time/index.ts";
 import { LockHistory, Violation } from "./lock-history.ts";
 import type { SimResult } from "./lock-sim.ts";

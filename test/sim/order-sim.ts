@@ -1,5 +1,5 @@
 import { keyOf } from "../../src/coordination/key.ts";
-import type { Locks } from "../../src/coordination/locks.ts";
+import type { Locks } from "../../src/coordination/locks/locks.ts";
 import { sleep } from "../../src/time/index.ts";
 import type { LockBackend, SimResult } from "./lock-sim.ts";
 import { Process, World } from "./world.ts";

@@ -1,4 +1,4 @@
-import { locksOver } from "../../src/coordination/lock-table.ts";
+import { locksOver } from "../../src/coordination/locks/lock-table.ts";
 import type { LinkListener, LockLink, Operation, Replies } from "../../src/coordination/redis/lock-link.ts";
 import { RedisLockStore } from "../../src/coordination/redis/redis-lock-store.ts";
 import { Agenda } from "../../src/time/index.ts";

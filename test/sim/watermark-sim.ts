@@ -2,7 +2,7 @@ import { CoordinationError, isCoordinationError } from "../../src/coordination/e
 import { keyOf } from "../../src/coordination/key.ts";
 import { kubernetesWatermarks } from "../../src/coordination/kubernetes/kubernetes-watermarks.ts";
 import { memoryWatermarks } from "../../src/coordination/memory/memory-watermarks.ts";
-import { openWatermark, type WatermarkStore } from "../../src/coordination/watermarks.ts";
+import { openWatermark, type WatermarkStore } from "../../src/coordination/watermarks/watermarks.ts";
 import { sleep } from "../../src/time/index.ts";
 import { ApiServer, namespace } from "./kube-network.ts";
 import { Violation } from "./lock-history.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Git } from "../../process/index.ts";
 import { CoordinationError } from "../errors.ts";
-import type { Lease } from "../locks.ts";
+import type { Lease } from "../locks/locks.ts";
 
 export interface FencedPush {
   readonly git: Git;

@@ -10,7 +10,7 @@ import type {
   WriteCall,
 } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
-import type { Lease } from "../locks.ts";
+import type { Lease } from "../locks/locks.ts";
 
 /** The annotation with the fence of the last write. */
 export const fenceAnnotation = "kubernaut.ai/fence";

@@ -1,5 +1,5 @@
 import { type KubeLease, microTime } from "../../kube/index.ts";
-import type { ClaimBid, Ending, Taken } from "../claim-store.ts";
+import type { ClaimBid, Ending, Taken } from "../claims/claim-store.ts";
 import { drift } from "../tenure.ts";
 import { describeHolder, holderOf, marginMs, periodOf } from "./lease-rules.ts";
 

@@ -2,7 +2,7 @@ import type { KubeClient } from "../../kube/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import type { JanitorEvents } from "../janitor-events.ts";
 import { keyOf } from "../key.ts";
-import type { Locks } from "../locks.ts";
+import type { Locks } from "../locks/locks.ts";
 import { LeaseSweep } from "./lease-sweep.ts";
 
 export interface JanitorOptions {

@@ -1,6 +1,6 @@
 import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../claim-store.ts";
+import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../claims/claim-store.ts";
 import { CoordinationError } from "../errors.ts";
 import { type Key, nameOf } from "../key.ts";
 import { promiseFrom, type Renewal } from "../tenure.ts";

@@ -5,8 +5,8 @@ import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import type { Verb } from "../../apiserver/embedded-client.ts";
 import { leases } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { claimsContract } from "../claims.contract.ts";
-import type { Claims, NewClaim } from "../claims.ts";
+import { claimsContract } from "../claims/claims.contract.ts";
+import type { Claims, NewClaim } from "../claims/claims.ts";
 import { type Key, keyOf, nameOf } from "../key.ts";
 import { kubernetesClaims } from "./kubernetes-claims.ts";
 

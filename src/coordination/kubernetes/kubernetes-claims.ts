@@ -1,6 +1,6 @@
 import type { KubeClient } from "../../kube/index.ts";
-import { type ClaimClientOptions, claimsOver } from "../claim-client.ts";
-import type { Claims } from "../claims.ts";
+import { type ClaimClientOptions, claimsOver } from "../claims/claim-client.ts";
+import type { Claims } from "../claims/claims.ts";
 import { kubernetesClaimStore } from "./kubernetes-claim-store.ts";
 
 export interface KubernetesClaimsOptions extends ClaimClientOptions {

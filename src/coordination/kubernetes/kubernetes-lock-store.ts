@@ -9,8 +9,8 @@ import {
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { nameOf } from "../key.ts";
-import type { Bid, Grant, LockStore } from "../lock-store.ts";
-import type { Guarantee, ReleaseOutcome } from "../locks.ts";
+import type { Bid, Grant, LockStore } from "../locks/lock-store.ts";
+import type { Guarantee, ReleaseOutcome } from "../locks/locks.ts";
 import { type Promised, promiseFrom, type Renewal } from "../tenure.ts";
 import * as rules from "./lease-rules.ts";
 import { LeaseWatch } from "./lease-watch.ts";

@@ -5,8 +5,8 @@ import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { Chance } from "../../../test/sim/chance.ts";
 import { type KubeClient, KubeError, leases } from "../../kube/index.ts";
 import { keyOf, nameOf } from "../key.ts";
-import { locksContract } from "../locks.contract.ts";
-import type { Locks } from "../locks.ts";
+import { locksContract } from "../locks/locks.contract.ts";
+import type { Locks } from "../locks/locks.ts";
 import { kubernetesLocks } from "./kubernetes-locks.ts";
 
 locksContract("kubernetes", async () => kubernetesLockBench(), { abilities: kubernetesAbilities });

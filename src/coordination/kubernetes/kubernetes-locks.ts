@@ -1,6 +1,6 @@
 import type { KubeClient } from "../../kube/index.ts";
-import { type LockTableOptions, locksOver } from "../lock-table.ts";
-import type { Locks } from "../locks.ts";
+import { type LockTableOptions, locksOver } from "../locks/lock-table.ts";
+import type { Locks } from "../locks/locks.ts";
 import { KubernetesLockStore } from "./kubernetes-lock-store.ts";
 
 export interface KubernetesLocksOptions extends LockTableOptions {

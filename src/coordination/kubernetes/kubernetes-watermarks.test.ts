@@ -5,8 +5,8 @@ import type { Verb } from "../../apiserver/embedded-client.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { keyOf, nameOf } from "../key.ts";
-import { watermarksContract } from "../watermarks.contract.ts";
-import { openWatermark } from "../watermarks.ts";
+import { watermarksContract } from "../watermarks/watermarks.contract.ts";
+import { openWatermark } from "../watermarks/watermarks.ts";
 import { kubernetesWatermarks } from "./kubernetes-watermarks.ts";
 
 const namespace = "interlock";

@@ -1,7 +1,7 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { type Key, nameOf } from "../key.ts";
-import type { WatermarkEntry, WatermarkRecord, WatermarkStore, WriteOutcome } from "../watermarks.ts";
+import type { WatermarkEntry, WatermarkRecord, WatermarkStore, WriteOutcome } from "../watermarks/watermarks.ts";
 import { rethrowFor } from "./refusal.ts";
 
 export interface KubernetesWatermarksOptions {

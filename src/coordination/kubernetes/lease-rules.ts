@@ -1,6 +1,6 @@
 import { type KubeLease, microTime } from "../../kube/index.ts";
 import type { Key } from "../key.ts";
-import type { Holder } from "../locks.ts";
+import type { Holder } from "../locks/locks.ts";
 import { drift } from "../tenure.ts";
 
 export const marginMs = 10;

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { naiveBoundedClaims, type RoomBug } from "../../../test/coordination/naive-bounded-claims.ts";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
-import type { ClaimGrant, ClaimStore, Ending } from "../claim-store.ts";
-import type { ClaimEvents, Eviction } from "../claims.ts";
+import type { ClaimGrant, ClaimStore, Ending } from "../claims/claim-store.ts";
+import type { ClaimEvents, Eviction } from "../claims/claims.ts";
 import { keyOf } from "../key.ts";
 import { MemoryClaimStore } from "./memory-claim-store.ts";
 

@@ -1,9 +1,9 @@
 import { Agenda, Appointment, type Clock } from "../../time/index.ts";
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing, Taken } from "../claim-store.ts";
-import type { ClaimEvents } from "../claims.ts";
+import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing, Taken } from "../claims/claim-store.ts";
+import type { ClaimEvents } from "../claims/claims.ts";
 import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
-import type { Guarantee } from "../locks.ts";
+import type { Guarantee } from "../locks/locks.ts";
 import type { Renewal } from "../tenure.ts";
 
 export interface MemoryClaimStoreOptions {

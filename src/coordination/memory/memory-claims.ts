@@ -1,5 +1,5 @@
-import { type ClaimClientOptions, claimsOver } from "../claim-client.ts";
-import type { Claims } from "../claims.ts";
+import { type ClaimClientOptions, claimsOver } from "../claims/claim-client.ts";
+import type { Claims } from "../claims/claims.ts";
 import { MemoryClaimStore } from "./memory-claim-store.ts";
 
 export interface MemoryClaimsOptions extends ClaimClientOptions {

@@ -1,4 +1,4 @@
 import { memoryAbilities, memoryLockBench } from "../../../test/coordination/memory-lock-bench.ts";
-import { locksContract } from "../locks.contract.ts";
+import { locksContract } from "../locks/locks.contract.ts";
 
 locksContract("memory", async () => memoryLockBench(), { abilities: memoryAbilities });

@@ -1,6 +1,6 @@
-import type { LockStore, Terms } from "../lock-store.ts";
-import { type LockTableOptions, locksOver } from "../lock-table.ts";
-import type { Locks } from "../locks.ts";
+import type { LockStore, Terms } from "../locks/lock-store.ts";
+import { type LockTableOptions, locksOver } from "../locks/lock-table.ts";
+import type { Locks } from "../locks/locks.ts";
 
 /**
  * Locks among the callers of one process. They hold exactly the live keys: no size limit, nothing is ever evicted.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keyOf } from "../key.ts";
-import { watermarksContract } from "../watermarks.contract.ts";
-import { openWatermark } from "../watermarks.ts";
+import { watermarksContract } from "../watermarks/watermarks.contract.ts";
+import { openWatermark } from "../watermarks/watermarks.ts";
 import { memoryWatermarks } from "./memory-watermarks.ts";
 
 watermarksContract("memory", async () => {

@@ -1,5 +1,5 @@
 import type { Key } from "../key.ts";
-import type { WatermarkRecord, WatermarkStore } from "../watermarks.ts";
+import type { WatermarkRecord, WatermarkStore } from "../watermarks/watermarks.ts";
 
 /** Watermarks of one process. A restart loses them: every stream then begins at its `from` again. */
 export function memoryWatermarks(): WatermarkStore {

@@ -1,5 +1,5 @@
 import type { Metrics } from "../../telemetry/index.ts";
-import type { Claim, ClaimEvents, Effect } from "../claims.ts";
+import type { Claim, ClaimEvents, Effect } from "../claims/claims.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
 import { lineLimiter } from "./line-limiter.ts";
 import { type Observer, type Stage, seriesByName } from "./observer.ts";

@@ -1,4 +1,4 @@
-import type { Locks } from "../locks.ts";
+import type { Locks } from "../locks/locks.ts";
 import type { Observer } from "./observer.ts";
 
 /** Shows how many locks a stage holds and waits for, looked up whenever the metrics are read. */

@@ -1,6 +1,6 @@
 import type { Metrics } from "../../telemetry/index.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
-import type { LockEvents } from "../locks.ts";
+import type { LockEvents } from "../locks/locks.ts";
 import { lineLimiter } from "./line-limiter.ts";
 import { type Observer, type Stage, seriesByName } from "./observer.ts";
 

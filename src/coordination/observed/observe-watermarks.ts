@@ -1,7 +1,7 @@
 import type { Metrics } from "../../telemetry/index.ts";
-import { lag } from "../cursor.ts";
 import { CoordinationError } from "../errors.ts";
-import type { AdvanceOutcome, Watermark } from "../watermarks.ts";
+import { lag } from "../watermarks/cursor.ts";
+import type { AdvanceOutcome, Watermark } from "../watermarks/watermarks.ts";
 import { type Observer, type Stage, seriesByName } from "./observer.ts";
 
 /** A watermark that is watched until it is disposed of: from then on this process polls the stream no more. */

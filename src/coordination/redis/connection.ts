@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from "node:tls";
 import { type RedisOptions as IoOptions, Redis } from "ioredis";
 import { backoffMs, type Clock, type Random } from "../../time/index.ts";
-import type { Guarantee } from "../locks.ts";
+import type { Guarantee } from "../locks/locks.ts";
 import { authenticate, type CredentialSource, FreshCredentials } from "./credentials.ts";
 import { guaranteeOf, parseRedisUrl, prefixOf, type RedisNode, type RedisPlace } from "./place.ts";
 import { PrimaryFinder, primaryConnector } from "./primary.ts";

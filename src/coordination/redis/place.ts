@@ -1,4 +1,4 @@
-import type { Guarantee } from "../locks.ts";
+import type { Guarantee } from "../locks/locks.ts";
 
 /** The address of one Redis, or of the servers that name the current primary. */
 export type RedisPlace =

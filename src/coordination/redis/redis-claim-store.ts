@@ -1,5 +1,5 @@
 import type { Clock } from "../../time/index.ts";
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Taken } from "../claim-store.ts";
+import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Taken } from "../claims/claim-store.ts";
 import { CoordinationError } from "../errors.ts";
 import { hashOf } from "../key.ts";
 import { promiseFrom, type Renewal } from "../tenure.ts";

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { redisBackend } from "../../../test/coordination/claims-backends.ts";
 import { type RedisService, startRedis } from "../../../test/services/redis.ts";
 import { sleep, systemClock, systemRandom } from "../../time/index.ts";
-import { claimsContract } from "../claims.contract.ts";
-import type { Claims, NewClaim } from "../claims.ts";
+import { claimsContract } from "../claims/claims.contract.ts";
+import type { Claims, NewClaim } from "../claims/claims.ts";
 import { hashOf, type Key, keyOf } from "../key.ts";
 import { RedisConnection } from "./connection.ts";
 import { redisClaims } from "./redis-claims.ts";

@@ -1,7 +1,7 @@
 import { type Agenda, Appointment, type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
-import { type Bid, explainDelay, type Grant, type LockStore } from "../lock-store.ts";
-import type { Guarantee, Holder, ReleaseOutcome } from "../locks.ts";
+import { type Bid, explainDelay, type Grant, type LockStore } from "../locks/lock-store.ts";
+import type { Guarantee, Holder, ReleaseOutcome } from "../locks/locks.ts";
 import { drift, promiseFrom, type Renewal } from "../tenure.ts";
 import { Batch, type PendingOperation } from "./batch.ts";
 import type { LockLink, Mode, Operation, Reply } from "./lock-link.ts";

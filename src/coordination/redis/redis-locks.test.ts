@@ -5,8 +5,8 @@ import { redisModelAbilities, redisModelLockBench } from "../../../test/coordina
 import { startRedis } from "../../../test/services/redis.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { hashOf, keyOf } from "../key.ts";
-import { locksContract } from "../locks.contract.ts";
-import type { LockEvents, Locks } from "../locks.ts";
+import { locksContract } from "../locks/locks.contract.ts";
+import type { LockEvents, Locks } from "../locks/locks.ts";
 import { RedisConnection } from "./connection.ts";
 import { redisLocks } from "./redis-locks.ts";
 

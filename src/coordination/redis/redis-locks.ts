@@ -1,6 +1,6 @@
 import { Agenda } from "../../time/index.ts";
-import { type LockTableOptions, locksOver } from "../lock-table.ts";
-import type { Locks } from "../locks.ts";
+import { type LockTableOptions, locksOver } from "../locks/lock-table.ts";
+import type { Locks } from "../locks/locks.ts";
 import type { RedisConnection } from "./connection.ts";
 import { redisLockLink } from "./redis-lock-link.ts";
 import { RedisLockStore } from "./redis-lock-store.ts";

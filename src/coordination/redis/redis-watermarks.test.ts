@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { type RedisService, startRedis } from "../../../test/services/redis.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { hashOf, keyOf } from "../key.ts";
-import { watermarksContract } from "../watermarks.contract.ts";
-import { openWatermark } from "../watermarks.ts";
+import { watermarksContract } from "../watermarks/watermarks.contract.ts";
+import { openWatermark } from "../watermarks/watermarks.ts";
 import { RedisConnection } from "./connection.ts";
 import { redisWatermarks } from "./redis-watermarks.ts";
 

@@ -1,6 +1,6 @@
 import { CoordinationError } from "../errors.ts";
 import { hashOf, type Key } from "../key.ts";
-import type { WatermarkRecord, WatermarkStore } from "../watermarks.ts";
+import type { WatermarkRecord, WatermarkStore } from "../watermarks/watermarks.ts";
 import { rethrowFor } from "./refusal.ts";
 import { type Scripts, script } from "./script.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Guarantee } from "../locks.ts";
+import type { Guarantee } from "../locks/locks.ts";
 
 /** A Lua script and its name in Redis. */
 export interface Script {

@@ -1,0 +1,196 @@
+import { Agenda, type Clock, type Random, sleep } from "../../time/index.ts";
+import { CoordinationError, isCoordinationError } from "../errors.ts";
+import type { Key } from "../key.ts";
+import type { ClaimBid, ClaimStore, Standing, Taken } from "./claim-store.ts";
+import type { Claim, ClaimEvents, ClaimOptions, Claims } from "./claims.ts";
+import { HeldClaim, type HeldClaimContext } from "./held-claim.ts";
+
+export interface ClaimClientOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** stage/pod/pid, for people who meet this process as a claimant. */
+  readonly who?: string;
+  readonly events?: ClaimEvents;
+  readonly defaults?: { readonly leaseMs?: number; readonly doneTtlMs?: number };
+}
+
+/** Claims on any store: everything about claiming that does not need the backend. */
+export function claimsOver(store: ClaimStore, options: ClaimClientOptions): Claims {
+  return new ClaimClient(store, options);
+}
+
+interface Wants {
+  readonly leaseMs: number;
+  readonly doneTtlMs: number;
+  readonly maxHoldMs: number;
+  readonly payloadHash: string | undefined;
+}
+
+const shortestLeaseMs = 500;
+const longestMs = 366 * 24 * 3_600_000;
+const agendaResolutionMs = 4;
+/** How often an unclear response is retried before the call rejects with `unavailable`. */
+const maxTries = 3;
+const maxUnanswered = 1_000;
+
+class ClaimClient implements Claims {
+  readonly #store: ClaimStore;
+  readonly #context: HeldClaimContext;
+  readonly #who: string;
+  readonly #defaults: { readonly leaseMs: number; readonly doneTtlMs: number };
+  readonly #nextHolder: () => string;
+  readonly #held = new Map<Key, HeldClaim>();
+  /** Questions under way: who asks the same meanwhile is answered with them. */
+  readonly #asking = new Map<Key, Promise<HeldClaim | Taken>>();
+  readonly #flights = new Map<string, Promise<unknown>>();
+  /** Holders that were never answered. The store may know them as claimants, so they are used again for their key. */
+  readonly #unanswered = new Map<Key, string>();
+  #closed = false;
+
+  constructor(store: ClaimStore, { clock, random, who = "unknown", events = {}, defaults = {} }: ClaimClientOptions) {
+    this.#store = store;
+    this.#who = who;
+    this.#defaults = { leaseMs: 60_000, doneTtlMs: 3_600_000, ...defaults };
+    const process = random.id();
+    let claims = 0;
+    this.#nextHolder = () => `${process}.${(claims++).toString(36)}`;
+    this.#context = {
+      clock,
+      random,
+      events,
+      agenda: new Agenda(clock, agendaResolutionMs),
+      left: (claim) => {
+        if (this.#held.get(claim.key) === claim) this.#held.delete(claim.key);
+      },
+    };
+  }
+
+  get guarantee() {
+    return this.#store.guarantee;
+  }
+
+  async claim(key: Key, options: ClaimOptions = {}): Promise<Claim> {
+    const wants = this.#wants(options);
+    const mistake = findMistake(wants);
+    if (mistake) throw new TypeError(mistake);
+
+    const { events } = this.#context;
+    try {
+      const claim = await this.#ask(key, wants);
+      events.answered?.(key, claim.state, options.effect);
+      return claim;
+    } catch (error) {
+      if (error instanceof CoordinationError) events.refused?.(key, error.code);
+      throw error;
+    }
+  }
+
+  share<T>(name: string, flight: () => Promise<T>): Promise<T> {
+    const underWay = this.#flights.get(name) as Promise<T> | undefined;
+    if (underWay !== undefined) return underWay;
+    const begun = flight().finally(() => this.#flights.delete(name));
+    this.#flights.set(name, begun);
+    return begun;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const settled = [...this.#held.values()].map((claim) => {
+      claim.lose(closed());
+      return claim[Symbol.asyncDispose]();
+    });
+    await Promise.allSettled(settled);
+    await this.#store.close();
+  }
+
+  #wants({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimOptions): Wants {
+    return {
+      leaseMs: leaseMs ?? this.#defaults.leaseMs,
+      doneTtlMs: doneTtlMs ?? this.#defaults.doneTtlMs,
+      maxHoldMs: maxHoldMs ?? Number.POSITIVE_INFINITY,
+      payloadHash,
+    };
+  }
+
+  async #ask(key: Key, wants: Wants): Promise<Claim> {
+    if (this.#closed) throw closed();
+    const held = this.#held.get(key);
+    if (held) return toClaim(key, held.asTaken(), wants);
+    const asking = this.#asking.get(key);
+    if (asking !== undefined) return toClaim(key, toTaken(await asking), wants);
+
+    const asked = this.#askStore(key, wants).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asked);
+    const answer = await asked;
+    return answer instanceof HeldClaim ? answer : toClaim(key, answer, wants);
+  }
+
+  async #askStore(key: Key, wants: Wants): Promise<HeldClaim | Taken> {
+    const { leaseMs, payloadHash } = wants;
+    const bid = { key, holder: this.#unanswered.get(key) ?? this.#nextHolder(), who: this.#who, leaseMs, payloadHash };
+    const standing = await this.#persist(bid);
+    if (standing.state !== "new") return standing;
+
+    const claim = new HeldClaim(bid, standing.grant, wants, this.#context);
+    this.#held.set(key, claim);
+    if (claim.remainingMs() > 0 && !this.#closed) return claim;
+    await claim.fail({ retryAfterMs: 0 });
+    throw this.#closed ? closed() : tooLate(key);
+  }
+
+  /** Asks until there is an answer, a few times. A claim whose answer got lost is ours, and is found again. */
+  async #persist(bid: ClaimBid): Promise<Standing> {
+    const { clock, random } = this.#context;
+    for (let tries = 1; ; tries++) {
+      try {
+        const standing = await this.#store.claim(bid);
+        this.#unanswered.delete(bid.key);
+        return standing;
+      } catch (error) {
+        if (!isCoordinationError(error, "unavailable")) throw error;
+        this.#rememberUnanswered(bid);
+        if (tries === maxTries || this.#closed) throw error;
+      }
+      await sleep(clock, 50 + 150 * random.fraction());
+    }
+  }
+
+  #rememberUnanswered({ key, holder }: ClaimBid) {
+    this.#unanswered.set(key, holder);
+    if (this.#unanswered.size > maxUnanswered) this.#unanswered.delete(this.#unanswered.keys().next().value as Key);
+  }
+}
+
+function findMistake({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: Wants): string | undefined {
+  if (!(leaseMs >= shortestLeaseMs && leaseMs <= longestMs)) {
+    return `leaseMs must be between ${shortestLeaseMs} (renewal needs several round trips) and ${longestMs}; got ${leaseMs}`;
+  }
+  if (!(doneTtlMs >= 1 && doneTtlMs <= longestMs)) {
+    return `doneTtlMs must be between 1 and ${longestMs}; got ${doneTtlMs}`;
+  }
+  if (!(maxHoldMs > 0)) return `maxHoldMs must be more than 0; got ${maxHoldMs}`;
+  if (payloadHash !== undefined && !/^[\w+/=:.-]{1,128}$/.test(payloadHash)) {
+    return "payloadHash must be 1 to 128 letters, digits or any of + / = : . _ -";
+  }
+  return undefined;
+}
+
+/** What callers of the same process see when one of them got the claim. */
+function toTaken(answer: HeldClaim | Taken): Taken {
+  return answer instanceof HeldClaim ? answer.asTaken() : answer;
+}
+
+function toClaim(key: Key, { payloadHash, ...standing }: Taken, wants: Wants): Claim {
+  if (payloadHash === undefined || wants.payloadHash === undefined || payloadHash === wants.payloadHash) {
+    return standing;
+  }
+  throw new CoordinationError("mismatch", `${key} was claimed for another payload: one key, two different requests`);
+}
+
+function tooLate(key: Key): CoordinationError {
+  return new CoordinationError("unavailable", `${key}: the response of the store arrived too late`);
+}
+
+function closed(): CoordinationError {
+  return new CoordinationError("closed", "the claim client is closed");
+}

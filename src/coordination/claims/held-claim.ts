@@ -1,0 +1,174 @@
+import { sleep } from "../../time/index.ts";
+import { CoordinationError, isCoordinationError } from "../errors.ts";
+import { type Duties, type Renewal, Tenure, type TimeKeeping } from "../tenure.ts";
+import type { ClaimBid, ClaimGrant, Ending, Taken } from "./claim-store.ts";
+import type { ClaimEvents, CompleteOutcome, FailOutcome, Failure, NewClaim } from "./claims.ts";
+
+/** What the claims of one desk share. */
+export interface HeldClaimContext extends TimeKeeping {
+  readonly events: ClaimEvents;
+  /** The claim is over, one way or another. */
+  left(claim: HeldClaim): void;
+}
+
+export interface HeldClaimTerms {
+  readonly doneTtlMs: number;
+  readonly maxHoldMs: number;
+}
+
+type Settlement = "settled" | "lost" | "unknown";
+
+/** Far below what an annotation in Kubernetes may hold. */
+const longestText = 65_536;
+
+/** The claim that its caller sees: kept alive until it is settled, or ended by the local clock alone. */
+export class HeldClaim implements NewClaim, Duties {
+  readonly state = "new";
+  readonly #bid: ClaimBid;
+  readonly #grant: ClaimGrant;
+  readonly #terms: HeldClaimTerms;
+  readonly #in: HeldClaimContext;
+  readonly #tenure: Tenure;
+  /** Created on first access: most claims are settled without a listener. */
+  #controller: AbortController | undefined;
+  #lost: CoordinationError | undefined;
+  #settling: { readonly how: Ending["kind"]; readonly outcome: Promise<Settlement> } | undefined;
+
+  constructor(bid: ClaimBid, grant: ClaimGrant, terms: HeldClaimTerms, context: HeldClaimContext) {
+    this.#bid = bid;
+    this.#grant = grant;
+    this.#terms = terms;
+    this.#in = context;
+    this.#tenure = new Tenure(grant, this, context);
+    this.#tenure.holdUntil(context.clock.now() + terms.maxHoldMs);
+    this.#tenure.start(false);
+  }
+
+  get key() {
+    return this.#bid.key;
+  }
+  get holder(): string {
+    return this.#bid.holder;
+  }
+  get fence(): bigint {
+    return this.#grant.fence;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#lost) this.#controller.abort(this.#lost);
+    }
+    return this.#controller.signal;
+  }
+
+  remainingMs(): number {
+    return this.#lost || this.#settling ? 0 : this.#tenure.remainingMs();
+  }
+
+  assertHeld(minMs = 0): void {
+    if (this.remainingMs() > minMs) return;
+    this.#tenure.check();
+    if (this.#settling) throw new CoordinationError("lost", `${this.key}: the claim was already settled`);
+    const why = this.#lost?.message ?? `less than ${minMs} ms are left`;
+    throw new CoordinationError("lost", `${this.key}: ${why}`, { cause: this.#lost });
+  }
+
+  /** How the claim looks to another caller of this process. */
+  asTaken(): Taken {
+    const { holder: id, who, payloadHash } = this.#bid;
+    const retryAfterMs = Math.max(0, this.#tenure.deadline - this.#in.clock.now());
+    const holder = { id, who, sinceMs: undefined, purpose: undefined };
+    return { state: "in-flight", holder, retryAfterMs, payloadHash };
+  }
+
+  async complete(result = ""): Promise<CompleteOutcome> {
+    assertFits("result", result);
+    const outcome = await this.#settle({ kind: "done", result, ttlMs: this.#terms.doneTtlMs });
+    return outcome === "settled" ? { completed: true } : { completed: false, reason: outcome };
+  }
+
+  async fail(how: Failure): Promise<FailOutcome> {
+    const outcome = await this.#settle(toEnding(how, this.#terms.doneTtlMs));
+    return outcome === "settled" ? { failed: true } : { failed: false, reason: outcome };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#settling) await this.fail({ retryAfterMs: 0 });
+  }
+
+  /** Ends the claim other than by its caller: the signal aborts with `cause`. */
+  lose(cause: CoordinationError): void {
+    // Once it is being settled there is nothing left to lose, and code after the work must not observe an abort.
+    if (this.#lost || this.#settling) return;
+    this.#lost = cause;
+    this.#controller?.abort(cause);
+  }
+
+  renew(): Promise<Renewal> {
+    return this.#grant.renew();
+  }
+  renewalFailed(cause: unknown): void {
+    this.#in.events.renewalFailed?.(this, cause);
+  }
+  ended(cause: CoordinationError): void {
+    this.lose(cause);
+    this.#in.events.lost?.(this, cause);
+  }
+  vacated(): void {
+    this.#in.left(this);
+  }
+
+  #settle(ending: Ending): Promise<Settlement> {
+    this.#settling ??= { how: ending.kind, outcome: this.#settleOnce(ending) };
+    // It was settled in another way before, so it is not ours to move any more.
+    return this.#settling.how === ending.kind ? this.#settling.outcome : Promise.resolve("lost");
+  }
+
+  async #settleOnce(ending: Ending): Promise<Settlement> {
+    this.#tenure.stop();
+    const { events } = this.#in;
+    try {
+      const outcome = await this.#settleInStore(ending);
+      events.settled?.(this, ending.kind, outcome);
+      if (ending.kind === "done" && outcome === "lost") events.lateComplete?.(this);
+      return outcome;
+    } catch (error) {
+      if (error instanceof CoordinationError) events.refused?.(this.key, error.code);
+      throw error;
+    } finally {
+      this.#in.left(this);
+    }
+  }
+
+  /** Tries once however late it is, because the store decides who holds the claim, then again while it may still be held. */
+  async #settleInStore(ending: Ending): Promise<Settlement> {
+    const { clock, random } = this.#in;
+    for (let unclear = false; ; unclear = true) {
+      try {
+        const answer = await this.#grant.settle(ending);
+        // No other holder can have had it before the deadline: "not held" means that an earlier attempt released it.
+        const wasUs = unclear && ending.kind === "retry" && clock.now() < this.#tenure.deadline;
+        return wasUs ? "settled" : answer;
+      } catch (error) {
+        if (!isCoordinationError(error, "unavailable")) throw error;
+      }
+      if (clock.now() >= this.#tenure.deadline) return "unknown";
+      await sleep(clock, 50 + 150 * random.fraction());
+    }
+  }
+}
+
+function toEnding(how: Failure, ttlMs: number): Ending {
+  if ("permanent" in how) {
+    assertFits("permanent", how.permanent);
+    return { kind: "failed", error: how.permanent, ttlMs };
+  }
+  if (how.retryAfterMs >= 0 && Number.isFinite(how.retryAfterMs)) return { kind: "retry", afterMs: how.retryAfterMs };
+  throw new TypeError(`retryAfterMs must be a finite number, 0 or more; got ${how.retryAfterMs}`);
+}
+
+function assertFits(name: string, text: string): void {
+  if (text.length <= longestText) return;
+  throw new TypeError(`${name} has ${text.length} characters; ${longestText} fit. Store it elsewhere and name it here`);
+}

@@ -1,0 +1,58 @@
+import type { Key } from "../key.ts";
+import type { Holder } from "../locks/locks.ts";
+import type { ClaimOptions, Claims, CompleteOutcome, Effect, NewClaim } from "./claims.ts";
+
+export interface OnceOptions extends ClaimOptions {
+  /** What makes a second run of the work harmless. Without anything, `at-least-once` is the honest answer. */
+  readonly effect: Effect;
+  /** When work that threw is tried again. Default 1 min. */
+  readonly retryAfterMs?: number;
+  /** Whether a retry cannot change this error. The work is then not retried while the claim is stored. */
+  readonly isPermanent?: (error: unknown) => boolean;
+}
+
+/** `ran`: here and now, by this caller or one that it joined; `recorded`: whether the result was stored for others. */
+export type OnceOutcome =
+  | { readonly kind: "ran"; readonly result: string; readonly recorded: CompleteOutcome }
+  | { readonly kind: "done"; readonly result: string; readonly atMs: number }
+  | { readonly kind: "in-flight"; readonly holder: Holder | undefined; readonly retryAfterMs: number }
+  | { readonly kind: "failed"; readonly error: string; readonly atMs: number };
+
+/** An error is kept for people to read, not to be parsed. */
+const longestError = 4_096;
+
+type Work = (claim: NewClaim) => Promise<string | undefined>;
+
+/**
+ * Runs `work` unless it was done before or is under way elsewhere. Callers of one key in this process join one run.
+ * The result of `work` is stored; an error of `work` releases the claim and is rethrown.
+ */
+export function once(claims: Claims, key: Key, options: OnceOptions, work: Work): Promise<OnceOutcome> {
+  // `|` is in no key. Another payload must not join: it is refused by the claim.
+  return claims.share(`${key}|${options.payloadHash ?? ""}`, () => claimAndRun(claims, key, options, work));
+}
+
+async function claimAndRun(claims: Claims, key: Key, options: OnceOptions, work: Work): Promise<OnceOutcome> {
+  const claim = await claims.claim(key, options);
+  if (claim.state !== "new") {
+    const { state: kind, ...facts } = claim;
+    return { kind, ...facts } as OnceOutcome;
+  }
+
+  // Whatever fails below, a claim that is never settled must not be kept alive by its renewal.
+  await using held = claim;
+  let result: string;
+  try {
+    // A crash here lets the lease of the claim lapse, and the work is tried again.
+    result = (await work(held)) ?? "";
+  } catch (error) {
+    // The caller must get the error of the work; a failed settlement is reported by the events.
+    await held.fail(toFailure(error, options)).catch(() => undefined);
+    throw error;
+  }
+  return { kind: "ran", result, recorded: await held.complete(result) };
+}
+
+function toFailure(error: unknown, { retryAfterMs = 60_000, isPermanent }: OnceOptions) {
+  return isPermanent?.(error) ? { permanent: String(error).slice(0, longestError) } : { retryAfterMs };
+}

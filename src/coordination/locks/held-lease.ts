@@ -1,0 +1,80 @@
+import { CoordinationError } from "../errors.ts";
+import type { Key } from "../key.ts";
+import type { Tenure } from "../tenure.ts";
+import type { Lease, ReleaseOutcome } from "./locks.ts";
+
+/** Where a lease goes back to. */
+export interface LeaseOwner {
+  giveBack(lease: HeldLease): Promise<ReleaseOutcome>;
+}
+
+/** The lease that callers see: one caller's share of a turn at the key. */
+export class HeldLease implements Lease {
+  readonly key: Key;
+  readonly fence: bigint;
+  readonly holder: string;
+  readonly acquiredAt: number;
+  readonly #tenure: Tenure;
+  readonly #origin: LeaseOwner;
+  /** Created on first access: most leases are released without a listener. */
+  #controller: AbortController | undefined;
+  #lost: CoordinationError | undefined;
+  #released: Promise<ReleaseOutcome> | undefined;
+
+  constructor(
+    key: Key,
+    { fence, holder }: { readonly fence: bigint; readonly holder: string },
+    tenure: Tenure,
+    acquiredAt: number,
+    origin: LeaseOwner,
+  ) {
+    this.key = key;
+    this.fence = fence;
+    this.holder = holder;
+    this.acquiredAt = acquiredAt;
+    this.#tenure = tenure;
+    this.#origin = origin;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#lost) this.#controller.abort(this.#lost);
+    }
+    return this.#controller.signal;
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  remainingMs(): number {
+    if (this.#lost !== undefined || this.#released !== undefined) return 0;
+    return this.#tenure.remainingMs();
+  }
+
+  assertHeld(minMs = 0): void {
+    if (this.remainingMs() > minMs) return;
+    this.#tenure.check();
+    if (this.#released !== undefined) throw new CoordinationError("lost", `${this.key}: the lease was released`);
+    const why = this.#lost?.message ?? `less than ${minMs} ms are left`;
+    throw new CoordinationError("lost", `${this.key}: ${why}`, { cause: this.#lost });
+  }
+
+  release(): Promise<ReleaseOutcome> {
+    this.#released ??= this.#origin.giveBack(this);
+    return this.#released;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+
+  /** Ends the lease other than by release: the signal aborts with `cause`. */
+  lose(cause: CoordinationError): void {
+    // After its release a lease has nothing left to lose, and its work must not see an abort.
+    if (this.#lost !== undefined || this.#released !== undefined) return;
+    this.#lost = cause;
+    this.#controller?.abort(cause);
+  }
+}

@@ -1,0 +1,72 @@
+import type { CoordinationError } from "../errors.ts";
+import type { Key } from "../key.ts";
+import type { Promised, Renewal } from "../tenure.ts";
+import type { Guarantee, Holder, ReleaseOutcome } from "./locks.ts";
+
+/**
+ * Port: what a backend must do atomically. Queueing inside the process, waiting, renewal, deadlines and outcomes are
+ * written once, on top of it, in `lock-table.ts`.
+ *
+ * All times are on the local monotonic clock. A deadline is computed from when the request was *sent*, so that it is
+ * never later than the moment the backend may grant the lock to another holder.
+ */
+export interface LockStore {
+  readonly guarantee: Guarantee;
+  /** Grants at once without a request. Only a store inside this process can. */
+  grantNow?(bid: Bid): Terms;
+  /** Asks for a lock. The answer comes by calling the bid: once, or `queued` first and another answer later. */
+  ask(bid: Bid): void;
+  /** Takes back a bid that was not granted yet. A grant that crosses this on its way is given back, not announced. */
+  withdraw(bid: Bid): void;
+  /** Never rejects, never takes longer than its backend's timeout. */
+  renew(grant: Grant): Promise<Renewal>;
+  /** Frees the lock if it is still ours, and retries an unclear answer until the grant's deadline. Never rejects. */
+  release(grant: Grant): Promise<ReleaseOutcome>;
+  close(): Promise<void>;
+}
+
+/** One process' question for one key. At most one is open per key and process. */
+export interface Bid {
+  readonly key: Key;
+  /** Names this acquisition, never the process: two callers in one process are two holders. */
+  readonly holder: string;
+  readonly ttlMs: number;
+  /** False: answer `busy` instead of queueing. */
+  readonly wait: boolean;
+  /** How many fences to reserve, one for each time the lock may be passed on inside the process. */
+  readonly cohort: number;
+  readonly purpose: string | undefined;
+  granted(terms: Terms): void;
+  /** With `delay`: no holder is in the way, but the backend grants nothing yet. */
+  queued(behind: Holder | undefined, delay?: Delay): void;
+  busy(holder: Holder | undefined): void;
+  failed(error: CoordinationError): void;
+}
+
+/** A time in which the backend grants nothing to any caller. */
+export interface Delay {
+  readonly untilMs: number;
+  /** A sentence without its end, such as `Redis started 3 s ago`. */
+  readonly cause: string;
+}
+
+/** What the backend promised. */
+export interface Terms extends Promised {
+  readonly fence: bigint;
+  /** `fence` … `fence + fences − 1` are reserved for this grant. */
+  readonly fences: number;
+  /** The promise is short because the backend does not know yet that we are there: renew soon. */
+  readonly unconfirmed?: boolean;
+}
+
+/** A bid that was granted. */
+export interface Grant {
+  readonly bid: Bid;
+  readonly fence: bigint;
+  readonly deadline: number;
+}
+
+/** For errors and logs: `Redis started 3 s ago and …; grants begin in 57 s`. */
+export function explainDelay({ untilMs, cause }: Delay, now: number): string {
+  return `${cause}; grants begin in ${Math.ceil(Math.max(0, untilMs - now) / 1_000)} s`;
+}

@@ -1,0 +1,192 @@
+import { Agenda, type Clock, type Random } from "../../time/index.ts";
+import { CoordinationError } from "../errors.ts";
+import type { Key } from "../key.ts";
+import { HeldLease } from "./held-lease.ts";
+import type { LockStore } from "./lock-store.ts";
+import type { AcquireOptions, Lease, LockEvents, LockLoad, Locks, TryOptions } from "./locks.ts";
+import { Slot, type SlotContext } from "./slot.ts";
+import { aborted, Waiter, type WaitResult, type Wants } from "./waiter.ts";
+
+export interface LockTableOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Names this start of the process in the holders it makes. Random unless the store needs to know it. */
+  readonly clientId?: string;
+  /** A longer ttl is refused, where the backend has a limit. */
+  readonly longestTtlMs?: number;
+  /** stage/pod/pid, for people who meet this process as a holder. */
+  readonly who?: string;
+  readonly events?: LockEvents;
+  readonly defaults?: { readonly ttlMs?: number; readonly waitMs?: number; readonly cohort?: number };
+}
+
+/** Locks on any store: everything about locking that does not need the backend. */
+export function locksOver(store: LockStore, options: LockTableOptions): Locks {
+  return new LockTable(store, options);
+}
+
+const shortestTtlMs = 500;
+const agendaResolutionMs = 4;
+
+class LockTable implements Locks {
+  readonly #slots = new Map<Key, Slot>();
+  readonly #context: SlotContext;
+  readonly #longestTtlMs: number;
+  readonly #defaults: { readonly ttlMs: number; readonly waitMs: number; readonly cohort: number };
+  #closed = false;
+  #waiting = 0;
+
+  constructor(store: LockStore, options: LockTableOptions) {
+    const { clock, random, who = "unknown", events = {}, defaults = {}, clientId = random.id() } = options;
+    let acquisitions = 0;
+    this.#longestTtlMs = options.longestTtlMs ?? 24 * 3_600_000;
+    this.#defaults = { ttlMs: 30_000, waitMs: 30_000, cohort: 1, ...defaults };
+    if (this.#defaults.ttlMs > this.#longestTtlMs) {
+      throw new TypeError(
+        `the default ttlMs, ${this.#defaults.ttlMs}, is more than longestTtlMs, ${this.#longestTtlMs}: ` +
+          "no caller could leave it out; set defaults.ttlMs",
+      );
+    }
+    this.#context = {
+      store,
+      clock,
+      random,
+      events,
+      who,
+      agenda: new Agenda(clock, agendaResolutionMs),
+      // The client part is new for each process start: a pod name would let two acquisitions of one pod pass as one.
+      nextHolder: () => `${clientId}.${(acquisitions++).toString(36)}`,
+      emptied: (slot) => this.#slots.delete(slot.key),
+    };
+  }
+
+  get guarantee() {
+    return this.#context.store.guarantee;
+  }
+
+  tryAcquire(key: Key, options?: TryOptions): Promise<Lease | undefined> {
+    return this.#ask(key, options, false);
+  }
+
+  acquire(key: Key, options?: AcquireOptions): Promise<Lease> {
+    if ((options?.waitMs ?? this.#defaults.waitMs) === 0) return this.#acquireNow(key, options);
+    // Only a caller that does not wait can come back without a lease.
+    return this.#ask(key, options, true) as Promise<Lease>;
+  }
+
+  /** Not to wait for a turn is not to race a timer against the store's answer: it is to ask, and never to queue. */
+  async #acquireNow(key: Key, options: AcquireOptions | undefined): Promise<Lease> {
+    const lease = await this.#ask(key, options, false);
+    if (lease) return lease;
+    throw new CoordinationError("timeout", `${key}: it is held or waited for, and waitMs is 0`);
+  }
+
+  async run<T>(key: Key, work: (lease: Lease) => Promise<T>, options?: AcquireOptions): Promise<T> {
+    await using lease = await this.acquire(key, options);
+    const result = await work(lease);
+    lease.assertHeld();
+    return result;
+  }
+
+  load(): LockLoad {
+    let held = 0;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const slot of this.#slots.values()) {
+      if (slot.lease) held++;
+      if (slot.firstWaiter) oldest = Math.min(oldest, slot.firstWaiter.since);
+    }
+    const waitedMs = this.#waiting ? this.#context.clock.now() - oldest : 0;
+    return { held, waiting: this.#waiting, oldestWaitMs: waitedMs };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const released = [];
+    for (const slot of [...this.#slots.values()]) {
+      slot.refuseAll(closed());
+      slot.lease?.lose(closed());
+      released.push(slot.lease?.release());
+    }
+    await Promise.all(released);
+    await this.#context.store.close();
+  }
+
+  #ask(key: Key, options: AcquireOptions | undefined, wait: boolean): Promise<HeldLease | undefined> {
+    const wants = this.#wants(options, wait);
+    const mistake = findMistake(wants, this.#longestTtlMs);
+    if (mistake) return Promise.reject(new TypeError(mistake));
+
+    const { events, clock, agenda } = this.#context;
+    const since = clock.now();
+    events.attempted?.(key);
+    if (this.#closed) return this.#refuse(key, closed());
+    if (wants.signal?.aborted) return this.#refuse(key, aborted(key, wants.signal));
+
+    const slot = this.#slotFor(key);
+    if (!wait && slot.busy) {
+      events.contended?.(key, slot.holder);
+      events.failed?.(key, "contention", 0);
+      return Promise.resolve(undefined);
+    }
+    const atOnce = slot.grantNow(wants);
+    if (atOnce) {
+      events.acquired?.(atOnce, 0);
+      return Promise.resolve(atOnce);
+    }
+    this.#waiting++;
+    return new Promise((resolve, reject) => {
+      new Waiter(wants, since, slot, agenda, { resolve, reject, answered: this.#answered }).join();
+    });
+  }
+
+  #wants(options: AcquireOptions = {}, wait: boolean): Wants {
+    const { ttlMs = this.#defaults.ttlMs, cohort = this.#defaults.cohort } = options;
+    return {
+      ttlMs,
+      cohort,
+      wait,
+      // A caller that does not wait for a turn still waits for the answer, though not for ever.
+      waitMs: wait ? (options.waitMs ?? this.#defaults.waitMs) : ttlMs,
+      maxHoldMs: options.maxHoldMs ?? Number.POSITIVE_INFINITY,
+      purpose: options.purpose,
+      signal: options.signal,
+    };
+  }
+
+  #refuse(key: Key, error: CoordinationError) {
+    this.#context.events.failed?.(key, error.code, 0);
+    return Promise.reject(error);
+  }
+
+  readonly #answered = (waiter: Waiter, answer: WaitResult) => {
+    this.#waiting--;
+    const { events, clock } = this.#context;
+    const waitedMs = clock.now() - waiter.since;
+    if (answer instanceof HeldLease) events.acquired?.(answer, waitedMs);
+    else events.failed?.(waiter.line.key, answer === "contention" ? answer : answer.code, waitedMs);
+  };
+
+  #slotFor(key: Key): Slot {
+    let slot = this.#slots.get(key);
+    if (!slot) {
+      slot = new Slot(key, this.#context);
+      this.#slots.set(key, slot);
+    }
+    return slot;
+  }
+}
+
+function findMistake({ ttlMs, waitMs, cohort, maxHoldMs }: Wants, longestTtlMs: number): string | undefined {
+  if (!(ttlMs >= shortestTtlMs && ttlMs <= longestTtlMs)) {
+    return `ttlMs must be between ${shortestTtlMs} (renewal needs several round trips) and ${longestTtlMs}; got ${ttlMs}`;
+  }
+  if (!(waitMs >= 0 && Number.isFinite(waitMs))) return `waitMs must be a finite number, 0 or more; got ${waitMs}`;
+  if (!(Number.isInteger(cohort) && cohort >= 1 && cohort <= 1_000)) {
+    return `cohort must be a whole number from 1 to 1000; got ${cohort}`;
+  }
+  return maxHoldMs > 0 ? undefined : `maxHoldMs must be more than 0; got ${maxHoldMs}`;
+}
+
+function closed(): CoordinationError {
+  return new CoordinationError("closed", "the lock client is closed");
+}

@@ -1,0 +1,72 @@
+import { type Backoff, backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import { isCoordinationError } from "../errors.ts";
+import type { Key } from "../key.ts";
+import type { Lease, Locks } from "./locks.ts";
+
+export interface LeaderOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Ends the candidacy: the work is aborted and awaited, and leadership is released for the next candidate. */
+  readonly signal: AbortSignal;
+  /** How long others wait for a leader that vanished. The default of the locks unless given. */
+  readonly ttlMs?: number;
+  /** For people: what the leader does. */
+  readonly purpose?: string;
+  readonly events?: LeaderEvents;
+}
+
+export interface LeaderEvents {
+  elected?(lease: Lease): void;
+  /** `lost`: not by our own wish. */
+  resigned?(lease: Lease, lost: boolean): void;
+  /** The work failed, or the election did. Retried after a pause. */
+  failed?(error: unknown): void;
+}
+
+/** What a leader does until `signal` aborts, because the lead was lost or the process stops. */
+export type LeaderWork = (lease: Lease, signal: AbortSignal) => Promise<void>;
+
+const waitMs = 3_600_000;
+const betweenFailures: Backoff = { baseMs: 1_000, maxMs: 30_000, jitter: 0.5 };
+
+/**
+ * Runs `work` in one process at a time of all that call this with the same key: in the one that holds the lock. Work
+ * that ends by itself, or fails, gives up the lead, and this process is a candidate again after a pause. Resolves when
+ * `signal` has aborted and everything is given back.
+ *
+ * A leader that was paused learns that it was replaced only when it runs again: every write carries
+ * `lease.fence`, or follows `lease.assertHeld()`. The next term begins only after the work of the last has come to an
+ * end, so work that does not listen to its signal keeps this process from leading again, and no other.
+ */
+export async function runAsLeader(locks: Locks, key: Key, work: LeaderWork, options: LeaderOptions): Promise<void> {
+  const { clock, random, signal, events = {} } = options;
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await lead(locks, key, work, options);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted || isCoordinationError(error, "closed")) return;
+      // Another candidate has led all the time: queue again, which costs nothing.
+      if (isCoordinationError(error, "timeout")) continue;
+      failures++;
+      events.failed?.(error);
+    }
+    const pauseMs = backoffMs(Math.max(1, failures), betweenFailures, random.fraction());
+    await sleep(clock, pauseMs, signal).catch(() => {});
+  }
+}
+
+/** One term, from the candidacy to the end. */
+async function lead(locks: Locks, key: Key, work: LeaderWork, options: LeaderOptions): Promise<void> {
+  const { signal, ttlMs, purpose = "leading", events = {} } = options;
+  await using lease = await locks.acquire(key, { waitMs, signal, purpose, ...(ttlMs !== undefined && { ttlMs }) });
+  events.elected?.(lease);
+  try {
+    await work(lease, AbortSignal.any([signal, lease.signal]));
+  } catch (error) {
+    // Aborted work may reject.
+    if (!signal.aborted && !lease.signal.aborted) throw error;
+  } finally {
+    events.resigned?.(lease, lease.signal.aborted);
+  }
+}

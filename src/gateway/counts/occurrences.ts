@@ -1,0 +1,294 @@
+import type { StallWatch } from "../../kube/index.ts";
+import { firstSignal, hasSignalTexts, type RemediationRequest, type Signal } from "../../resources/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import type { Timer } from "../../time/index.ts";
+import { type Count, withCount, withEnd } from "../decide.ts";
+import { isOpen, type Report } from "../identity/report.ts";
+import { changeStatus, type KnownIncident, type StatusWriter } from "../incidents/change-status.ts";
+import { isPartial } from "../incidents/known-incident.ts";
+import type { OccurrenceLog } from "./occurrence-log.ts";
+import { type Share, Tally } from "./tally.ts";
+
+export interface OccurrencesOptions extends StatusWriter {
+  /** Who counts: the name of our figures in an incident's status. One process at a time has it. */
+  readonly writer: string;
+  /** Where a count is durable before it is in the status. Without one it is durable in the status alone. */
+  readonly occurrenceLog: OccurrenceLog | undefined;
+  /** How long counts are collected before they are written to the status. */
+  readonly flushMs: number;
+  readonly log: Logger;
+  /** By the key of an incident: writes of its status that keep failing. */
+  readonly stalls: StallWatch;
+  /** Admits signals anew that were counted on an incident which was closed by then. */
+  readonly readmit: (report: Report, share: Share) => Promise<RemediationRequest | undefined>;
+  /** The status of `incident` has `occurrences` more. */
+  readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
+}
+
+const maxWritesAtOnce = 8;
+
+/** Counts signals, durably before the response, with far fewer writes than signals. */
+export class Occurrences {
+  readonly #options: OccurrencesOptions;
+  readonly #tallies = new Map<string, Tally>();
+  #timer: Timer | undefined;
+  #flushing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: OccurrencesOptions) {
+    this.#options = options;
+    for (const tally of options.occurrenceLog?.left ?? []) this.#tallies.set(tally.uid, tally);
+  }
+
+  /** The same for what `incident` was opened with a moment ago: it is never admitted anew, however soon that is closed. */
+  open(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
+    this.#tallyOf(incident, report).openedWith(share.occurrences);
+    return this.count(incident, report, share);
+  }
+
+  /**
+   * Resolves when it is durable that `incident` was reported so often more: to the incident that has it, which is another
+   * one if this was closed; to undefined if nothing had to be opened for it.
+   */
+  async count(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
+    const tally = this.add(incident, report, share);
+    const handOver = () => share.from && this.#settle(share.from.tally, share.from.counted);
+    if (!this.hasLog) {
+      handOver();
+      this.#flushLater();
+      return this.#write(tally, incident);
+    }
+    await this.keep([tally]);
+    // Neither earlier nor much later: the occurrence log drops incidents whose counts are all written.
+    handOver();
+    return incident;
+  }
+
+  /** Whether a count is durable before it is in the status, so that many can be kept together. */
+  get hasLog(): boolean {
+    return this.#options.occurrenceLog !== undefined;
+  }
+
+  /** Adds to the count of `incident`. Respond to the sender only after `keep`. */
+  add(incident: RemediationRequest, report: Report, share: Share): Tally {
+    const tally = this.#tallyOf(incident, report);
+    tally.add(report, share);
+    return tally;
+  }
+
+  /** Resolves when all that was added to `tallies` is durable. */
+  async keep(tallies: Iterable<Tally>): Promise<void> {
+    await this.#options.occurrenceLog?.keep(tallies);
+    this.#flushLater();
+  }
+
+  /** Marks the end of a series in the status. Undefined if the incident no longer exists. */
+  async end(incident: RemediationRequest, signal: Signal, nowAt: string): Promise<RemediationRequest | undefined> {
+    const tally = this.#tallies.get(incident.metadata.uid ?? "");
+    return changeStatus(this.#options, knownFor(tally, incident), (live) => {
+      // The earlier count is written with it; otherwise the next write would mark the series as firing again.
+      const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
+      const before = counted ? withCount(live.status, counted, firstSignal(live)) : live.status;
+      const next = withEnd(before, signal, nowAt, live.spec);
+      return {
+        next,
+        done: (object) => {
+          if (tally) tally.latest = object;
+          if (counted && tally) this.#settle(tally, counted);
+        },
+      };
+    });
+  }
+
+  /** Writes all that is not in a status yet. Resolves when it was tried. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flushAll().finally(() => {
+      this.#flushing = undefined;
+      // Counts that arrived too late for this flush need another one, and idle tallies must be dropped.
+      if (this.#tallies.size > 0) this.#flushLater();
+    });
+    return this.#flushing;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#timer?.cancel();
+    await this.#flushing;
+    await this.flush();
+    await this.#options.occurrenceLog?.close();
+  }
+
+  #tallyOf(incident: RemediationRequest, report: Report): Tally {
+    const { uid = "" } = incident.metadata;
+    const known = this.#tallies.get(uid);
+    if (known) return known;
+    const tally = Tally.of(incident, report, this.#options.writer);
+    this.#tallies.set(uid, tally);
+    return tally;
+  }
+
+  #flushLater() {
+    if (this.#timer || this.#closed) return;
+    this.#timer = this.#options.clock.after(
+      this.#options.flushMs,
+      () => {
+        this.#timer = undefined;
+        void this.flush();
+      },
+      { background: true },
+    );
+  }
+
+  async #flushAll() {
+    const waiting = [...this.#tallies.values()];
+    const next = async (): Promise<void> => {
+      for (let tally = waiting.pop(); tally; tally = waiting.pop()) await this.#flushOne(tally);
+    };
+    await Promise.all(Array.from({ length: maxWritesAtOnce }, next));
+  }
+
+  async #flushOne(tally: Tally) {
+    const { log, namespace, stalls, flushMs } = this.#options;
+    const key = `${namespace}/${tally.name}`;
+    if (!tally.hasNews) return this.#forgetIdle(tally);
+    // Without an occurrence log, the caller that counted writes the status and observes the failure.
+    if (!this.hasLog && !this.#closed) return;
+    try {
+      await this.#write(tally, undefined);
+      stalls.succeeded(key);
+    } catch (error) {
+      stalls.failed(key, error, flushMs);
+      log.warn("occurrences not written", { incident: tally.name, unwritten: tally.unwritten, error });
+      this.#flushLater();
+    }
+  }
+
+  /**
+   * A tally that was not added to between two flushes is made again from the status when the next signal comes: it holds
+   * signals with their payloads, and most open incidents are reported again only after minutes.
+   */
+  #forgetIdle(tally: Tally) {
+    const newest = this.#options.incidents.newest(tally.report.fingerprint);
+    const isLost = newest?.metadata.uid === tally.uid && countIn(newest, this.#options.writer) < tally.count;
+    if (!tally.writing && !isLost) this.#tallies.delete(tally.uid);
+  }
+
+  /** Callers that come while a write is under way share the next one. */
+  #write(tally: Tally, incident: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
+    const current = tally.writing;
+    if (!current) return this.#startWrite(tally, incident);
+    const before = tally.count;
+    return current
+      .catch((error: unknown) => {
+        // It was handed over to another incident, whose status does not have it.
+        if (tally.written >= before) throw error;
+      })
+      .then(() => {
+        const running = tally.writing as Promise<RemediationRequest | undefined> | undefined;
+        if (running && running !== current) return running;
+        return tally.written >= before ? incident : this.#startWrite(tally, incident);
+      });
+  }
+
+  #startWrite(tally: Tally, incident: RemediationRequest | undefined) {
+    const writing = this.#writeNow(tally, incident).finally(() => {
+      tally.writing = undefined;
+    });
+    tally.writing = writing;
+    return writing;
+  }
+
+  async #writeNow(tally: Tally, incident: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
+    const { writer, wrote } = this.#options;
+    const { report } = tally;
+    const known = incident ?? this.#options.incidents.newest(report.fingerprint);
+    let closed: RemediationRequest | undefined;
+    const start =
+      known?.metadata.uid === tally.uid
+        ? knownFor(tally, known)
+        : { uid: tally.uid, name: tally.name, known: undefined };
+    const updated = await changeStatus(this.#options, start, (live) => {
+      closed = isOpen(live) ? undefined : live;
+      if (closed && countIn(live, writer) >= tally.opened) return undefined;
+      const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
+      const more = counted.count - tally.written;
+      return {
+        next: withCount(live.status, counted, firstSignal(live)),
+        done: (object) => {
+          tally.latest = object;
+          this.#settle(tally, counted);
+          wrote(object, more, object.status?.deduplication?.occurrenceCount ?? 0);
+        },
+      };
+    });
+    if (updated && (!closed || tally.unwritten === 0)) return updated;
+    return this.#move(tally, updated ?? closed);
+  }
+
+  /** Moves counts that a closed or deleted incident does not have to the next incident. */
+  async #move(tally: Tally, closed: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
+    const { writer } = this.#options;
+    const has = closed ? countIn(closed, writer) : 0;
+    let moved: RemediationRequest | undefined;
+    tally.wrote({ count: has, firing: new Map() });
+    while (tally.unwritten > 0) {
+      const counted = tally.countOf(writer);
+      moved = await this.#readmit(tally, counted);
+      // It calls for no other incident: it was reported before the end of this one, and belongs to it.
+      if (!moved && closed) await this.#addLate(closed, { ...counted, count: counted.count - tally.written });
+      this.#settle(tally, counted);
+    }
+    this.#tallies.delete(tally.uid);
+    return moved;
+  }
+
+  /** Readmits with the first series that has not ended by now, if there is one; the others are only counted as firing. */
+  async #readmit(tally: Tally, counted: Count): Promise<RemediationRequest | undefined> {
+    const { readmit, incidents } = this.#options;
+    let moved: RemediationRequest | undefined;
+    for (const report of tally.reports) {
+      // A watch that lags behind would have it counted on the same incident, again and again.
+      if (!moved) incidents.isOver(report.fingerprint, tally.name);
+      const all = { occurrences: tally.unwritten, from: { tally, counted } };
+      const taken = await readmit(report, moved ? { occurrences: 0 } : all);
+      moved ??= taken;
+    }
+    return moved;
+  }
+
+  /** Adds `late.count` to a closed incident. Its series have ended, so only the count changes. */
+  async #addLate(closed: RemediationRequest, late: Count): Promise<void> {
+    const { writer, wrote } = this.#options;
+    await changeStatus(this.#options, whole(closed), (live) => ({
+      next: withCount(
+        live.status,
+        { ...late, count: countIn(live, writer) + late.count, firing: new Map() },
+        firstSignal(live),
+      ),
+      done: (object) => wrote(object, late.count, object.status?.deduplication?.occurrenceCount ?? 0),
+    }));
+  }
+
+  #settle(tally: Tally, counted: Parameters<Tally["wrote"]>[0]) {
+    tally.wrote(counted);
+    this.#options.occurrenceLog?.settle(tally);
+  }
+}
+
+/** How many of `writer` the status has. */
+function countIn({ status }: RemediationRequest, writer: string): number {
+  return status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
+}
+
+function whole(incident: RemediationRequest): KnownIncident {
+  return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
+}
+
+/** Caches keep neither labels and annotations nor many series. Who writes series that differ from them has to read the incident. */
+function knownFor(tally: Tally | undefined, incident: RemediationRequest): KnownIncident {
+  const written = tally?.latest;
+  const isCurrent = written?.metadata.resourceVersion === incident.metadata.resourceVersion;
+  if (isCurrent) return { ...whole(incident), known: written };
+  const isEnough = !isPartial(incident) && (!tally?.hasSeriesNews || hasSignalTexts(incident));
+  return { ...whole(incident), known: isEnough ? incident : undefined };
+}

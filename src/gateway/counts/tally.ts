@@ -1,0 +1,238 @@
+import { type FiringSeries, type RemediationRequest, type Signal, severityRank } from "../../resources/index.ts";
+import { type Count, maxSeries, seriesKey } from "../decide.ts";
+import type { Report } from "../identity/report.ts";
+
+/** A tally as it is kept on disk: all that has to survive a crash. */
+export interface KeptTally {
+  readonly uid: string;
+  readonly name: string;
+  readonly count: number;
+  /** How many of them are in the incident's status, or in that of another incident. */
+  readonly written: number;
+  /** How many of them it was opened with, if this gateway did that. */
+  readonly opened?: number;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly firing: readonly (readonly [key: string, firingAt: string])[];
+  /** How many of another incident's tally, by uid, were moved to this one. Absent if none were. */
+  readonly moved?: readonly (readonly [uid: string, count: number])[];
+  /** The latest signal that changed a series. */
+  readonly report: Report;
+  /** Those of other series before it, the oldest first. */
+  readonly others?: readonly Report[];
+}
+
+/** Of so many series it is known how to open another incident with them. */
+const maxReports = 16;
+
+/** An addition to a tally: one signal, or the counts of an incident that was closed. */
+export interface Share {
+  readonly occurrences: number;
+  readonly from?: { readonly tally: Tally; readonly counted: Pick<Count, "count" | "firing"> };
+}
+
+/** The counts of one gateway for one incident. They only grow, so that repeated writes are harmless. */
+export class Tally {
+  readonly uid: string;
+  /** Of the incident. */
+  readonly name: string;
+  #count: number;
+  /** How many of them the incident's status is known to have. */
+  #written: number;
+  #opened: number;
+  #firstSeenAt: string;
+  #lastSeenAt: string;
+  /** Series that the status may not have, or not as they are now. */
+  readonly #firing: Map<string, FiringSeries>;
+  /** The signal with the firing time of each series, the latest last: nearly every signal repeats the same. */
+  readonly #lastReports: Map<string, Report>;
+  /** The latest signal that changed a series. */
+  #report: Report;
+  readonly #moved: Map<string, number>;
+  /** Increases with each `report`, so that the occurrence log stores it only when it changed. */
+  #edition = 1;
+  writing: Promise<unknown> | undefined;
+  /** The incident as it was written last, with all its series: until the tally is forgotten it need not be read again. */
+  latest: RemediationRequest | undefined;
+
+  constructor({
+    uid,
+    name,
+    count,
+    written,
+    opened = 0,
+    firstSeenAt,
+    lastSeenAt,
+    firing,
+    moved = [],
+    report,
+    others = [],
+  }: KeptTally) {
+    this.uid = uid;
+    this.name = name;
+    this.#count = count;
+    this.#written = written;
+    this.#opened = opened;
+    this.#firstSeenAt = firstSeenAt;
+    this.#lastSeenAt = lastSeenAt;
+    this.#firing = new Map(restoredFiring(firing, [...others, report]));
+    this.#moved = new Map(moved);
+    this.#report = report;
+    this.#lastReports = new Map(others.map((other) => [other.signal.series, other]));
+  }
+
+  /** Continues from the count of this gateway in the status, which may be from before a restart. */
+  static of({ metadata, status }: RemediationRequest, report: Report, writer: string): Tally {
+    const count = status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
+    const { uid = "", name = "" } = metadata;
+    const seenAt = report.receivedAt;
+    return new Tally({ uid, name, count, written: count, firstSeenAt: seenAt, lastSeenAt: seenAt, firing: [], report });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get written(): number {
+    return this.#written;
+  }
+
+  /** What the incident was opened with stays its own, also if it was closed before that was written. */
+  get opened(): number {
+    return this.#opened;
+  }
+
+  get report(): Report {
+    return this.#report;
+  }
+
+  /** What another incident can be opened with: the latest signal of each series, and of all of them first. */
+  get reports(): readonly Report[] {
+    const others = [...this.#lastReports.values()].filter((report) => report !== this.#report);
+    return [this.#report, ...others.reverse()].slice(0, maxReports);
+  }
+
+  get edition(): number {
+    return this.#edition;
+  }
+
+  get lastSeenAt(): string {
+    return this.#lastSeenAt;
+  }
+
+  /** How many occurrences are not in the incident's status yet. */
+  get unwritten(): number {
+    return this.#count - this.#written;
+  }
+
+  /** Whether the incident's status does not have all that is known: how often, or which series. */
+  get hasNews(): boolean {
+    return this.unwritten > 0 || this.hasSeriesNews;
+  }
+
+  /** Whether there are series to write. They are described by what differs from the incident's first signal. */
+  get hasSeriesNews(): boolean {
+    return this.#firing.size > 0;
+  }
+
+  add(report: Report, { occurrences, from }: Share): void {
+    this.#count += occurrences;
+    if (from) this.#takeOver(from);
+    if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
+    const { signal } = report;
+    if (!isNews(signal, this.#lastReports.get(signal.series)?.signal)) return;
+    // Beyond the limit of the status, series are counted without being distinguished.
+    if (this.#lastReports.size >= maxSeries) this.#lastReports.clear();
+    const key = seriesKey(signal);
+    if (!this.#hasRoomFor(key, signal)) return;
+    this.#lastReports.delete(signal.series);
+    this.#lastReports.set(signal.series, report);
+    this.#firing.set(key, toFiringSeries(report));
+    this.#report = report;
+    this.#edition++;
+  }
+
+  /** A more severe series takes the place of a less severe one. */
+  #hasRoomFor(key: string, { severity }: Signal): boolean {
+    if (this.#firing.has(key) || this.#firing.size < maxSeries) return true;
+    const rank = severityRank(severity);
+    for (const [other, series] of this.#firing) {
+      if (series.severity !== undefined && severityRank(series.severity) < rank) return this.#firing.delete(other);
+    }
+    return false;
+  }
+
+  /** The incident was opened with so many of those that follow. */
+  openedWith(occurrences: number): void {
+    this.#opened = occurrences;
+    this.#edition++;
+  }
+
+  /** Kept in one line with our own count: after a crash in between they would be counted twice, or not at all. */
+  #takeOver({ tally, counted }: NonNullable<Share["from"]>) {
+    this.#moved.set(tally.uid, counted.count);
+    this.#edition++;
+  }
+
+  countOf(writer: string): Count {
+    return {
+      writer,
+      count: this.#count,
+      firstSeenAt: this.#firstSeenAt,
+      lastSeenAt: this.#lastSeenAt,
+      firing: new Map(this.#firing),
+    };
+  }
+
+  /** The status has `counted`, or another incident has taken it over. */
+  wrote({ count, firing }: Pick<Count, "count" | "firing">): void {
+    this.#written = Math.max(this.#written, count);
+    for (const [key, series] of firing) if (this.#firing.get(key) === series) this.#firing.delete(key);
+  }
+
+  kept(): KeptTally {
+    const [report = this.#report, ...others] = this.reports;
+    return {
+      uid: this.uid,
+      name: this.name,
+      count: this.#count,
+      written: this.#written,
+      opened: this.#opened,
+      firstSeenAt: this.#firstSeenAt,
+      lastSeenAt: this.#lastSeenAt,
+      firing: [...this.#firing].map(([key, { firingAt }]) => [key, firingAt] as const),
+      ...(this.#moved.size > 0 && { moved: [...this.#moved] }),
+      report,
+      ...(others.length > 0 ? { others: others.reverse() } : {}),
+    };
+  }
+}
+
+/** Whether a signal changes a known series. A late report does not. */
+function isNews(signal: Signal, before: Signal | undefined): boolean {
+  if (before === undefined || before.firingAt < signal.firingAt) return true;
+  if (before.firingAt > signal.firingAt) return false;
+  return before.severity !== signal.severity || !hasSameTexts(before.labels, signal.labels);
+}
+
+function hasSameTexts(one: Signal["labels"], other: Signal["labels"]): boolean {
+  let names = 0;
+  for (const name in one) {
+    if (one[name] !== other[name]) return false;
+    names++;
+  }
+  return names === Object.keys(other).length;
+}
+
+function toFiringSeries({ subject, signal: { firingAt, severity, labels, annotations } }: Report): FiringSeries {
+  return { firingAt, severity, subject, labels, annotations };
+}
+
+/** What an occurrence log keeps of series, described by the `reports` that it keeps. The others wait for their next signal. */
+function restoredFiring(firing: KeptTally["firing"], reports: readonly Report[]) {
+  const described = new Map(reports.map((report) => [seriesKey(report.signal), report]));
+  return firing.map(([key, firingAt]) => {
+    const report = described.get(key);
+    return [key, report ? { ...toFiringSeries(report), firingAt } : { firingAt }] as const;
+  });
+}

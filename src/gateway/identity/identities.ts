@@ -1,0 +1,334 @@
+import {
+  builtInKinds,
+  type fingerprinter,
+  type Kinds,
+  type KindsCache,
+  kindText,
+  type ObjectReference,
+  type ObjectTarget,
+  parseRecordedTarget,
+  type RemediationRequest,
+  type Signal,
+  type Target,
+  type TargetReading,
+  toObjectTarget,
+} from "../../resources/index.ts";
+import { seriesKey } from "../decide.ts";
+import type { Incidents } from "../incidents/incidents.ts";
+import { isPartial } from "../incidents/known-incident.ts";
+import type { Nodes } from "./nodes.ts";
+import type { Owner, Owners } from "./owners.ts";
+import {
+  type Identity,
+  identityVersion,
+  identityVersionOf,
+  isOpen,
+  type NamelessReport,
+  type NoIdentity,
+  type Report,
+} from "./report.ts";
+
+export interface IdentitiesOptions {
+  readonly kinds: Pick<KindsCache, "current">;
+  readonly owners: Owners;
+  readonly nodes: Nodes;
+  readonly incidents: Pick<Incidents, "newest" | "get" | "hasFormer" | "isFormer" | "distinctLabels">;
+  readonly ruleTarget: (signal: Signal) => Target | undefined;
+  readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
+  readonly computeFingerprint: ReturnType<typeof fingerprinter>;
+}
+
+/** A signal that names no object, and that no rule gives one. */
+export interface Nameless {
+  readonly kind: "nameless";
+  readonly report: NamelessReport;
+  readonly because: string;
+}
+
+type IdentityResult =
+  | { readonly kind: "report"; readonly report: Report }
+  | Nameless
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** Finds what signals are about, and the identity of their incidents. */
+export class Identities {
+  readonly #options: IdentitiesOptions;
+
+  constructor(options: IdentitiesOptions) {
+    this.#options = options;
+  }
+
+  /** Throws GatewayError `unavailable` when the API server does not answer: a guess could open a second incident. */
+  async find(signal: Signal, receivedAt: string): Promise<IdentityResult> {
+    const { nodes, owners } = this.#options;
+    const node = signal.node ? await nodes.find(signal.node) : undefined;
+    const subject = this.#subjectOf(signal, node);
+    if (subject.kind === "invalid") {
+      return this.#reading((read) => this.#reportOfUnknownKind(signal, receivedAt, subject, read));
+    }
+    const owner = subject.kind === "object" ? await owners.ownerOf(subject.target, subject.reference) : undefined;
+    const former: Former[] = [];
+    for (const one of this.#formerSubjects(signal)) {
+      former.push({ ...one, owner: await owners.ownerOf(one.subject.target, one.subject.reference) });
+    }
+    return this.#reading((read) => this.#resultOf({ signal, receivedAt, subject, owner, former, read }));
+  }
+
+  /** What `decide` finds once it has read the incidents that it needs. */
+  async #reading(decide: (read: Facts["read"]) => IdentityResult | Unread): Promise<IdentityResult> {
+    const read = new Map<string, RemediationRequest | undefined>();
+    for (;;) {
+      const result = decide(read);
+      if (result.kind !== "unread") return result;
+      read.set(result.fingerprint, await this.#options.incidents.get(result.name));
+    }
+  }
+
+  /** The result of `find`, if the caches have all that it needs; undefined if the API server has to be asked. */
+  cached(signal: Signal, receivedAt: string): IdentityResult | undefined {
+    const { nodes, owners } = this.#options;
+    const node = signal.node ? nodes.cached(signal.node) : undefined;
+    if (signal.node && !node) return undefined;
+    const subject = this.#subjectOf(signal, node?.node);
+    if (subject.kind === "invalid") return undefined;
+    const owner = subject.kind === "object" ? owners.known(subject.target, subject.reference) : undefined;
+    if (subject.kind === "object" && !owner) return undefined;
+    const former: Former[] = [];
+    for (const one of this.#formerSubjects(signal)) {
+      const formerOwner = owners.known(one.subject.target, one.subject.reference);
+      if (!formerOwner) return undefined;
+      former.push({ ...one, owner: formerOwner });
+    }
+    const result = this.#resultOf({ signal, receivedAt, subject, owner, former, read: new Map() });
+    return result.kind === "unread" ? undefined : result;
+  }
+
+  /** A record of a signal whose object cannot be read. Its fingerprint, without an object, is for the ledger only. */
+  withoutObject(signal: Signal, receivedAt: string): NamelessReport {
+    return { signal, fingerprint: this.#options.computeFingerprint(signal, undefined), receivedAt };
+  }
+
+  #subjectOf(signal: Signal, node: string | undefined): Subject {
+    const { current: kinds } = this.#options.kinds;
+    if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);
+    if (signal.subject) return this.#object(referencesIn(signal), signal);
+    const target = this.#options.ruleTarget(signal);
+    if (target?.type === "object") return { kind: "object", target, reference: referenceTo(target, kinds) };
+    return { kind: "none", because: signal.noSubject ?? "no Node has the name or the address that it gives" };
+  }
+
+  /** The first of `references` whose kind is known here. */
+  #object(references: readonly ObjectReference[], { noSubject }: Signal): Subject {
+    let problem = "";
+    for (const reference of references) {
+      const reading = toObjectTarget(reference, this.#options.kinds.current);
+      if (reading.kind === "target") return { kind: "object", target: reading.target, reference };
+      problem ||= reading.problem;
+    }
+    if (noSubject !== undefined) return { kind: "none", because: noSubject };
+    return { kind: "invalid", problems: [`the subject ${problem}`] };
+  }
+
+  /**
+   * The identity that the signal had while other kinds were known, if its incident is still open: a definition that is
+   * applied or deleted opens and closes nothing.
+   */
+  #openUnderOtherKind(signal: Signal, now: string | undefined, read: Facts["read"]): Identity | Unread | undefined {
+    const { kinds } = this.#options;
+    if (!signal.subject || isBuiltIn(signal.subject)) return undefined;
+    const isHere = now !== undefined && this.#isFiringIn(now, signal, read);
+    if (isHere !== false) return isHere === true ? undefined : isHere;
+    for (const reference of referencesIn(signal)) {
+      const reading = toObjectTarget(reference, kinds.current);
+      const known = reading.kind === "problem" && reading.unknownKind ? targetOfFormerKind(reference) : reading;
+      if (known.kind === "problem" || known.target.type !== "object") continue;
+      const { target } = known;
+      const identity = this.#identity(signal, { kind: "object", target, reference }, { target, reference });
+      const isOther = identity.fingerprint !== now && this.#isFiringIn(identity.fingerprint, signal, read);
+      if (isOther !== false) return isOther === true ? identity : isOther;
+    }
+    return undefined;
+  }
+
+  /** A signal about an object of an unknown kind still counts for the incident that was opened while the kind was known. */
+  #reportOfUnknownKind(
+    signal: Signal,
+    receivedAt: string,
+    invalid: InvalidSubject,
+    read: Facts["read"],
+  ): IdentityResult | Unread {
+    const identity = this.#openUnderOtherKind(signal, undefined, read);
+    if (!identity) return invalid;
+    if ("kind" in identity) return identity;
+    const fingerprint = this.#options.computeFingerprint(signal, undefined);
+    const successor: NoIdentity = { fingerprint, because: invalid.problems.join("; ") };
+    return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, successor } };
+  }
+
+  /** The subjects by the rules of earlier versions, if they matter: incidents that were opened by them are still there. */
+  #formerSubjects({ formerIdentities = [] }: Signal): readonly Omit<Former, "owner">[] {
+    const { incidents, kinds } = this.#options;
+    if (!incidents.hasFormer) return [];
+    return formerIdentities.flatMap(({ version, subject: reference, distinctBy = [] }) => {
+      const reading = toObjectTarget(reference, kinds.current);
+      return reading.kind === "target"
+        ? [{ subject: { kind: "object", target: reading.target, reference }, distinctBy, version }]
+        : [];
+    });
+  }
+
+  /** Under which identities of earlier versions there are incidents, open or closed, that the signal may belong to. */
+  *#formerIdentities({ signal, former }: Facts): Generator<{ readonly identity: Identity; readonly version: string }> {
+    const { computeFingerprint, incidents } = this.#options;
+    for (const { subject, owner, distinctBy, version } of former) {
+      // Rules could already distinguish signals then.
+      for (const labels of incidents.distinctLabels) {
+        const fingerprint = computeFingerprint({ ...signal, distinctBy: [...distinctBy, ...labels] }, owner.target);
+        if (incidents.isFormer(fingerprint)) yield { identity: identityOf(fingerprint, subject, owner), version };
+      }
+    }
+  }
+
+  #identity(signal: Signal, subject: SubjectObject, owner: Owner): Identity {
+    const { ruleLabels, computeFingerprint } = this.#options;
+    const distinctBy = ruleLabels(signal, owner.reference);
+    const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
+    return { ...identityOf(fingerprint, subject, owner), ...(distinctBy.length > 0 && { distinctBy }) };
+  }
+
+  /**
+   * The identity that the signal had by the rules before, if its incident is still open: a changed rule opens and closes
+   * nothing.
+   */
+  #openElsewhere({ signal, subject, owner, read }: Facts, now: Identity): Identity | Unread | undefined {
+    const { incidents, computeFingerprint } = this.#options;
+    if (subject.kind !== "object" || !owner) return undefined;
+    for (const distinctBy of incidents.distinctLabels) {
+      const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
+      if (fingerprint === now.fingerprint) continue;
+      const isElsewhere = this.#isFiringIn(fingerprint, signal, read);
+      if (typeof isElsewhere === "object") return isElsewhere;
+      if (!isElsewhere) continue;
+      const isHere = this.#isFiringIn(now.fingerprint, signal, read);
+      if (typeof isHere === "object") return isHere;
+      return isHere ? undefined : { ...identityOf(fingerprint, subject, owner), distinctBy };
+    }
+    return undefined;
+  }
+
+  /** Whether the incident of `fingerprint` is open, and `signal` is one of those that keep it open. */
+  #isFiringIn(fingerprint: string, signal: Signal, read: Facts["read"]): boolean | Unread {
+    const incident = read.has(fingerprint) ? read.get(fingerprint) : this.#options.incidents.newest(fingerprint);
+    if (!incident || !isOpen(incident)) return false;
+    if (isPartial(incident)) return { kind: "unread", fingerprint, name: incident.metadata.name ?? "" };
+    const own = incident.status?.deduplication?.series?.[seriesKey(signal)];
+    return own !== undefined && own.resolvedAt === undefined;
+  }
+
+  #resultOf(facts: Facts): IdentityResult | Unread {
+    const { signal, receivedAt, subject, owner } = facts;
+    const { computeFingerprint, incidents } = this.#options;
+    const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;
+    const none: NoIdentity = {
+      fingerprint: computeFingerprint(signal, undefined),
+      because: subject.kind === "none" ? subject.because : "",
+    };
+    let formerFingerprint: string | undefined;
+    for (const { identity: before, version } of this.#formerIdentities(facts)) {
+      if (before.fingerprint === identity?.fingerprint) continue;
+      const open = incidents.newest(before.fingerprint);
+      if (open && isOpen(open) && identityVersionOf(open) === version) {
+        return { kind: "report", report: { ...before, signal, receivedAt, successor: identity ?? none } };
+      }
+      formerFingerprint ??= before.fingerprint;
+    }
+    if (!identity) {
+      return {
+        kind: "nameless",
+        report: { signal, fingerprint: none.fingerprint, receivedAt },
+        because: none.because,
+      };
+    }
+    const other =
+      this.#openElsewhere(facts, identity) ?? this.#openUnderOtherKind(signal, identity.fingerprint, facts.read);
+    if (other && "kind" in other) return other;
+    if (other) {
+      return { kind: "report", report: { ...other, signal, receivedAt, identityVersion, successor: identity } };
+    }
+    const memory = formerFingerprint === undefined ? {} : { formerFingerprint };
+    return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, ...memory } };
+  }
+}
+
+function withLabels(signal: Signal, labels: readonly string[]): Signal {
+  return labels.length === 0 ? signal : { ...signal, distinctBy: [...(signal.distinctBy ?? []), ...labels] };
+}
+
+interface SubjectObject {
+  readonly kind: "object";
+  readonly target: ObjectTarget;
+  readonly reference: ObjectReference;
+}
+
+interface InvalidSubject {
+  readonly kind: "invalid";
+  readonly problems: readonly string[];
+}
+
+type Subject = SubjectObject | { readonly kind: "none"; readonly because: string } | InvalidSubject;
+
+/** What a signal is about, as it may be read: the first reference of a known kind counts. */
+function referencesIn({ subject, coarserSubject: coarser }: Signal): readonly ObjectReference[] {
+  if (!subject) return [];
+  const { namespace: _, ...clusterWide } = subject;
+  return [subject, ...(coarser ? [clusterWide, coarser] : [])];
+}
+
+/** The kinds that are built in are always known. */
+function isBuiltIn({ apiVersion = "", kind }: ObjectReference): boolean {
+  return builtInKinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind) !== undefined;
+}
+
+/** The target that a reference meant while its kind was known: nearly all kinds are their own singular, in lower case. */
+function targetOfFormerKind({ apiVersion = "", kind, namespace, name }: ObjectReference): TargetReading {
+  const spelling = kind.includes(".") ? kind : `${kind}.${apiVersion.split("/")[0]}`;
+  return parseRecordedTarget([...(namespace ? [namespace] : []), spelling.toLowerCase(), name].join("/"));
+}
+
+interface Facts {
+  readonly signal: Signal;
+  readonly receivedAt: string;
+  readonly subject: Exclude<Subject, { kind: "invalid" }>;
+  readonly owner: Owner | undefined;
+  readonly former: readonly Former[];
+  /** Incidents as the server has them, by their fingerprints. */
+  readonly read: ReadonlyMap<string, RemediationRequest | undefined>;
+}
+
+/** The series of an incident decide, and the cache leaves them out. */
+interface Unread {
+  readonly kind: "unread";
+  readonly fingerprint: string;
+  readonly name: string;
+}
+
+/** What an earlier version made the identity of. */
+interface Former {
+  readonly subject: SubjectObject;
+  readonly owner: Owner;
+  readonly distinctBy: readonly string[];
+  readonly version: string;
+}
+
+function identityOf(fingerprint: string, { target }: SubjectObject, owner: Owner): Identity {
+  return {
+    fingerprint,
+    subject: target.text,
+    owner: { target: owner.target.text, reference: owner.reference },
+  };
+}
+
+function referenceTo({ kind, group, namespace, name }: ObjectTarget, kinds: Kinds): ObjectReference {
+  const known = kinds.find(group ? `${kind}.${group}` : kind);
+  return { kind: known ? kindText(known) : kind, ...(namespace === undefined ? {} : { namespace }), name };
+}

@@ -1,0 +1,121 @@
+import type { KubeObject } from "../../kube/index.ts";
+import { type NodeHint, type ObjectReference, toObjectTarget } from "../../resources/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Objects } from "./objects.ts";
+
+export interface NodesOptions {
+  readonly objects: Objects;
+  readonly clock: Clock;
+  /** How long the list of Nodes, and the Node of a Pod, are good. */
+  readonly freshForMs?: number;
+  readonly maxPods?: number;
+}
+
+/** Finds the Node of a hint, and caches the result: alerts repeat. */
+export class Nodes {
+  readonly #options: NodesOptions;
+  #index: NodeIndex | undefined;
+  #indexUntil = Number.NEGATIVE_INFINITY;
+  #reading: Promise<NodeIndex> | undefined;
+  readonly #nodeOfPod = new Map<string, { readonly node: string | undefined; readonly until: number }>();
+
+  constructor(options: NodesOptions) {
+    this.#options = options;
+  }
+
+  /** The result of `find`, if it is in the caches; undefined if the API server has to be asked. */
+  cached(hint: NodeHint): { readonly node: string | undefined } | undefined {
+    const now = this.#options.clock.now();
+    if (!this.#index || this.#indexUntil <= now) return undefined;
+    const named = this.#index.nameOf(hint);
+    if (named !== undefined || !hint.pod || this.#index.isEmpty) return { node: named };
+    const pod = this.#nodeOfPod.get(keyOf(hint.pod));
+    return pod && pod.until > now ? { node: pod.node } : undefined;
+  }
+
+  /** The name of the Node. Undefined if there is none. Throws `unavailable` when the API server does not answer. */
+  async find(hint: NodeHint): Promise<string | undefined> {
+    const known = this.cached(hint);
+    if (known) return known.node;
+    const index = await this.#read();
+    const named = index.nameOf(hint);
+    if (named !== undefined || !hint.pod || index.isEmpty) return named;
+    return this.#ofPod(hint.pod);
+  }
+
+  async #read(): Promise<NodeIndex> {
+    const { clock, objects, freshForMs = 30_000 } = this.#options;
+    if (this.#index && this.#indexUntil > clock.now()) return this.#index;
+    this.#reading ??= objects.nodes().then(
+      (nodes) => {
+        this.#reading = undefined;
+        this.#indexUntil = clock.now() + freshForMs;
+        this.#index = nodeIndex(nodes);
+        return this.#index;
+      },
+      (error: unknown) => {
+        this.#reading = undefined;
+        throw error;
+      },
+    );
+    return this.#reading;
+  }
+
+  async #ofPod(pod: ObjectReference): Promise<string | undefined> {
+    const { objects, clock, freshForMs = 30_000, maxPods = 10_000 } = this.#options;
+    const reading = toObjectTarget(pod);
+    if (reading.kind === "problem") return undefined;
+    const found = (await objects.get(reading.target, pod)) as PodObject | undefined;
+    const node = found?.spec?.nodeName || undefined;
+    if (this.#nodeOfPod.size >= maxPods) this.#nodeOfPod.clear();
+    this.#nodeOfPod.set(keyOf(pod), { node, until: clock.now() + freshForMs });
+    return node;
+  }
+}
+
+interface PodObject extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+
+interface NodeObject extends KubeObject {
+  readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+}
+
+interface NodeIndex {
+  readonly isEmpty: boolean;
+  /** The Node with one of the names or addresses. */
+  nameOf(hint: NodeHint): string | undefined;
+}
+
+/** By names and addresses. An address that two Nodes have means neither of them. */
+function nodeIndex(nodes: readonly NodeObject[]): NodeIndex {
+  const names = new Set(nodes.map(({ metadata }) => metadata.name ?? ""));
+  const byAddress = new Map<string, string | undefined>();
+  for (const { metadata, status } of nodes) {
+    for (const { address } of status?.addresses ?? []) {
+      const other = byAddress.get(address);
+      byAddress.set(
+        address,
+        other === undefined && !byAddress.has(address) ? metadata.name : sameOr(other, metadata.name),
+      );
+    }
+  }
+  return {
+    isEmpty: nodes.length === 0,
+    nameOf({ names: candidates, addresses }) {
+      // Without any Node the objects live elsewhere, as with an API server of our own, and a name is all there is.
+      if (nodes.length === 0) return candidates[0];
+      const named = candidates.find((name) => names.has(name));
+      if (named !== undefined) return named;
+      return [...candidates, ...addresses].map((address) => byAddress.get(address)).find((name) => name !== undefined);
+    },
+  };
+}
+
+function sameOr(one: string | undefined, other: string | undefined): string | undefined {
+  return one === other ? one : undefined;
+}
+
+function keyOf({ namespace = "", name }: ObjectReference): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,92 @@
+import type { KubeClient } from "../../kube/index.ts";
+import { type RemediationRequest, remediationRequests } from "../../resources/index.ts";
+import { type Clock, type Random, sleep } from "../../time/index.ts";
+import type { CountedStatus } from "../decide.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { isOpen } from "../identity/report.ts";
+import type { Incidents } from "./incidents.ts";
+
+/** What a status is written with. */
+export interface StatusWriter {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly incidents: Incidents;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** An incident, with its cached state if there is one. */
+export interface KnownIncident {
+  readonly name: string;
+  readonly uid: string;
+  readonly known: RemediationRequest | undefined;
+}
+
+export interface StatusChange {
+  readonly next: CountedStatus;
+  /** Called when it is written. */
+  readonly done: (object: RemediationRequest) => void;
+}
+
+/** How many conflicts with other writers are tolerated before the sender must retry. */
+const maxTries = 30;
+
+/** Reads the incident, calls `decide`, and writes its result unless another writer was faster; undefined if there is no change. */
+export async function changeStatus(
+  { client, namespace, incidents, clock, random }: StatusWriter,
+  { name, uid, known }: KnownIncident,
+  decide: (live: RemediationRequest) => StatusChange | undefined,
+): Promise<RemediationRequest | undefined> {
+  let live = known;
+  for (let tries = 1; tries <= maxTries; tries++) {
+    live ??= await incidents.get(name);
+    if (!live || live.metadata.uid !== uid) return undefined;
+    incidents.learn(live);
+    const change = decide(live);
+    // This also holds if the cached state is old: a closed incident never reopens.
+    if (!change) return undefined;
+    const patch = { merge: statusPatch(live, change.next) };
+    const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });
+    if (outcome.kind === "updated") {
+      incidents.learn(outcome.object);
+      change.done(outcome.object);
+      return outcome.object;
+    }
+    live = undefined;
+    // Several gateways write to one incident: who lost a few times steps back by chance.
+    if (tries > 2) await sleep(clock, random.fraction() * 10 * tries);
+  }
+  throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
+}
+
+/** What changes in our part of the status, at exactly this version. */
+function statusPatch({ metadata, status }: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
+  const isClosed = status !== undefined && !isOpen({ metadata, status } as RemediationRequest);
+  return {
+    metadata: { resourceVersion: metadata.resourceVersion },
+    status: {
+      ...(status?.phase === undefined ? { phase: "Pending" } : {}),
+      deduplication: mergePatch(status?.deduplication ?? {}, deduplication),
+      // A closed incident has its outcome already.
+      ...(isClosed ? {} : { resolvedAt: resolvedAt ?? null }),
+    },
+  };
+}
+
+/** The JSON merge patch that makes `after` of `before`. An object that both share is not looked into. */
+function mergePatch(before: StatusFields, after: StatusFields): StatusFields {
+  const patch: Record<string, unknown> = {};
+  for (const name in before) if (!Object.hasOwn(after, name)) patch[name] = null;
+  for (const name in after) {
+    const [known, value] = [before[name], after[name]];
+    if (known === value) continue;
+    patch[name] = isObject(known) && isObject(value) ? mergePatch(known, value) : value;
+  }
+  return patch;
+}
+
+type StatusFields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is StatusFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,234 @@
+import { type Informer, type KubeClient, nameHash } from "../../kube/index.ts";
+import {
+  annotationKeys,
+  type Deduplication,
+  incidentNumber,
+  labelKeys,
+  type RemediationRequest,
+  remediationRequests,
+  type Target,
+  targetHash,
+} from "../../resources/index.ts";
+import { identityVersion, identityVersionOf } from "../identity/report.ts";
+import { latestEndAt, toKnownIncident } from "./known-incident.ts";
+import type { OpenIncidents } from "./open-incidents.ts";
+
+export interface IncidentsOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly informer: Informer<RemediationRequest>;
+  /** Counts the open incidents. */
+  readonly open: OpenIncidents;
+}
+
+/** Sets of labels that are remembered: rules have a handful, and each is looked for under all of them. */
+const maxDistinct = 16;
+
+/** What decides whether a signal opens an incident. */
+export interface History {
+  /** Of the fingerprint, by its number. */
+  readonly newest: RemediationRequest | undefined;
+  /** The series of those before it. */
+  readonly earlier: readonly Deduplication["series"][];
+}
+
+/**
+ * The newest incident of each fingerprint, without the texts of its signal. Cached results may be a moment old, which is
+ * harmless: a count on an incident that is closed by then is moved when it is written. Reads are as new as the server.
+ */
+export class Incidents {
+  readonly #options: IncidentsOptions;
+  readonly #newest = new Map<string, RemediationRequest>();
+  /** The number of the newest of a fingerprint, if that is known to be over: none before it is open, either. */
+  readonly #over = new Map<string, number>();
+  /** Names of the incidents, by fingerprint, whose identity is of an earlier version. */
+  readonly #former = new Map<string, Set<string>>();
+  /** The latest end of any series in incidents of a fingerprint. */
+  readonly #latestEnds = new Map<string, string>();
+  /** The largest number that the watch has shown: what happened before that one was opened is known. */
+  readonly #watched = new Map<string, number>();
+  readonly #distinctLabels = new Map<string, readonly string[]>([["", []]]);
+  readonly #stop: () => void;
+
+  constructor(options: IncidentsOptions) {
+    this.#options = options;
+    this.#stop = options.informer.subscribe((event, incident) => {
+      if (event === "DELETED") return this.#forget(incident);
+      this.learn(incident);
+      if (event === "ADDED") this.#noteWatched(incident);
+    });
+  }
+
+  /** As far as is known. */
+  newest(fingerprint: string): RemediationRequest | undefined {
+    return this.#newest.get(fingerprint);
+  }
+
+  /** Whether there may be incidents whose identity is of an earlier version. */
+  get hasFormer(): boolean {
+    return this.#former.size > 0;
+  }
+
+  /** Whether there are such incidents with this fingerprint, open or closed. */
+  isFormer(fingerprint: string): boolean {
+    return this.#former.has(fingerprint);
+  }
+
+  /** The sets of labels by which rules distinguished signals when incidents were opened; the empty set if they did not. */
+  get distinctLabels(): Iterable<readonly string[]> {
+    return this.#distinctLabels.values();
+  }
+
+  /** Asks the server. */
+  async read(fingerprint: string): Promise<RemediationRequest | undefined> {
+    return (await this.#readLatest(fingerprint))[0];
+  }
+
+  /**
+   * Asks the server for the newest, and for those before if a series that fires since `firingAt` may have ended in one of
+   * them. A flapping alert has any number of closed incidents: they are read again only for a signal that comes late, and
+   * while the watch has not shown the newest yet.
+   */
+  async readHistory(fingerprint: string, firingAt: string): Promise<History> {
+    const latest = await this.#readLatest(fingerprint);
+    const [newest] = latest;
+    const isWatched = !newest || numberOf(newest) <= (this.#watched.get(fingerprint) ?? 0);
+    const mayHaveEnded = firingAt <= (this.#latestEnds.get(fingerprint) ?? "");
+    if (!isWatched || mayHaveEnded) return this.readWholeHistory(fingerprint);
+    return { newest, earlier: latest.slice(1).map(seriesIn) };
+  }
+
+  /** The same by reading all that are still there. */
+  async readWholeHistory(fingerprint: string): Promise<History> {
+    const [newest, ...older] = await this.#readAll(fingerprint);
+    return { newest, earlier: older.map(seriesIn) };
+  }
+
+  /** Those that may be the newest, the newest first: one, or two while a later one has just been opened. */
+  async #readLatest(fingerprint: string): Promise<readonly RemediationRequest[]> {
+    const latest = await this.#list(fingerprint, labelKeys.latestOf);
+    // Incidents of an earlier version lack the label, and so do the others when an operator deletes the newest.
+    if (latest.length === 0) return this.#readAll(fingerprint);
+    return this.#learnFirst(latest);
+  }
+
+  /** All that are still there, the newest first. */
+  async #readAll(fingerprint: string): Promise<readonly RemediationRequest[]> {
+    const all = await this.#list(fingerprint, labelKeys.fingerprintHash);
+    if (all.length === 0) this.#drop(fingerprint);
+    return this.#learnFirst(all);
+  }
+
+  async #list(fingerprint: string, label: string): Promise<readonly RemediationRequest[]> {
+    const { client, namespace } = this.#options;
+    const labelSelector = `${label}=${nameHash(fingerprint)}`;
+    const { items } = await client.list(remediationRequests, { namespace, labelSelector });
+    return items
+      .map((incident) => ({ incident, number: numberOf(incident) }))
+      .sort((one, other) => other.number - one.number)
+      .map(({ incident }) => incident);
+  }
+
+  #learnFirst(sorted: readonly RemediationRequest[]): readonly RemediationRequest[] {
+    if (sorted[0]) this.learn(sorted[0]);
+    return sorted;
+  }
+
+  /** Asks the server for the latest incident that began with a signal about `subject`. */
+  async withSubject(subject: Target): Promise<RemediationRequest | undefined> {
+    const { client, namespace } = this.#options;
+    const labelSelector = `${labelKeys.subjectHash}=${targetHash(subject)}`;
+    const { items } = await client.list(remediationRequests, { namespace, labelSelector });
+    const ageOf = ({ metadata }: RemediationRequest) => metadata.creationTimestamp ?? "";
+    return items.reduce<RemediationRequest | undefined>(
+      (latest, one) => (latest && ageOf(latest) > ageOf(one) ? latest : one),
+      undefined,
+    );
+  }
+
+  get(name: string): Promise<RemediationRequest | undefined> {
+    const { client, namespace } = this.#options;
+    return client.get(remediationRequests, { namespace, name });
+  }
+
+  /** Takes in what an answer or a watch brought, unless something newer is known. */
+  learn(incident: RemediationRequest): void {
+    const { signalFingerprint } = incident.spec;
+    if (identityVersionOf(incident) !== identityVersion) this.#noteFormer(incident);
+    this.#noteDistinct(incident);
+    this.#noteEnd(signalFingerprint, latestEndAt(incident));
+    const known = this.#newest.get(signalFingerprint);
+    if (known && isEarlier(incident, known)) return;
+    if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
+    this.#over.delete(signalFingerprint);
+    this.#newest.set(signalFingerprint, toKnownIncident(incident));
+    this.#options.open.note(signalFingerprint, incident);
+  }
+
+  /** Marks an incident as closed or deleted, regardless of the watch: until a later one is cached, there is none. */
+  isOver(fingerprint: string, name: string): void {
+    const number = incidentNumber(fingerprint, name) ?? 0;
+    const known = this.#newest.get(fingerprint);
+    if (known && numberOf(known) > number) return;
+    this.#drop(fingerprint);
+    this.#over.set(fingerprint, number);
+  }
+
+  #drop(fingerprint: string) {
+    this.#newest.delete(fingerprint);
+    this.#options.open.note(fingerprint, undefined);
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #noteFormer({ spec, metadata }: RemediationRequest) {
+    const names = this.#former.get(spec.signalFingerprint) ?? new Set();
+    names.add(metadata.name ?? "");
+    this.#former.set(spec.signalFingerprint, names);
+  }
+
+  #noteDistinct({ metadata }: RemediationRequest) {
+    const text = metadata.annotations?.[annotationKeys.distinctBy] ?? "";
+    if (text === "" || this.#distinctLabels.has(text) || this.#distinctLabels.size >= maxDistinct) return;
+    this.#distinctLabels.set(text, text.split(","));
+  }
+
+  #noteEnd(fingerprint: string, endedAt: string) {
+    if (endedAt > (this.#latestEnds.get(fingerprint) ?? "")) this.#latestEnds.set(fingerprint, endedAt);
+  }
+
+  #noteWatched(incident: RemediationRequest) {
+    const { signalFingerprint } = incident.spec;
+    const number = numberOf(incident);
+    if (number > (this.#watched.get(signalFingerprint) ?? 0)) this.#watched.set(signalFingerprint, number);
+  }
+
+  #forget({ spec, metadata }: RemediationRequest) {
+    const { signalFingerprint } = spec;
+    const former = this.#former.get(signalFingerprint);
+    if (former?.delete(metadata.name ?? "") && former.size === 0) this.#former.delete(signalFingerprint);
+    if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) {
+      this.#drop(signalFingerprint);
+      this.#latestEnds.delete(signalFingerprint);
+      this.#watched.delete(signalFingerprint);
+    }
+    if (this.#over.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))
+      this.#over.delete(signalFingerprint);
+  }
+}
+
+/** Equal incidents are not earlier: the object of the informer replaces an equal one, so that memory has it once. */
+function isEarlier(one: RemediationRequest, other: RemediationRequest): boolean {
+  if (one.metadata.uid !== other.metadata.uid) return numberOf(one) < numberOf(other);
+  return BigInt(one.metadata.resourceVersion ?? 0) < BigInt(other.metadata.resourceVersion ?? 0);
+}
+
+function numberOf({ metadata, spec }: RemediationRequest): number {
+  return incidentNumber(spec.signalFingerprint, metadata.name ?? "") ?? 0;
+}
+
+function seriesIn({ status }: RemediationRequest): Deduplication["series"] {
+  return status?.deduplication?.series;
+}

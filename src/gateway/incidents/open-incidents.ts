@@ -1,0 +1,75 @@
+import type { RemediationRequest } from "../../resources/index.ts";
+import { annotationKeys } from "../../resources/index.ts";
+import { isOpen } from "../identity/report.ts";
+
+export interface OpenIncidentLimits {
+  /** Of all senders together. */
+  readonly total: number;
+  /** Of one sender. What the gateway watches itself counts as one sender, too. */
+  readonly perSender: number;
+}
+
+/** Room for one more open incident, until it is known to exist; or the limit that leaves none. */
+export type Reservation =
+  | { readonly kind: "reserved"; readonly release: () => void }
+  | { readonly kind: "full"; readonly limit: "total" | "sender"; readonly open: number };
+
+/**
+ * Counts open incidents by the sender that opened them. Each of them takes memory in every stage, so that a sender that
+ * invents problems without end would exhaust the process. A count may be a moment old: with several gateways the
+ * limit can be exceeded by the incidents that they open in that moment.
+ */
+export class OpenIncidents {
+  readonly #limits: OpenIncidentLimits;
+  /** By fingerprint, the sender of the incident that is open. */
+  readonly #senders = new Map<string, string>();
+  readonly #bySender = new Map<string, number>();
+  #reserved = 0;
+
+  constructor(limits: OpenIncidentLimits) {
+    this.#limits = limits;
+  }
+
+  get total(): number {
+    return this.#senders.size;
+  }
+
+  /** `incident` is now the newest of its fingerprint; undefined if there is none. */
+  note(fingerprint: string, incident: RemediationRequest | undefined): void {
+    const before = this.#senders.get(fingerprint);
+    const after = incident && isOpen(incident) ? senderOf(incident) : undefined;
+    if (before === after) return;
+    if (before !== undefined) this.#count(before, -1);
+    if (after === undefined) this.#senders.delete(fingerprint);
+    else {
+      this.#senders.set(fingerprint, after);
+      this.#count(after, +1);
+    }
+  }
+
+  /** Takes room for one more incident of `sender`, which counts until `release`. */
+  reserve(sender = ""): Reservation {
+    const { total, perSender } = this.#limits;
+    const own = this.#bySender.get(sender) ?? 0;
+    if (own >= perSender) return { kind: "full", limit: "sender", open: own };
+    const all = this.total + this.#reserved;
+    if (all >= total) return { kind: "full", limit: "total", open: all };
+    this.#reserved++;
+    this.#count(sender, +1);
+    const release = () => {
+      this.#reserved--;
+      this.#count(sender, -1);
+    };
+    return { kind: "reserved", release };
+  }
+
+  #count(sender: string, change: 1 | -1) {
+    const count = (this.#bySender.get(sender) ?? 0) + change;
+    if (count > 0) this.#bySender.set(sender, count);
+    else this.#bySender.delete(sender);
+  }
+}
+
+function senderOf({ metadata }: RemediationRequest): string {
+  return metadata.annotations?.[annotationKeys.sender] ?? "";
+}

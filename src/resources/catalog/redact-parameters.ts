@@ -1,0 +1,48 @@
+import type { ParameterValue } from "../kinds/fields.ts";
+import type { RemediationWorkflow } from "../kinds/remediation-workflow.ts";
+
+/** Replaces a secret value in permanent records. */
+const redacted = "[redacted]";
+
+/**
+ * Parameters for permanent records: secret values are replaced. A parameter is secret by its catalog entry or by
+ * its name. Without a catalog entry every value could be a secret, so all are replaced.
+ */
+export function redactParameters(
+  parameters: Readonly<Record<string, ParameterValue>>,
+  entry: Pick<RemediationWorkflow, "spec"> | undefined,
+): Readonly<Record<string, ParameterValue>> {
+  const isHidden = (name: string) => !isDeclared(name, entry) || isSecret(name, entry);
+  const values = Object.entries(parameters).map(([name, value]) => [name, isHidden(name) ? redacted : value]);
+  return Object.fromEntries(values);
+}
+
+/** `text` without the values of parameters that are secret by declaration or by name. */
+export function redactValues(
+  text: string,
+  parameters: Readonly<Record<string, ParameterValue>>,
+  entry: Pick<RemediationWorkflow, "spec"> | undefined,
+): string {
+  const secrets = Object.entries(parameters)
+    .filter(([name]) => isSecret(name, entry))
+    .flatMap(([, value]) => (typeof value === "object" ? value : [String(value)]))
+    .filter((value) => value.length >= minSecretLength)
+    // The longest first: a secret may contain another one.
+    .sort((a, b) => b.length - a.length);
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, redacted), text);
+}
+
+/** Replacing shorter values would make a message unreadable and hide nothing. */
+const minSecretLength = 4;
+
+function isSecret(name: string, entry: Pick<RemediationWorkflow, "spec"> | undefined): boolean {
+  return (
+    secretName.test(name) || (isDeclared(name, entry) && entry?.spec.parameters?.properties[name]?.secret === true)
+  );
+}
+
+function isDeclared(name: string, entry: Pick<RemediationWorkflow, "spec"> | undefined): boolean {
+  return Object.hasOwn(entry?.spec.parameters?.properties ?? {}, name);
+}
+
+const secretName = /passw(or)?d|passphrase|secret|token|credential|api[-_.]?key|private[-_.]?key/i;

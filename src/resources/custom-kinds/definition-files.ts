@@ -1,0 +1,66 @@
+import { parseAllDocuments } from "yaml";
+import { maxYamlDepth, yamlDepth } from "../../kube/index.ts";
+import { type CustomResourceDefinition, customResourceDefinitions } from "../kinds/crd.ts";
+import { maxAliases, type TextFile } from "../yaml-file.ts";
+
+export type DefinitionsReading =
+  | { readonly kind: "valid"; readonly definitions: readonly Pick<CustomResourceDefinition, "spec">[] }
+  /** `file: problem`, everything at once. */
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** Schemas make definitions large: those of one project often are in one file. */
+const maxLength = 32 * 1_024 * 1_024;
+
+/** The custom resource definitions in a file, among whatever else is there: one or more documents, or lists of objects. */
+export function readDefinitions({ path, text }: TextFile): DefinitionsReading {
+  if (text.length > maxLength) return invalid(`${path}: is larger than ${maxLength} characters; split the file`);
+  if (yamlDepth(text) > maxYamlDepth) return invalid(`${path}: is nested too deeply`);
+  const objects: unknown[] = [];
+  for (const document of parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false })) {
+    const [fault] = document.errors;
+    if (fault) return invalid(`${path}: is not valid YAML (${fault.code})`);
+    objects.push(...listItems(document.toJS({ maxAliasCount: maxAliases })));
+  }
+  const found = objects.filter(isDefinition);
+  const problems = found.flatMap((object) => findDefinitionProblem(object) ?? []);
+  if (problems.length > 0) return { kind: "invalid", problems: problems.map((problem) => `${path}: ${problem}`) };
+  return { kind: "valid", definitions: found as unknown as readonly CustomResourceDefinition[] };
+}
+
+function invalid(problem: string): DefinitionsReading {
+  return { kind: "invalid", problems: [problem] };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function listItems(object: unknown): readonly unknown[] {
+  return isFields(object) && Array.isArray(object["items"]) ? object["items"] : [object];
+}
+
+function isDefinition(object: unknown): object is Fields {
+  return isFields(object) && object["kind"] === customResourceDefinitions.kind;
+}
+
+/** The missing part of a definition's names and scope; the schema is checked by the API server. */
+function findDefinitionProblem({ apiVersion, metadata, spec }: Fields): string | undefined {
+  const name = isFields(metadata) ? String(metadata["name"]) : "without a name";
+  const what = `the CustomResourceDefinition ${name}`;
+  if (apiVersion !== customResourceDefinitions.apiVersion) {
+    return `${what} has the apiVersion ${String(apiVersion)}, not ${customResourceDefinitions.apiVersion}`;
+  }
+  const { group, scope, names, versions } = isFields(spec) ? spec : {};
+  const { kind, plural, singular, shortNames = [] } = isFields(names) ? names : {};
+  if (![group, kind, plural].every(isText)) return `${what} has no spec.group, spec.names.kind or spec.names.plural`;
+  if (scope !== "Namespaced" && scope !== "Cluster") return `${what} has no spec.scope that is Namespaced or Cluster`;
+  const isNamed = singular === undefined || isText(singular);
+  if (!isNamed || !Array.isArray(shortNames) || !shortNames.every(isText)) return `${what} has names that are not text`;
+  return Array.isArray(versions) && versions.every(isFields) ? undefined : `${what} has no spec.versions`;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}

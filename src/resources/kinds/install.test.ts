@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { testCluster } from "../../../test/doubles/test-cluster.ts";
+import type { KubeClient } from "../../kube/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { kindsWith } from "../target/kinds.ts";
+import { parseTarget } from "../target/parse-target.ts";
+import { type CustomResourceDefinition, customResourceDefinitions, toCrd, toCustomKinds } from "./crd.ts";
+import { crdsToInstall, installCrds } from "./install.ts";
+import { resourceKinds } from "./resource-kinds.ts";
+
+const ours = toCrd(resourceKinds[0] as (typeof resourceKinds)[number]);
+const name = "remediationrequests.kubernaut.ai";
+const olderSpec = {
+  ...ours.spec,
+  versions: ours.spec.versions.map(({ additionalPrinterColumns: _, ...version }) => version),
+} as CustomResourceDefinition["spec"];
+
+describe("what to do about a definition", () => {
+  it("is to create it when it is missing", () => {
+    expect(crdsToInstall([], [ours])).toEqual([{ do: "create", name, crd: ours }]);
+  });
+
+  it("is nothing when ours is there already", () => {
+    expect(crdsToInstall([stored({})], [ours])).toEqual([{ do: "keep", name }]);
+  });
+
+  it("is to update ours when it is an older one, at the version that was looked at, keeping what others added", () => {
+    const metadata = { ...stored({}).metadata, resourceVersion: "7", annotations: { team: "ops" } };
+    const older = stored({ metadata, spec: { ...ours.spec, versions: [] } });
+
+    expect(crdsToInstall([older], [ours])).toEqual([{ do: "update", name, crd: { ...ours, metadata } }]);
+  });
+
+  it.each([
+    ["has no labels", {}],
+    ["is managed by another tool", { labels: { "app.kubernetes.io/managed-by": "Helm" } }],
+  ])("is to leave it alone and report it when it %s", (_what, metadata) => {
+    const foreign = stored({ metadata: { name, ...metadata }, spec: { ...ours.spec, versions: [] } });
+
+    expect(crdsToInstall([foreign], [ours])).toEqual([
+      {
+        do: "leave",
+        name,
+        because: `${name} exists without the label "app.kubernetes.io/managed-by: interlock", so Interlock does not change it: required fields may be missing`,
+      },
+    ]);
+  });
+
+  it("is to wait for its end when it is being deleted", () => {
+    const dying = stored({ metadata: { ...ours.metadata, deletionTimestamp: "2026-11-15T06:00:00Z" } });
+
+    expect(crdsToInstall([dying], [ours])).toEqual([
+      { do: "leave", name, because: `${name} is being deleted, with all its objects: start again when it is gone` },
+    ]);
+  });
+});
+
+describe("installing the definitions", () => {
+  let client: KubeClient;
+
+  beforeEach(() => {
+    client = testCluster({ clock: new ManualClock(), random: systemRandom() }).client();
+  });
+
+  it("puts all of them onto an empty server, and does nothing the second time", async () => {
+    const first = await installCrds(client);
+    const second = await installCrds(client);
+
+    expect(new Set(first.map((step) => step.do))).toEqual(new Set(["create"]));
+    expect(new Set(second.map((step) => step.do))).toEqual(new Set(["keep"]));
+    expect((await client.list(customResourceDefinitions)).items).toHaveLength(resourceKinds.length);
+  });
+
+  it("never touches one that belongs to another tool", async () => {
+    const foreign = { ...ours, metadata: { name }, spec: olderSpec };
+    await client.create(customResourceDefinitions, foreign);
+
+    const steps = await installCrds(client);
+
+    expect(steps[0]).toMatchObject({ do: "leave", name });
+    expect((await client.get(customResourceDefinitions, { name }))?.spec.versions).toEqual(olderSpec.versions);
+  });
+
+  it("brings an older one of ours up to date", async () => {
+    await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
+
+    const steps = await installCrds(client);
+
+    expect(steps[0]).toMatchObject({ do: "update", name });
+    expect((await client.get(customResourceDefinitions, { name }))?.spec).toMatchObject(ours.spec);
+  });
+
+  it("succeeds on many replicas at once, each definition created once", async () => {
+    const installations = await Promise.all(Array.from({ length: 5 }, () => installCrds(client)));
+
+    const created = installations.flat().filter((step) => step.do === "create");
+    expect(created).toHaveLength(resourceKinds.length);
+  });
+
+  it("gives up with an error when a definition changes faster than it can be updated", async () => {
+    await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
+    const unlucky: KubeClient = { ...client, update: async () => ({ kind: "conflict", message: "changed" }) };
+
+    await expect(installCrds(unlucky)).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+describe("definitions as kinds of target", () => {
+  it("make their objects targets, in every spelling", () => {
+    const kinds = kindsWith(toCustomKinds(resourceKinds.map(toCrd)));
+
+    const texts = ["WorkflowExecution", "workflowexecutions", "wfe"].map((spelling) => {
+      const reading = parseTarget(`system/${spelling}.kubernaut.ai/one`, kinds);
+      return reading.kind === "target" ? reading.target.text : reading.problem;
+    });
+
+    expect(new Set(texts)).toEqual(new Set(["system/workflowexecution.kubernaut.ai/one"]));
+  });
+});
+
+function stored(change: Partial<CustomResourceDefinition>): CustomResourceDefinition {
+  return { ...ours, ...change };
+}

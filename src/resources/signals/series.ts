@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import type {
+  Deduplication,
+  IncidentSeries,
+  RemediationRequest,
+  RemediationRequestSpec,
+} from "../kinds/remediation-request.ts";
+import { annotationKeys } from "../names.ts";
+import { severityRank } from "./severity.ts";
+import type { Signal } from "./signal.ts";
+
+/** A series that fires, as its latest signal describes it. Without a description it counts as described by the first signal. */
+export type FiringSeries = Pick<Signal, "firingAt"> &
+  (
+    | (Pick<Signal, "severity" | "labels" | "annotations"> & {
+        /** The object that it names, in canonical form. */
+        readonly subject: string;
+      })
+    | { readonly severity?: never }
+  );
+
+/** The signal that an incident was opened with. */
+export type FirstSignal = Pick<RemediationRequestSpec, "severity" | "signalLabels" | "signalAnnotations"> & {
+  /** The object that it named, in canonical form. */
+  readonly subject: string | undefined;
+};
+
+export function firstSignal({ spec, metadata }: Pick<RemediationRequest, "spec" | "metadata">): FirstSignal {
+  return { ...spec, subject: metadata.annotations?.[annotationKeys.subject] };
+}
+
+/** In characters of JSON, for one series: an incident has up to 64 of them, and one object on the server is limited. */
+const maxSeriesLength = 4_096;
+
+/** `series` as an incident stores it: only what differs from its first signal, which nearly all labels do not. */
+export function toIncidentSeries(reported: FiringSeries, first: FirstSignal): IncidentSeries {
+  const { firingAt, severity } = reported;
+  if (severity === undefined) return { firingAt };
+  const labels = differences(reported.labels, first.signalLabels ?? {});
+  const annotations = differences(reported.annotations, first.signalAnnotations ?? {});
+  const { subject } = reported;
+  const common = { firingAt, ...(severity === first.severity ? {} : { severity }) };
+  const described = {
+    ...common,
+    ...(subject === first.subject ? {} : { subject }),
+    ...(labels.changed && { labels: labels.changed }),
+    ...(labels.missing && { withoutLabels: labels.missing }),
+    ...(annotations.changed && { annotations: annotations.changed }),
+    ...(annotations.missing && { withoutAnnotations: annotations.missing }),
+  };
+  return JSON.stringify(described).length <= maxSeriesLength ? described : { ...common, isTooLarge: true };
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+function differences(texts: Texts, first: Texts): { changed?: Texts; missing?: readonly string[] } {
+  const changed = Object.entries(texts).filter(([name, text]) => !Object.hasOwn(first, name) || first[name] !== text);
+  const missing = Object.keys(first).filter((name) => !Object.hasOwn(texts, name));
+  return {
+    ...(changed.length > 0 && { changed: Object.fromEntries(changed) }),
+    ...(missing.length > 0 && { missing }),
+  };
+}
+
+/** The highest severity among the series that fire; that of the first signal if no series is known. */
+export function highestSeverity(series: Deduplication["series"], first: Pick<FirstSignal, "severity">): string {
+  let highest: string | undefined;
+  for (const one of Object.values(series ?? {})) {
+    if (one.resolvedAt !== undefined) continue;
+    const severity = one.severity ?? first.severity;
+    if (severity === highest) continue;
+    if (highest === undefined || severityRank(severity) > severityRank(highest)) highest = severity;
+  }
+  return highest ?? first.severity;
+}
+
+/** The severity that counts for an incident. */
+export function incidentSeverity({ spec, status }: Pick<RemediationRequest, "spec" | "status">): string {
+  return status?.deduplication?.severity ?? spec.severity;
+}
+
+/** An incident as one of its series describes it. */
+export interface SeriesView {
+  readonly spec: RemediationRequestSpec;
+  /** The object that the series names, in canonical form. */
+  readonly subject: string | undefined;
+}
+
+/**
+ * The incident as each series that fires describes it, for the rules: the most severe first, then the oldest. All have the
+ * highest severity. Series that are too large to be stored cannot be matched, and are left out.
+ */
+export function* viewsBySeries(
+  incident: Pick<RemediationRequest, "spec" | "status" | "metadata">,
+): Generator<SeriesView> {
+  const { spec } = incident;
+  const { subject } = firstSignal(incident);
+  const severity = incidentSeverity(incident);
+  const firing = firingSeries(incident).filter(({ isTooLarge }) => !isTooLarge);
+  if (firing.length === 0) yield { spec: { ...spec, severity }, subject };
+  for (const one of firing) {
+    const described = {
+      ...spec,
+      severity,
+      ...((spec.signalLabels || one.labels) && { signalLabels: seriesLabels(one, spec) }),
+      ...((spec.signalAnnotations || one.annotations) && {
+        signalAnnotations: applied(spec.signalAnnotations, one.annotations, one.withoutAnnotations),
+      }),
+    };
+    yield { spec: described, subject: one.subject ?? subject };
+  }
+}
+
+/** The labels that a stored series has. */
+export function seriesLabels(
+  { labels, withoutLabels }: IncidentSeries,
+  { signalLabels }: Pick<FirstSignal, "signalLabels">,
+): Texts {
+  return applied(signalLabels, labels, withoutLabels);
+}
+
+function applied(first: Texts = {}, changed: Texts = {}, missing: readonly string[] = []): Texts {
+  const result: Record<string, string> = { ...first, ...changed };
+  for (const name of missing) delete result[name];
+  return result;
+}
+
+/**
+ * Changes whenever `viewsBySeries` does; empty if that is the first signal alone. An evaluation of the rules is outdated when
+ * it has changed since.
+ */
+export function seriesVersion(incident: Pick<RemediationRequest, "spec" | "status">): string {
+  const severity = incidentSeverity(incident);
+  const described = firingSeries(incident).map(({ firingAt: _, ...differences }) => differences);
+  if (severity === incident.spec.severity && described.every((one) => Object.keys(one).length === 0)) return "";
+  const text = JSON.stringify([severity, described]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** The most severe first, then the oldest. */
+function firingSeries({ spec, status }: Pick<RemediationRequest, "spec" | "status">): readonly IncidentSeries[] {
+  return Object.values(status?.deduplication?.series ?? {})
+    .filter(({ resolvedAt }) => resolvedAt === undefined)
+    .map((series) => ({ series, rank: severityRank(series.severity ?? spec.severity) }))
+    .sort((one, other) => other.rank - one.rank || compareTexts(one.series.firingAt, other.series.firingAt))
+    .map(({ series }) => series);
+}
+
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Of the series that a cache keeps with an incident, in characters: each takes about twice as many bytes. */
+const maxCachedLength = 500;
+/** Of a series without any text: its key and its times. */
+const bareSeriesLength = 100;
+
+/** Whether the series of an incident are so small that caches keep them. Every open incident may have 64 of 4 KiB. */
+export function hasSmallSeries({ status }: Pick<RemediationRequest, "status">): boolean {
+  const { series } = status?.deduplication ?? {};
+  let length = 0;
+  for (const key in series) {
+    const { labels, annotations, subject = "" } = series[key] as IncidentSeries;
+    length += bareSeriesLength + subject.length + textsLength(labels) + textsLength(annotations);
+    if (length > maxCachedLength) return false;
+  }
+  return true;
+}
+
+function textsLength(texts: Texts = {}): number {
+  let length = 0;
+  for (const name in texts) length += name.length + (texts[name] as string).length;
+  return length;
+}
+
+export function withoutSeries(incident: RemediationRequest): RemediationRequest {
+  const { status } = incident;
+  if (!status?.deduplication?.series) return incident;
+  const { series: _, ...deduplication } = status.deduplication;
+  return { ...incident, status: { ...status, deduplication } };
+}
