@@ -1,26 +1,17 @@
 import { agent } from "./sections/agent.ts";
-import { approval } from "./sections/approval.ts";
-import { azure } from "./sections/azure.ts";
-import { claims } from "./sections/claims.ts";
+import { claims, locks, watermarks } from "./sections/coordination.ts";
 import { execution } from "./sections/execution.ts";
 import { gateway } from "./sections/gateway.ts";
 import { gitlab } from "./sections/gitlab.ts";
-import { incidents } from "./sections/incidents.ts";
-import { ineffective } from "./sections/ineffective.ts";
+import { approval, incidents, ineffective, verification } from "./sections/incidents.ts";
 import { jira } from "./sections/jira.ts";
-import { kinds } from "./sections/kinds.ts";
 import { ledger } from "./sections/ledger.ts";
-import { locks } from "./sections/locks.ts";
-import { log } from "./sections/log.ts";
-import { metrics } from "./sections/metrics.ts";
 import { notify } from "./sections/notify.ts";
-import { objects } from "./sections/objects.ts";
-import { redis } from "./sections/redis.ts";
-import { rules } from "./sections/rules.ts";
+import { objects, state } from "./sections/objects.ts";
+import { azure, redis } from "./sections/redis.ts";
+import { kinds, rules } from "./sections/rules.ts";
 import { sources } from "./sections/sources.ts";
-import { state } from "./sections/state.ts";
-import { verification } from "./sections/verification.ts";
-import { watermarks } from "./sections/watermarks.ts";
+import { log, metrics } from "./sections/telemetry.ts";
 import type { Setting } from "./setting.ts";
 
 /**

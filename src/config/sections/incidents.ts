@@ -1,4 +1,4 @@
-import { duration, durations, yesOrNo } from "../kinds.ts";
+import { count, duration, durations, yesOrNo } from "../kinds.ts";
 import { setting } from "../setting.ts";
 
 export const incidents = {
@@ -29,5 +29,41 @@ export const incidents = {
     default: "24h",
     about:
       "How long closed incidents are kept, with their executions. The newest of each fingerprint then becomes a tombstone, without the texts of its signal and its series; what a check still needs is kept longer.",
+  }),
+};
+
+export const approval = {
+  expiresAfterMs: setting({
+    kind: duration({ atLeast: "1s" }),
+    default: "1h",
+    about: "How long an approval is waited for, unless the workflow sets its own time. No answer is a no.",
+  }),
+};
+
+export const verification = {
+  graceMs: setting({
+    kind: duration(),
+    default: "2m",
+    about: "Signals that come so soon after a run do not mean that it did not help.",
+  }),
+  windowMs: setting({
+    kind: duration(),
+    default: "15m",
+    about: "How long after a run an incident is watched before it is closed.",
+  }),
+};
+
+export const ineffective = {
+  times: setting({
+    isPolicy: true,
+    kind: count({ atMost: 20 }),
+    default: "3",
+    about: "A fix that succeeded so often, while the incident kept coming back, is blocked until a person has looked.",
+  }),
+  withinMs: setting({
+    isPolicy: true,
+    kind: duration({ atLeast: "1s" }),
+    default: "4h",
+    about: "The time within which that counts.",
   }),
 };

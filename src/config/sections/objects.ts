@@ -1,4 +1,4 @@
-import { file, oneOf, text } from "../kinds.ts";
+import { backend, file, oneOf, text } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const objects = {
@@ -19,5 +19,14 @@ export const objects = {
     kind: text("the name of a context"),
     env: "INTERLOCK_KUBE_CONTEXT",
     about: "The context of that file, or of the one of `KUBECONFIG`, if not its current one. `--context` wins.",
+  }),
+};
+
+export const state = {
+  backend: setting({
+    kind: backend(),
+    default: "kubernetes",
+    env: "STATE_BACKEND",
+    about: "Where claims and watermarks live, and locks unless `locks.backend` is set.",
   }),
 };

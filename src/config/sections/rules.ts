@@ -1,5 +1,6 @@
+import { type DeclaredKind, declaredKinds } from "../declared-kinds.ts";
 import { count, directory, duration } from "../kinds.ts";
-import { setting } from "../setting.ts";
+import { optional, setting } from "../setting.ts";
 
 export const rules = {
   dir: setting({
@@ -18,5 +19,14 @@ export const rules = {
     kind: count(),
     default: "600",
     about: "How many objects may be read in a minute for that. Incidents beyond it wait, and are diagnosed later.",
+  }),
+};
+
+export const kinds = {
+  declared: optional<readonly DeclaredKind[]>({
+    kind: declaredKinds(),
+    isPolicy: true,
+    about:
+      "Kinds of objects that have no CustomResourceDefinition, such as those of aggregated APIs, so that targets, rules and pauses can name them. A kind that is built in is refused; where a CustomResourceDefinition defines the same kind, the definition counts.",
   }),
 };

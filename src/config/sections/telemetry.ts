@@ -1,5 +1,5 @@
-import { oneOf } from "../kinds.ts";
-import { setting } from "../setting.ts";
+import { address, oneOf } from "../kinds.ts";
+import { optional, setting } from "../setting.ts";
 
 export const log = {
   level: setting({
@@ -13,5 +13,14 @@ export const log = {
     default: "json",
     about:
       "`json` for machines, one object per line; `text` for people at a terminal, as `interlock up` does unless this is set.",
+  }),
+};
+
+export const metrics = {
+  listen: optional<{ readonly host: string; readonly port: number }>({
+    kind: address(),
+    env: "METRICS_LISTEN",
+    about:
+      "Where a process without HTTP of its own, such as `interlock executor`, serves /metrics, /healthz and /readyz; nowhere unless set. The gateway serves them where it takes signals.",
   }),
 };
