@@ -21,6 +21,29 @@ it("marks versions older than a tracked update or patch as outdated, until the o
   expect(ownWrites.isOutdated(thing("9"))).toBe(false);
 });
 
+it("forgets a version when the informer shows it", async () => {
+  const ownWrites = new OwnWrites();
+  const informer = fakeInformer();
+  const client = ownWrites.track(fakeClient("updated"), [informer]);
+  await client.update(things, thing("5"));
+
+  informer.change("MODIFIED", thing("9"), undefined);
+  expect(ownWrites.isOutdated(thing("9"))).toBe(true);
+  informer.change("MODIFIED", thing("10"), undefined);
+  expect(ownWrites.isOutdated(thing("9"))).toBe(false);
+});
+
+it("notes no version that the informer shows already, because the watch was faster than the reply", async () => {
+  const ownWrites = new OwnWrites();
+  const informer = fakeInformer();
+  const client = ownWrites.track(fakeClient("updated"), [informer]);
+  informer.change("MODIFIED", thing("10"), undefined);
+
+  await client.update(things, thing("5"));
+
+  expect(ownWrites.isOutdated(thing("9"))).toBe(false);
+});
+
 it("notes nothing of a write that lost a race", async () => {
   const ownWrites = new OwnWrites();
   const client = ownWrites.track(fakeClient("conflict"), []);
@@ -52,11 +75,16 @@ function fakeClient(kind: "updated" | "conflict"): KubeClient {
 
 function fakeInformer() {
   let handler: ChangeHandler<KubeObject> = () => {};
+  let shown: KubeObject | undefined;
   return {
+    get: () => shown,
     subscribe(next: ChangeHandler<KubeObject>) {
       handler = next;
       return () => {};
     },
-    change: (...change: Parameters<ChangeHandler<KubeObject>>) => handler(...change),
+    change(...change: Parameters<ChangeHandler<KubeObject>>) {
+      shown = change[0] === "DELETED" ? undefined : change[1];
+      handler(...change);
+    },
   };
 }

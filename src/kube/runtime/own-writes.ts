@@ -1,18 +1,20 @@
 import type { KubeClient, UpdateOutcome } from "../client.ts";
-import type { KubeObject } from "../object.ts";
+import { type KubeObject, type ObjectRef, refOf } from "../object.ts";
 import type { ChangeEvent } from "./object-cache.ts";
 
 /**
  * The versions of objects that this process wrote, or read after it lost a race. An informer may show an older version for
- * a moment; acting on that would only lose races again.
+ * a moment; acting on that would only lose races again. A version is kept only until an informer shows it.
  */
 export class OwnWrites {
   readonly #versions = new Map<string, bigint>();
+  #informers: readonly ShownObjects[] = [];
 
-  /** Notes the versions that `client` writes, and forgets those of objects that the informers show as deleted. */
-  track(client: KubeClient, informers: readonly Subscribable[]): KubeClient {
+  /** Notes the versions that `client` writes. The informers show when a version is no longer needed. */
+  track(client: KubeClient, informers: readonly ShownObjects[]): KubeClient {
+    this.#informers = informers;
     for (const informer of informers) {
-      informer.subscribe((event, object) => event === "DELETED" && this.forget(object));
+      informer.subscribe((event, object) => (event === "DELETED" || !this.isOutdated(object)) && this.forget(object));
     }
     const noted = <Written extends KubeObject>(outcome: UpdateOutcome<Written>) => {
       if (outcome.kind === "updated") this.note(outcome.object);
@@ -25,8 +27,10 @@ export class OwnWrites {
     };
   }
 
-  note({ metadata: { uid, resourceVersion } }: KubeObject): void {
-    if (uid && resourceVersion) this.#versions.set(uid, BigInt(resourceVersion));
+  note(object: KubeObject): void {
+    const { uid, resourceVersion } = object.metadata;
+    // The watch can be faster than the reply to the write.
+    if (uid && resourceVersion && !this.#isShown(object)) this.#versions.set(uid, BigInt(resourceVersion));
   }
 
   isOutdated({ metadata: { uid = "", resourceVersion } }: KubeObject): boolean {
@@ -39,13 +43,23 @@ export class OwnWrites {
     if (uid) this.#versions.set(uid, newest);
   }
 
-  /** An informer shows the object as deleted: no outdated version will follow. */
+  /** No outdated version will follow: an informer shows the noted version, a newer one, or the object as deleted. */
   forget({ metadata: { uid = "" } }: KubeObject): void {
     this.#versions.delete(uid);
   }
+
+  #isShown(object: KubeObject): boolean {
+    const { uid, resourceVersion = "" } = object.metadata;
+    return this.#informers.some((informer) => {
+      const shown = informer.get(refOf(object))?.metadata;
+      return shown?.uid === uid && BigInt(shown?.resourceVersion ?? "0") >= BigInt(resourceVersion);
+    });
+  }
 }
 
-interface Subscribable {
+/** The part of an informer that is needed here. */
+interface ShownObjects {
+  get(ref: ObjectRef): KubeObject | undefined;
   subscribe(handler: (event: ChangeEvent, object: KubeObject) => void): () => void;
 }
 
