@@ -21,9 +21,10 @@ import type { Clock, Random } from "../time/index.ts";
 import type { Channel } from "./channel.ts";
 import { decide, type NotifySettings } from "./decide.ts";
 import { notifyMetrics } from "./metrics.ts";
-import { observe, skipKey } from "./observe.ts";
+import { digestKey, observe } from "./observe.ts";
 import { perform } from "./perform.ts";
 import type { Route } from "./route.ts";
+import { SkipQueues } from "./skip-queues.ts";
 
 export interface NotifierOptions {
   readonly client: KubeClient;
@@ -58,20 +59,20 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const stop = new AbortController();
   const following = new AbortController();
   const problem = (problem: Problem) => log.warn("notify problem", problem);
-  const notices = informer<NotificationRequest, "skips">({
+  const notices = informer<NotificationRequest>({
     client,
     clock,
     random,
     problem,
     signal: following.signal,
     type: notificationRequests,
-    indexes: { skips: skipKey },
   });
   const reporter = stallReporter({ ...options, stage: "notify" });
   const find = (key: string) => notices.get(refOfKey(key));
   const stalls = reporter.watch({ type: notificationRequests, noun: "notice", find });
   const ownWrites = new OwnWrites();
-  const caches = { notices, ownWrites, client: ownWrites.track(client, [notices]) };
+  const skips = new SkipQueues(notices, digestKey);
+  const caches = { notices, skips, ownWrites, client: ownWrites.track(client, [notices]) };
   let isLeading = false;
   const work = async (_lease: unknown, signal: AbortSignal) => {
     isLeading = true;
@@ -111,7 +112,8 @@ export function startNotifier(options: NotifierOptions): Notifier {
 }
 
 interface Following {
-  readonly notices: Informer<NotificationRequest, "skips">;
+  readonly notices: Informer<NotificationRequest>;
+  readonly skips: SkipQueues;
   readonly ownWrites: OwnWrites;
   readonly problem: (problem: Problem) => void;
   readonly stalls: StallWatch;

@@ -4,7 +4,7 @@ import { type NotificationRequest, type NotificationRequestStatus, noticeTypes }
 import type { Delivery } from "./channel.ts";
 import { decide, type Snapshot, statusAfterAttempts } from "./decide.ts";
 import { toDigest } from "./digest.ts";
-import { skipKey } from "./observe.ts";
+import { digestKey } from "./observe.ts";
 
 const minute = 60_000;
 const nowMs = Date.parse("2026-11-15T10:10:00.000Z");
@@ -182,8 +182,8 @@ describe("a notice of a waiting incident", () => {
   it("is in one digest with all others that no rule matches, whatever their target", () => {
     const [one, other] = [about("NoMatchingRule"), about("NoMatchingRule", "node/b")];
 
-    expect(skipKey(one)).toEqual(skipKey(other));
-    expect(skipKey(one)).not.toEqual(skipKey(about("Paused", "node/b")));
+    expect(digestKey(one)).toEqual(digestKey(other));
+    expect(digestKey(one)).not.toEqual(digestKey(about("Paused", "node/b")));
     expect(toDigest([one, other]).spec.message).toBe("2 incidents wait: 2 × NoMatchingRule");
   });
 });

@@ -18,7 +18,7 @@ export interface Snapshot {
   readonly notice: NotificationRequest;
   /** Whether the notice was read from the API server, and not from a cache. */
   readonly isFresh: boolean;
-  /** Unsettled notices for one digest with this one, which is included, oldest first. */
+  /** The oldest unsettled notices for one digest with this one, at most `maxDigestEntries`, oldest first. */
   readonly skips: readonly NotificationRequest[];
   /** The channels that the routes select. */
   readonly channels: readonly string[];
@@ -35,7 +35,7 @@ export type Action =
 const act = decision<Action>;
 
 /** The maximum number of entries in a digest. The rest is in the next one. */
-const maxEntries = 100;
+export const maxDigestEntries = 100;
 
 /** The oldest skip creates the digest. Until then, the others look again after this delay. */
 const peerWaitMs = 5_000;
@@ -81,7 +81,7 @@ function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision<Acti
   if (leftMs > 0) return requeueAfter(leftMs);
   if (skips.length <= 1) return undefined;
   if (oldest.metadata.uid !== notice.metadata.uid) return requeueAfter(peerWaitMs);
-  return act({ do: "digest", members: skips.slice(0, maxEntries) });
+  return act({ do: "digest", members: skips });
 }
 
 /** Returns the status of a notice after attempts on some channels. */

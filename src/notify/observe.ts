@@ -1,11 +1,12 @@
-import { byAge, type Informer, type KubeClient } from "../kube/index.ts";
+import type { KubeClient } from "../kube/index.ts";
 import type { NotificationRequest } from "../resources/index.ts";
-import { isSettled, isSkip, type NotifySettings, type Snapshot } from "./decide.ts";
+import { isSettled, isSkip, maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.ts";
 import { channelsFor, type Route } from "./route.ts";
+import type { SkipQueues } from "./skip-queues.ts";
 
 export interface Caches {
   readonly client: KubeClient;
-  readonly notices: Informer<NotificationRequest, "skips">;
+  readonly skips: SkipQueues;
   readonly routes: readonly Route[];
   /** The names of the configured channels. */
   readonly channelNames: readonly string[];
@@ -13,11 +14,10 @@ export interface Caches {
 }
 
 export function observe(notice: NotificationRequest, caches: Caches, { isFresh = false } = {}): Snapshot {
-  const [key = ""] = skipKey(notice);
   return {
     notice,
     isFresh,
-    skips: caches.notices.byIndex("skips", key).toSorted(byAge),
+    skips: caches.skips.listOldest(notice, maxDigestEntries),
     channels: channelsFor(notice, { routes: caches.routes, channels: caches.channelNames }),
     settings: caches.settings,
     nowMs: caches.client.serverNowMs(),
@@ -26,11 +26,11 @@ export function observe(notice: NotificationRequest, caches: Caches, { isFresh =
 
 /**
  * Returns the key of the digest for an unsettled notice: one per target, and one for all incidents that no rule
- * matches.
+ * matches. Undefined if the notice belongs to no digest.
  */
-export function skipKey(notice: NotificationRequest): readonly string[] {
-  if (!isSkip(notice) || isSettled(notice.status)) return [];
+export function digestKey(notice: NotificationRequest): string | undefined {
+  if (!isSkip(notice) || isSettled(notice.status)) return undefined;
   const { eventType, context } = notice.spec;
   const about = context?.skipReason === "NoMatchingRule" ? context.skipReason : (context?.targetResource ?? "");
-  return [`${notice.metadata.namespace} ${eventType} ${about}`];
+  return `${notice.metadata.namespace} ${eventType} ${about}`;
 }

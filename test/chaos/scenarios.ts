@@ -192,7 +192,7 @@ const scenarios: readonly Scenario[] = [
       }),
   },
   {
-    name: "locks are deleted by somebody else",
+    name: "locks are deleted from outside",
     cast: cast({}, { waitMs: 120, holdMs: [300, 900] }),
     play: (stage) =>
       rounds(6, async () => {

@@ -117,6 +117,11 @@ export const stageMutants = [
       'leftMs < 0 ? requeueAfter(leftMs) : act({ do: "remove" })',
     ],
   ]),
+  ...mutantsOf({ file: "src/notify/skip-queues.ts", suite: "src/notify/skip-queues.test.ts" }, [
+    ["lists notices in the order in which they arrive", "this.#isSorted = false;", "this.#isSorted = true;"],
+    ["sorts again for each notice that asks", "if (!this.#isSorted) {", "if (this.#notices) {"],
+    ["keeps settled notices", "if (before !== undefined && before !== key) this.#remove(uid, before);", ""],
+  ]),
   ...mutantsOf({ file: "src/notify/route.ts", suite: "src/notify/route.test.ts" }, [
     ["ignores the severity", "matchesRoute(spec.severity, route.severity) &&", ""],
     ["ignores the target", 'matchesRoute(spec.context?.targetResource ?? "", route.target)', "true"],

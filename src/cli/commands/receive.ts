@@ -47,7 +47,7 @@ async function readPayload(file: string): Promise<string> {
 async function gatewayUrl(directory: string): Promise<string> {
   return readFile(join(directory, "gateway-url"), "utf8").catch(() => {
     throw new CommandError(
-      `no gateway runs with its things in ${directory}: start one (npm start), or name it with --gateway`,
+      `no gateway is running for ${directory}; start one with npm start, or name its URL with --gateway`,
     );
   });
 }

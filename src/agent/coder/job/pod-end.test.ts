@@ -44,7 +44,7 @@ describe("a failed Job of a coder", () => {
       pod([fetched, ended("coder", 137)], put),
     ],
     [
-      ...(["Killed", "by somebody else", /container coder exited with code 137/, "TaskRunFailed"] as const),
+      ...(["Killed", "by another process", /container coder exited with code 137/, "TaskRunFailed"] as const),
       pod([fetched, ended("coder", 137)]),
     ],
     [
