@@ -17,7 +17,7 @@ export async function makeDataDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Permissions alone do not show it: some file systems accept no file, whoever asks. */
+/** Permissions alone do not show it: some file systems accept no file from any user. */
 async function probe(directory: string): Promise<void> {
   const file = join(directory, ".probe");
   try {

@@ -45,7 +45,7 @@ export interface EmbeddedApi {
 
 /**
  * A new store counts from the clock, so that fences, which are resourceVersions, go on where an earlier store of the
- * same place left off. Nobody writes that often in the long run; and the log has room for it until the year 2148.
+ * same place left off. No installation writes that often in the long run, and the log has room for it until the year 2148.
  */
 const revisionsPerMs = 50;
 

@@ -126,7 +126,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   };
 }
 
-/** Undefined: plain HTTP. A certificate that cannot be used is an error now: nobody could post signals. */
+/** Undefined: plain HTTP. A certificate that cannot be used is an error at start, because no sender could connect. */
 async function certificateOf({ loaded, clock, log }: GatewayProcessOptions): Promise<Certificate | undefined> {
   const { tlsCertFile, tlsKeyFile } = loaded.config.gateway;
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
@@ -155,7 +155,7 @@ function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): Ta
     paths: webhookPaths,
     reader: gitlabWebhooks({
       ...gitlab,
-      // Without an address there is no secret either, and nobody gets as far as this.
+      // Without an address there is no secret either, so every webhook is refused before this.
       host: gitlab.url === undefined ? "gitlab" : new URL(gitlab.url).host,
       skipLabels: gitlab.skipLabels ?? [],
     }),
@@ -192,7 +192,7 @@ function openSecrets({ value, file, setting }: SecretPlace, { clock, log }: Gate
   if (!file) return async () => [];
   const text = secretFile(setting, file, { clock, log });
   return async () => {
-    // A file that is not there yet lets nobody in, and is looked for with each request.
+    // While the file is missing, every sender is refused; it is looked for with each request.
     const lines = (await text({ refused: false }).catch(() => "")).split("\n");
     return lines.map((line) => line.trim()).filter((line) => line !== "");
   };
@@ -204,7 +204,7 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Follows Kubernetes itself, if that is wanted and nobody else does. */
+/** Watches Kubernetes itself, if that is configured and no other replica does. */
 async function follow(options: GatewayProcessOptions, { gateway, coordination, signal }: Following): Promise<void> {
   const { loaded, client, clock, random, log } = options;
   const { kubernetes, eventReasons: reasons } = loaded.config.sources;
@@ -229,13 +229,13 @@ async function openOccurrenceLog({
   return openFileOccurrenceLog({ directory: join(directory, "occurrences"), clock, log });
 }
 
-/** Whoever has the occurrence log has its name. Without one, figures begin anew with every process, and so does the name. */
+/** The name of the writer belongs to the occurrence log. Without a log, counts and name are new with each process. */
 async function writerOf({ loaded, directory, random }: GatewayProcessOptions): Promise<string> {
   if (loaded.config.gateway.durability === "status") return `w-${random.id()}`;
   return ledgerWriter(join(directory, "gateway-writer"), random);
 }
 
-/** Nobody has to think of a token before the first signal, and nobody is let in without one. */
+/** Creates a token before the first signal, so that no sender is accepted without one. */
 async function tokenFileOf({ loaded, directory, random }: GatewayProcessOptions): Promise<string | undefined> {
   const { tokens, tokenFile } = loaded.config.gateway;
   if (tokens || tokenFile) return tokenFile;

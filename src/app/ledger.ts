@@ -76,7 +76,7 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
   };
 }
 
-/** Whoever brings over what we left has our journal for a moment. */
+/** A process that ships the rows that we left holds our journal for a moment. */
 async function openPatiently(options: FileLedgerOptions): Promise<FileLedger> {
   for (let tries = 1; ; tries++) {
     try {
@@ -106,7 +106,7 @@ async function shipOthers(
   } catch (error) {
     log.warn("rows of other writers not brought over", { error: (error as Error).message });
   } finally {
-    // One that is frozen answers nobody, not even who leaves.
+    // A frozen database never responds, not even to a close.
     void database.close().catch(() => {});
   }
 }
@@ -144,7 +144,7 @@ export async function hasLedger(place: LedgerPlace): Promise<boolean> {
   return (await stat(ledgerDirectory(place)).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Nobody should learn of it when the node is gone. */
+/** Reported at start, because after the loss of the node it is too late. */
 function warnOfVolume({ loaded, directory, log }: Pick<LedgerOptions, "loaded" | "directory" | "log">): void {
   const { volume, url } = loaded.config.ledger;
   if (volume === "persistent") return;

@@ -20,8 +20,8 @@ const types = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].
 );
 
 /**
- * Since when the API server lets nobody write another's name where `policy` looks: since it and its binding are what they
- * are. Undefined if one of them is missing, is not the one that is shipped, or may not be looked at.
+ * Returns since when the API server refuses names of other users in the fields that `policy` checks: since the policy and
+ * its binding have their present form. Undefined if one of them is missing, differs from the shipped one, or is not readable.
  */
 export async function namesKnownSince(
   { client, log, policy }: NamesOptions,

@@ -49,7 +49,7 @@ async function reach(client: KubeClient, { url }: Connection, { locks }: Objects
     await client.get(namespaces, { name: locks.namespace });
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    // Whoever may not look at namespaces was at least understood; what else is missing is said when it is needed.
+    // A client that must not list namespaces is authenticated at least; other missing rights are reported when they are needed.
     const isKnown = error.code === "forbidden" && !/unauthorized/i.test(error.message);
     if (isKnown) return;
     throw new KubeError(error.code, `the API server at ${url} cannot be used: ${error.message}`, { cause: error });

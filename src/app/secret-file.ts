@@ -34,7 +34,7 @@ interface TokenPlace {
   readonly setting: string;
 }
 
-/** Undefined: neither is set. A file that cannot be read is an error now, so that nobody finds out later. */
+/** Undefined: neither is set. A file that cannot be read is an error at start, not at the first use. */
 export async function openToken(
   { value, file, setting }: TokenPlace,
   around: Around,

@@ -84,7 +84,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
 
 /**
  * What signals are about lives elsewhere: an API server of our own has no Deployments and Nodes that could be labelled.
- * Unless somebody asks for labels, it is the rules that say what is acted on.
+ * Rules select the targets, unless the settings ask for labels.
  */
 function withOwnScope({ config, origins }: UpOptions["loaded"]): UpOptions["loaded"] {
   if (origins.get("gateway.scope") !== "default") return { config, origins };

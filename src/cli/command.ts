@@ -40,7 +40,7 @@ export interface Desk {
   ): Promise<readonly LedgerEvent[] | undefined>;
 }
 
-/** A command cannot do what was asked. The message is for whoever typed it. */
+/** A command cannot do what was asked. The message is for the operator. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   /** One entry per printed line. A newline within an entry came from outside, and is not obeyed. */

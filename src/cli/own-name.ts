@@ -17,8 +17,8 @@ const selfSubjectReviews: ResourceType<SelfSubjectReview> = {
 };
 
 /**
- * Who types a command, to be written down. That is who they are for the API server, which may let nobody write another
- * name; if it cannot say, whom the machine takes them for, marked as such.
+ * Returns the name of the operator for the record: the user that the API server authenticated, or the user of this machine,
+ * marked as unverified, if the API server does not tell users apart.
  */
 export async function ownName({ client, terminal }: Pick<Desk, "client" | "terminal">): Promise<string> {
   return (await nameAt(client)) ?? `${terminal.user} ${unverified}`;

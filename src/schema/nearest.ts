@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 }
 
 function letters(word: string): string {
-  // Nobody's setting name is longer, and the distance costs the product of both lengths.
+  // No name is longer, and the distance costs the product of both lengths.
   return word.slice(0, 100).toLowerCase().replace(/[-_.]/g, "");
 }
 

@@ -11,7 +11,7 @@ export interface Terminal {
   printOutput(text: string): void;
   /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** Letters and digits for a name that nobody else has. */
+  /** Letters and digits for a unique name. */
   id(): string;
   /** Who is at the keyboard, as far as the machine knows. */
   readonly user: string;

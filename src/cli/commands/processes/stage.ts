@@ -30,7 +30,7 @@ export interface SingleStage {
   open(options: StageOptions & { readonly directory: string }): Promise<Stage>;
 }
 
-/** Runs one stage in this process, with a ledger and figures of its own, until somebody asks it to end. */
+/** Runs one stage in this process, with a ledger and figures of its own, until a signal ends it. */
 export async function runStage(
   around: CommandContext,
   options: StageArguments,

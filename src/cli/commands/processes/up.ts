@@ -20,7 +20,7 @@ export async function up(around: CommandContext, options: ApiOptions & { readonl
   }, clock);
 }
 
-/** One screen for people, and only what goes wrong after it, unless somebody asks for more. */
+/** Prints one screen, and after it only warnings and errors, unless the settings ask for more. */
 function logSettings({ config, origins }: LoadedConfig): Config["log"] {
   const isChosen = (key: keyof Config["log"]) => origins.get(`log.${key}`) !== "default";
   return {
