@@ -6,9 +6,9 @@ import type { Signal } from "../resources/index.ts";
  * firing of its series, and one that begins then could never be ended. Times compare as text.
  */
 export function withinReceipt(signal: Signal, receivedAt: string): Signal {
-  const { endedAt, ...rest } = signal;
-  const isPast = endedAt === undefined || endedAt <= receivedAt;
+  const isPast = signal.endedAt === undefined || signal.endedAt <= receivedAt;
   if (signal.firingAt <= receivedAt && isPast) return signal;
+  const { endedAt: _, ...rest } = signal;
   const firingAt = signal.firingAt <= receivedAt ? signal.firingAt : receivedAt;
   return isPast ? { ...signal, firingAt } : { ...rest, firingAt };
 }

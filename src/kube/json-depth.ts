@@ -4,16 +4,26 @@
  */
 export function isJsonDeeper(text: string, maxDepth: number): boolean {
   let depth = 0;
-  let inString = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === 0x5c) at++;
-      else inString = code !== 0x22;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x7b || code === 0x5b) {
+    if (code === quote) {
+      at = endOfString(text, at + 1);
+      if (at < 0) return false;
+    } else if (code === 0x7b || code === 0x5b) {
       if (++depth > maxDepth) return true;
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
   return false;
+}
+
+const [quote, backslash] = [0x22, 0x5c];
+
+/** The place of the quotation mark that ends a string whose content begins at `from`; -1 if there is none. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (at - escapes > from && text.charCodeAt(at - escapes - 1) === backslash) escapes++;
+    if (escapes % 2 === 0) return at;
+  }
+  return -1;
 }

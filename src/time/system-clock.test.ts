@@ -40,6 +40,20 @@ describe("the system's clock", () => {
     expect(wake).toHaveBeenCalledOnce();
   });
 
+  it("wakes in the next turn of the event loop without a delay, unless it is cancelled", async () => {
+    vi.useRealTimers();
+    const order: string[] = [];
+    systemClock().after(0, () => order.push("timer"));
+    systemClock()
+      .after(0, () => order.push("cancelled"))
+      .cancel();
+    order.push("caller");
+
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(order).toEqual(["caller", "timer"]);
+  });
+
   it("keeps a delay longer than Node's timers can", () => {
     const wake = vi.fn();
     systemClock().after(60 * day, wake);

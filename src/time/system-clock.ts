@@ -13,7 +13,7 @@ export function systemClock(): Clock {
 }
 
 class SystemTimer implements Timer {
-  #timeout: NodeJS.Timeout;
+  #timeout: NodeJS.Timeout | NodeJS.Immediate;
 
   #background: boolean;
 
@@ -23,7 +23,8 @@ class SystemTimer implements Timer {
   }
 
   cancel(): void {
-    clearTimeout(this.#timeout);
+    if ("refresh" in this.#timeout) clearTimeout(this.#timeout);
+    else clearImmediate(this.#timeout);
   }
 
   setBackground(yes: boolean): void {
@@ -32,7 +33,9 @@ class SystemTimer implements Timer {
     else this.#timeout.ref();
   }
 
-  #start(delayMs: number, wake: () => void): NodeJS.Timeout {
+  #start(delayMs: number, wake: () => void): NodeJS.Timeout | NodeJS.Immediate {
+    // Without a delay: the next turn of the event loop. The shortest timeout would be a millisecond.
+    if (delayMs === 0) return this.#background ? setImmediate(wake).unref() : setImmediate(wake);
     const again = () => {
       this.#timeout = this.#start(delayMs - longestDelayMs, wake);
     };

@@ -268,12 +268,25 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
   const readings = reading.readings.map((one, i): SignalReading => {
     if (one.kind !== "signal") return one;
     const attribution = attributeSource(one.signal, sender, route);
-    if (attribution.kind === "forbidden") problems.push(`signals[${i}]: ${attribution.problem}`);
-    else return { kind: "signal", signal: { ...one.signal, source: attribution.source, sender: sender.name } };
+    if (attribution.kind === "source") return attributed(one, attribution.source, sender.name);
+    problems.push(`signals[${i}]: ${attribution.problem}`);
     return one;
   });
   return problems.length > 0 ? { kind: "forbidden", problems } : { ...reading, readings };
 }
+
+type ReadSignal = Extract<SignalReading, { kind: "signal" }>;
+
+/** The same object for a reading that is repeated: what follows remembers what it found out about it. */
+function attributed(reading: ReadSignal, source: string, sender: string): ReadSignal {
+  const known = attributions.get(reading);
+  if (known?.signal.source === source && known.signal.sender === sender) return known;
+  const result: ReadSignal = { kind: "signal", signal: { ...reading.signal, source, sender } };
+  attributions.set(reading, result);
+  return result;
+}
+
+const attributions = new WeakMap<ReadSignal, ReadSignal>();
 
 async function answer(
   reply: FastifyReply,
@@ -301,20 +314,22 @@ async function toAnswers(
   readings: readonly SignalReading[],
   recordIgnored: (because: string) => Promise<void>,
 ): Promise<readonly SignalAnswer[]> {
-  const signals = readings.flatMap((reading) => (reading.kind === "signal" ? [reading.signal] : []));
+  const signals: Signal[] = [];
+  for (const reading of readings) if (reading.kind === "signal") signals.push(reading.signal);
   const admissions = await gateway.admitAll(signals);
   let next = 0;
-  return Promise.all(
-    readings.map(async (reading) => {
-      if (reading.kind === "problems") return toUnreadableAnswer(reading.problems);
-      if (reading.kind === "ignored") {
-        const { because } = reading;
-        return recordIgnored(because).then(() => toInvalidAnswer(because), toFailureAnswer);
-      }
+  const answers: SignalAnswer[] = [];
+  for (const reading of readings) {
+    if (reading.kind === "problems") answers.push(toUnreadableAnswer(reading.problems));
+    else if (reading.kind === "ignored") {
+      const { because } = reading;
+      answers.push(await recordIgnored(because).then(() => toInvalidAnswer(because), toFailureAnswer));
+    } else {
       const admission = admissions[next++] as Admission | NotAdmitted;
-      return admission.kind === "failed" ? toFailureAnswer(admission.error) : toAnswer(admission);
-    }),
-  );
+      answers.push(admission.kind === "failed" ? toFailureAnswer(admission.error) : toAnswer(admission));
+    }
+  }
+  return answers;
 }
 
 /** Answers what each signal would cause, and changes nothing. */

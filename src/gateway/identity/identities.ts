@@ -53,6 +53,8 @@ type IdentityResult =
 /** Finds what signals are about, and the identity of their incidents. */
 export class Identities {
   readonly #options: IdentitiesOptions;
+  /** The subjects that repeated signals name, as long as the same kinds are known. */
+  readonly #namedSubjects = new WeakMap<Signal, { readonly kinds: Kinds; readonly subject: Subject }>();
 
   constructor(options: IdentitiesOptions) {
     this.#options = options;
@@ -111,10 +113,18 @@ export class Identities {
   #subjectOf(signal: Signal, node: string | undefined): Subject {
     const { current: kinds } = this.#options.kinds;
     if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);
-    if (signal.subject) return this.#object(referencesIn(signal), signal);
+    if (signal.subject) return this.#namedSubject(signal, kinds);
     const target = this.#options.ruleTarget(signal);
     if (target?.type === "object") return { kind: "object", target, reference: referenceTo(target, kinds) };
     return { kind: "none", because: signal.noSubject ?? "no Node has the name or the address that it gives" };
+  }
+
+  #namedSubject(signal: Signal, kinds: Kinds): Subject {
+    const known = this.#namedSubjects.get(signal);
+    if (known?.kinds === kinds) return known.subject;
+    const subject = this.#object(referencesIn(signal), signal);
+    this.#namedSubjects.set(signal, { kinds, subject });
+    return subject;
   }
 
   /** The first of `references` whose kind is known here. */
@@ -193,7 +203,8 @@ export class Identities {
     const { ruleLabels, computeFingerprint } = this.#options;
     const distinctBy = ruleLabels(signal, owner.reference);
     const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
-    return { ...identityOf(fingerprint, subject, owner), ...(distinctBy.length > 0 && { distinctBy }) };
+    const identity = identityOf(fingerprint, subject, owner);
+    return distinctBy.length > 0 ? { ...identity, distinctBy } : identity;
   }
 
   /**
@@ -204,6 +215,7 @@ export class Identities {
     const { incidents, computeFingerprint } = this.#options;
     if (subject.kind !== "object" || !owner) return undefined;
     for (const distinctBy of incidents.distinctLabels) {
+      if (distinctBy.length === 0 && !now.distinctBy) continue;
       const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
       if (fingerprint === now.fingerprint) continue;
       const isElsewhere = this.#isFiringIn(fingerprint, signal, read);
@@ -227,27 +239,23 @@ export class Identities {
 
   #resultOf(facts: Facts): IdentityResult | Unread {
     const { signal, receivedAt, subject, owner } = facts;
-    const { computeFingerprint, incidents } = this.#options;
+    const { incidents } = this.#options;
     const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;
-    const none: NoIdentity = {
-      fingerprint: computeFingerprint(signal, undefined),
-      because: subject.kind === "none" ? subject.because : "",
-    };
     let formerFingerprint: string | undefined;
-    for (const { identity: before, version } of this.#formerIdentities(facts)) {
+    for (const { identity: before, version } of facts.former.length > 0 ? this.#formerIdentities(facts) : []) {
       if (before.fingerprint === identity?.fingerprint) continue;
       const open = incidents.newest(before.fingerprint);
       if (open && isOpen(open) && identityVersionOf(open) === version) {
-        return { kind: "report", report: { ...before, signal, receivedAt, successor: identity ?? none } };
+        return {
+          kind: "report",
+          report: { ...before, signal, receivedAt, successor: identity ?? this.#noIdentity(facts) },
+        };
       }
       formerFingerprint ??= before.fingerprint;
     }
     if (!identity) {
-      return {
-        kind: "nameless",
-        report: { signal, fingerprint: none.fingerprint, receivedAt },
-        because: none.because,
-      };
+      const { fingerprint, because } = this.#noIdentity(facts);
+      return { kind: "nameless", report: { signal, fingerprint, receivedAt }, because };
     }
     const other =
       this.#openElsewhere(facts, identity) ?? this.#openUnderOtherKind(signal, identity.fingerprint, facts.read);
@@ -255,8 +263,17 @@ export class Identities {
     if (other) {
       return { kind: "report", report: { ...other, signal, receivedAt, identityVersion, successor: identity } };
     }
-    const memory = formerFingerprint === undefined ? {} : { formerFingerprint };
-    return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, ...memory } };
+    const { fingerprint, subject: text, owner: itsOwner, distinctBy } = identity;
+    // Without spreading `identity`, which takes longer than everything else here.
+    const report: Report = { fingerprint, subject: text, owner: itsOwner, signal, receivedAt, identityVersion };
+    if (!distinctBy && formerFingerprint === undefined) return { kind: "report", report };
+    const more = { ...(distinctBy && { distinctBy }), ...(formerFingerprint !== undefined && { formerFingerprint }) };
+    return { kind: "report", report: { ...report, ...more } };
+  }
+
+  #noIdentity({ signal, subject }: Facts): NoIdentity {
+    const fingerprint = this.#options.computeFingerprint(signal, undefined);
+    return { fingerprint, because: subject.kind === "none" ? subject.because : "" };
   }
 }
 
@@ -280,8 +297,9 @@ type Subject = SubjectObject | { readonly kind: "none"; readonly because: string
 /** What a signal is about, as it may be read: the first reference of a known kind counts. */
 function referencesIn({ subject, coarserSubject: coarser }: Signal): readonly ObjectReference[] {
   if (!subject) return [];
+  if (!coarser) return [subject];
   const { namespace: _, ...clusterWide } = subject;
-  return [subject, ...(coarser ? [clusterWide, coarser] : [])];
+  return [subject, clusterWide, coarser];
 }
 
 /** The kinds that are built in are always known. */

@@ -131,10 +131,28 @@ function applied(first: Texts = {}, changed: Texts = {}, missing: readonly strin
  */
 export function seriesVersion(incident: Pick<RemediationRequest, "spec" | "status">): string {
   const severity = incidentSeverity(incident);
-  const described = firingSeries(incident).map(({ firingAt: _, ...differences }) => differences);
-  if (severity === incident.spec.severity && described.every((one) => Object.keys(one).length === 0)) return "";
-  const text = JSON.stringify([severity, described]);
+  const firing = firingSeries(incident);
+  if (severity === incident.spec.severity && firing.every(isFirstSignal)) return "";
+  const text = JSON.stringify([severity, firing.map((one) => describing.map((field) => one[field]))]);
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** The fields by which a series differs from the first signal. */
+const describing = Object.keys({
+  severity: true,
+  subject: true,
+  labels: true,
+  withoutLabels: true,
+  annotations: true,
+  withoutAnnotations: true,
+  isTooLarge: true,
+} satisfies Record<
+  Exclude<keyof IncidentSeries, "firingAt" | "resolvedAt">,
+  true
+>) as readonly (keyof IncidentSeries)[];
+
+function isFirstSignal(series: IncidentSeries): boolean {
+  return describing.every((field) => series[field] === undefined);
 }
 
 /** The most severe first, then the oldest. */

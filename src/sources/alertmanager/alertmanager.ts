@@ -10,6 +10,7 @@ import {
 } from "../../resources/index.ts";
 import { isObject, type Json, Problems } from "../json.ts";
 import { formerIdentities } from "./former-identities.ts";
+import { KnownAlerts } from "./known-alerts.ts";
 import { builtInReporters, type Labels, type Reporter } from "./reporters.ts";
 import { distinguishing, findSubject, type SubjectFinding, subjectOrigin } from "./subject.ts";
 
@@ -41,7 +42,8 @@ interface Webhook {
 
 function alertReader(webhook: Webhook, provenance: readonly Reporter[]): SignalReader {
   const rows = [...provenance, ...builtInReporters];
-  const read = (body: unknown, receivedAt: string) => readWebhook(body, { webhook, receivedAt, rows });
+  const known = new KnownAlerts();
+  const read = (body: unknown, receivedAt: string) => readWebhook(body, { webhook, receivedAt, rows, known });
   return {
     source: webhook.source,
     read,
@@ -54,9 +56,10 @@ interface WebhookContext {
   readonly receivedAt: string;
   /** The table of label provenance. */
   readonly rows: readonly Reporter[];
+  readonly known: KnownAlerts;
 }
 
-function readWebhook(body: unknown, { webhook, receivedAt, rows }: WebhookContext): PayloadReading {
+function readWebhook(body: unknown, { webhook, receivedAt, rows, known }: WebhookContext): PayloadReading {
   const { source, isFormer } = webhook;
   if (!isObject(body)) return problems(`the body is not a JSON object as ${webhook.sender}'s webhook sends it`);
   const { version = webhook.version, alerts, truncatedAlerts } = body;
@@ -67,10 +70,20 @@ function readWebhook(body: unknown, { webhook, receivedAt, rows }: WebhookContex
 
   const groupStatus = body["status"];
   const times = new Map<string, string>();
-  const readings = alerts.map((alert, i) =>
-    readAlert(alert, { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows, source, isFormer }),
-  );
+  const readings = alerts.map((alert, i) => {
+    const before = isObject(alert) ? known.find(alert) : undefined;
+    if (before) return before;
+    const context = { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows, source, isFormer };
+    const reading = readAlert(alert, context);
+    if (isObject(alert) && dependsOnNothingElse(alert, reading)) known.keep(alert, reading);
+    return reading;
+  });
   return { kind: "signals", readings, truncated: readCount(truncatedAlerts) };
+}
+
+/** Whether the reading of `alert` is the same in any batch, at any time. */
+function dependsOnNothingElse({ status, startsAt }: Json, reading: SignalReading): boolean {
+  return reading.kind === "signal" && status === "firing" && reading.signal.firingAt === signalTime(startsAt);
 }
 
 /** What surrounds an alert in its payload. */
