@@ -38,11 +38,11 @@ export interface AttackReport {
   readonly violations: readonly string[];
 }
 
-/**
- * A sender may have 5,000 open incidents; with all that a payload may contain each costs 40 KB in store and caches. As much
- * again for garbage that is not collected yet, 300 MB for the process itself and its child processes' start, and reserve.
- */
-export const maxRssMb = 1_000;
+/** What is alive stays below 150 MB; without a limit, Node lets a gigabyte of garbage accumulate before it collects. */
+const heapLimitMb = 512;
+
+/** The heap, and as much as the process has outside of it: code, buffers, stacks of threads, SQLite. */
+export const maxRssMb = heapLimitMb + 256;
 
 const good = { name: "good", token: "the-token-of-a-good-sender" };
 const hostile = { name: "hostile", token: "the-token-of-a-hostile-sender" };
@@ -57,10 +57,14 @@ export async function attack({ seconds, seed, only = "", say = () => {} }: Attac
       new URL("./attackers-process.ts", import.meta.url),
       join(directory, "attackers.mjs"),
     );
-    const up = spawn(process.execPath, [program, "up", ...upOptions(directory)], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: plainEnv,
-    });
+    const up = spawn(
+      process.execPath,
+      [`--max-old-space-size=${heapLimitMb}`, program, "up", ...upOptions(directory)],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: plainEnv,
+      },
+    );
     children.push(up);
     dieWithUs(up);
     await heard(up, /Next, in a second terminal:\n\n.+\n\n/s);
