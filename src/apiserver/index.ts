@@ -7,4 +7,5 @@ export { kubeconfigFor } from "./kubeconfig.ts";
 export { openFileSpill } from "./log/file-spill.ts";
 export { openLogStore } from "./log/open-log-store.ts";
 export { selfSigned } from "./self-signed.ts";
+export { jsonPath } from "./tables/json-path.ts";
 export { printerColumn } from "./tables/printer-column.ts";

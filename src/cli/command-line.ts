@@ -14,8 +14,8 @@ try {
   });
   if (status !== undefined) await exit(status);
 } catch (error) {
-  const { printTo, toScreen } = await import("./output/terminal.ts");
-  for (const line of errorLines(error)) printTo(toScreen(process.stderr)).print(line);
+  const { linePrinter, toScreen } = await import("./output/terminal.ts");
+  errorLines(error).forEach(linePrinter(toScreen(process.stderr, process.env)));
   await exit(1);
 }
 
@@ -38,7 +38,7 @@ async function openContext(): Promise<CommandContext> {
     metrics: promMetrics(),
     env: process.env,
     terminal: {
-      ...printTo(toScreen(process.stdout)),
+      ...printTo(toScreen(process.stdout, process.env), toScreen(process.stderr, process.env)),
       id: () =>
         random
           .id()

@@ -4,6 +4,7 @@ import type { Facts, PolicySettings, Rule } from "../policy/index.ts";
 import type { CatalogDefaults, Kinds, RemediationRequestSpec } from "../resources/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Terminal } from "./output/terminal.ts";
+import { shortNames } from "./parsing/short-name.ts";
 
 /** What commands work with that ask the API server, or tell it something. */
 export interface Desk {
@@ -15,6 +16,8 @@ export interface Desk {
   interrupted(): AbortSignal;
   /** Where `up` keeps its things. */
   readonly directory: string;
+  /** The namespace that commands list and search unless an option names another; undefined for all. */
+  readonly namespace: string | undefined;
   readonly settings: PolicySettings;
   /** Where incidents live, and pauses that are made here. */
   readonly incidentsIn: string;
@@ -59,5 +62,5 @@ export class MisuseError extends CommandError {}
 /** What is printed of an error, one entry per line. */
 export function errorLines(error: unknown): readonly string[] {
   const lines = error instanceof CommandError ? error.lines : [error instanceof Error ? error.message : String(error)];
-  return lines.map((line, i) => (i === 0 ? `error: ${line}` : line));
+  return lines.map((line, i) => shortNames(i === 0 ? `error: ${line}` : line));
 }

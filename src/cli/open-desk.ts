@@ -49,6 +49,7 @@ async function openDesk(options: DeskOptions, around: CommandContext): Promise<D
     random,
     interrupted: interruptions(clock),
     directory,
+    namespace: config.objects.namespace,
     settings: knownPolicySettings(loaded, { sharesExecutor: await isOwnServer(server) }),
     incidentsIn: config.gateway.namespace,
     catalogIn: config.execution.catalogNamespace,

@@ -36,7 +36,7 @@ describe("a command, when Interlock does not run,", () => {
       random: systemRandom(),
       metrics: promMetrics(),
       env: {},
-      terminal: { print: () => {}, printOutput: () => {}, id: () => "x", user: "operator" },
+      terminal: { print: () => {}, printError: () => {}, printOutput: () => {}, id: () => "x", user: "operator" },
     };
     return interlock([...words, "--data", directory], {
       inContext: (_options, work) => work(context),

@@ -24,15 +24,19 @@ it("get --watch goes on when the API server comes back after a kill, and ends wi
   await installCrds(client);
   await client.create(automationPauses, pause("before"));
   const args = [program, "get", "pauses", "-w", "--kubeconfig", api.kubeconfigFile];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: plainEnv });
   let said = "";
   child.stdout.on("data", (chunk: Buffer) => {
     said += chunk.toString();
   });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
   await until("it shows what there is", () => said.includes("before "));
 
   await api.kill();
-  await until("it says what is wrong", () => said.includes("still watching"));
+  await until("it says what is wrong", () => errors.includes("still watching"));
   await api.start();
   await client.create(automationPauses, pause("after"));
   await until("it shows what is new", () => said.includes("after "));

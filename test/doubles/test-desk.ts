@@ -11,6 +11,7 @@ interface TestDeskOptions {
   readonly recordsIn?: string;
   readonly catalogIn?: string;
   readonly directory?: string;
+  readonly namespace?: string;
   readonly rules?: readonly Rule[];
   readonly clock?: Clock;
   /** Whether a person looks at what is printed. */
@@ -26,7 +27,10 @@ export class TestDesk implements Desk {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly lines: string[] = [];
+  /** The lines on standard error. */
+  readonly errors: string[] = [];
   readonly directory: string;
+  readonly namespace: string | undefined;
   readonly settings: PolicySettings = {
     ...defaultPolicy,
     engines: { available: ["tekton", "local"], default: "tekton" },
@@ -47,6 +51,7 @@ export class TestDesk implements Desk {
       recordsIn = executionNamespace,
       catalogIn = "kubernaut-system",
       directory = ".data",
+      namespace,
       rules = [],
       clock = systemClock(),
       events,
@@ -61,8 +66,14 @@ export class TestDesk implements Desk {
     this.recordsIn = recordsIn;
     this.catalogIn = catalogIn;
     this.directory = directory;
+    this.namespace = namespace;
+    const screen = (lines: string[]) => ({
+      write: (text: string) => void lines.push(...text.replace(/\n$/, "").split("\n")),
+      isTerminal,
+      hasColours: false,
+    });
     this.terminal = {
-      ...printTo({ write: (text) => void this.lines.push(...text.replace(/\n$/, "").split("\n")), isTerminal }),
+      ...printTo(screen(this.lines), screen(this.errors)),
       id: () => `id${++this.#ids}`,
       user: "kim",
       ...(ask && { ask }),

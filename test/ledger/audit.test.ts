@@ -240,7 +240,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
   it.each([
     [["verify", "--from", "memory"], "Allowed choices are database, journal; see interlock help ledger"],
     [["export", "--type", "run.imagined"], "nothing of the type run.imagined is recorded"],
-    [["export", "--since", "yesterday"], "--since yesterday is no time"],
+    [["export", "--since", "yesterday"], "--since yesterday is not a time"],
     [["destroy"], "unknown command 'destroy'; see interlock help ledger"],
   ])("%j is refused with a word of help", async (args, message) => {
     await expect(audit(place, ...args)).rejects.toThrow(message);
@@ -696,13 +696,14 @@ async function audit(place: Place, ...args: readonly string[]) {
 
 async function typed(word: "audit" | "ledger", { directory, env }: Place, ...args: readonly string[]) {
   const lines: string[] = [];
+  const screen = { write: (text: string) => void lines.push(text.slice(0, -1)), isTerminal: true, hasColours: false };
   const context = {
     clock: systemClock(),
     random: systemRandom(),
     metrics: promMetrics(),
     env,
     terminal: {
-      ...printTo({ write: (text) => lines.push(text.slice(0, -1)), isTerminal: true }),
+      ...printTo(screen, screen),
       id: () => "x",
       user: "kim",
     },

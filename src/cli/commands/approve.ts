@@ -1,34 +1,51 @@
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
+import { forEachName } from "../for-each-name.ts";
 import { ownName } from "../own-name.ts";
+import { bareName } from "../parsing/kinds.ts";
+import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
 import { isNamed, shortNames } from "../parsing/short-name.ts";
 
+interface AnswerOptions extends NamespaceOptions {
+  readonly reason: string;
+}
+
 /** `interlock approve` */
-export const approve = answering("Approved");
+export async function approve(desk: Desk, subjects: readonly string[], options: AnswerOptions): Promise<number> {
+  return answerEach("Approved", subjects, options, desk);
+}
 
 /** `interlock reject` */
-export const reject = answering("Rejected");
+export async function reject(desk: Desk, subjects: readonly string[], options: AnswerOptions): Promise<number> {
+  return answerEach("Rejected", subjects, options, desk);
+}
 
-function answering(decision: "Approved" | "Rejected") {
-  return async (
-    { client, terminal }: Desk,
-    subject: string,
-    { reason }: { readonly reason: string },
-  ): Promise<number> => {
-    const question = await openQuestion(subject, client);
-    const decidedBy = await ownName({ client, terminal });
-    await answer(question, { decision, decidedBy, decisionMessage: reason }, client);
+async function answerEach(
+  decision: "Approved" | "Rejected",
+  subjects: readonly string[],
+  options: AnswerOptions,
+  desk: Desk,
+): Promise<number> {
+  const { client, terminal } = desk;
+  const namespace = searchedNamespace(options, desk);
+  const decidedBy = await ownName(desk);
+  return forEachName(subjects, desk, async (subject) => {
+    const question = await findOpenApproval(bareName(subject), namespace, client);
+    await answer(question, { decision, decidedBy, decisionMessage: options.reason }, client);
     const { recommendedWorkflow, targetResource } = question.spec;
     const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
     terminal.print(`${shortNames(question.metadata.name ?? "")} is ${decision} by ${decidedBy}: ${what}`);
-    return 0;
-  };
+  });
 }
 
-/** The question of that name, or the one that an incident waits for. */
-async function openQuestion(subject: string, client: KubeClient): Promise<RemediationApprovalRequest> {
-  const { items } = await client.list(remediationApprovalRequests);
+/** The approval of that name, or the one that an incident waits for. */
+async function findOpenApproval(
+  subject: string,
+  namespace: string | undefined,
+  client: KubeClient,
+): Promise<RemediationApprovalRequest> {
+  const { items } = await client.list(remediationApprovalRequests, namespace ? { namespace } : {});
   const named = items.find(({ metadata }) => isNamed(subject, metadata.name ?? ""));
   if (named) return stillOpen(named, client);
   const asked = items.filter(({ spec }) => isNamed(subject, spec.remediationRequestRef?.name ?? ""));

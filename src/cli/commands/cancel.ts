@@ -10,27 +10,36 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
+import { forEachName } from "../for-each-name.ts";
 import { ownName } from "../own-name.ts";
 import { findExecution, findIncident, findTasks } from "../parsing/find.ts";
+import { bareName } from "../parsing/kinds.ts";
+import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
+import { shortNames } from "../parsing/short-name.ts";
 
-interface CancelOptions {
+interface CancelOptions extends NamespaceOptions {
   readonly reason: string;
   readonly block?: boolean;
-  readonly namespace?: string;
 }
 
 /** `interlock cancel` */
-export async function cancel(
-  desk: Desk,
+export async function cancel(desk: Desk, names: readonly string[], options: CancelOptions): Promise<number> {
+  const namespace = searchedNamespace(options, desk);
+  const request = { by: await ownName(desk), reason: options.reason, blocks: options.block ?? false };
+  return forEachName(names, desk, (name) => cancelNamed(bareName(name), namespace, request, desk));
+}
+
+async function cancelNamed(
   name: string,
-  { reason, block = false, namespace }: CancelOptions,
-): Promise<number> {
-  const { client, terminal } = desk;
+  namespace: string | undefined,
+  request: CancelRequest,
+  desk: Desk,
+): Promise<void> {
+  const { client } = desk;
   const [task] = name.startsWith("git:") ? [] : await findTasks(client, name);
-  if (task && block) throw new MisuseError("--block is for executions and incidents; a coding task has none");
-  const request = { by: await ownName({ client, terminal }), reason, blocks: block };
+  if (task && request.blocks) throw new MisuseError("--block is for executions and incidents; a coding task has none");
   if (task) return cancelTask(task, request, desk);
-  const incident = await findIncident(client, name);
+  const incident = await findIncident(client, name, namespace);
   if (incident) return cancelIncident(incident, request, desk);
   const execution = await findExecution(client, name, namespace);
   if (execution) return cancelExecution(execution, request, desk);
@@ -44,45 +53,42 @@ export async function cancelExecution(
   { metadata, status }: WorkflowExecution,
   request: CancelRequest,
   { client, terminal }: Pick<Desk, "client" | "terminal">,
-): Promise<number> {
+): Promise<void> {
   const ref = { name: metadata.name ?? "", namespace: metadata.namespace ?? "" };
   if (status && (status.phase === "Completed" || status.phase === "Failed" || status.phase === "Skipped")) {
-    terminal.print(`${ref.name} has ended already, ${status.phase}: there is nothing to cancel`);
-    return 0;
+    terminal.print(shortNames(`${ref.name} has ended already, ${status.phase}: there is nothing to cancel`));
+    return;
   }
   await annotate(client, workflowExecutions, ref, request);
-  terminal.print(`${ref.name} is being cancelled; see: interlock why ${ref.name}`);
-  return 0;
+  terminal.print(shortNames(`${ref.name} is being cancelled; see: interlock why ${ref.name}`));
 }
 
 async function cancelIncident(
   { metadata, status }: RemediationRequest,
   request: CancelRequest,
   { client, terminal }: Desk,
-): Promise<number> {
+): Promise<void> {
   const ref = { name: metadata.name ?? "", namespace: metadata.namespace ?? "" };
   if (status && "completedAt" in status) {
-    terminal.print(`${ref.name} is closed already, ${status.outcome}: there is nothing to cancel`);
-    return 0;
+    terminal.print(shortNames(`${ref.name} is closed already, ${status.outcome}: there is nothing to cancel`));
+    return;
   }
   await annotate(client, remediationRequests, ref, request);
-  terminal.print(`${ref.name} is being cancelled; see: interlock why ${ref.name}`);
+  terminal.print(shortNames(`${ref.name} is being cancelled; see: interlock why ${ref.name}`));
   if (!request.blocks) {
     terminal.print("the next report of the problem opens a new incident; to prevent another run: interlock pause");
   }
-  return 0;
 }
 
-async function cancelTask(task: CodingTask, request: CancelRequest, { client, terminal }: Desk) {
+async function cancelTask(task: CodingTask, request: CancelRequest, { client, terminal }: Desk): Promise<void> {
   const ref = { name: task.metadata.name ?? "", namespace: task.metadata.namespace ?? "" };
   if (task.status && "completionTime" in task.status) {
-    terminal.print(`${ref.name} has ended already, ${task.status.phase}: there is nothing to cancel`);
-    return 0;
+    terminal.print(shortNames(`${ref.name} has ended already, ${task.status.phase}: there is nothing to cancel`));
+    return;
   }
   const merge = { metadata: { annotations: cancelAnnotations(request) } };
   await client.patch(codingTasks, ref, { merge });
-  terminal.print(`${ref.name} is being cancelled; see: interlock why ${ref.name}`);
-  return 0;
+  terminal.print(shortNames(`${ref.name} is being cancelled; see: interlock why ${ref.name}`));
 }
 
 async function annotate(

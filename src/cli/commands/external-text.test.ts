@@ -41,7 +41,7 @@ const because = ["--reason", `because${hostile}`];
 
 describe("external text is inert in", () => {
   it.each<[string, string, (name: string) => readonly string[], readonly Kind[]]>([
-    ...["table", "wide", "json", "name"].flatMap((output) =>
+    ...["table", "wide", "json", "yaml", "name", "jsonpath={.items}"].flatMap((output) =>
       resourceKinds.map((kind): [string, string, () => readonly string[], readonly Kind[]] => [
         `get ${kind.plural} as ${output}`,
         "get",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
@@ -12,6 +13,7 @@ import {
 import { systemRandom } from "../../time/index.ts";
 
 const name = incidentName("v1:abc", 1);
+const kubectlName = `remediationrequest.kubernaut.ai/${name}`;
 const short = name.replace(/^rr-(.{8}).*-1$/, "rr-$1-1");
 
 describe("interlock get", () => {
@@ -25,20 +27,96 @@ describe("interlock get", () => {
     expect(row.split(/ +/).slice(0, 2)).toEqual([short, "DiskFull"]);
   });
 
-  it.each(["incidents", "incident", "rr", "RemediationRequests"])("knows incidents as %s", async (word) => {
-    const desk = await deskWithIncident();
+  it.each(["incidents", "incident", "rr", "RemediationRequests", "remediationrequests.kubernaut.ai"])(
+    "knows incidents as %s",
+    async (word) => {
+      const desk = await deskWithIncident();
 
-    await desk.type("get", word, "--output", "name");
+      await desk.type("get", word, "--output", "name");
 
-    expect(desk.read()).toBe(name);
-  });
+      expect(desk.read()).toBe(kubectlName);
+    },
+  );
 
   it("finds one by its short name, and shows all of it in JSON", async () => {
     const desk = await deskWithIncident();
 
     await desk.type("get", "incidents", short, "-o", "json");
 
-    expect(JSON.parse(desk.read())).toMatchObject([{ metadata: { name }, spec: { signalName: "DiskFull" } }]);
+    expect(JSON.parse(desk.read())).toMatchObject({
+      apiVersion: "kubernaut.ai/v1alpha1",
+      kind: "RemediationRequest",
+      metadata: { name },
+      spec: { signalName: "DiskFull" },
+    });
+  });
+
+  it.each([
+    ["json", (text: string) => JSON.parse(text)],
+    ["yaml", (text: string) => parse(text)],
+  ])("lists objects in %s as kubectl does", async (format, read) => {
+    const desk = await deskWithIncident();
+
+    await desk.type("get", "incidents", "-o", format);
+    expect(read(desk.read())).toMatchObject({ apiVersion: "v1", kind: "List", items: [{ metadata: { name } }] });
+    await desk.type("get", "approvals", "-o", format);
+    expect(read(desk.read())).toEqual({ apiVersion: "v1", kind: "List", items: [] });
+  });
+
+  it("prints what a jsonpath template selects", async () => {
+    const desk = await deskWithIncident();
+
+    await desk.type("get", "incidents", short, "-o", "jsonpath={.metadata.name}");
+    expect(desk.read()).toBe(name);
+    await desk.type(
+      "get",
+      "incidents",
+      "-o",
+      'jsonpath={range .items[*]}{.metadata.name}{"\\t"}{.spec.severity}{"\\n"}{end}',
+    );
+    expect(desk.read()).toBe(`${name}\tcritical`);
+  });
+
+  it("accepts names with their kind, as kubectl and -o name print them", async () => {
+    const desk = await deskWithIncident();
+
+    await desk.type("get", kubectlName, "-o", "name");
+    expect(desk.read()).toBe(kubectlName);
+    await desk.type("get", "incidents", `incident/${short}`, "-o", "name");
+    expect(desk.read()).toBe(kubectlName);
+  });
+
+  it("shows several by their names, and reports those that do not exist", async () => {
+    const desk = await deskWithIncident();
+    await desk.client.create(automationPauses, pauseNamed("other"));
+    await desk.client.create(automationPauses, pauseNamed("third"));
+
+    await desk.type("get", "pauses", "freeze", "other", "-o", "name");
+    expect(desk.read().match(/\/.*$/gm)).toEqual(["/freeze", "/other"]);
+    const incomplete = desk.type("get", "pauses", "freeze", "nothing", "nowhere", "-o", "name");
+    await expect(incomplete).rejects.toThrow("there is no pause nothing, nowhere; see: interlock get pauses");
+    expect(desk.read()).toMatch(/\/freeze$/);
+  });
+
+  it("has a column for the namespace with -A", async () => {
+    const desk = await deskWithIncident();
+
+    await desk.type("get", "pauses", "-A");
+
+    expect(desk.read()).toMatch(/^NAMESPACE +NAME .*\ndefault +freeze /);
+  });
+
+  it("searches the configured namespace unless an option says otherwise", async () => {
+    const desk = await deskWithIncident({ namespace: "kubernaut-system" });
+    const listed = async (...options: readonly string[]) => {
+      await desk.type("get", "pauses", "-o", "name", ...options);
+      return desk.read() !== "";
+    };
+
+    expect(await listed()).toBe(false);
+    expect(await listed("-n", "default")).toBe(true);
+    expect(await listed("-A")).toBe(true);
+    await expect(listed("-A", "-n", "default")).rejects.toThrow("exclude each other");
   });
 
   it("shows whole names and more columns when there is room", async () => {
@@ -49,12 +127,13 @@ describe("interlock get", () => {
     expect(desk.read()).toMatch(new RegExp(`FINGERPRINT.*\n${name} .*v1:abc`));
   });
 
-  it("says that there is nothing", async () => {
+  it("prints that there is nothing, but not into the output", async () => {
     const desk = await deskWithIncident();
 
     await desk.type("get", "approvals");
 
-    expect(desk.read()).toBe("there are no approvals");
+    expect(desk.read()).toBe("");
+    expect(desk.errors).toEqual(["there are no approvals"]);
   });
 
   it("looks into one namespace when it is named", async () => {
@@ -62,7 +141,7 @@ describe("interlock get", () => {
 
     await desk.type("get", "incidents", "--namespace", "default");
 
-    expect(desk.read()).toBe("there are no incidents in default");
+    expect(desk.errors).toEqual(["there are no incidents in default"]);
   });
 
   it("shows each row that changes, and nothing else, until it is interrupted", async () => {
@@ -83,11 +162,29 @@ describe("interlock get", () => {
   });
 
   it.each([
-    [["pauses", "-w", "-o", "json"], "--watch shows a table, not json"],
+    ["json", (text: string) => text.split(/^(?=\{)/m).map((one) => JSON.parse(one))],
+    ["yaml", (text: string) => parseAllDocuments(text).map((one) => one.toJS())],
+  ])("watches in %s, one document at a time", async (format, read) => {
+    const desk = await deskWithIncident();
+    const watching = desk.type("get", "pauses", "-w", "-o", format);
+    await settle();
+    await desk.client.create(automationPauses, pauseNamed("other"));
+    await settle();
+    desk.interrupt();
+    await watching;
+
+    expect(read(desk.read())).toMatchObject([{ kind: "List" }, { metadata: { name: "other" } }]);
+  });
+
+  it.each([
+    [["pauses", "-o", "jsonpath"], "the output format jsonpath needs a template"],
+    [["pauses", "-o", "jsonpath={.a"], "the jsonpath template is not valid: unbalanced brace"],
+    [["insidents"], 'unknown kind "insidents" (did you mean incidents?)'],
+    [["incident/a", "pause/b"], "pause/b is not one of incidents; get one kind at a time"],
     [[], "missing required argument 'kind'; see interlock help get"],
-    [["cats"], 'there are no "cats" here; there are incidents, executions'],
+    [["cats"], 'unknown kind "cats" (write one of incidents, executions'],
     [["incidents", "rr-nobody-1"], "there is no incident rr-nobody-1; see: interlock get incidents"],
-    [["incidents", "--output", "yaml"], "argument 'yaml' is invalid. Allowed choices are wide, json, name; see"],
+    [["incidents", "--output", "xml"], "argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name,"],
   ])("asked with %j says what to write", async (args, problem) => {
     const desk = await deskWithIncident();
 
@@ -95,7 +192,7 @@ describe("interlock get", () => {
   });
 });
 
-async function deskWithIncident(): Promise<TestDesk> {
+async function deskWithIncident(options: { readonly namespace?: string } = {}): Promise<TestDesk> {
   const client = testCluster({
     clock: new ManualClock(),
     random: systemRandom(),
@@ -118,7 +215,7 @@ async function deskWithIncident(): Promise<TestDesk> {
     },
   });
   await client.create(automationPauses, pauseNamed("freeze"));
-  return new TestDesk(client);
+  return new TestDesk(client, options);
 }
 
 function pauseNamed(name: string): AutomationPause {

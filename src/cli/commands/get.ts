@@ -1,36 +1,14 @@
 import type { KubeObject } from "../../kube/index.ts";
-import {
-  automationPauses,
-  codingTasks,
-  type Kind,
-  notificationRequests,
-  remediationApprovalRequests,
-  remediationRequests,
-  remediationTargets,
-  remediationWorkflows,
-  workflowExecutions,
-} from "../../resources/index.ts";
-import { CommandError, type Desk } from "../command.ts";
-import { kindWords } from "../declare/words.ts";
-import { Table } from "../output/table.ts";
-import { jsonLines } from "../output/terminal.ts";
-import { watchTable } from "../output/watch-table.ts";
-import { isNamed, shortNames } from "../parsing/short-name.ts";
+import { CommandError, type Desk, MisuseError } from "../command.ts";
+import { openView } from "../output/view.ts";
+import { watchObjects } from "../output/watch.ts";
+import { type FilterOptions, openFilter } from "../parsing/filters.ts";
+import { type NamedKind, readKind, splitKind } from "../parsing/kinds.ts";
+import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
+import { isNamed } from "../parsing/short-name.ts";
 
-const kinds: Readonly<Record<(typeof kindWords)[number], Kind>> = {
-  incidents: remediationRequests,
-  executions: workflowExecutions,
-  targets: remediationTargets,
-  workflows: remediationWorkflows,
-  pauses: automationPauses,
-  approvals: remediationApprovalRequests,
-  notices: notificationRequests,
-  tasks: codingTasks,
-};
-
-interface GetOptions {
-  readonly namespace?: string;
-  readonly output?: "wide" | "json" | "name";
+interface GetOptions extends FilterOptions, NamespaceOptions {
+  readonly output?: string;
   readonly watch?: boolean;
 }
 
@@ -38,43 +16,66 @@ interface GetOptions {
 export async function get(
   desk: Desk,
   word: string,
-  name: string | undefined,
-  { namespace, output, watch }: GetOptions,
+  given: readonly string[],
+  { output, watch, ...options }: GetOptions,
 ): Promise<number> {
   const { client, terminal } = desk;
-  const { plural, kind } = kindOf(word);
-  const wide = output === "wide";
-  const table = new Table(kind, { wide, nameOf: wide ? (name) => name : shortNames });
-  const query = namespace ? { namespace } : {};
-  const pick = (objects: readonly KubeObject[]) =>
-    objects.filter(({ metadata }) => !name || isNamed(name, metadata.name ?? "")).sort(byAge);
+  const { named, names } = readSubjects(word, given);
+  const namespace = searchedNamespace(options, desk);
+  const query = namespace === undefined ? {} : { namespace };
+  const isWanted = await openFilter(named, options, { nowMs: client.serverNowMs(), kinds: () => desk.kinds() });
+  const isAskedFor = (name: string) => names.length === 0 || names.some((text) => isNamed(text, name));
+  const select = (objects: readonly KubeObject[]) =>
+    objects.filter((object) => isAskedFor(object.metadata.name ?? "") && isWanted(object)).sort(byAgeAndName);
+  const view = openView(
+    named.kind,
+    { output, single: names.length === 1 && !watch, withNamespace: options.allNamespaces === true },
+    terminal,
+  );
   if (watch) {
-    if (output !== undefined && !wide) throw new CommandError(`--watch shows a table, not ${output}`);
-    await watchTable(kind, table, { query, pick }, desk);
+    await watchObjects({ kind: named.kind, query, select }, view, desk);
     return 0;
   }
 
-  const items = pick((await client.list<KubeObject>(kind, query)).items);
-  if (name && items.length === 0)
-    throw new CommandError(`there is no ${plural.slice(0, -1)} ${name}; see: interlock get ${plural}`);
-  if (output === "json") for (const line of jsonLines(items)) terminal.print(line);
-  else if (output === "name") for (const { metadata } of items) terminal.print(metadata.name ?? "");
-  else if (items.length === 0) terminal.print(`there are no ${plural}${namespace ? ` in ${namespace}` : ""}`);
-  else for (const line of table.lines(items, client.serverNowMs())) terminal.print(line);
+  const { items } = await client.list<KubeObject>(named.kind, query);
+  const found = select(items);
+  const missing = names.filter((text) => !items.some(({ metadata }) => isNamed(text, metadata.name ?? "")));
+  const isForPeople = output === undefined || output === "table" || output === "wide";
+  if (found.length > 0 || (!isForPeople && missing.length === 0)) view.show(found, client.serverNowMs());
+  else if (missing.length === 0) terminal.printError(noneText(named, namespace, options));
+  if (missing.length > 0)
+    throw new CommandError(`there is no ${singular(named)} ${missing.join(", ")}; see: interlock get ${named.word}`);
   return 0;
 }
 
-/** By our word for it, in the singular too, or by the name that kubectl knows. */
-function kindOf(word: string): { readonly plural: string; readonly kind: Kind } {
-  const small = word.toLowerCase();
-  for (const [plural, kind] of Object.entries(kinds)) {
-    const names = [plural, plural.slice(0, -1), kind.plural, kind.singular, kind.shortName];
-    if (names.includes(small)) return { plural, kind };
-  }
-  throw new CommandError(`there are no "${word}" here; there are ${kindWords.join(", ")}`);
+/** `incidents a b`, or as kubectl writes names, `incident/a incident/b`. */
+function readSubjects(
+  word: string,
+  given: readonly string[],
+): { readonly named: NamedKind; readonly names: readonly string[] } {
+  const first = splitKind(word);
+  const named = first ?? readKind(word);
+  const names = (first ? [word, ...given] : given).map((text) => {
+    const split = splitKind(text);
+    if (split && split.word !== named.word)
+      throw new MisuseError(`${text} is not one of ${named.word}; get one kind at a time`);
+    return split?.name ?? text;
+  });
+  if (names.includes("")) throw new MisuseError("a name is empty");
+  return { named, names };
 }
 
-function byAge({ metadata: one }: KubeObject, { metadata: other }: KubeObject): number {
-  const [a = "", b = ""] = [one.creationTimestamp, other.creationTimestamp];
-  return a === b ? ((one.name ?? "") < (other.name ?? "") ? -1 : 1) : a < b ? -1 : 1;
+function noneText({ word }: NamedKind, namespace: string | undefined, options: FilterOptions): string {
+  const filters = [options.phase, options.reason, options.target, options.since].some((one) => one !== undefined);
+  return `there are no ${word}${namespace === undefined ? "" : ` in ${namespace}`}${filters ? " that match" : ""}`;
+}
+
+function singular({ word }: NamedKind): string {
+  return word.slice(0, -1);
+}
+
+/** Oldest first; those of one second by name, as people look for names. */
+function byAgeAndName({ metadata: one }: KubeObject, { metadata: other }: KubeObject): number {
+  const [a, b] = [one, other].map(({ creationTimestamp, name }) => `${creationTimestamp} ${name}`);
+  return (a ?? "") < (b ?? "") ? -1 : 1;
 }

@@ -3,6 +3,7 @@ import { isLasting } from "../../policy/index.ts";
 import { type AutomationPause, automationPauses } from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { ownName } from "../own-name.ts";
+import { bareName } from "../parsing/kinds.ts";
 import { type PauseScope, pauseScopeText, readPauseScope } from "../parsing/pause-scope.ts";
 
 /** `interlock resume` */
@@ -27,8 +28,8 @@ export async function resume(
 
 async function wanted(words: readonly string[], lasting: readonly AutomationPause[], desk: Desk) {
   const [first = "", ...more] = words;
-  const named = more.length === 0 ? lasting.filter(({ metadata }) => metadata.name === first) : [];
-  if (named.length > 0) return named;
+  const named = lasting.filter(({ metadata }) => words.map(bareName).includes(metadata.name ?? ""));
+  if (named.length === words.length) return named;
   const names = lasting.map(({ metadata, spec }) => `${metadata.name} (${pauseScopeText(spec)})`);
   const active = names.length > 0 ? `active pauses: ${names.join(", ")}` : "nothing is paused";
   if (more.length === 0 && first !== "all") throw new CommandError(`no active pause ${first}; ${active}`);

@@ -151,7 +151,7 @@ describe("interlock cancel", () => {
 
     await knowing.type("cancel", shortened(name), "--reason", "not needed");
 
-    expect(knowing.read()).toContain(`is being cancelled; see: interlock why ${name}`);
+    expect(knowing.read()).toContain(`is being cancelled; see: interlock why ${shortened(name)}`);
     expect(await request(name)).toBe("kim@example.com: not needed");
   });
 
@@ -167,7 +167,7 @@ describe("interlock cancel", () => {
     const name = await store(command(1), { phase: "Completed", startTime: time, completionTime: time });
 
     expect(await desk.type("cancel", name, "--reason", "x")).toBe(0);
-    expect(desk.read()).toBe(`${name} has ended already, Completed: there is nothing to cancel`);
+    expect(desk.read()).toBe(`${shortened(name)} has ended already, Completed: there is nothing to cancel`);
     expect(await request(name)).toBeUndefined();
   });
 

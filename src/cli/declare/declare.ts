@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Desk } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 
@@ -40,6 +40,22 @@ export function value(text: string): string {
 /** For options that may be repeated. */
 export function values(text: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value(text)];
+}
+
+/** The options that say where a command searches. */
+export function withNamespace(command: Command): Command {
+  return command
+    .option("-n, --namespace <NS>", "search only this namespace; default INTERLOCK_NAMESPACE, else all", value)
+    .option("-A, --all-namespaces", "search all namespaces");
+}
+
+/** `-o`, with the formats that a command has; `jsonpath` is followed by a template. */
+export function outputOption(formats: readonly string[], meaning: string): Option {
+  const shown = formats.map((format) => (format === "jsonpath" ? "jsonpath=TEMPLATE" : format)).join(", ");
+  return new Option("-o, --output <FORMAT>", `${meaning}: ${shown}`).argParser((text) => {
+    if (formats.includes(text.replace(/=.*$/s, ""))) return text;
+    throw new InvalidArgumentError(`Allowed choices are ${shown}.`);
+  });
 }
 
 /** The reason of an operator's command, which is recorded in the ledger. */

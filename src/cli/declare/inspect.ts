@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../context.ts";
-import { type Declare, type Performable, value, values, withConfig } from "./declare.ts";
+import { type Declare, outputOption, type Performable, value, values, withConfig, withNamespace } from "./declare.ts";
 import { kindWords, ledgerSources } from "./words.ts";
 
 const group = "Inspect";
@@ -9,28 +9,33 @@ const group = "Inspect";
 export function declareInspection(declare: Declare): void {
   const { family, inContext, atDesk } = declare;
 
-  atDesk("get <kind> [name]", {
-    group,
-    summary: `List ${kindWords.join(", ")}`,
-    details:
-      "Oldest first, in all namespaces unless one is named. Names with a hash in them are shortened, and every command accepts them so; --output wide, json and name print them whole.",
-    example: "interlock get incidents --watch",
-    load: async () => (await import("../commands/get.ts")).get,
-  })
-    .option("--namespace <NS>", "only in this namespace", value)
-    .addOption(new Option("-o, --output <FORMAT>", "instead of the table").choices(["wide", "json", "name"]))
-    .option("-w, --watch", "also print each row that changes from then on, until Ctrl-C");
+  withNamespace(
+    atDesk("get <kind> [name...]", {
+      group,
+      summary: `List ${kindWords.join(", ")}`,
+      details: getDetails,
+      example: "interlock get incidents --phase Blocked --since 2h",
+      load: async () => (await import("../commands/get.ts")).get,
+    }),
+  )
+    .addOption(outputOption(["table", "wide", "json", "yaml", "name", "jsonpath"], "the format"))
+    .option("--phase <PHASE>", "only in this phase, or one of several: Failed,Skipped; may be repeated", values)
+    .option("--reason <REASON>", "only blocked, skipped, failed, closed or stalled for this reason; the same", values)
+    .option("--target <TARGET>", "only about this target, such as node/worker-1", value)
+    .option("--since <WHEN>", "only created since: 2026-11-15T10:00:00Z, or 2h for two hours ago", value)
+    .option("-w, --watch", "also print each object that changes from then on, until Ctrl-C");
 
-  atDesk("why <subject>", {
-    group,
-    summary: "Explain the state of an incident, an execution, a coding task, a target or a signal",
-    details: subjects,
-    example: "interlock why node/worker-1",
-    load: async () => (await import("../commands/why/why.ts")).why,
-  })
+  withNamespace(
+    atDesk("why <subject...>", {
+      group,
+      summary: "Explain the state of an incident, an execution, a coding task, a target or a signal",
+      details: subjects,
+      example: "interlock why node/worker-1",
+      load: async () => (await import("../commands/why/why.ts")).why,
+    }),
+  )
     .option("--workflow <WORKFLOW>", "of a target: only this workflow", value)
-    .option("--namespace <NS>", "namespace of the execution", value)
-    .addOption(new Option("-o, --output <FORMAT>", "instead of text").choices(["json"]));
+    .addOption(outputOption(["json", "yaml"], "instead of text"));
 
   atDesk("logs <execution-or-incident>", {
     group,
@@ -64,7 +69,11 @@ export function declareInspection(declare: Declare): void {
     .option("--crds <FILE|DIR>", "CustomResourceDefinitions of custom kinds; may be repeated", values);
 }
 
-const subjects = `SUBJECT is one of:
+const getDetails = `Oldest first. Names with a hash in them are shortened, and every command accepts them so; --output name prints them as kubectl accepts them, and --output wide, json and yaml print them whole. KIND is one of the words above, or a name that kubectl accepts, such as rr.
+
+TEMPLATE is text with paths in braces, as in kubectl: '{.metadata.name}' of one object, '{range .items[*]}{.metadata.name}{"\\n"}{end}' of several.`;
+
+const subjects = `Each SUBJECT is one of:
 
 an incident: its progress, the decisions about it and their checks, what it waits for and until when, what an operator can do, and the same checks now;
 

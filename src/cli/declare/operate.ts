@@ -1,4 +1,5 @@
-import { type Declare, value, values, withReason } from "./declare.ts";
+import type { Command } from "commander";
+import { type Declare, value, values, withNamespace, withReason } from "./declare.ts";
 
 const scopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
@@ -33,23 +34,23 @@ export function declareOperations(declare: Declare): void {
     .requiredOption("--target <TARGET>", "what the workflow acts on", value)
     .option("--param <NAME=VALUE>", "a parameter of the workflow; may be repeated", values)
     .option("--approval <NAME>", "an approval that was answered already", value)
-    .option("--namespace <NS>", "namespace of the execution", value)
+    .option("-n, --namespace <NS>", "namespace of the execution; default: that of incidents", value)
     .option("--no-wait", "do not wait for the end, or for the approval");
 
-  withReason(
-    atDesk("ack <execution-or-incident>", {
+  withObjects(
+    atDesk("ack <execution-or-incident...>", {
       group,
       summary: "Acknowledge a failure, so that it may be retried",
       details:
         "Acknowledge that you checked what a failed execution left behind and that a retry is safe. For an incident, this acknowledges the failed execution, or the fix that did not last, for which the incident waits.",
       example: 'interlock ack rr-s3rd7pvp-1 --reason "replaced the disk"',
       load: async () => (await import("../commands/ack.ts")).ack,
-    }).option("--namespace <NS>", "namespace of the execution", value),
+    }),
   );
 
   for (const name of ["approve", "reject"] as const) {
-    withReason(
-      atDesk(`${name} <approval-or-incident>`, {
+    withObjects(
+      atDesk(`${name} <approval-or-incident...>`, {
         group,
         summary: `${name === "approve" ? "Approve" : "Reject"} a workflow that waits for an operator`,
         details:
@@ -61,18 +62,21 @@ export function declareOperations(declare: Declare): void {
   }
   declarePauses(declare, group);
 
-  withReason(
-    atDesk("cancel <execution-incident-or-task>", {
+  withObjects(
+    atDesk("cancel <execution-incident-or-task...>", {
       group,
       summary: "Stop an execution, an incident or a coding task",
       details:
         "Stops the run of an execution and records who cancelled it and why. No notice is sent, and the workflow may act on the target again at once. Of an incident, its executions are stopped and it is closed; the next report of the problem opens a new one. A coding task is asked to stop; what was pushed or written already stays. Nothing that has ended changes.",
       example: 'interlock cancel rr-s3rd7pvp-1 --reason "wrong node"',
       load: async () => (await import("../commands/cancel.ts")).cancel,
-    })
-      .option("--block", "block the workflow on the target until: interlock ack EXECUTION")
-      .option("--namespace <NS>", "namespace of the execution", value),
+    }).option("--block", "block the workflow on the target until: interlock ack EXECUTION"),
   );
+}
+
+/** For commands on objects that are found by their names. */
+function withObjects(command: Command): Command {
+  return withNamespace(withReason(command));
 }
 
 const runDetails = `By the same rules as everything else. Waits until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. Ctrl-C asks whether to cancel the execution or to detach from it, and it continues then (exit status 130); without a terminal, or at a second Ctrl-C, it detaches.
@@ -98,7 +102,7 @@ Coding tasks are paused by all, by their namespace, and by a target git:host/42 
     atDesk("resume <pause-or-scope...>", {
       group,
       summary: "End a pause",
-      details: `End the pause with this name, or every pause of exactly this scope: ${scopes}. Incidents that waited for it are decided again.`,
+      details: `End the pauses with these names, or every pause of exactly this scope: ${scopes}. Incidents that waited for it are decided again.`,
       example: 'interlock resume all --reason "release 4 is out"',
       load: async () => (await import("../commands/resume.ts")).resume,
     }),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { remediationRequests, workflowExecutions } from "../../resources/index.ts";
+import { remediationRequests, remediationTargets, workflowExecutions } from "../../resources/index.ts";
 import { Table } from "./table.ts";
+import type { Line } from "./terminal.ts";
 
-const options = { wide: false, nameOf: (name: string) => name };
+const options = { wide: false, withNamespace: false };
 const recent = { reason: "RecentlyRemediated", message: "" };
 
 describe("a table", () => {
@@ -17,10 +18,34 @@ describe("a table", () => {
       status: status(cause),
     });
 
-    const [, backoff, cooldown] = new Table(kind, options).lines([object("backoff"), object("cooldown")], 0);
+    const lines = new Table(kind, options).lines([object("backoff"), object("cooldown")], 0);
+
+    const [, backoff, cooldown] = lines.map(lineText);
 
     expect(backoff).toMatch(/^backoff +.* Backoff/);
     expect(backoff).not.toContain("RecentlyRemediated");
     expect(cooldown).toContain("RecentlyRemediated");
   });
+
+  it("gives a phase its tone, and shortens names in every cell", () => {
+    const hash = "s3rd7pvp".padEnd(52, "0");
+    const record = {
+      apiVersion: remediationTargets.apiVersion,
+      kind: remediationTargets.kind,
+      metadata: { name: hash },
+      spec: { targetResource: "node/a" },
+      status: { holder: { executionName: `rr-${hash}-1-1` } },
+    };
+    const execution = { metadata: { name: "a" }, status: { phase: "Failed" } };
+
+    const [, row = ""] = new Table(remediationTargets, options).lines([record], 0);
+    const [, failed = ""] = new Table(workflowExecutions, options).lines([execution], 0);
+
+    expect(lineText(row)).toMatch(/^s3rd7pvp +node\/a +rr-s3rd7pvp-1-1$/);
+    expect(failed).toContainEqual({ text: "Failed", tone: "bad" });
+  });
 });
+
+function lineText(line: Line): string {
+  return typeof line === "string" ? line : line.map((span) => (typeof span === "string" ? span : span.text)).join("");
+}

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CommandError, errorLines } from "../command.ts";
-import { jsonLines, printTo } from "./terminal.ts";
+import { hasColours, jsonLines, printTo } from "./terminal.ts";
 
 const hostile = "a\u001b]0;x\u0007\u009b2J\u202e\r\nFORGED";
 
@@ -42,6 +42,38 @@ describe("a terminal", () => {
   });
 });
 
+describe("colours", () => {
+  const red = "\u001b[31m";
+
+  it.each([
+    [true, {}, true],
+    [false, {}, false],
+    [true, { NO_COLOR: "1" }, false],
+    [true, { NO_COLOR: "" }, true],
+    [true, { TERM: "dumb" }, false],
+    [false, { FORCE_COLOR: "1" }, true],
+    [true, { FORCE_COLOR: "0" }, false],
+    [true, { FORCE_COLOR: "false" }, false],
+    [false, { FORCE_COLOR: "1", NO_COLOR: "1" }, true],
+    [true, { FORCE_COLOR: "", NO_COLOR: "1" }, false],
+  ])("on a terminal: %j, with %j: %j", (isTerminal, env, expected) => {
+    expect(hasColours(isTerminal, env)).toBe(expected);
+  });
+
+  it("surround the text that has a tone, and nothing else", () => {
+    const line = ["worker-1  ", { text: "Failed", tone: "bad" }, "  now"] as const;
+
+    expect(printed(true, true).print(line)).toBe(`worker-1  ${red}Failed\u001b[0m  now\n`);
+    expect(printed(true, false).print(line)).toBe("worker-1  Failed  now\n");
+  });
+
+  it("cannot be set by the text itself", () => {
+    const line = [{ text: `${red}Completed`, tone: "bad" } as const];
+
+    expect(printed(true, true).print(line)).toBe(`${red}${String.raw`\u001b[31mCompleted`}\u001b[0m\n`);
+  });
+});
+
 describe("the sources", () => {
   it("write to standard output and error in one place only", () => {
     const files = readdirSync("src", { recursive: true, encoding: "utf8" });
@@ -54,16 +86,18 @@ describe("the sources", () => {
   });
 });
 
-function printed(isTerminal: boolean) {
+function printed(isTerminal: boolean, hasColours = false) {
   let text = "";
   const write = (more: string) => {
     text += more;
   };
-  const terminal = printTo({ write, isTerminal });
-  const taken = (print: (text: string) => void) => (given: string) => {
-    text = "";
-    print(given);
-    return text;
-  };
+  const terminal = printTo({ write, isTerminal, hasColours }, { write, isTerminal, hasColours });
+  const taken =
+    <T>(print: (given: T) => void) =>
+    (given: T) => {
+      text = "";
+      print(given);
+      return text;
+    };
   return { print: taken(terminal.print), printOutput: taken(terminal.printOutput) };
 }

@@ -1,12 +1,23 @@
 import { toPrintable } from "../../telemetry/index.ts";
 
-/** What a command has besides its arguments. */
+/** What a piece of text means; a terminal with colours shows it. */
+export type Tone = "good" | "bad" | "warning" | "active" | "heading";
+
+/** A part of a line. */
+export type Span = string | { readonly text: string; readonly tone: Tone };
+
+/** One line of output, as a whole or in parts. */
+export type Line = string | readonly Span[];
+
+/** The input and output of a command, besides its arguments. */
 export interface Terminal {
   /**
    * Prints one line. The line may contain text from outside: a newline or escape in it is printed as `\n` or `\u001b`, so
    * that it cannot look like a second line. A caller with several lines calls it several times.
    */
-  print(line: string): void;
+  print(line: Line): void;
+  /** The same on standard error: for problems that must not end up in the output. */
+  printError(line: Line): void;
   /** Prints the output of a program: exactly as it is to a file or pipe, without escapes on a terminal. */
   printOutput(text: string): void;
   /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
@@ -19,23 +30,52 @@ export interface Terminal {
 
 export interface Screen {
   write(text: string): void;
-  /** A person looks at it, and escapes would be obeyed. */
+  /** Whether this is a terminal, which obeys escapes. */
   readonly isTerminal: boolean;
+  readonly hasColours: boolean;
 }
 
-export function toScreen(stream: NodeJS.WriteStream): Screen {
-  return { write: (text) => void stream.write(text), isTerminal: stream.isTTY === true };
+type Env = Readonly<Record<string, string | undefined>>;
+
+export function toScreen(stream: NodeJS.WriteStream, env: Env): Screen {
+  const isTerminal = stream.isTTY === true;
+  return { write: (text) => void stream.write(text), isTerminal, hasColours: hasColours(isTerminal, env) };
 }
+
+/**
+ * Colours on a terminal that can show them, unless `NO_COLOR` is set. `FORCE_COLOR` decides in all cases, as in Node and npm:
+ * `0` or `false` for no colours, any other text for colours, in a pipe too.
+ */
+export function hasColours(isTerminal: boolean, env: Env): boolean {
+  const forced = env["FORCE_COLOR"];
+  if (forced) return forced !== "0" && forced !== "false";
+  return isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+}
+
+/** The codes that select a colour or bold text, for each tone. */
+const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, warning: 33, active: 36, heading: 1 };
 
 /** The one place through which everything passes that commands print. */
-export function printTo({ write, isTerminal }: Screen): Pick<Terminal, "print" | "printOutput"> {
+export function printTo(output: Screen, errors: Screen): Pick<Terminal, "print" | "printError" | "printOutput"> {
   return {
-    print: (line) => write(`${toPrintable(line)}\n`),
+    print: linePrinter(output),
+    printError: linePrinter(errors),
     printOutput(text) {
       const whole = text.endsWith("\n") ? text : `${text}\n`;
-      write(isTerminal ? toPrintableLines(whole) : whole);
+      output.write(output.isTerminal ? toPrintableLines(whole) : whole);
     },
   };
+}
+
+/** Prints lines to one screen. */
+export function linePrinter({ write, hasColours }: Screen): (line: Line) => void {
+  /** Escapes of the text itself are removed first, so that only ours reach the terminal. */
+  function toText(span: Span): string {
+    if (typeof span === "string") return toPrintable(span);
+    const text = toPrintable(span.text);
+    return hasColours ? `\u001b[${codes[span.tone]}m${text}\u001b[0m` : text;
+  }
+  return (line) => write(`${(typeof line === "string" ? [line] : line).map(toText).join("")}\n`);
 }
 
 /** Colours are left out, as they mean nothing; every other escape is shown, as it may mean harm. */

@@ -27,9 +27,13 @@ export async function findExecution(
   return onlyMatch(text, found);
 }
 
-/** The incident with this name, complete or shortened. */
-export async function findIncident(client: KubeClient, text: string): Promise<RemediationRequest | undefined> {
-  const { items } = await client.list(remediationRequests);
+/** The incident with this name, complete or shortened, in any namespace unless one is given. */
+export async function findIncident(
+  client: KubeClient,
+  text: string,
+  namespace?: string,
+): Promise<RemediationRequest | undefined> {
+  const { items } = await client.list(remediationRequests, namespace ? { namespace } : {});
   return onlyMatch(
     text,
     items.filter(({ metadata }) => isNamed(text, metadata.name ?? "")),

@@ -1,4 +1,4 @@
-import { backend, file, oneOf, text } from "../kinds.ts";
+import { backend, file, namespace, oneOf, text } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const objects = {
@@ -19,6 +19,12 @@ export const objects = {
     kind: text("the name of a context"),
     env: "INTERLOCK_KUBE_CONTEXT",
     about: "The context of that file, or of the one of `KUBECONFIG`, if not its current one. `--context` wins.",
+  }),
+  namespace: optional<string>({
+    kind: namespace(),
+    env: "INTERLOCK_NAMESPACE",
+    about:
+      "The namespace that commands such as `interlock get` list and search; all namespaces unless set. `--namespace` and `--all-namespaces` win.",
   }),
 };
 

@@ -11,10 +11,11 @@ import {
   readLedger,
 } from "../../../ledger/index.ts";
 import { builtInKinds, parseTarget } from "../../../resources/index.ts";
-import { parseDuration } from "../../../time/index.ts";
 import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../own-name.ts";
+import { bareName } from "../../parsing/kinds.ts";
+import { readMoment } from "../../parsing/moment.ts";
 import { isNamed, shortNames } from "../../parsing/short-name.ts";
 import { type Archive, journalsOf, type Source } from "./archive.ts";
 import { type ArchiveOptions, inArchive } from "./open-archive.ts";
@@ -146,20 +147,12 @@ function toFilter(values: ShowOptions, nowMs: number): EventFilter {
   }
   return {
     target: values.target && canonical(values.target),
-    incident: values.incident,
+    incident: values.incident && bareName(values.incident),
     execution: values.execution?.replace(/^.*\//, ""),
     type: type as LedgerEventType | undefined,
-    sinceMs: moment("since", values.since, nowMs),
-    untilMs: moment("until", values.until, nowMs),
+    sinceMs: readMoment("since", values.since, nowMs),
+    untilMs: readMoment("until", values.until, nowMs),
   };
-}
-
-function moment(name: string, value: string | undefined, nowMs: number): number | undefined {
-  if (value === undefined) return undefined;
-  const agoMs = parseDuration(value);
-  const ms = agoMs === undefined ? Date.parse(value) : nowMs - agoMs;
-  if (!Number.isNaN(ms)) return ms;
-  throw new CommandError(`--${name} ${value} is no time: write 2026-11-15T10:00:00Z, or 2h for two hours ago`);
 }
 
 /** As it is recorded. Kinds that only a cluster knows have to be written so. */

@@ -1,7 +1,11 @@
 import { explain } from "../../../policy/index.ts";
 import { CommandError, type Desk } from "../../command.ts";
+import { forEachName } from "../../for-each-name.ts";
 import { jsonLines } from "../../output/terminal.ts";
+import { yamlLines } from "../../output/yaml.ts";
 import { findExecution, findIncident } from "../../parsing/find.ts";
+import { bareName } from "../../parsing/kinds.ts";
+import { type NamespaceOptions, searchedNamespace } from "../../parsing/namespace.ts";
 import { shortNames } from "../../parsing/short-name.ts";
 import { queryPolicy, readObjectTarget } from "../../query-policy.ts";
 import { explainExecution } from "./execution.ts";
@@ -10,24 +14,44 @@ import { explainReported } from "./report.ts";
 import { explainIgnored, explainSignal, ignoredSignalsOf } from "./signal.ts";
 import { explainTasks } from "./task.ts";
 
-interface WhyOptions {
+interface WhyOptions extends NamespaceOptions {
   readonly workflow?: string;
-  readonly namespace?: string;
-  readonly output?: "json";
+  readonly output?: "json" | "yaml";
+}
+
+interface Explanation {
+  readonly facts: object;
+  readonly text: readonly (readonly string[])[];
 }
 
 /** `interlock why` */
-export async function why(desk: Desk, subject: string, { workflow, namespace, output }: WhyOptions): Promise<number> {
-  const { facts, text } =
+export async function why(desk: Desk, subjects: readonly string[], options: WhyOptions): Promise<number> {
+  const found: Explanation[] = [];
+  const status = await forEachName(subjects, desk, async (subject) => {
+    found.push(await explainSubject(bareName(subject), options, desk));
+  });
+  for (const line of outputLines(found, options.output)) desk.terminal.print(line);
+  return status;
+}
+
+async function explainSubject(subject: string, options: WhyOptions, desk: Desk): Promise<Explanation> {
+  return (
     (await explainTasks(subject, desk)) ??
     (await explainReported(subject, desk)) ??
     (await explainSignal(subject, desk)) ??
     (subject.includes("/")
-      ? await explainTarget(subject, workflow, desk)
-      : await explainNamed(subject, namespace, desk));
-  const lines = output === "json" ? jsonLines(facts) : paragraphLines(text).map(shortNames);
-  for (const line of lines) desk.terminal.print(line);
-  return 0;
+      ? await explainTarget(subject, options.workflow, desk)
+      : await explainNamed(subject, searchedNamespace(options, desk), desk))
+  );
+}
+
+/** For programs, the facts of one subject are an object, and those of several a list. */
+function outputLines(found: readonly Explanation[], output: WhyOptions["output"]): readonly string[] {
+  if (output === undefined) return paragraphLines(found.flatMap(({ text }) => text)).map(shortNames);
+  const [first, ...more] = found.map(({ facts }) => facts);
+  if (first === undefined) return [];
+  const data = more.length === 0 ? first : [first, ...more];
+  return output === "json" ? jsonLines(data) : yamlLines(data);
 }
 
 /** An empty line between two paragraphs. */
@@ -48,7 +72,7 @@ async function explainTarget(text: string, workflow: string | undefined, desk: D
 }
 
 async function explainNamed(name: string, namespace: string | undefined, desk: Desk) {
-  const incident = await findIncident(desk.client, name);
+  const incident = await findIncident(desk.client, name, namespace);
   if (incident) return explainIncident(incident, desk);
   const execution = await findExecution(desk.client, name, namespace);
   if (execution) return explainExecution(execution, desk);

@@ -1,0 +1,76 @@
+import type { KubeObject } from "../../kube/index.ts";
+import {
+  automationPauses,
+  codingTasks,
+  type Kind,
+  notificationRequests,
+  remediationApprovalRequests,
+  remediationRequests,
+  remediationTargets,
+  remediationWorkflows,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import { nearest } from "../../schema/index.ts";
+import { MisuseError } from "../command.ts";
+import { kindWords } from "../declare/words.ts";
+
+export type KindWord = (typeof kindWords)[number];
+
+/** One of our kinds, with the word for it on the command line. */
+export interface NamedKind {
+  readonly word: KindWord;
+  readonly kind: Kind;
+}
+
+const kinds: Readonly<Record<KindWord, Kind>> = {
+  incidents: remediationRequests,
+  executions: workflowExecutions,
+  targets: remediationTargets,
+  workflows: remediationWorkflows,
+  pauses: automationPauses,
+  approvals: remediationApprovalRequests,
+  notices: notificationRequests,
+  tasks: codingTasks,
+};
+
+/** The kind that `text` means: our word for it, in the singular too, or a name that kubectl accepts. */
+export function findKind(text: string): NamedKind | undefined {
+  const lower = text.toLowerCase();
+  return kindWords.map((word) => ({ word, kind: kinds[word] })).find((one) => spellings(one).includes(lower));
+}
+
+/** The same, for an argument that must be a kind. */
+export function readKind(text: string): NamedKind {
+  const found = findKind(text);
+  if (found) return found;
+  const meant = nearest(text, kindWords);
+  const hint = meant ? `did you mean ${meant}?` : `write one of ${kindWords.join(", ")}`;
+  throw new MisuseError(`unknown kind "${text}" (${hint})`);
+}
+
+function spellings({ word, kind }: NamedKind): readonly string[] {
+  const [group = "", version = ""] = kind.apiVersion.split("/");
+  const names = [kind.plural, kind.singular].flatMap((name) => [
+    name,
+    `${name}.${group}`,
+    `${name}.${version}.${group}`,
+  ]);
+  return [word, word.slice(0, -1), kind.shortName, ...names];
+}
+
+/** The name of an object as `kubectl get` prints and accepts it: `remediationrequest.kubernaut.ai/NAME`. */
+export function kubectlName({ singular, apiVersion }: Kind, { metadata }: KubeObject): string {
+  return `${singular}.${apiVersion.split("/")[0]}/${metadata.name}`;
+}
+
+/** Splits `incident/rr-abc`, or `remediationrequest.kubernaut.ai/rr-abc`. Undefined if no kind of ours precedes the slash. */
+export function splitKind(text: string): (NamedKind & { readonly name: string }) | undefined {
+  const slash = text.indexOf("/");
+  const found = slash < 0 ? undefined : findKind(text.slice(0, slash));
+  return found && { ...found, name: text.slice(slash + 1) };
+}
+
+/** The name in an argument that may be written as kubectl writes names, with the kind before it. */
+export function bareName(text: string): string {
+  return splitKind(text)?.name ?? text;
+}

@@ -1,0 +1,11 @@
+import { parseDuration } from "../../time/index.ts";
+import { MisuseError } from "../command.ts";
+
+/** The time that the option `name` means: `2026-11-15T10:00:00Z`, or `2h` for two hours ago. In milliseconds since 1970. */
+export function readMoment(name: string, text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const agoMs = parseDuration(text);
+  const ms = agoMs === undefined ? Date.parse(text) : nowMs - agoMs;
+  if (!Number.isNaN(ms)) return ms;
+  throw new MisuseError(`--${name} ${text} is not a time: write 2026-11-15T10:00:00Z, or 2h for two hours ago`);
+}
