@@ -1,9 +1,21 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeDirectory } from "../disk/index.ts";
+import { type DirectoryFormat, lockParts, makeDirectory, upgradeDirectory } from "../disk/index.ts";
+import type { Clock } from "../time/index.ts";
 
-/** Makes a data directory, and fails at once, with the reason, if nothing can be written there. */
-export async function makeDataDirectory(directory: string): Promise<void> {
+/** Of the data directory itself: which parts there are. Objects and journals have formats of their own. */
+const dataFormat: DirectoryFormat = { name: "interlock-data", migrations: [] };
+
+/**
+ * Makes a data directory in the current format, and fails at once, with the reason, if nothing can be written there.
+ * Throws DiskError `unsupported` if a newer version of Interlock has used it.
+ */
+export async function makeDataDirectory(directory: string, clock: Clock, format = dataFormat): Promise<void> {
+  await makeWritable(directory);
+  await upgradeDirectory(directory, format, { wallMs: clock.wallMs(), lock: () => lockParts(directory) });
+}
+
+async function makeWritable(directory: string): Promise<void> {
   try {
     await makeDirectory(directory);
     await probe(directory);

@@ -52,7 +52,7 @@ const revisionsPerMs = 50;
 /** Starts the embedded API server on its directory. The kinds of the stages are the stages' business. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { directory, listen, clock, random, log } = options;
-  await makeDataDirectory(directory);
+  await makeDataDirectory(directory, clock);
   const store = await openLogStore({
     directory: join(directory, "objects"),
     parse: freezeJson,

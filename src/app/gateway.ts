@@ -50,7 +50,7 @@ const gatewayUrlFile = "gateway-url";
 export async function openGateway(options: GatewayProcessOptions): Promise<RunningGateway> {
   const { loaded, client, clock, random, log, metrics, directory } = options;
   const config = loaded.config.gateway;
-  await makeDataDirectory(directory);
+  await makeDataDirectory(directory, clock);
   const tokenFile = await tokenFileOf(options);
   const routes = await openSignalRoutes(loaded.config, pagerdutySecrets(options));
   const certificate = await certificateOf(options);

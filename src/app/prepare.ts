@@ -7,9 +7,11 @@ import type { Logger } from "../telemetry/index.ts";
 export async function prepare(client: KubeClient, names: readonly string[], log: Logger): Promise<void> {
   await makeNamespaces(client, names);
   for (const step of await installCrds(client)) {
+    if (step.do === "refuse") throw new Error(step.because);
     if (step.do === "leave")
       log.warn("custom resource definition left alone", { name: step.name, because: step.because });
-    else if (step.do !== "keep") log.info("custom resource definition", { name: step.crd.metadata.name, did: step.do });
+    else if (step.do === "create" || step.do === "update")
+      log.info("custom resource definition", { name: step.crd.metadata.name, did: step.do });
   }
 }
 

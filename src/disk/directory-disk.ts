@@ -1,10 +1,11 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../time/index.ts";
 import type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
-import { DiskError } from "./disk-error.ts";
-import { openLocked } from "./open-locked.ts";
+import type { DirectoryFormat } from "./format/format.ts";
+import { assertReadable, type Upgraded, upgradeDirectory } from "./format/upgrade-directory.ts";
+import { lockDirectory } from "./lock-directory.ts";
 
 /** A directory of the file system, created if need be, and ours alone until it is closed. */
 export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
@@ -14,7 +15,8 @@ export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
   const at = (name: string) => join(directory, name);
 
   return {
-    ...viewDirectory(directory),
+    directory,
+    names: () => readdir(directory),
     open: async (name, mode) => openedFile(await open(at(name), flags[mode], 0o600), mode),
     rename: (from, to) => rename(at(from), at(to)),
     remove: (name) => rm(at(name), { force: true }),
@@ -23,12 +25,32 @@ export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
   };
 }
 
-/** An existing directory, for reading, regardless of its owner. */
-export function viewDirectory(path: string): DiskView {
+/** Like `openDirectory`, in the current version of `format`: older files are migrated, newer ones refused (`unsupported`). */
+export function directoryOpener(
+  format: DirectoryFormat,
+  upgraded?: (done: Upgraded) => void,
+): (path: string, clock: Clock) => Promise<Disk> {
+  return async (path, clock) => {
+    const disk = await openDirectory(path, clock);
+    try {
+      await upgradeDirectory(disk.directory, format, { wallMs: clock.wallMs(), ...(upgraded && { upgraded }) });
+      return disk;
+    } catch (error) {
+      await disk.close();
+      throw error;
+    }
+  };
+}
+
+/** An existing directory, for reading, regardless of its owner. `names` refuses files in another version of `format`. */
+export function viewDirectory(path: string, format: DirectoryFormat): DiskView {
   const directory = resolve(path);
   return {
     directory,
-    names: () => readdir(directory),
+    async names() {
+      await assertReadable(directory, format);
+      return readdir(directory);
+    },
     open: async (name, mode) => openedFile(await open(join(directory, name), flags[mode]), mode),
   };
 }
@@ -103,29 +125,4 @@ function openedFile(handle: FileHandle, mode: OpenMode): DiskFile {
     sync: () => handle.sync(),
     close: () => handle.close(),
   };
-}
-
-/** Names the process that has the directory open. For display: the lock itself is the kernel's. */
-const ownerFile = "owner";
-
-/**
- * The directory, opened and locked for this process alone; closing the handle unlocks it. The lock is on the directory
- * and not on a file in it, because a lock file can be deleted under a living owner.
- */
-async function lockDirectory(directory: string, clock: Clock): Promise<FileHandle> {
-  const handle = await openLocked(directory);
-  if (!handle) throw new DiskError("in-use", `${directory} is in use${await describeOwner(directory)}`);
-  const since = new Date(clock.wallMs()).toISOString();
-  // A full disk must not prevent opening the directory: its files can still be read.
-  await writeFile(join(directory, ownerFile), `by pid ${process.pid} since ${since}\n`).catch(() => {});
-  return handle;
-}
-
-async function describeOwner(directory: string): Promise<string> {
-  try {
-    return ` ${(await readFile(join(directory, ownerFile), "utf8")).trim()}`;
-  } catch {
-    // The other process is just starting and has not yet written its name.
-    return "";
-  }
 }

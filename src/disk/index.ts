@@ -1,7 +1,10 @@
 export { currentText, problemOf } from "./current-text.ts";
-export { makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
+export { directoryOpener, makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
 export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 export { DiskError, type DiskErrorCode } from "./disk-error.ts";
+export type { DirectoryFormat } from "./format/format.ts";
+export { lockParts } from "./format/lock-parts.ts";
+export { type Upgraded, upgradeDirectory } from "./format/upgrade-directory.ts";
 export { GroupCommit } from "./log/group-commit.ts";
 export { type Line, readLines } from "./log/read-lines.ts";
 export type { ScannedSegment } from "./log/recover.ts";

@@ -24,6 +24,8 @@ export const labelKeys = {
 
 /** Annotations that we set and read. */
 export const annotationKeys = {
+  /** On definitions of kinds: the version of their format, 1 if it is missing. */
+  format: "kubernaut.ai/format",
   /** On runs: uid of the execution that owns the run. */
   executionUid: "kubernaut.ai/execution-uid",
   /** On runs: the canonical target in clear, compared on every collision of names. */

@@ -1,4 +1,4 @@
-import { type Disk, openDirectory } from "../../disk/index.ts";
+import { type DirectoryFormat, type Disk, directoryOpener } from "../../disk/index.ts";
 import { type Logger, silentLogger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { ObjectStore } from "../object-store.ts";
@@ -28,6 +28,9 @@ export interface LogStoreOptions {
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
+/** Of the object log and its spill. */
+const objectsFormat: DirectoryFormat = { name: "interlock-objects", migrations: [] };
+
 /** Not zero: on a real server version 1 is always too old to continue from. */
 const beforeFirstRevision = 100;
 const megabyte = 1024 * 1024;
@@ -52,7 +55,7 @@ export async function openLogStore({
   space = defaultSpace,
   openSpill,
   newStoreAt = beforeFirstRevision,
-  openDisk = openDirectory,
+  openDisk = directoryOpener(objectsFormat, (done) => log.info("directory upgraded", { ...done })),
 }: LogStoreOptions): Promise<ObjectStore> {
   const startedAt = clock.now();
   const disk = await openDisk(directory, clock);

@@ -3,6 +3,7 @@ import { type RedisOptions as IoOptions, Redis } from "ioredis";
 import { backoffMs, type Clock, type Random } from "../../time/index.ts";
 import type { Guarantee } from "../locks/locks.ts";
 import { authenticate, type CredentialSource, FreshCredentials } from "./credentials.ts";
+import { checkFormat } from "./format.ts";
 import { guaranteeOf, parseRedisUrl, prefixOf, type RedisNode, type RedisPlace } from "./place.ts";
 import { PrimaryFinder, primaryConnector } from "./primary.ts";
 import { replicationLimits } from "./replication-limits.ts";
@@ -143,6 +144,7 @@ export class RedisConnection implements Scripts {
       setting: (name) => readSetting(this.#io, name),
     };
     try {
+      await checkFormat(connection, this.prefix);
       for (const user of this.#users) await user.prepare?.(connection);
     } catch (error) {
       if (this.#closed) return;

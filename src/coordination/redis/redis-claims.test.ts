@@ -68,7 +68,7 @@ describe("claims in Redis", () => {
   });
 
   it("are forbidden, in the server's words, to a user without the rights", async () => {
-    await server.command("ACL", "SETUSER", "guest", "on", ">secret", "~guest:*", "+@all");
+    await server.command("ACL", "SETUSER", "guest", "on", ">secret", "~guest:*", "~interlock:format", "+@all");
     const { claims } = await connect({ url: server.url.replace("//", "//guest:secret@") });
 
     await expect(claims.claim(keyOf("a"))).rejects.toMatchObject({

@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { type Disk, GroupCommit, openDirectory, SegmentLog, segmentNames } from "../../disk/index.ts";
+import {
+  type DirectoryFormat,
+  type Disk,
+  directoryOpener,
+  GroupCommit,
+  SegmentLog,
+  segmentNames,
+} from "../../disk/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { GatewayError } from "../gateway-error.ts";
@@ -20,11 +27,16 @@ export interface FileOccurrenceLogOptions {
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
+/** Of the files with occurrences. */
+const occurrencesFormat: DirectoryFormat = { name: "interlock-occurrences", migrations: [] };
+
 const names = segmentNames({ prefix: "occurrences-", digits: 8, suffix: ".log" });
 
 /** An occurrence log in files. Throws DiskError: `in-use` when another process has the directory, or `damaged`. */
 export async function openFileOccurrenceLog(options: FileOccurrenceLogOptions): Promise<OccurrenceLog> {
-  const { directory, clock, log, openDisk = openDirectory } = options;
+  const { directory, clock, log } = options;
+  const { openDisk = directoryOpener(occurrencesFormat, (done) => log.info("directory upgraded", { ...done })) } =
+    options;
   const { segmentBytes = 8 * 1024 * 1024, maxWaiting = 100_000 } = options;
   const disk = await openDisk(directory, clock);
   try {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Disk, openDirectory } from "../../disk/index.ts";
+import { type Disk, directoryOpener } from "../../disk/index.ts";
 import { type Logger, silentLogger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { eventText } from "../event-text.ts";
@@ -11,7 +11,7 @@ import { Journal, type JournalLimits } from "./journal.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { openJournalLog } from "./recover.ts";
 import type { Head } from "./row.ts";
-import { isWriterName } from "./writers.ts";
+import { isWriterName, journalFormat } from "./writers.ts";
 
 export interface FileLedgerOptions {
   /** The directory of the whole ledger; each writer has one of its own in it. */
@@ -58,7 +58,7 @@ export async function openFileLedger({
   limits,
   headsEveryMs = 60_000,
   storedHeads,
-  openDisk = openDirectory,
+  openDisk = directoryOpener(journalFormat, (done) => log.info("directory upgraded", { ...done })),
 }: FileLedgerOptions): Promise<FileLedger> {
   if (!isWriterName(writer)) throw new TypeError(`${writer} is not a valid writer name`);
   const disk = await openDisk(join(directory, writer), clock);

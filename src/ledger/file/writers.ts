@@ -1,7 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type DiskView, viewDirectory } from "../../disk/index.ts";
+import { type DirectoryFormat, type DiskView, viewDirectory } from "../../disk/index.ts";
 import { journalSegments } from "./segments.ts";
+
+/** Of the directory of one writer. */
+export const journalFormat: DirectoryFormat = { name: "interlock-journal", migrations: [] };
 
 /** The name of a writer is the name of its directory, and stands in every row without being escaped. */
 export function isWriterName(name: string): boolean {
@@ -17,7 +20,7 @@ export interface Writer {
 export async function listWriters(directory: string): Promise<Writer[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory() && isWriterName(entry.name)).map(({ name }) => name);
-  return names.sort().map((name) => ({ name, view: viewDirectory(join(directory, name)) }));
+  return names.sort().map((name) => ({ name, view: viewDirectory(join(directory, name), journalFormat) }));
 }
 
 /** Writers whose journals in `directory` have a segment: an empty directory proves nothing about its writer. */

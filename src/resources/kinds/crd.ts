@@ -1,5 +1,5 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
-import { managedBy } from "../names.ts";
+import { annotationKeys, managedBy } from "../names.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import { structuralSchema } from "../schema/structural-schema.ts";
 import type { CustomKind } from "../target/kinds.ts";
@@ -40,13 +40,23 @@ export const customResourceDefinitions: ResourceType<CustomResourceDefinition> =
   namespaced: false,
 };
 
+/**
+ * The format of all our kinds. A version of Interlock refuses a server whose definitions have a higher one, so it is raised
+ * only for a change with which the version before could not work beside this one.
+ */
+export const crdFormat = 1;
+
 /** The definition that makes an API server serve `kind`. It spells out what a server would add by itself. */
 export function toCrd(kind: Kind): CustomResourceDefinition {
   const { plural, singular, shortName } = kind;
   return {
     apiVersion: customResourceDefinitions.apiVersion,
     kind: customResourceDefinitions.kind,
-    metadata: { name: `${plural}.${group}`, labels: { [managedBy.label]: managedBy.value } },
+    metadata: {
+      name: `${plural}.${group}`,
+      labels: { [managedBy.label]: managedBy.value },
+      annotations: { [annotationKeys.format]: String(crdFormat) },
+    },
     spec: {
       group,
       scope: "Namespaced",

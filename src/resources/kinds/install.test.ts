@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import type { KubeClient } from "../../kube/index.ts";
+import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { kindsWith } from "../target/kinds.ts";
 import { parseTarget } from "../target/parse-target.ts";
@@ -29,7 +29,28 @@ describe("what to do about a definition", () => {
     const metadata = { ...stored({}).metadata, resourceVersion: "7", annotations: { team: "ops" } };
     const older = stored({ metadata, spec: { ...ours.spec, versions: [] } });
 
-    expect(crdsToInstall([older], [ours])).toEqual([{ do: "update", name, crd: { ...ours, metadata } }]);
+    const annotations = { team: "ops", "kubernaut.ai/format": "1" };
+    expect(crdsToInstall([older], [ours])).toEqual([
+      { do: "update", name, crd: { ...ours, metadata: { ...metadata, annotations } } },
+    ]);
+  });
+
+  it("is nothing when ours is from before formats were recorded", () => {
+    const { annotations: _, ...metadata } = ours.metadata;
+
+    expect(crdsToInstall([stored({ metadata })], [ours])).toEqual([{ do: "keep", name }]);
+  });
+
+  it("is to refuse it when a newer version has written it in a format that this one does not know", () => {
+    const newer = stored({ metadata: { ...ours.metadata, annotations: { "kubernaut.ai/format": "2" } } });
+
+    expect(crdsToInstall([newer], [ours])).toEqual([
+      {
+        do: "refuse",
+        name,
+        because: `${name} is in format 2, written by a newer version of Interlock; this version knows formats up to 1: start that version`,
+      },
+    ]);
   });
 
   it.each([
@@ -89,6 +110,19 @@ describe("installing the definitions", () => {
 
     expect(steps[0]).toMatchObject({ do: "update", name });
     expect((await client.get(customResourceDefinitions, { name }))?.spec).toMatchObject(ours.spec);
+  });
+
+  it("goes on with those of a neighbouring version that this process may not change", async () => {
+    await installCrds(client);
+    await client.update(customResourceDefinitions, {
+      ...((await client.get(customResourceDefinitions, { name })) as CustomResourceDefinition),
+      spec: olderSpec,
+    });
+    const update = () => Promise.reject(new KubeError("forbidden", "may not update customresourcedefinitions"));
+
+    const steps = await installCrds({ ...client, update });
+
+    expect(steps[0]).toMatchObject({ do: "leave", name, because: expect.stringContaining("run interlock upgrade") });
   });
 
   it("succeeds on many replicas at once, each definition created once", async () => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, type KubeClient, KubeError } from "../../kube/index.ts";
-import { managedBy } from "../names.ts";
+import { annotationKeys, managedBy } from "../names.ts";
 import { type CustomResourceDefinition, customResourceDefinitions, toCrd } from "./crd.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 
@@ -9,7 +9,9 @@ export type CrdStep =
   | { readonly do: "create" | "update"; readonly name: string; readonly crd: CustomResourceDefinition }
   | { readonly do: "keep"; readonly name: string }
   /** Not ours, as when a real Kubernaut is installed, or on its way out. `because` is a sentence for people. */
-  | { readonly do: "leave"; readonly name: string; readonly because: string };
+  | { readonly do: "leave"; readonly name: string; readonly because: string }
+  /** A newer version has written it, and this one would misread the objects. */
+  | { readonly do: "refuse"; readonly name: string; readonly because: string };
 
 /** How `ours` get onto a server that has `existing`. What does not carry our label is never overwritten. */
 export function crdsToInstall(
@@ -36,9 +38,20 @@ function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition
       because: `${name} is being deleted, with all its objects: start again when it is gone`,
     };
   }
-  if (isDeepStrictEqual(found.spec, ours.spec)) return { do: "keep", name };
+  const [theirFormat, ourFormat] = [crdFormatOf(found), crdFormatOf(ours)];
+  if (theirFormat > ourFormat) {
+    const because = `${name} is in format ${theirFormat}, written by a newer version of Interlock; this version knows formats up to ${ourFormat}: start that version`;
+    return { do: "refuse", name, because };
+  }
+  if (isDeepStrictEqual(found.spec, ours.spec) && theirFormat === ourFormat) return { do: "keep", name };
   // Other people's labels and annotations stay, and the version makes sure that we replace what we looked at.
-  return { do: "update", name, crd: { ...ours, metadata: found.metadata } };
+  const annotations = { ...found.metadata.annotations, ...ours.metadata.annotations };
+  return { do: "update", name, crd: { ...ours, metadata: { ...found.metadata, annotations } } };
+}
+
+/** Definitions from before formats were recorded are in the first. */
+function crdFormatOf({ metadata }: CustomResourceDefinition): number {
+  return Number(metadata.annotations?.[annotationKeys.format] ?? 1);
 }
 
 /** Creates missing definitions and updates ours. Safe to repeat, and on any number of replicas at once. */
@@ -51,12 +64,25 @@ async function install(ours: CustomResourceDefinition, client: KubeClient, call:
   for (let look = 1; look <= 10; look++) {
     const found = await client.get(customResourceDefinitions, { name }, call);
     const step = stepFor(ours, found);
-    if (await perform(step, client, call)) return step;
+    const done = await perform(step, client, call).catch((error: unknown) => leaveForbidden(step, error));
+    if (typeof done === "object") return done;
+    if (done) return step;
   }
   throw new KubeError(
     "unavailable",
     `${name} changed each time it was about to be updated: does another version run too?`,
   );
+}
+
+/**
+ * In a cluster the stages may only read definitions. While it is upgraded, those of one version start beside the definitions of
+ * the other, and both can work with them: their format is the same.
+ */
+function leaveForbidden(step: CrdStep, error: unknown): CrdStep {
+  if (step.do !== "update" || !(error instanceof KubeError) || error.code !== "forbidden") throw error;
+  const { name } = step;
+  const because = `${name} is that of another version, and this process may not change it: run interlock upgrade, unless an upgrade is in progress`;
+  return { do: "leave", name, because };
 }
 
 /** False if another process was faster; the next attempt reads its result. */
@@ -68,6 +94,7 @@ async function perform(step: CrdStep, client: KubeClient, call: Call): Promise<b
       return (await client.update(customResourceDefinitions, step.crd, call)).kind === "updated";
     case "keep":
     case "leave":
+    case "refuse":
       return true;
   }
 }

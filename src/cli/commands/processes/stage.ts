@@ -66,7 +66,7 @@ export async function openStage(around: CommandContext, options: StageArguments)
   const { level, format } = loaded.config.log;
   const log = pinoLogger({ level, format, clock });
   logConfig(loaded, log);
-  await makeDataDirectory(options.data);
+  await makeDataDirectory(options.data, clock);
   // The command line wins over the configuration.
   const { kubeconfig, context } = options;
   const choice = { kubeconfig, context, directory: dataDirectory(around), config: loaded.config, env, clock, random };
