@@ -57,7 +57,13 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
   const occurrenceLog = await openOccurrenceLog(options);
   const { kinds, close: closeKinds } = openKinds(options);
-  const ruleTargets = await openRuleTargets({ directory: loaded.config.rules.dir, kinds, clock, log });
+  const ruleTargets = await openRuleTargets({
+    directory: loaded.config.rules.dir,
+    kinds,
+    clock,
+    log,
+    report: options.health?.reporter("rules"),
+  });
   const gateway = startGateway({
     client,
     locks: coordination.locks,

@@ -7,6 +7,9 @@ export { openExecutor } from "./executor.ts";
 export { factsLimits, factsReader } from "./facts.ts";
 export { failAt } from "./fail-at.ts";
 export { openGateway, type RunningGateway, webhookPath } from "./gateway.ts";
+export { HealthReports } from "./health/health-reports.ts";
+export { type RunningHeartbeat, stageHealth, startHeartbeat } from "./health/heartbeat.ts";
+export { watchHealth } from "./health/watch-health.ts";
 export { declaredKinds, openKinds } from "./kinds.ts";
 export {
   checkpointKeys,

@@ -5,6 +5,7 @@ import { currentEntry, type Kinds, remediationWorkflows } from "../resources/ind
 import { openCoordination } from "./coordination.ts";
 import { placesIn } from "./executor.ts";
 import { factsLimits, factsReader } from "./facts.ts";
+import type { ReportHealth } from "./health/health-reports.ts";
 import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { stagePolicySettings } from "./policy-settings.ts";
@@ -28,6 +29,7 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     readFacts: factsReader({ client, kinds, clock, ...factsLimits(config) }),
     clock,
     log,
+    report: options.health?.reporter("rules"),
   });
   const reporter = new RuleProblems(options);
   const report = () => {
@@ -86,10 +88,12 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
 /** Logs the rules that can never be carried out, each once until its problems change: their incidents would be blocked. */
 class RuleProblems {
   readonly #options: StageOptions;
+  readonly #reportHealth: ReportHealth | undefined;
   #reported: ReadonlySet<string> = new Set();
 
   constructor(options: StageOptions) {
     this.#options = options;
+    this.#reportHealth = options.health?.reporter("rules");
   }
 
   async report(rules: readonly Rule[], kinds: Kinds): Promise<void> {
@@ -103,9 +107,11 @@ class RuleProblems {
         kinds,
       );
     const found = new Set<string>();
+    const messages: string[] = [];
     for (const rule of rules) {
       const problems = ruleProblems(rule, { workflow, kinds, settings });
       if (problems.length === 0) continue;
+      messages.push(...problems.map((problem) => `rule "${rule.name}": ${problem}`));
       const key = JSON.stringify([rule.name, problems]);
       found.add(key);
       if (this.#reported.has(key)) continue;
@@ -116,6 +122,7 @@ class RuleProblems {
       });
     }
     this.#reported = found;
+    this.#reportHealth?.(messages);
   }
 }
 

@@ -4,6 +4,7 @@ import type { KindsCache } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ReadFacts } from "./facts.ts";
+import type { ReportHealth } from "./health/health-reports.ts";
 import { readRulesFolder } from "./rules-folder.ts";
 import { watchFolder } from "./watch-folder.ts";
 
@@ -16,6 +17,8 @@ export interface RulesOptions {
   readonly readFacts: ReadFacts;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Receives the problems of the files after each reading. */
+  readonly report?: ReportHealth | undefined;
 }
 
 /** The rules in a folder, as they are now. */
@@ -28,9 +31,10 @@ export interface RulesAnalyzer extends Analyzer {
 
 /** Reads the rules and follows their changes. */
 export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
-  const { directory, ifWrong, kinds, readFacts, clock, log } = options;
+  const { directory, ifWrong, kinds, readFacts, clock, log, report = () => {} } = options;
   const first = await readRulesFolder(directory);
   const { problems } = first;
+  report(problems);
   if (problems.length > 0 && ifWrong === "throw") {
     throw new TypeError(`the rules have to be put right first:\n  ${problems.join("\n  ")}`);
   }
@@ -41,7 +45,11 @@ export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
   const listeners = new Set<() => void>();
 
   async function reload() {
-    const read = await readRulesFolder(directory);
+    const read = await readRulesFolder(directory).catch((error: Error) => {
+      report([error.message]);
+      throw error;
+    });
+    report(read.problems);
     if (read.text === text) return;
     if (read.problems.length > 0)
       return log.error("rules not loaded, the earlier ones stay", { problems: read.problems });

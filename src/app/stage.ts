@@ -4,6 +4,7 @@ import type { Ledger } from "../ledger/index.ts";
 import type { KindsCache } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import type { HealthReports } from "./health/health-reports.ts";
 
 /** What every stage is opened with. */
 export interface StageOptions {
@@ -18,6 +19,8 @@ export interface StageOptions {
   readonly onlyUser?: string;
   /** The kinds that several stages of the process share; without them, a stage that needs kinds watches them itself. */
   readonly kinds?: KindsCache;
+  /** Where problems are reported that no object shows, for `interlock status`. */
+  readonly health?: HealthReports;
 }
 
 /** A stage at work. */

@@ -5,6 +5,9 @@ import { hasAgent, openAgent } from "./agent.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 import { openExecutor } from "./executor.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
+import { HealthReports } from "./health/health-reports.ts";
+import { stageHealth, startHeartbeat } from "./health/heartbeat.ts";
+import { watchHealth } from "./health/watch-health.ts";
 import { openKinds } from "./kinds.ts";
 import { openLedger } from "./ledger.ts";
 import { openNotify } from "./notify.ts";
@@ -16,6 +19,8 @@ export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly metrics: PromMetrics;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of this program. */
+  readonly version: string;
   /** Where notices are printed, if they are, one line at a time. */
   readonly print: (line: string) => void;
 }
@@ -34,7 +39,7 @@ export interface Up {
 export async function startUp(options: UpOptions): Promise<Up> {
   const { log } = options;
   const loaded = withOwnScope(options.loaded);
-  const { execution, gateway: intake, objects, agent } = loaded.config;
+  const { execution, gateway: intake, objects, agent, locks, heartbeat } = loaded.config;
   if (objects.server !== "embedded") {
     throw new TypeError(
       `objects.server is ${objects.server}, but "up" brings its own API server: start "gateway", "orchestrator" and "executor" instead`,
@@ -51,10 +56,11 @@ export async function startUp(options: UpOptions): Promise<Up> {
   }
   try {
     const api = await opening(startEmbeddedApi(options));
-    const { client } = api;
+    const { client, problems: watchProblems } = watchHealth(api.client, options.clock);
+    const health = new HealthReports();
     const { namespace: runs, catalogNamespace: catalog } = execution;
     const namespaces = [...agentNamespaces(agent), ...watermarkNamespaces(loaded.config)];
-    await prepare(client, [...new Set([intake.namespace, runs, catalog, ...namespaces])], log);
+    await prepare(client, [...new Set([locks.namespace, intake.namespace, runs, catalog, ...namespaces])], log);
     const { kinds } = await opening(Promise.resolve(openKinds({ ...options, loaded, client })));
     const workflows = await opening(
       openWorkflows({
@@ -64,17 +70,34 @@ export async function startUp(options: UpOptions): Promise<Up> {
         namespace: catalog,
         defaultEngine: execution.engine,
         client,
+        report: health.reporter("workflows"),
       }),
     );
     const ledger = await opening(openLedger({ ...options, loaded }));
-    const stage = { ...options, loaded, client, ledger, kinds };
+    const stage = { ...options, loaded, client, ledger, kinds, health };
     const executor = await opening(openExecutor({ ...stage, onlyUser: adminName }));
     await executor.ready;
     const orchestrator = await opening(openOrchestrator({ ...stage, onlyUser: adminName }));
     await orchestrator.ready;
-    await opening(openNotify(stage));
-    if (hasAgent(loaded.config)) await opening(openAgent(stage));
+    const notify = await opening(openNotify(stage));
+    const agentStage = hasAgent(loaded.config) ? await opening(openAgent(stage)) : undefined;
     const gateway = await opening(openGateway(stage));
+    const stages = {
+      gateway: gateway.gateway,
+      orchestrator,
+      executor,
+      notify,
+      ...(agentStage && { agent: agentStage }),
+    };
+    const beating = startHeartbeat({
+      ...options,
+      ...{ client, health, watchProblems, role: "up" },
+      namespace: locks.namespace,
+      intervalMs: heartbeat.intervalMs,
+      stages: () => Object.entries(stages).map(([name, one]) => stageHealth(name, one)),
+    });
+    opened.push(beating);
+    await beating.beat();
     return { api, gateway, workflows: workflows.ids, rules: orchestrator.rules, close };
   } catch (error) {
     await close();

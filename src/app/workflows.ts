@@ -4,6 +4,7 @@ import type { KubeClient } from "../kube/index.ts";
 import type { Engine, KindsCache } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
+import type { ReportHealth } from "./health/health-reports.ts";
 import { watchFolder } from "./watch-folder.ts";
 
 export interface WorkflowsOptions {
@@ -18,6 +19,8 @@ export interface WorkflowsOptions {
   readonly kinds: KindsCache;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Receives the problems of the files after each reading. */
+  readonly report?: ReportHealth | undefined;
 }
 
 /** The workflows of a folder, stored in the catalog and stored again after each change of a file. */
@@ -34,7 +37,7 @@ export interface Workflows {
  * executions may refer to it: a removed file is logged, with the command that removes the entry.
  */
 export async function openWorkflows(options: WorkflowsOptions): Promise<Workflows> {
-  const { directory, kinds, clock, log } = options;
+  const { directory, kinds, clock, log, report } = options;
   await kinds.synced;
   let folder = emptyFolder;
   const watch = await watchFolder(directory, {
@@ -43,6 +46,7 @@ export async function openWorkflows(options: WorkflowsOptions): Promise<Workflow
     subfolders: true,
     reload: async () => {
       folder = await load(options, folder);
+      report?.([...folder.problems]);
     },
   });
   const unsubscribe = kinds.subscribe(() => watch.reloadSoon());

@@ -27,6 +27,8 @@ export interface Desk {
   readonly catalogDefaults: CatalogDefaults & { readonly allowOutsideCatalog: boolean };
   /** How long an approval is waited for, unless the workflow says otherwise. */
   readonly approvalExpiresAfterMs: number;
+  /** Where processes write their heartbeats. */
+  readonly heartbeatsIn: string;
   /** Where target records live. */
   readonly recordsIn: string;
   /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */

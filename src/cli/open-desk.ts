@@ -60,6 +60,7 @@ async function openDesk(options: DeskOptions, around: CommandContext): Promise<D
     },
     approvalExpiresAfterMs: config.approval.expiresAfterMs,
     recordsIn: config.execution.namespace,
+    heartbeatsIn: config.locks.namespace,
     rules: () => rulesIn(config.rules.dir),
     kinds,
     readFacts: async (incident, subject) => {

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { CommandError, type Desk, MisuseError } from "./command.ts";
 import type { CommandContext, DeskOptions } from "./context.ts";
@@ -6,6 +5,7 @@ import { type About, type Declare, type Implementation, value, withConfig, withS
 import { declareInspection } from "./declare/inspect.ts";
 import { declareOperations } from "./declare/operate.ts";
 import { declareProcesses } from "./declare/processes.ts";
+import { packageVersion } from "./version.ts";
 
 /** Opens what commands work with. Nothing is opened, or even imported, for the help. */
 export interface Environments {
@@ -113,8 +113,5 @@ function withDeskOptions(command: Command): Command {
 }
 
 function versionText(): string {
-  // The bundle is one folder nearer to it than this file is.
-  const files = ["../package.json", "../../package.json"].map((path) => new URL(path, import.meta.url));
-  const { version } = JSON.parse(readFileSync(files.find(existsSync) ?? "package.json", "utf8"));
-  return `interlock ${version}, Node ${process.versions.node}`;
+  return `interlock ${packageVersion()}, Node ${process.versions.node}`;
 }

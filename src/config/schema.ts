@@ -11,7 +11,7 @@ import { objects, state } from "./sections/objects.ts";
 import { azure, redis } from "./sections/redis.ts";
 import { kinds, rules } from "./sections/rules.ts";
 import { sources } from "./sections/sources.ts";
-import { log, metrics } from "./sections/telemetry.ts";
+import { heartbeat, log, metrics } from "./sections/telemetry.ts";
 import type { Setting } from "./setting.ts";
 
 /**
@@ -37,6 +37,7 @@ const schema = {
   ineffective,
   ledger,
   metrics,
+  heartbeat,
   notify,
   gitlab,
   jira,

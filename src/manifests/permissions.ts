@@ -39,6 +39,9 @@ const locks: Permission = {
   where: "locks",
 };
 
+/** For the heartbeat of a stage that takes no locks. */
+const heartbeat: Permission = { ...locks, verbs: ["get", "list", "create", "update", "delete"] };
+
 const watermarks: readonly Permission[] = [
   { group: "", resources: ["configmaps"], verbs: ["get", "create", "update"], where: "watermarks" },
   // Where earlier versions kept them: read once, to carry them over. To write here would be to write settings and rules.
@@ -136,6 +139,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   ],
   executor: [
     ...lookAndFollowKinds,
+    heartbeat,
     // It deletes executions that belong to no incident, and records of targets, after their retention.
     { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "patch", "delete"], where: "anywhere" },
     { group: ours, resources: ["workflowexecutions/status"], verbs: ["update"], where: "anywhere" },

@@ -25,6 +25,16 @@ export { listKinds, readKinds } from "./custom-kinds/list-kinds.ts";
 export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./custom-kinds/watch-kinds.ts";
 export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
+export {
+  type HealthArea,
+  type HealthProblem,
+  type Heartbeat,
+  heartbeatSelector,
+  type ReadHeartbeat,
+  readHeartbeat,
+  type StageHealth,
+  toHeartbeatLease,
+} from "./heartbeat.ts";
 export { ineffectiveExecutions } from "./ineffective-executions.ts";
 export {
   type AutomationPause,

@@ -14,7 +14,7 @@ export type {
 } from "./metrics.ts";
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
 export { toPrintable } from "./printable.ts";
-export { type PromMetrics, promMetrics } from "./prom-metrics.ts";
+export { type MetricSample, type PromMetrics, promMetrics } from "./prom-metrics.ts";
 export { redactingLogger } from "./redacting-logger.ts";
 export { isSecretName } from "./without-credentials.ts";
 export { findSecret, withoutSecrets } from "./without-secrets.ts";

@@ -14,10 +14,18 @@ import type {
 } from "./metrics.ts";
 
 export interface PromMetrics extends Metrics {
+  /** The current values of the metrics whose name matches. Rejects if a `collect` throws. */
+  series(name: RegExp): Promise<readonly MetricSample[]>;
   /** The body of /metrics. Rejects if a `collect` throws. */
   text(): Promise<string>;
   /** Its content type. */
   readonly contentType: string;
+}
+
+/** The value of one series. */
+export interface MetricSample {
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly value: number;
 }
 
 /** Metrics in the format of Prometheus, in a registry of their own. */
@@ -51,6 +59,11 @@ export function promMetrics(): PromMetrics {
       checkDeclaration(spec, "histogram");
       const vendor = new prom.Histogram({ ...vendorSpec(spec, registry), buckets: [...spec.buckets] });
       return metric(spec, (labels): Histogram => vendor.labels(labels));
+    },
+    async series(name) {
+      const found = registry.getMetricsAsArray().filter((metric) => name.test(metric.name));
+      const read = await Promise.all(found.map((metric) => registry.getSingleMetric(metric.name)?.get()));
+      return read.flatMap((metric) => metric?.values ?? []);
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,

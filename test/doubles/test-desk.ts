@@ -36,6 +36,7 @@ export class TestDesk implements Desk {
     engines: { available: ["tekton", "local"], default: "tekton" },
   };
   readonly incidentsIn = "kubernaut-system";
+  readonly heartbeatsIn = "kubernaut-system";
   readonly catalogIn: string;
   readonly catalogDefaults = { engine: "tekton", serviceAccountName: undefined, allowOutsideCatalog: false } as const;
   readonly approvalExpiresAfterMs = 3_600_000;

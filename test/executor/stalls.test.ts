@@ -47,6 +47,18 @@ describe("an execution whose run cannot be created", () => {
     expect(said).not.toContain("ResourceBusy");
   });
 
+  it("is reported by status with the command that explains it, and exit status 1", async () => {
+    await world.passTime(10_000);
+    const desk = new TestDesk(world.client);
+
+    expect(await desk.type("status")).toBe(1);
+
+    const said = desk.read();
+    expect(said).toContain("problem: 1 execution stalled, the first is a: WebhookFailed since");
+    expect(said).toContain(webhookDown);
+    expect(said).toContain("next: interlock why a");
+  });
+
   it("has an Event, and after 2 minutes one notice for all that fail for the same reason", async () => {
     await world.execution("b", { targetResource: "node/worker-2" });
     await world.passTime(60_000);

@@ -76,6 +76,7 @@ const expected: Readonly<Record<string, Rights>> = {
   "interlock-executor": {
     "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list watch",
     "namespaces everywhere": "get",
+    "leases.coordination.k8s.io in kubernaut-system": "get list create update delete",
     "workflowexecutions.kubernaut.ai everywhere": "get list watch patch delete",
     "workflowexecutions/status.kubernaut.ai everywhere": "update",
     "notificationrequests.kubernaut.ai everywhere": "create",

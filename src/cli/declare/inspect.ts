@@ -25,6 +25,15 @@ export function declareInspection(declare: Declare): void {
     .option("--since <WHEN>", "only created since: 2026-11-15T10:00:00Z, or 2h for two hours ago", value)
     .option("-w, --watch", "also print each object that changes from then on, until Ctrl-C");
 
+  atDesk("status", {
+    group,
+    summary: "Show whether everything is healthy, and what to do if not",
+    details:
+      "Ten lines: the verdict, stages, incidents, executions, watches, ledger, locks, rules and workflows, signals and pauses. Below them, each problem with what to do about it. Exit status 0 if everything is healthy, 1 if not.",
+    example: "interlock status",
+    load: async () => (await import("../commands/status/status.ts")).status,
+  }).addOption(outputOption(["json", "yaml"], "instead of text"));
+
   withNamespace(
     atDesk("why <subject...>", {
       group,

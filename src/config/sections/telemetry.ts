@@ -1,5 +1,14 @@
-import { address, oneOf } from "../kinds.ts";
+import { address, duration, oneOf } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
+
+export const heartbeat = {
+  intervalMs: setting({
+    kind: duration({ atLeast: "100ms" }),
+    default: "15s",
+    about:
+      "How often each process writes its health to a Lease in `locks.namespace`, for `interlock status`. After three intervals without one it counts as down.",
+  }),
+};
 
 export const log = {
   level: setting({

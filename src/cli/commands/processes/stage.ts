@@ -1,21 +1,27 @@
 import {
   agentNamespaces,
   failAt,
+  HealthReports,
   logConfig,
   makeDataDirectory,
   openApiServer,
   openLedger,
   openObjects,
   prepare,
+  type RunningHeartbeat,
   type Stage,
   type StageOptions,
   serveMetrics,
+  stageHealth,
+  startHeartbeat,
+  watchHealth,
   watermarkNamespaces,
 } from "../../../app/index.ts";
 import type { Config, LoadedConfig } from "../../../config/index.ts";
 import type { KubeClient } from "../../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
+import { packageVersion } from "../../version.ts";
 
 export interface StageArguments {
   readonly config?: string;
@@ -37,14 +43,17 @@ export async function runStage(
   { name, open }: SingleStage,
 ): Promise<void> {
   const { clock, random, metrics } = around;
-  const { loaded, client, log, directory } = await openStage(around, options);
+  const { loaded, client, log, directory, health, startBeating } = await openStage(around, options);
   const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
-  const stage = await open({ loaded, client, ledger, directory, clock, random, log, metrics });
+  const stage = await open({ loaded, client, ledger, directory, health, clock, random, log, metrics });
   // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
   const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => stage);
+  const beating = startBeating(name, stage);
   await stage.ready;
+  await beating.beat();
   log.info(`${name} ready`, { pid: process.pid, ...(served && { metrics: served.url }) });
   closeOnSignal(async () => {
+    await beating.close();
     await served?.close();
     await stage.close();
     await ledger.close();
@@ -57,6 +66,9 @@ export interface StageProcess {
   readonly client: KubeClient;
   readonly log: Logger;
   readonly directory: string;
+  readonly health: HealthReports;
+  /** Starts to report the health of the process and its stage. */
+  startBeating(name: string, stage: Pick<Stage, "isReady" | "problem">): RunningHeartbeat;
 }
 
 /** Reads the configuration of a process with a single stage, and opens the API server for it. */
@@ -81,7 +93,27 @@ export async function openStage(around: CommandContext, options: StageArguments)
     ...watermarkNamespaces(loaded.config),
   ];
   await prepare(client, [...new Set(namespaces)], log);
-  return { loaded, client: withFailures(client, env), log, directory: options.data };
+  const watched = watchHealth(client, clock);
+  const health = new HealthReports();
+  return {
+    loaded,
+    client: withFailures(watched.client, env),
+    log,
+    directory: options.data,
+    health,
+    startBeating: (name, stage) =>
+      startHeartbeat({
+        ...{ client, health, clock, log },
+        namespace: locks.namespace,
+        intervalMs: loaded.config.heartbeat.intervalMs,
+        role: name,
+        directory: options.data,
+        version: packageVersion(),
+        stages: () => [stageHealth(name, stage)],
+        watchProblems: watched.problems,
+        metrics: around.metrics,
+      }),
+  };
 }
 
 function withContext(config: Config, context: string | undefined): Config {

@@ -16,13 +16,19 @@ type StageCommand = (around: CommandContext, options: StageArguments) => Promise
 /** `interlock gateway` */
 export const gateway: StageCommand = async (around, options) => {
   const { clock, random, metrics, terminal } = around;
-  const { loaded, client, log, directory } = await openStage(around, options);
+  const { loaded, client, log, directory, health, startBeating } = await openStage(around, options);
   const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
-  const { url, tokenFile, close } = await openGateway({
+  const {
+    url,
+    tokenFile,
+    close,
+    gateway: stage,
+  } = await openGateway({
     loaded,
     client,
     ledger,
     directory,
+    health,
     clock,
     random,
     log,
@@ -36,7 +42,9 @@ export const gateway: StageCommand = async (around, options) => {
   stop         Ctrl-C; everything is still there at the next start
 `;
   for (const line of screen.split("\n")) terminal.print(line);
+  const beating = startBeating("gateway", stage);
   closeOnSignal(async () => {
+    await beating.close();
     await close();
     await ledger.close();
   }, clock);
@@ -71,6 +79,7 @@ const openExecutorWithCatalog: SingleStage["open"] = async (options) => {
     directory: workflowsDir,
     namespace: catalogNamespace,
     defaultEngine: engine,
+    report: options.health?.reporter("workflows"),
   });
   const stage = await openExecutor({ ...options, kinds });
   return {

@@ -4,6 +4,7 @@ import { type Config, describeChosen, explainState, type LoadedConfig } from "..
 import { pinoLogger } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
 import { type ApiOptions, readApiOptions } from "../../parsing/api-options.ts";
+import { packageVersion } from "../../version.ts";
 
 /** `interlock up`, which `npm start` runs. */
 export async function up(around: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
@@ -12,7 +13,8 @@ export async function up(around: CommandContext, options: ApiOptions & { readonl
   const log = pinoLogger({ ...logSettings(loaded), clock });
   logConfig(loaded, log);
   const given = readApiOptions(options, env);
-  const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print: terminal.print });
+  const version = packageVersion();
+  const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, version, print: terminal.print });
   for (const line of screen(running, given.directory, loaded).split("\n")) terminal.print(line);
   closeOnSignal(async () => {
     await running.close();

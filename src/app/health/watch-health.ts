@@ -1,0 +1,123 @@
+import { type KubeClient, KubeError, type ListQuery } from "../../kube/index.ts";
+import type { Clock } from "../../time/index.ts";
+
+/** Failures for a shorter time are retries that work. */
+const failingAfterMs = 30_000;
+
+/** Informers retry at least this often: an older error is over, although nothing was received since. */
+const retriedWithinMs = 60_000;
+
+/** Servers send a bookmark about once a minute, and an informer opens a silent watch again after 90 seconds. */
+const silentAfterMs = 180_000;
+
+export interface WatchHealth {
+  /** The same client, whose watches are observed. */
+  readonly client: KubeClient;
+  /** The watches that fail, or receive nothing, one sentence each. */
+  problems(): readonly string[];
+}
+
+/** Observes the watches of a client: a cache that is no longer updated looks like one in which nothing changes. */
+export function watchHealth(client: KubeClient, clock: Clock): WatchHealth {
+  const states = new Map<string, WatchState>();
+  const now = () => clock.now();
+  function stateOf(verb: "list" | "watch", plural: string, query: ListQuery): WatchState {
+    const key = `${verb} of ${describeQuery(plural, query)}`;
+    const state = states.get(key) ?? newState(now());
+    states.set(key, state);
+    return state;
+  }
+  return {
+    client: {
+      ...client,
+      // An informer that may not list never begins to watch.
+      list: async (type, query, call) => {
+        const list = client.list(type, query, call);
+        const state = stateOf("list", type.plural, query ?? {});
+        return await list.then(
+          (items) => {
+            state.failure = undefined;
+            state.endedAt = state.heardAt = now();
+            return items;
+          },
+          (error: unknown) => {
+            noteFailure(state, error, now());
+            throw error;
+          },
+        );
+      },
+      watch: (type, query, call) =>
+        observed(client.watch(type, query, call), stateOf("watch", type.plural, query), now),
+    },
+    problems() {
+      const problems: string[] = [];
+      for (const [key, state] of states) {
+        const problem = describeWatch(state, now());
+        if (problem !== undefined) problems.push(`${key}: ${problem}`);
+        else if (isUnused(state, now())) states.delete(key);
+      }
+      return problems;
+    },
+  };
+}
+
+/** A list or watch of one kind, across its repetitions. */
+export interface WatchState {
+  /** Number of streams that are open. */
+  open: number;
+  /** When the last stream ended. */
+  endedAt: number;
+  heardAt: number;
+  failure: { readonly message: string; readonly since: number; readonly at: number } | undefined;
+}
+
+/** What is wrong with a watch; undefined if nothing is. */
+export function describeWatch(state: WatchState, now: number): string | undefined {
+  const { heardAt, failure } = state;
+  if (failure && now - failure.at <= retriedWithinMs && now - failure.since >= failingAfterMs) {
+    return `failing for ${Math.round((now - failure.since) / 1_000)} s: ${failure.message}`;
+  }
+  if (!isUnused(state, now) && now - heardAt >= silentAfterMs)
+    return `nothing received for ${Math.round((now - heardAt) / 1_000)} s`;
+  return undefined;
+}
+
+function isUnused({ open, endedAt, failure }: WatchState, now: number): boolean {
+  return open === 0 && now - Math.max(endedAt, failure?.at ?? 0) > retriedWithinMs;
+}
+
+function newState(now: number): WatchState {
+  return { open: 0, endedAt: now, heardAt: now, failure: undefined };
+}
+
+async function* observed<T>(stream: AsyncIterable<T>, state: WatchState, now: () => number): AsyncIterable<T> {
+  // A watch that was not in use for a while has not been silent.
+  if (isUnused(state, now())) state.heardAt = now();
+  state.open++;
+  try {
+    for await (const event of stream) {
+      state.heardAt = now();
+      state.failure = undefined;
+      yield event;
+    }
+  } catch (error) {
+    noteFailure(state, error, now());
+    throw error;
+  } finally {
+    state.open--;
+    state.endedAt = now();
+  }
+}
+
+/** An outdated version and an abort are part of normal work. */
+function noteFailure(state: WatchState, error: unknown, at: number): void {
+  if (error instanceof KubeError && (error.code === "gone" || error.code === "aborted")) return;
+  const { failure } = state;
+  const since = failure && at - failure.at <= retriedWithinMs ? failure.since : at;
+  state.failure = { message: error instanceof Error ? error.message : String(error), since, at };
+}
+
+function describeQuery(plural: string, { namespace, labelSelector, fieldSelector }: ListQuery): string {
+  const selectors = [labelSelector, fieldSelector].filter((selector) => selector !== undefined).join(",");
+  return [plural, namespace && `in ${namespace}`, selectors && `(${selectors})`].filter(Boolean).join(" ");
+}

@@ -1,0 +1,89 @@
+import {
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  type ListQuery,
+  leases,
+  type ResourceType,
+} from "../../../kube/index.ts";
+import {
+  automationPauses,
+  codingTasks,
+  heartbeatSelector,
+  readHeartbeat,
+  remediationApprovalRequests,
+  remediationRequests,
+  workflowExecutions,
+} from "../../../resources/index.ts";
+import type { Desk } from "../../command.ts";
+import { jsonLines, type Line, type Tone } from "../../output/terminal.ts";
+import { yamlLines } from "../../output/yaml.ts";
+import { shortNames } from "../../parsing/short-name.ts";
+import { assess, type Finding, type StatusReport, type StatusSnapshot } from "./assess.ts";
+
+/** `interlock status`. Exit status 0 if everything is healthy, 1 if not. */
+export async function status(desk: Desk, { output }: { readonly output?: "json" | "yaml" }): Promise<number> {
+  const report = assess(await observe(desk));
+  for (const line of outputLines(report, output)) desk.terminal.print(line);
+  return report.isHealthy ? 0 : 1;
+}
+
+async function observe({ client, heartbeatsIn }: Desk): Promise<StatusSnapshot> {
+  const unreadable: string[] = [];
+  const list = <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery) =>
+    listIfAllowed(client, type, { query, unreadable });
+  const [beats, incidents, executions, tasks, approvals, pauses] = await Promise.all([
+    list(leases, { namespace: heartbeatsIn, labelSelector: heartbeatSelector }),
+    list(remediationRequests),
+    list(workflowExecutions),
+    list(codingTasks),
+    list(remediationApprovalRequests),
+    list(automationPauses),
+  ]);
+  const nowMs = client.serverNowMs();
+  const heartbeats = beats.flatMap((lease) => readHeartbeat(lease, nowMs) ?? []);
+  return { nowMs, heartbeats, incidents, executions, tasks, approvals, pauses, unreadable };
+}
+
+interface ListAttempt {
+  readonly query: ListQuery | undefined;
+  /** Receives the reason if the user may not list them. */
+  readonly unreadable: string[];
+}
+
+/** A missing right must not hide the rest of the status, and must not look healthy. */
+async function listIfAllowed<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  { query, unreadable }: ListAttempt,
+): Promise<readonly T[]> {
+  try {
+    return (await client.list(type, query)).items;
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== "forbidden") throw error;
+    unreadable.push(`cannot read ${type.plural}: ${error.message}`);
+    return [];
+  }
+}
+
+function outputLines(report: StatusReport, output: "json" | "yaml" | undefined): readonly Line[] {
+  if (output === undefined) return reportLines(report);
+  const { lines: _lines, ...data } = report;
+  return output === "json" ? jsonLines(data) : yamlLines(data);
+}
+
+/** The verdict, one line for each part, and below them what an operator should look at. */
+function reportLines({ isHealthy, problems, notes, lines }: StatusReport): readonly Line[] {
+  const count = problems.length;
+  const verdict = isHealthy ? "healthy" : `not healthy: ${count} ${count === 1 ? "problem" : "problems"}`;
+  return [
+    [{ text: verdict, tone: isHealthy ? "good" : "bad" }],
+    ...Object.entries(lines).map(([name, text]) => `${name.padEnd(12)}${text}`),
+    ...findingLines({ text: "problem", tone: "bad" }, problems),
+    ...findingLines({ text: "note", tone: "warning" }, notes),
+  ];
+}
+
+function findingLines(word: { text: string; tone: Tone }, findings: readonly Finding[]): readonly Line[] {
+  return findings.flatMap(({ message, next }) => [[word, `: ${shortNames(message)}`], `  next: ${shortNames(next)}`]);
+}
