@@ -1,6 +1,6 @@
 # One image for every stage: docker build -t interlock:0.1.0 . ; docker run interlock:0.1.0 help
 # A tag can be moved to another image, a digest cannot. docs/cluster.md tells how to find it and pass it:
-#   docker build --build-arg NODE_DIGEST=sha256:… -t interlock:0.1.0 .
+#   docker build --build-arg NODE_DIGEST=sha256:… --build-arg COMMIT=$(git rev-parse --short=12 HEAD) -t interlock:0.1.0 .
 ARG NODE_VERSION=22.21.1-bookworm-slim
 ARG NODE_DIGEST=""
 
@@ -8,9 +8,12 @@ FROM node:${NODE_VERSION}${NODE_DIGEST:+@${NODE_DIGEST}} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig*.json ./
-COPY src ./src
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+COPY . .
+# The image contains the package, as it is released, and nothing else of ours.
+ARG COMMIT=""
+RUN INTERLOCK_COMMIT=$COMMIT npm pack --silent --pack-destination /tmp \
+ && mkdir /package \
+ && tar --extract --gzip --file /tmp/*.tgz --strip-components=1 --directory /package
 
 FROM node:${NODE_VERSION}${NODE_DIGEST:+@${NODE_DIGEST}}
 # For the coding agent: git over HTTPS, and what keeps its processes apart. No other stage uses them.
@@ -18,13 +21,9 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git mount util-linux \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY --from=build /src/node_modules ./node_modules
-COPY --from=build /src/dist ./dist
-COPY package.json LICENSE ./
-COPY rules ./rules
-COPY workflows ./workflows
-# Nobody in particular; the directory for what belongs to a process is mounted.
+COPY --from=build /package ./
+# No particular user; the directory for the data of a process is mounted.
 USER 1000:1000
 VOLUME /data
-ENTRYPOINT ["node", "dist/main.js"]
+ENTRYPOINT ["node", "dist/interlock.mjs"]
 CMD ["help"]

@@ -1,27 +1,62 @@
-import { rename } from "node:fs/promises";
-import { basename, dirname } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { readFileSync } from "node:fs";
+import { build, type Plugin, type Rolldown } from "vite";
+
+export interface BundleOptions {
+  /** The source file of each program or library, by the name of its file in the bundle. */
+  readonly entries: Readonly<Record<string, string>>;
+  readonly directory: string;
+  readonly plugins?: readonly Plugin[];
+  /** The commit that `interlock --version` prints. */
+  readonly commit?: string;
+}
 
 /**
- * `tsx scripts/bundle.ts FILE STAMP`: makes one file of plain JavaScript of the program and all it imports, which starts
- * several times faster than many files. The file begins with STAMP, so that a later start can tell what it was made from.
+ * Bundles programs with everything they import: `NAME.mjs` for each entry, and `chunks/` for the code that entries share or
+ * import when they need it. SQLite expects its native part in `prebuilds/`, which the caller provides. Returns the output.
  */
-const [file = "dist/interlock.mjs", stamp = "no stamp"] = process.argv.slice(2);
-const unfinished = `.${process.pid}.${basename(file)}`;
-await build({
-  configFile: false,
-  logLevel: "error",
-  // It finds its native part beside itself.
-  ssr: { noExternal: true, external: ["@photostructure/sqlite"] },
-  build: {
-    ssr: fileURLToPath(new URL("../src/main.ts", import.meta.url)),
-    outDir: dirname(file),
-    target: "node20",
-    minify: false,
-    emptyOutDir: false,
-    rolldownOptions: { output: { entryFileNames: unfinished, codeSplitting: false, banner: `// ${stamp}` } },
-  },
-});
-// Another process may start from the file at this moment: it sees the earlier one or the new one, never a part.
-await rename(`${dirname(file)}/${unfinished}`, file);
+export async function bundle(options: BundleOptions): Promise<readonly Rolldown.OutputChunk[]> {
+  const { entries, directory, plugins = [], commit } = options;
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const { output } = (await build({
+    configFile: false,
+    logLevel: "error",
+    plugins: [...plugins, yamlOfWorkers()],
+    ssr: { noExternal: true },
+    define: { INTERLOCK_BUILD: JSON.stringify({ version, commit }) },
+    build: {
+      ssr: true,
+      outDir: directory,
+      target: "node20",
+      minify: false,
+      emptyOutDir: false,
+      rolldownOptions: {
+        input: entries,
+        // Only these act when they are imported. Of all others a command loads what it uses, through any index.ts.
+        treeshake: {
+          moduleSideEffects: (id) => !/\/src\//.test(id) || /\/src\/(main|cli\/command-line)\.ts$/.test(id),
+        },
+        output: {
+          entryFileNames: "[name].mjs",
+          chunkFileNames: "chunks/[name]-[hash].mjs",
+          // It looks for its native part in the folder above its own.
+          codeSplitting: { groups: [{ name: "sqlite", test: /node_modules\/@photostructure\/sqlite\// }] },
+        },
+      },
+    },
+  })) as Rolldown.RolldownOutput;
+  return output.filter((file) => file.type === "chunk");
+}
+
+/** The thread that reads YAML gets the path of its library: of the bundle's own copy, not of a package. */
+function yamlOfWorkers(): Plugin {
+  const fromPackage = 'pathToFileURL(createRequire(import.meta.url).resolve("yaml")).href';
+  return {
+    name: "yaml-of-workers",
+    transform(code, id) {
+      if (!id.endsWith("/src/apiserver/http/yaml-reader.ts")) return undefined;
+      if (!code.includes(fromPackage)) throw new Error(`${id} no longer has: ${fromPackage}`);
+      const chunk = this.emitFile({ type: "chunk", id: "yaml", name: "yaml" });
+      return code.replace(fromPackage, `import.meta.ROLLUP_FILE_URL_${chunk}`);
+    },
+  };
+}

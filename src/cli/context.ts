@@ -4,6 +4,7 @@ import type { PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { CommandError } from "./command.ts";
 import type { Terminal } from "./output/terminal.ts";
+import { withShippedFolders } from "./shipped-folders.ts";
 
 /** The environment of a command. */
 export interface CommandContext {
@@ -28,7 +29,7 @@ export async function configFrom(path: string | undefined, { env }: CommandConte
   const policyPath = env["INTERLOCK_POLICY"];
   const policy = policyPath ? { path: policyPath, text: await readConfig("INTERLOCK_POLICY", policyPath) } : undefined;
   const loaded = loadConfig({ yaml, policy, env });
-  if (loaded.kind === "loaded") return loaded;
+  if (loaded.kind === "loaded") return withShippedFolders(loaded);
   throw new CommandError("the configuration has to be put right first:", loaded.problems);
 }
 

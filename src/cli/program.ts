@@ -5,7 +5,7 @@ import { type About, type Declare, type Implementation, value, withConfig, withS
 import { declareInspection } from "./declare/inspect.ts";
 import { declareOperations } from "./declare/operate.ts";
 import { declareProcesses } from "./declare/processes.ts";
-import { packageVersion } from "./version.ts";
+import { versionText } from "./package.ts";
 
 /** Opens what commands work with. Nothing is opened, or even imported, for the help. */
 export interface Environments {
@@ -110,8 +110,4 @@ function misuse(problem: string, command: Command): CommandError {
 function withDeskOptions(command: Command): Command {
   const described = command.option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value);
   return withConfig(withServer(described, "DIR/kubeconfig"));
-}
-
-function versionText(): string {
-  return `interlock ${packageVersion()}, Node ${process.versions.node}`;
 }

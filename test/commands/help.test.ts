@@ -74,10 +74,10 @@ describe("interlock", { timeout: 60_000 }, () => {
     );
   });
 
-  it("prints its version", async () => {
+  it("prints its version, and no commit where the sources run themselves", async () => {
     const { out } = await interlock(["--version"]);
 
-    expect(out).toBe(`interlock ${version}, Node ${process.versions.node}\n`);
+    expect(out).toBe(`interlock ${version} (commit unknown), Node ${process.versions.node}\n`);
   });
 
   it("prints only the version of Node that it needs when Node is too old", async () => {

@@ -1,19 +1,16 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openLocked } from "../../src/disk/index.ts";
 import { until } from "../executor/processes/until.ts";
 import { hasEnded, heard } from "../services/child.ts";
 import { freePort } from "../services/free-port.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { copyWorkingTree, npmEnv } from "../services/working-tree.ts";
 
 // The first start installs everything from the configured registry.
 describe("npm start in a clone without node_modules", { timeout: 600_000 }, () => {
@@ -105,11 +102,7 @@ class Clone {
 
   static async make(): Promise<Clone> {
     const clone = new Clone(await freePort(), await freePort());
-    const listing = ["ls-files", "--cached", "--others", "--exclude-standard", "-z", "--deduplicate"];
-    const { stdout } = await promisify(execFile)("git", listing, { cwd: root, maxBuffer: 100_000_000 });
-    for (const file of stdout.split("\0").filter((file) => file && existsSync(join(root, file)))) {
-      cpSync(join(root, file), join(clone.directory, file));
-    }
+    await copyWorkingTree(clone.directory);
     writeFileSync(join(clone.directory, "settings.yaml"), `gateway:\n  listen: 127.0.0.1:${clone.gatewayPort}\n`);
     return clone;
   }
@@ -162,12 +155,6 @@ class Started {
     this.npm.kill("SIGTERM");
     await once(this.npm, "close");
   }
-}
-
-/** The registry and the proxy as configured, and no setting of Interlock or hook of the test runner. */
-function npmEnv(): NodeJS.ProcessEnv {
-  const wanted = /^(PATH|HOME|npm_config_.*|.*_proxy|SSL_CERT_FILE|NODE_EXTRA_CA_CERTS)$/i;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => wanted.test(name)));
 }
 
 function killGroup({ pid }: ChildProcess): void {

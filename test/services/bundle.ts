@@ -1,7 +1,8 @@
 import { existsSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "vite";
+import type { Plugin } from "vite";
+import { bundle as bundleInto } from "../../scripts/bundle.ts";
 
 /** One change to a source file that makes the program wrong. */
 export interface Mutation {
@@ -11,30 +12,18 @@ export interface Mutation {
   readonly to: string;
 }
 
-const installed = fileURLToPath(new URL("../../node_modules", import.meta.url));
-const sqlite = join(installed, "@photostructure/sqlite/dist/index.mjs");
+const prebuilds = fileURLToPath(new URL("../../node_modules/@photostructure/sqlite/prebuilds", import.meta.url));
 
-/** Makes one file of plain JavaScript: dozens of processes that each compile themselves would be most of the work. */
+/**
+ * Bundles a program, as the package does: dozens of processes that each compile themselves would be most of the work.
+ * `file` is its path, and its other files are beside it.
+ */
 export async function bundle(entry: URL, file: string, mutations: readonly Mutation[] = []): Promise<string> {
-  await build({
-    plugins: mutations.map(mutating),
-    configFile: false,
-    logLevel: "error",
-    ssr: { noExternal: true },
-    // It has a part that is no JavaScript, and finds that beside itself.
-    resolve: { alias: { "@photostructure/sqlite": sqlite } },
-    build: {
-      ssr: fileURLToPath(entry),
-      outDir: dirname(file),
-      target: "node20",
-      minify: false,
-      emptyOutDir: false,
-      rolldownOptions: { external: [sqlite], output: { entryFileNames: basename(file) } },
-    },
-  });
-  // The thread that reads YAML loads its library by name, at run time.
-  const beside = join(dirname(file), "node_modules");
-  if (!existsSync(beside)) symlinkSync(installed, beside);
+  const directory = dirname(file);
+  const entries = { [basename(file, ".mjs")]: fileURLToPath(entry) };
+  await bundleInto({ entries, directory, plugins: mutations.map(mutating) });
+  const beside = join(directory, "prebuilds");
+  if (!existsSync(beside)) symlinkSync(prebuilds, beside);
   return file;
 }
 
@@ -57,4 +46,4 @@ function mutating({ file, from, to }: Mutation): Plugin {
 }
 
 /** The command line tool, `interlock`. */
-export const interlockEntry = new URL("../../src/cli/command-line.ts", import.meta.url);
+export const interlockEntry = new URL("../../src/main.ts", import.meta.url);

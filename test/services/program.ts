@@ -7,7 +7,7 @@ import { bundle, interlockEntry } from "./bundle.ts";
 const variable = "INTERLOCK_TEST_PROGRAM";
 let built: Promise<string> | undefined;
 
-/** Returns the path of the command line tool as one file of JavaScript, which starts far faster than its sources. */
+/** Returns the path of the bundled command line tool, which starts far faster than its sources. */
 export function interlockProgram(): Promise<string> {
   const given = process.env[variable];
   if (given) return Promise.resolve(given);
@@ -29,5 +29,5 @@ async function buildProgram(atEnd: (remove: () => void) => void): Promise<string
   // Some tests run it as another user.
   chmodSync(directory, 0o755);
   atEnd(() => rmSync(directory, { recursive: true, force: true }));
-  return bundle(interlockEntry, join(directory, "interlock.mjs"));
+  return bundle(interlockEntry, join(directory, "dist", "interlock.mjs"));
 }

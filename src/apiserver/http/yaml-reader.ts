@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { maxYamlDepth, yamlDepth } from "../../kube/index.ts";
 import type { Clock, Timer } from "../../time/index.ts";
@@ -68,7 +69,7 @@ export class YamlReader {
   }
 
   #startWorker(): Worker {
-    const yaml = createRequire(import.meta.url).resolve("yaml");
+    const yaml = pathToFileURL(createRequire(import.meta.url).resolve("yaml")).href;
     const resourceLimits = { maxOldGenerationSizeMb: 128 };
     const worker = new Worker(workerSource, { eval: true, workerData: yaml, execArgv: [], resourceLimits });
     // The server's sockets keep the process alive, not an idle reader.
@@ -117,7 +118,6 @@ interface Job {
  */
 const workerSource = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { parseDocument } = require(workerData);
 const toJson = (value) => {
   if (typeof value === "bigint") return String(value);
   if (typeof value === "number" && !Number.isFinite(value)) throw new Error(value + " is not a JSON number");
@@ -125,7 +125,7 @@ const toJson = (value) => {
   if (Array.isArray(value)) return "[" + value.map(toJson).join(",") + "]";
   return "{" + Object.entries(value).map(([key, part]) => JSON.stringify(key) + ":" + toJson(part)).join(",") + "}";
 };
-parentPort.on("message", (text) => {
+import(workerData).then(({ parseDocument }) => parentPort.on("message", (text) => {
   try {
     const document = parseDocument(text, { intAsBigInt: true, uniqueKeys: false, prettyErrors: false });
     const [problem] = document.errors;
@@ -134,7 +134,7 @@ parentPort.on("message", (text) => {
   } catch (error) {
     parentPort.postMessage({ problem: String(error.message) });
   }
-});`;
+}));`;
 
 function tooLarge(maxLength: number): StatusError {
   const message = `a YAML body may have ${maxLength} characters; send JSON instead, which may have 3 MiB`;

@@ -21,7 +21,7 @@ import type { Config, LoadedConfig } from "../../../config/index.ts";
 import type { KubeClient } from "../../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
-import { packageVersion } from "../../version.ts";
+import { packageVersion } from "../../package.ts";
 
 export interface StageArguments {
   readonly config?: string;

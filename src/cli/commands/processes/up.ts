@@ -1,10 +1,12 @@
-import { resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { hasAgent, logConfig, startUp, type Up, webhookPath } from "../../../app/index.ts";
 import { type Config, describeChosen, explainState, type LoadedConfig } from "../../../config/index.ts";
 import { pinoLogger } from "../../../telemetry/index.ts";
+import { aliasLine } from "../../alias-line.ts";
 import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
+import { packageFolder, packageVersion } from "../../package.ts";
 import { type ApiOptions, readApiOptions } from "../../parsing/api-options.ts";
-import { packageVersion } from "../../version.ts";
 
 /** `interlock up`, which `npm start` runs. */
 export async function up(around: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
@@ -15,7 +17,7 @@ export async function up(around: CommandContext, options: ApiOptions & { readonl
   const given = readApiOptions(options, env);
   const version = packageVersion();
   const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, version, print: terminal.print });
-  for (const line of screen(running, given.directory, loaded).split("\n")) terminal.print(line);
+  for (const line of screen(running, { directory: given.directory, loaded, env }).split("\n")) terminal.print(line);
   closeOnSignal(async () => {
     await running.close();
     terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);
@@ -32,13 +34,29 @@ function logSettings({ config, origins }: LoadedConfig): Config["log"] {
 }
 
 /** What runs where, and what to type next. */
-function screen({ api, gateway, workflows, rules }: Up, directory: string, loaded: LoadedConfig): string {
+function screen(
+  { api, gateway, workflows, rules }: Up,
+  {
+    directory,
+    loaded,
+    env,
+  }: Pick<CommandContext, "env"> & { readonly directory: string; readonly loaded: LoadedConfig },
+): string {
   const { config } = loaded;
   const {
     execution,
     rules: { dir },
   } = config;
-  const place = directory === ".data" ? "" : `\n  export INTERLOCK_DATA=${resolve(directory)}`;
+  const example = "examples/node-disk-pressure.json";
+  const [, script = ""] = process.argv;
+  const preparation = [
+    aliasLine({ script, realPath: realpathSync(script), env }),
+    directory === ".data" ? undefined : `export INTERLOCK_DATA=${resolve(directory)}`,
+  ];
+  const next = [
+    ...preparation.filter((line) => line !== undefined),
+    `interlock receive alertmanager -p ${existsSync(example) ? example : join(packageFolder, example)}`,
+  ];
   return `Interlock is running. Everything is kept in ${directory}.
 
   API server   ${api.url}
@@ -51,9 +69,7 @@ ${agentLines(config, gateway.url)}${settingLines(loaded)}${forgetful(loaded)}  k
 
 Next, in a second terminal:
 
-  alias interlock='npm run -s interlock --'${place}
-  interlock receive alertmanager -p examples/node-disk-pressure.json
-`;
+${next.map((line) => `  ${line}\n`).join("")}`;
 }
 
 /** Each setting that is not a default, with its origin. */

@@ -1,0 +1,59 @@
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.ts";
+import { publish } from "./publish.ts";
+import { thirdPartyNotices } from "./third-party-notices.ts";
+
+// scripts/setup.mjs runs this, with BuildOptions as its argument. It builds dist/:
+//   interlock.mjs             the program
+//   chunks/, prebuilds/       its code, which is loaded when it is used, and the native part of SQLite
+//   THIRD-PARTY-NOTICES.txt   the licences of the packages in the bundle
+//   build.json                the options, written last
+
+interface BuildOptions {
+  /** Identifies the sources. */
+  readonly stamp: string;
+  /** Empty, if the sources are in no repository. */
+  readonly commit: string;
+}
+
+/** SQLite's native part, for the platforms with Interlock's users. Windows has none: it cannot lock a data directory. */
+const prebuilds = [
+  "linux-x64/@photostructure+sqlite.glibc.node",
+  "linux-x64/@photostructure+sqlite.musl.node",
+  "linux-arm64/@photostructure+sqlite.glibc.node",
+  "darwin-arm64/@photostructure+sqlite.glibc.node",
+];
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+const options = JSON.parse(process.argv[2] ?? "{}") as BuildOptions;
+
+mkdirSync(dist, { recursive: true });
+const directory = mkdtempSync(join(dist, ".build-"));
+try {
+  await buildInto(directory);
+  publish(directory, dist);
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function buildInto(directory: string): Promise<void> {
+  const chunks = await bundle({
+    entries: { interlock: join(root, "src/main.ts") },
+    directory,
+    ...(options.commit && { commit: options.commit }),
+  });
+  makeExecutable(join(directory, "interlock.mjs"));
+  const sqlite = join(root, "node_modules/@photostructure/sqlite");
+  for (const file of prebuilds) cpSync(join(sqlite, "prebuilds", file), join(directory, "prebuilds", file));
+  const notices = thirdPartyNotices(chunks.flatMap(({ moduleIds }) => moduleIds));
+  writeFileSync(join(directory, "THIRD-PARTY-NOTICES.txt"), notices);
+  writeFileSync(join(directory, "build.json"), JSON.stringify(options));
+}
+
+function makeExecutable(file: string): void {
+  writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
+  chmodSync(file, 0o755);
+}

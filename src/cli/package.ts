@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The build replaces this identifier. It is not there where the sources run themselves. */
+declare const INTERLOCK_BUILD: Build | undefined;
+
+/** The version of the package, and the commit it was built from, if the build was made in a repository. */
+export interface Build {
+  readonly version: string;
+  readonly commit?: string;
+}
+
+/** The folder of the package, with its rules, workflows and examples: two above this file, and above a chunk of the bundle. */
+export const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+export function packageVersion(): string {
+  return readBuild().version;
+}
+
+/** What `interlock --version` prints. */
+export function versionText(): string {
+  const { version, commit } = readBuild();
+  return `interlock ${version} (commit ${commit ?? "unknown"}), Node ${process.versions.node}`;
+}
+
+function readBuild(): Build {
+  if (typeof INTERLOCK_BUILD !== "undefined") return INTERLOCK_BUILD;
+  const { version } = JSON.parse(readFileSync(`${packageFolder}/package.json`, "utf8"));
+  return { version };
+}

@@ -1,0 +1,111 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../executor/processes/until.ts";
+import { dieWithUs, heard } from "../services/child.ts";
+import { freePort } from "../services/free-port.ts";
+import { copyWorkingTree, npmEnv, root } from "../services/working-tree.ts";
+import { Tarball } from "./tarball.ts";
+
+const exec = promisify(execFile);
+const { version, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const commit = "0123456789ab";
+
+describe("the tarball of npm pack", { timeout: 300_000 }, () => {
+  let tarball: Tarball;
+  beforeAll(async () => {
+    tarball = await Tarball.pack({ commit });
+  });
+  afterAll(() => tarball.remove());
+
+  it("has the program, its data and its notices, and no test, source or other leftover", async () => {
+    const files = [...(await tarball.list()).keys()];
+
+    const allowed =
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/\w+\.mjs|dist\/chunks\/[\w-]+\.mjs|dist\/prebuilds\/[\w-]+\/@photostructure\+sqlite\.\w+\.node|dist\/types\/.*\.d\.ts|dist\/THIRD-PARTY-NOTICES\.txt|rules\/.*|workflows\/.*|examples\/node-disk-pressure\.json)$/;
+    expect(files.filter((file) => !allowed.test(file))).toEqual([]);
+    expect(files).toEqual(expect.arrayContaining(["LICENSE", "dist/THIRD-PARTY-NOTICES.txt", bin.interlock]));
+    expect(statSync(tarball.file).size).toBeLessThan(8_000_000);
+  });
+
+  it("has an executable program with a shebang", async () => {
+    const files = await tarball.list();
+
+    expect(files.get(bin.interlock)).toMatch(/^-rwxr-xr-x/);
+    const { stdout } = await exec("tar", ["-xOzf", tarball.file, `package/${bin.interlock}`]);
+    expect(stdout).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it("needs no other package and no script at its installation", async () => {
+    const { stdout } = await exec("tar", ["-xOzf", tarball.file, "package/package.json"]);
+    const { dependencies, optionalDependencies, peerDependencies, scripts } = JSON.parse(stdout);
+
+    expect({ dependencies, optionalDependencies, peerDependencies }).toEqual({});
+    expect(Object.keys(scripts).filter((script) => /^(pre|post)?install$/.test(script))).toEqual([]);
+  });
+
+  it("prints its version and its commit", async () => {
+    const directory = emptyDirectory("version");
+    const env = tarball.freshEnv();
+
+    await exec("npm", ["install", "--silent", tarball.file], { cwd: directory, env });
+
+    const { stdout } = await exec(join(directory, "node_modules/.bin/interlock"), ["--version"], {
+      cwd: directory,
+      env,
+    });
+    expect(stdout).toBe(`interlock ${version} (commit ${commit}), Node ${process.versions.node}\n`);
+  });
+
+  it("runs by npx in an empty directory, without a registry, up to the first explained skip", async () => {
+    const directory = emptyDirectory("npx");
+    const env = { ...tarball.freshEnv(), GATEWAY_LISTEN: `127.0.0.1:${await freePort()}` };
+    const args = ["--yes", relative(directory, tarball.file), "up", "--listen", "127.0.0.1:0"];
+
+    const npx = spawn("npx", args, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    dieWithUs(npx);
+    const { input: screen } = await heard(npx, /Next, in a second terminal:\n\n.+\n\n/s);
+    const type = async (line: string) => {
+      const { stdout } = await exec("sh", ["-c", `${functionLine(screen)}\n${line}`], { cwd: directory, env });
+      return stdout;
+    };
+
+    const [, next = ""] = /^ {2}(interlock receive .*)$/m.exec(screen) ?? [];
+    const [, incident] = /^created (rr-\S+): /.exec(await type(next)) ?? [];
+    await until("the run has ended", async () => (await type(`interlock why ${incident}`)).includes("Verifying"));
+    expect(await type("interlock run node-disk-cleanup --target node/worker-1 || true")).toContain(
+      "skipped, RecentlyRemediated: ",
+    );
+    const ended = once(npx, "exit");
+    process.kill(-(npx.pid as number), "SIGTERM");
+    await ended;
+  });
+
+  it("is also built by an installation from its folder", async () => {
+    const folder = join(tarball.directory, "folder");
+    await copyWorkingTree(folder);
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const user = emptyDirectory("user");
+
+    await exec("npm", ["install", "--silent", "--no-audit", "--no-fund", folder], { cwd: user, env: npmEnv() });
+
+    const { stdout } = await exec(join(user, "node_modules/.bin/interlock"), ["--version"], { cwd: user });
+    expect(stdout).toContain(`interlock ${version} (commit unknown)`);
+  });
+
+  function emptyDirectory(purpose: string): string {
+    const directory = join(tarball.directory, purpose);
+    mkdirSync(directory);
+    return directory;
+  }
+});
+
+/** The line of the screen that makes `interlock` this program. An alias works in a terminal only; a function works here, too. */
+function functionLine(screen: string): string {
+  const [, command] = /^ {2}alias interlock='(.*)'$/m.exec(screen) ?? [];
+  if (!command) throw new Error(`no alias in:\n${screen}`);
+  return `interlock() { ${command} "$@"; }`;
+}
