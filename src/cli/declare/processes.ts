@@ -1,9 +1,23 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { channels, sources, targetKinds } from "../commands/init/choices.ts";
 import { type Declare, value, withConfig, withServer } from "./declare.ts";
 
 /** Declares the commands that start processes, and those for their deployment. */
 export function declareProcesses({ family, inContext }: Declare): void {
   const group = "Processes";
+
+  inContext("init [dir]", {
+    group,
+    summary: "Write a first configuration, rule, workflow and test",
+    details:
+      "Into DIR, by default this folder. At a terminal it asks for what no option gives; otherwise defaults are used. Nothing is overwritten without --force.",
+    example: "interlock init remediation",
+    load: async () => (await import("../commands/init/init.ts")).init,
+  })
+    .addOption(new Option("--source <SOURCE>", "where alerts come from").choices(Object.keys(sources)))
+    .addOption(new Option("--kind <KIND>", "what is remediated first").choices(Object.keys(targetKinds)))
+    .addOption(new Option("--notify <CHANNEL>", "where notices go").choices(Object.keys(channels)))
+    .option("--force", "replace files that exist");
 
   withConfig(
     withApiOptions(
