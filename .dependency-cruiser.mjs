@@ -35,7 +35,7 @@ const mayImport = {
     "engines",
     "stalls",
   ],
-  notify: ["time", "telemetry", "kube", "resources", "ledger", "coordination", "stalls"],
+  notify: ["time", "schema", "telemetry", "kube", "resources", "ledger", "coordination", "stalls"],
 };
 // main.ts → cli → app → everything: `app` composes the parts, `cli` is what can be typed, and neither is imported by a part.
 mayImport.app = Object.keys(mayImport);

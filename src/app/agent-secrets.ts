@@ -43,8 +43,16 @@ export async function openSecrets(
 /** Files of the configuration that hold secrets. */
 export function secretFiles({ gitlab, jira, gateway, notify, azure, objects }: Config): readonly string[] {
   const files = [gitlab.tokenFile, gitlab.webhookSecretFile, jira.apiTokenFile, gateway.tokenFile];
-  const others = [notify.webhookSecretFile, notify.slackUrlFile, azure.federatedTokenFile, objects.kubeconfig];
-  return [...files, ...others].filter((file) => file !== undefined);
+  const channels = [
+    notify.webhookSecretFile,
+    notify.slackUrlFile,
+    notify.slackTokenFile,
+    notify.mattermostUrlFile,
+    notify.pagerdutyRoutingKeyFile,
+    notify.opsgenieApiKeyFile,
+    notify.teamsUrlFile,
+  ];
+  return [...files, ...channels, azure.federatedTokenFile, objects.kubeconfig].filter((file) => file !== undefined);
 }
 
 /** What is very short occurs in everything. */

@@ -3,11 +3,15 @@ import {
   type Channel,
   consoleChannel,
   fileChannel,
-  slackChannel,
+  mattermostChannel,
+  opsgenieChannel,
+  pagerdutyChannel,
+  slackBotChannel,
+  slackWebhookChannel,
   startNotifier,
+  teamsChannel,
   webhookChannel,
 } from "../notify/index.ts";
-import type { Clock } from "../time/index.ts";
 import { openCoordination } from "./coordination.ts";
 import { secretFile } from "./secret-file.ts";
 import type { Stage, StageOptions } from "./stage.ts";
@@ -63,20 +67,45 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
 
 async function channelsOf({ loaded, client, clock, print }: NotifyProcessOptions): Promise<readonly Channel[]> {
   const { notify } = loaded.config;
-  const allowed = addresses(notify.allowedNetworks ?? []);
-  const secret =
-    notify.webhookSecret?.reveal() ?? (await textIn("notify.webhookSecretFile", notify.webhookSecretFile, clock));
-  const slackUrl = notify.slackUrl?.reveal() ?? (await textIn("notify.slackUrlFile", notify.slackUrlFile, clock));
-  const webhookUrl = notify.webhookUrl?.reveal();
+  const allowed = { addresses: addresses(notify.allowedNetworks ?? []) };
   const nowMs = () => client.serverNowMs();
+  const secretOf = async (field: SecretField): Promise<string | undefined> => {
+    const path = notify[`${field}File`];
+    const text = notify[field]?.reveal();
+    if (text !== undefined || path === undefined) return text;
+    return await secretFile(`notify.${field}File`, path, { clock })({ refused: false });
+  };
+  const { slackChannel, slackApiUrl, pagerdutyUrl, opsgenieUrl } = notify;
+  const webhookUrl = notify.webhookUrl?.reveal();
+  const webhookSecret = await secretOf("webhookSecret");
+  const slackUrl = await secretOf("slackUrl");
+  const slackToken = await secretOf("slackToken");
+  if (slackUrl && slackToken) throw new TypeError("notify.slackUrl and notify.slackToken are both set; remove one");
+  const mattermostUrl = await secretOf("mattermostUrl");
+  const teamsUrl = await secretOf("teamsUrl");
+  const routingKey = await secretOf("pagerdutyRoutingKey");
+  const apiKey = await secretOf("opsgenieApiKey");
   return [
-    ...(notify.console ? [consoleChannel(print)] : []),
-    ...(notify.file ? [fileChannel(notify.file)] : []),
-    ...(webhookUrl ? [webhookChannel({ url: webhookUrl, secret, addresses: allowed, nowMs })] : []),
-    ...(slackUrl ? [slackChannel({ url: slackUrl, addresses: allowed })] : []),
-  ];
+    notify.console && consoleChannel(print),
+    notify.file && fileChannel(notify.file),
+    webhookUrl && webhookChannel({ url: webhookUrl, secret: webhookSecret, nowMs, ...allowed }),
+    slackUrl && slackWebhookChannel({ url: slackUrl, ...allowed }),
+    slackToken &&
+      slackChannel &&
+      slackBotChannel({ apiUrl: slackApiUrl, token: slackToken, channel: slackChannel, ...allowed }),
+    mattermostUrl && mattermostChannel({ url: mattermostUrl, ...allowed }),
+    teamsUrl && teamsChannel({ url: teamsUrl, ...allowed }),
+    routingKey && pagerdutyChannel({ url: pagerdutyUrl, routingKey, ...allowed }),
+    apiKey && opsgenieChannel({ url: opsgenieUrl, apiKey, ...allowed }),
+  ].filter((channel) => typeof channel === "object");
 }
 
-async function textIn(setting: string, path: string | undefined, clock: Clock): Promise<string | undefined> {
-  return path === undefined ? undefined : await secretFile(setting, path, { clock })({ refused: false });
-}
+/** Settings that may also be in a file, which another setting names. */
+type SecretField =
+  | "webhookSecret"
+  | "slackUrl"
+  | "slackToken"
+  | "mattermostUrl"
+  | "teamsUrl"
+  | "pagerdutyRoutingKey"
+  | "opsgenieApiKey";

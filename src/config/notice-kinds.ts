@@ -15,6 +15,15 @@ export function secretUrl(): Kind<Secret> {
   );
 }
 
+/** The id of a channel in Slack. Its name does not identify it for all methods, and may change. */
+export function slackChannelId(): Kind<string> {
+  return settingKind({
+    expects: "the id of a Slack channel, such as C024BE91L (in Slack: the details of the channel, at the end)",
+    limits: "Such as `C024BE91L`; not the name of the channel.",
+    schema: z.string().regex(/^[CDG][A-Z0-9]{2,20}$/),
+  });
+}
+
 /** Networks, with commas between them. */
 export function networks(): Kind<readonly string[]> {
   return listKind({
@@ -40,15 +49,15 @@ export interface NoticeRoute {
 }
 
 const conditionNames = ["eventType", "severity", "namespace", "target"];
-const channelNames = ["all", "console", "file", "webhook", "slack"];
+const channelNames = ["console", "file", "webhook", "slack", "mattermost", "teams", "pagerduty", "opsgenie", "email"];
+const channelWords = ["all", ...channelNames];
 
 /** Routes of notices, with semicolons between them. */
 export function noticeRoutes(): Kind<readonly NoticeRoute[]> {
   return settingKind({
     expects:
       "routes such as severity=critical target=prod/* -> slack, webhook; any -> file, with eventType, severity, namespace and target as conditions",
-    limits:
-      "`CONDITIONS -> CHANNELS`, with semicolons between several; all that fit count. Conditions are `any`, or one or more of `eventType`, `severity`, `namespace`, `target`, such as `severity=warning|critical target=prod/*`. Channels are `all`, `console`, `file`, `webhook`, `slack`.",
+    limits: `\`CONDITIONS -> CHANNELS\`, with semicolons between several; all that fit count. Conditions are \`any\`, or one or more of \`eventType\`, \`severity\`, \`namespace\`, \`target\`, such as \`severity=warning|critical target=prod/*\`. Channels are ${channelWords.map((name) => `\`${name}\``).join(", ")}.`,
     schema: notation((text) => {
       const routes = text
         .split(";")
@@ -64,7 +73,7 @@ export function noticeRoutes(): Kind<readonly NoticeRoute[]> {
 function parseRoute(text: string): NoticeRoute | undefined {
   const [before = "", after = "", ...more] = text.split("->").map((part) => part.trim());
   const channels = after.split(",").map((name) => name.trim());
-  if (more.length > 0 || !channels.every((name) => channelNames.includes(name))) return undefined;
+  if (more.length > 0 || !channels.every((name) => channelWords.includes(name))) return undefined;
   const conditions: Record<string, string[]> = {};
   for (const word of before === "any" ? [] : before.split(/\s+/)) {
     const [, name = "", patterns = ""] = /^(\w+)=(\S+)$/.exec(word) ?? [];

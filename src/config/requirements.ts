@@ -14,6 +14,9 @@ const requirements: readonly Requirement[] = [
   { of: "gateway.tlsKeyFile", needs: [["gateway.tlsCertFile"]] },
   { of: "gitlab.webhookSecret", needs: [["gitlab.url"]] },
   { of: "gitlab.poll", needs: [["gitlab.url"], ["gitlab.token", "gitlab.tokenFile"], ["gitlab.projects"]] },
+  { of: "notify.slackToken", needs: [["notify.slackChannel"]] },
+  { of: "notify.slackTokenFile", needs: [["notify.slackChannel"]] },
+  { of: "notify.slackChannel", needs: [["notify.slackToken", "notify.slackTokenFile"]] },
   { of: "ledger.checkpointDir", needs: [["ledger.checkpointKey", "ledger.checkpointKeyFile"]] },
   ...jira.map((paths) => ({ of: paths[0], needs: [...jira.filter((other) => other !== paths), ["gitlab.url"]] })),
 ];
@@ -46,6 +49,11 @@ const secretsBesideFiles = [
   "ledger.checkpointKey",
   "notify.webhookSecret",
   "notify.slackUrl",
+  "notify.slackToken",
+  "notify.mattermostUrl",
+  "notify.pagerdutyRoutingKey",
+  "notify.opsgenieApiKey",
+  "notify.teamsUrl",
   "sources.pagerduty.secret",
 ];
 

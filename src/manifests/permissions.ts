@@ -168,6 +168,8 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // It makes digests itself, and deletes notices after their retention.
     { group: ours, resources: ["notificationrequests"], verbs: [...follow, "create", "delete"], where: "anywhere" },
     { group: ours, resources: ["notificationrequests/status"], verbs: ["update"], where: "anywhere" },
+    // Threads and alerts are resolved when their incident is closed.
+    { group: ours, resources: ["remediationrequests"], verbs: follow, where: "anywhere" },
     { group: "", resources: ["events"], verbs: ["create"], where: "anywhere" },
   ],
   agent: [

@@ -3,14 +3,29 @@ import type { Message } from "./message.ts";
 /** Port: a destination for notices. */
 export interface Channel {
   readonly name: string;
+  readonly style: ChannelStyle;
   /**
-   * Delivers the message. May be called again with the same message after a lost response: `message.key` is the same
-   * then. Ends when `signal` aborts. Never throws for errors of the receiver.
+   * Delivers the message. May be called again with the same message after a lost response: `message.key` and
+   * `message.thread` are the same then. Ends when `signal` aborts. Never throws for errors of the receiver.
    */
   deliver(message: Message, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** `refused`: a retry would get the same response. `error` is shown to people and contains no secret. */
+/**
+ * How an incident appears on a channel.
+ *
+ * - `notices`: each notice by itself, for programs and logs. Incidents are neither collected nor resolved.
+ * - `messages`: the service can neither edit nor thread. An incident is its first message, later ones only if a person
+ *   must act, and the resolution.
+ * - `thread`: an incident is one thread. Each notice is a reply, and so is the resolution.
+ * - `alert`: an incident is one alert, opened and updated by warnings and critical notices, and resolved.
+ */
+export type ChannelStyle = "notices" | "messages" | "thread" | "alert";
+
+/**
+ * `thread`: the id of the thread, if the service chooses it. `refused`: a retry would get the same response. `error` is
+ * shown to people and contains no secret. `retryAfterMs`: the receiver asks for at least this delay.
+ */
 export type Delivery =
-  | { readonly status: "success" }
-  | { readonly status: "failed" | "timeout" | "refused"; readonly error: string };
+  | { readonly status: "success"; readonly thread?: string }
+  | { readonly status: "failed" | "timeout" | "refused"; readonly error: string; readonly retryAfterMs?: number };

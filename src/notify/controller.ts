@@ -3,6 +3,7 @@ import {
   Controller,
   type Informer,
   informer,
+  type KeySource,
   type KubeClient,
   keysFrom,
   OwnWrites,
@@ -14,17 +15,23 @@ import {
   type StallWatch,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
+import {
+  type NotificationRequest,
+  notificationRequests,
+  type RemediationRequest,
+  remediationRequests,
+} from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Channel } from "./channel.ts";
 import { decide, type NotifySettings } from "./decide.ts";
 import { notifyMetrics } from "./metrics.ts";
-import { digestKey, observe } from "./observe.ts";
+import { digestKey, incidentKeys, observe, observeFresh, toCachedIncident } from "./observe.ts";
 import { perform } from "./perform.ts";
 import type { Route } from "./route.ts";
 import { SkipQueues } from "./skip-queues.ts";
+import { isClosed } from "./thread.ts";
 
 export interface NotifierOptions {
   readonly client: KubeClient;
@@ -42,7 +49,7 @@ export interface NotifierOptions {
 }
 
 export interface Notifier {
-  /** Whether all notices are cached, so that this replica can take over at once. Followers are ready, too. */
+  /** Whether all notices and incidents are cached, so that this replica can take over at once. Followers are ready, too. */
   readonly isReady: boolean;
   readonly ready: Promise<void>;
   /** Whether this replica delivers; one of all replicas does. */
@@ -59,20 +66,21 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const stop = new AbortController();
   const following = new AbortController();
   const problem = (problem: Problem) => log.warn("notify problem", problem);
-  const notices = informer<NotificationRequest>({
-    client,
-    clock,
-    random,
-    problem,
-    signal: following.signal,
+  const watch = { client, clock, random, problem, signal: following.signal };
+  const notices = informer<NotificationRequest, "incident">({
+    ...watch,
     type: notificationRequests,
+    indexes: { incident: incidentKeys },
   });
+  const incidents = options.channels.some(({ style }) => style !== "notices")
+    ? informer<RemediationRequest>({ ...watch, type: remediationRequests, transform: toCachedIncident })
+    : undefined;
   const reporter = stallReporter({ ...options, stage: "notify" });
   const find = (key: string) => notices.get(refOfKey(key));
   const stalls = reporter.watch({ type: notificationRequests, noun: "notice", find });
   const ownWrites = new OwnWrites();
   const skips = new SkipQueues(notices, digestKey);
-  const caches = { notices, skips, ownWrites, client: ownWrites.track(client, [notices]) };
+  const caches = { notices, incidents, skips, ownWrites, client: ownWrites.track(client, [notices]) };
   let isLeading = false;
   const work = async (_lease: unknown, signal: AbortSignal) => {
     isLeading = true;
@@ -91,10 +99,13 @@ export function startNotifier(options: NotifierOptions): Notifier {
     purpose,
     events: { failed },
   });
+  const ready = Promise.all([notices.synced, incidents?.synced]).then(() => {});
+  // Callers need not await it, and an unhandled rejection would end the process.
+  ready.catch(() => {});
   return {
-    ready: notices.synced,
+    ready,
     get isReady() {
-      return notices.hasSynced;
+      return notices.hasSynced && (incidents?.hasSynced ?? true);
     },
     get isLeading() {
       return isLeading;
@@ -112,7 +123,8 @@ export function startNotifier(options: NotifierOptions): Notifier {
 }
 
 interface Following {
-  readonly notices: Informer<NotificationRequest>;
+  readonly notices: Informer<NotificationRequest, "incident">;
+  readonly incidents: Informer<RemediationRequest> | undefined;
   readonly skips: SkipQueues;
   readonly ownWrites: OwnWrites;
   readonly problem: (problem: Problem) => void;
@@ -124,35 +136,63 @@ async function deliverUntil(
   options: NotifierOptions & Following,
   metrics: ReturnType<typeof notifyMetrics>,
 ) {
-  const { client, clock, random, notices, ownWrites, problem, stalls } = options;
-  const caches = {
-    ...options,
-    channelNames: options.channels.map(({ name }) => name),
-  };
+  const { clock, random, notices, incidents, ownWrites, problem, stalls } = options;
+  const caches = options;
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
   const deps = { ...options, caches, channels, metrics };
+  const oneAtATime = incidentTurns();
   const controller = new Controller({
     name: "notices",
     clock,
     random,
     problem,
     concurrency: 8,
-    sources: [keysFrom(notices, (notice) => [objectKey(notice)])],
+    sources: [keysFrom(notices, (notice) => [objectKey(notice)]), ...closedIncidentKeys(incidents, notices)],
     stalls,
     reconcile: (key, signal) =>
       // Acting on a version older than our own last write would deliver twice.
       reconcileCached(notices.get(refOfKey(key)), ownWrites, (notice) =>
-        reconcile(observe(notice, caches), {
-          decide,
-          perform: (action, snapshot) => perform(action, snapshot, deps, signal),
-          async observeAgain() {
-            const fresh = await client.get(notificationRequests, refOfKey(key), { signal });
-            const isSame = fresh?.metadata.uid === notice.metadata.uid;
-            return fresh && isSame ? observe(fresh, caches, { isFresh: true }) : undefined;
-          },
-        }),
+        oneAtATime(notice, () =>
+          reconcile(observe(notice, caches), {
+            decide,
+            perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+            observeAgain: () => observeFresh(notice, caches, signal),
+          }),
+        ),
       ),
   });
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await controller.stop({ deadlineMs: 1_000 });
+}
+
+/** The notices of an incident are reconciled when it is closed: its threads have to be resolved. */
+function closedIncidentKeys(
+  incidents: Informer<RemediationRequest> | undefined,
+  notices: Informer<NotificationRequest, "incident">,
+): readonly KeySource[] {
+  if (!incidents) return [];
+  const keysOf = (incident: RemediationRequest) =>
+    isClosed(incident) ? notices.byIndex("incident", incident.metadata.uid ?? "").map(objectKey) : [];
+  return [keysFrom(incidents, keysOf)];
+}
+
+const busyWaitMs = 100;
+
+/**
+ * Returns a function that does work on one notice of an incident at a time: two at once would both open its thread. While
+ * another notice has the turn, the work is not done, and the delay until the next attempt is returned.
+ */
+function incidentTurns() {
+  const busy = new Set<string>();
+  return async (notice: NotificationRequest, work: () => Promise<number | undefined>): Promise<number | undefined> => {
+    const [incident] = incidentKeys(notice);
+    if (incident === undefined) return await work();
+    if (busy.has(incident)) return busyWaitMs;
+    busy.add(incident);
+    try {
+      return await work();
+    } finally {
+      busy.delete(incident);
+    }
+  };
 }

@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type NotificationRequest, type NotificationRequestStatus, noticeTypes } from "../resources/index.ts";
+import {
+  type NotificationRequest,
+  type NotificationRequestStatus,
+  noticeTypes,
+  type RemediationRequest,
+} from "../resources/index.ts";
 import type { Delivery } from "./channel.ts";
 import { decide, type Snapshot, statusAfterAttempts } from "./decide.ts";
 import { toDigest } from "./digest.ts";
@@ -17,7 +22,9 @@ describe("a notice", () => {
   it("without a channel is settled as not delivered", () => {
     const status = { phase: "Sent", message: expect.stringContaining("not delivered") };
 
-    expect(decide(snapshot({ channels: [] }))).toMatchObject({ actions: [{ do: "settle", status }] });
+    expect(decide(snapshot({ threads: onChannels(), isRouted: false }))).toMatchObject({
+      actions: [{ do: "settle", status }],
+    });
   });
 
   it.each<[NotificationRequestStatus["phase"], object]>([
@@ -92,16 +99,29 @@ describe("after an attempt", () => {
     [3, 40],
   ])("number %i the next comes %i s later", (count, seconds) => {
     const before = Array.from({ length: count - 1 }, () => attempt("slack", "failed"));
-    const world = snapshot({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
+    const world = snapshot({ threads: onChannels("slack"), notice: notice({ status: retrying(0, before) }) });
 
     const status = statusAfterAttempts(world, [tried("slack", "failed")], 0.5);
 
     expect(status).toMatchObject({ phase: "Retrying", nextAttemptTime: iso(seconds * 1_000) });
   });
 
+  it("the next comes when the receiver asks for it, but not later than the longest backoff", () => {
+    const statusAfter = (retryAfterMs: number) =>
+      statusAfterAttempts(
+        snapshot(),
+        [{ channel: "slack", delivery: { status: "failed", error: "because", retryAfterMs } }],
+        0.5,
+      );
+
+    expect(statusAfter(30_000)).toMatchObject({ nextAttemptTime: iso(30_000) });
+    expect(statusAfter(1)).toMatchObject({ nextAttemptTime: iso(10_000) });
+    expect(statusAfter(60 * minute)).toMatchObject({ nextAttemptTime: iso(minute) });
+  });
+
   it("it fails if it was the last", () => {
     const before = Array.from({ length: 3 }, () => attempt("slack", "failed"));
-    const world = snapshot({ channels: ["slack"], notice: notice({ status: retrying(0, before) }) });
+    const world = snapshot({ threads: onChannels("slack"), notice: notice({ status: retrying(0, before) }) });
 
     expect(statusAfterAttempts(world, [tried("slack", "failed")], 0.5)).toMatchObject({
       phase: "Failed",
@@ -188,9 +208,63 @@ describe("a notice of a waiting incident", () => {
   });
 });
 
+describe("the threads of an incident", () => {
+  const sent = { phase: "Sent", completionTime: iso(-20 * minute), deliveryAttempts: [threadAttempt()] } as const;
+  const opener = notice({ status: sent });
+  const end = notice({ uid: "end", eventType: "IncidentClosed" });
+
+  it("are resolved by a notice with a name of its own when the incident is over", () => {
+    const decision = decide(snapshot({ notice: opener, incident: incident() }));
+
+    expect(decision.actions).toMatchObject([
+      { do: "end", notice: { spec: { eventType: "IncidentClosed", onlyOpenThreads: true } } },
+    ]);
+    expect(decide(snapshot({ notice: opener, incident: incident() }))).toEqual(decision);
+  });
+
+  it.each<[string, Partial<Snapshot>]>([
+    ["the incident is open", { incident: incident({ phase: "Executing" }) }],
+    ["a person must review it", { incident: incident({ requiresManualReview: true }) }],
+    ["the notice about its end exists", { incident: incident(), others: [end] }],
+    ["another notice about it is under way", { incident: incident(), others: [notice({ status: retrying(0) })] }],
+    ["the incident has no thread", { incident: incident(), notice: notice({ status: without(sent) }) }],
+  ])("are not resolved while %s", (_, given) => {
+    expect(decide(snapshot({ notice: opener, ...given })).actions).toEqual([]);
+  });
+
+  it("are resolved after all other notices, and not before the incident is known to be closed", () => {
+    const waits = { actions: [], requeueAfterMs: 5_000 };
+
+    expect(decide(snapshot({ notice: end, incident: incident(), others: [notice()] }))).toEqual(waits);
+    expect(decide(snapshot({ notice: end, incident: incident({ phase: "Executing" }) }))).toEqual(waits);
+    expect(decide(snapshot({ notice: end, incident: incident(), others: [opener, skip("a", 1)] }))).toMatchObject({
+      actions: [{ do: "deliver" }],
+    });
+  });
+
+  it("are kept after the retention until they are resolved", () => {
+    const late = { nowMs: nowMs + 600 * minute };
+    const settledEnd = notice({ uid: "end", eventType: "IncidentClosed", status: without(sent) });
+    const open = incident({ phase: "Executing" });
+    const removal = { actions: [{ do: "remove" }] };
+
+    expect(decide(snapshot({ ...late, notice: opener, incident: open })).actions).toEqual([]);
+    expect(decide(snapshot({ ...late, notice: opener, incident: incident(), others: [end] })).actions).toEqual([]);
+    expect(decide(snapshot({ ...late, notice: settledEnd, incident: incident(), others: [opener] })).actions).toEqual(
+      [],
+    );
+    expect(decide(snapshot({ ...late, notice: opener, incident: incident(), others: [settledEnd] }))).toEqual(removal);
+    expect(decide(snapshot({ ...late, notice: settledEnd, incident: incident() }))).toEqual(removal);
+    const reviewed = incident({ requiresManualReview: true });
+    expect(decide(snapshot({ ...late, notice: opener, incident: reviewed }))).toEqual(removal);
+  });
+});
+
 describe("the types of notices", () => {
   it("are those that a stage creates", () => {
-    const stages = ["executor", "orchestrator", "stalls"].map((stage) => new URL(`../${stage}/`, import.meta.url));
+    const stages = ["executor", "orchestrator", "resources", "stalls"].map(
+      (stage) => new URL(`../${stage}/`, import.meta.url),
+    );
     const source = stages
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => new URL(file, folder)),
@@ -209,7 +283,10 @@ function snapshot(other: Partial<Snapshot> = {}): Snapshot {
     notice: notice(),
     isFresh: false,
     skips: [],
-    channels: ["slack", "webhook"],
+    incident: undefined,
+    others: [],
+    isRouted: true,
+    threads: onChannels("slack", "webhook"),
     settings: {
       digestWindowMs: 5 * minute,
       maxAttempts: 4,
@@ -219,6 +296,10 @@ function snapshot(other: Partial<Snapshot> = {}): Snapshot {
     nowMs,
     ...other,
   };
+}
+
+function onChannels(...names: string[]): Snapshot["threads"] {
+  return new Map(names.map((name) => [name, { key: "u", step: "open" }]));
 }
 
 interface Told extends Partial<NotificationRequest["spec"]> {
@@ -251,6 +332,32 @@ function attempt(channel: string, status: Delivery["status"]) {
 
 function tried(channel: string, status: Delivery["status"]) {
   return { channel, delivery: status === "success" ? { status } : { status, error: "because" } };
+}
+
+function threadAttempt() {
+  return { ...attempt("slack", "success"), thread: "t" };
+}
+
+function without({
+  deliveryAttempts: _,
+  ...status
+}: {
+  phase: "Sent";
+  completionTime: string;
+  deliveryAttempts: unknown;
+}) {
+  return status;
+}
+
+/** An incident that is closed and recorded, unless `status` says otherwise. */
+function incident(status: { phase?: string; requiresManualReview?: boolean } = {}): RemediationRequest {
+  const recorded = { type: "Recorded", status: "True", reason: "Completed", message: "", lastTransitionTime: iso(0) };
+  const closed = status.phase === undefined ? { outcome: "Remediated", conditions: [recorded] } : {};
+  return {
+    metadata: { name: "rr", namespace: "ns", uid: "incident" },
+    spec: { signalName: "DiskFull" },
+    status: { phase: "Completed", ...closed, ...status },
+  } as unknown as RemediationRequest;
 }
 
 function iso(laterMs: number): string {

@@ -1,7 +1,9 @@
 import { type Decision, decision, iso, nothing, requeueAfter, requeueAt } from "../kube/index.ts";
-import type { NotificationRequest, NotificationRequestStatus } from "../resources/index.ts";
+import { closedNotice, type NotificationRequest, type NotificationRequestStatus } from "../resources/index.ts";
 import { type Backoff, backoffMs } from "../time/index.ts";
 import type { Delivery } from "./channel.ts";
+import { isSettled, isSkip } from "./notice-state.ts";
+import { hasThread, type IncidentState, isClosed, isEnd, isOver, isUnderWay, type Thread } from "./thread.ts";
 
 export interface NotifySettings {
   /** Skips on one target are collected for this long, and delivered together. 0: each by itself. */
@@ -14,14 +16,16 @@ export interface NotifySettings {
 }
 
 /** A notice and the state that its decision depends on. */
-export interface Snapshot {
+export interface Snapshot extends IncidentState {
   readonly notice: NotificationRequest;
   /** Whether the notice was read from the API server, and not from a cache. */
   readonly isFresh: boolean;
   /** The oldest unsettled notices for one digest with this one, at most `maxDigestEntries`, oldest first. */
   readonly skips: readonly NotificationRequest[];
-  /** The channels that the routes select. */
-  readonly channels: readonly string[];
+  /** Whether a route selects a channel for the notice. */
+  readonly isRouted: boolean;
+  /** The channels that get the notice, with its place in the thread of the incident there. */
+  readonly threads: ReadonlyMap<string, Thread>;
   readonly settings: NotifySettings;
   readonly nowMs: number;
 }
@@ -30,6 +34,8 @@ export type Action =
   | { readonly do: "digest"; readonly members: readonly NotificationRequest[] }
   | { readonly do: "deliver"; readonly channels: readonly string[] }
   | { readonly do: "settle"; readonly status: NotificationRequestStatus }
+  /** Creates the notice that resolves the threads of an incident. */
+  | { readonly do: "end"; readonly notice: NotificationRequest }
   | { readonly do: "remove" };
 
 const act = decision<Action>;
@@ -37,21 +43,24 @@ const act = decision<Action>;
 /** The maximum number of entries in a digest. The rest is in the next one. */
 export const maxDigestEntries = 100;
 
-/** The oldest skip creates the digest. Until then, the others look again after this delay. */
+/** The delay before a notice that waits for another one is reconciled again. */
 const peerWaitMs = 5_000;
 
 /**
  *   ∅ ─┬─ a skip, and others with it when the window ends ──▶ Digested (the digest is a notice of its own)
+ *      ├─ the end of an incident, while another notice about it is under way: waits
  *      ├─ no channel ──▶ Sent
  *      └─ deliver ─┬─▶ Sent │ PartiallySent │ Failed
  *                  └─▶ Retrying ── nextAttemptTime ──▶ deliver
  *
- * Settled notices are removed after the retention.
+ * When its incident is over, a settled notice with a thread creates the notice that resolves the thread. Settled notices
+ * are removed after the retention.
  */
 export function decide(snapshot: Snapshot): Decision<Action> {
-  const { notice, channels, nowMs } = snapshot;
+  const { notice, threads, isRouted, nowMs } = snapshot;
   const { status } = notice;
-  if (status && "completionTime" in status) return retain(status, snapshot);
+  if (status && "completionTime" in status) return endThread(snapshot) ?? retain(status, snapshot);
+  if (isEnd(notice) && mustWait(snapshot)) return requeueAfter(peerWaitMs);
   if (isSkip(notice) && !status) {
     const digest = decideSkip(snapshot);
     if (digest) return digest;
@@ -59,18 +68,43 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   if (status?.phase === "Retrying" && Date.parse(status.nextAttemptTime) > nowMs) {
     return requeueAt(Date.parse(status.nextAttemptTime), nowMs);
   }
-  if (channels.length === 0) {
-    const message = "not delivered: no route matches";
+  if (threads.size === 0) {
+    const message = isRouted ? "not delivered: no channel needs it" : "not delivered: no route matches";
     return act({ do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } });
   }
   return act({ do: "deliver", channels: openChannels(snapshot, attemptsOf(status)) });
 }
 
-function retain({ completionTime }: SettledStatus, { notice, settings, nowMs }: Snapshot): Decision<Action> {
+/** The end comes last, and only a closed incident shows whether a review is left to do. */
+function mustWait({ incident, others }: Snapshot): boolean {
+  return (incident !== undefined && !isClosed(incident)) || others.some(isUnderWay);
+}
+
+/** Every notice with a thread may create the end of its incident: the name of that notice is always the same. */
+function endThread({ notice, incident, others }: Snapshot): Decision<Action> | undefined {
+  if (!incident || !isOver(incident) || isEnd(notice) || !hasThread(notice) || others.some(isEnd)) return undefined;
+  if (others.some(isUnderWay)) return requeueAfter(peerWaitMs);
+  const end = closedNotice(incident);
+  return end && act({ do: "end", notice: { ...end, spec: { ...end.spec, onlyOpenThreads: true } } });
+}
+
+function retain({ completionTime }: SettledStatus, snapshot: Snapshot): Decision<Action> {
+  const { notice, settings, nowMs } = snapshot;
   if (notice.metadata.deletionTimestamp) return nothing;
   const leftMs = Date.parse(completionTime) + settings.retentionMs - nowMs;
-  return leftMs > 0 ? requeueAfter(leftMs) : act({ do: "remove" });
+  if (leftMs > 0) return requeueAfter(leftMs);
+  return isNeeded(snapshot) ? requeueAfter(neededWaitMs) : act({ do: "remove" });
 }
+
+/** A removed notice takes the id of its thread with it, and a removed end would be created again. */
+function isNeeded({ notice, incident, others }: Snapshot): boolean {
+  if (!incident) return false;
+  if (isEnd(notice)) return others.some(hasThread);
+  const isResolved = others.some((other) => isEnd(other) && isSettled(other.status));
+  return hasThread(notice) && !isResolved && !(isClosed(incident) && !isOver(incident));
+}
+
+const neededWaitMs = 60_000;
 
 type SettledStatus = Extract<NotificationRequestStatus, { completionTime: string }>;
 
@@ -90,7 +124,8 @@ export function statusAfterAttempts(
   tried: readonly { readonly channel: string; readonly delivery: Delivery }[],
   chance: number,
 ): NotificationRequestStatus {
-  const { notice, channels, settings, nowMs } = snapshot;
+  const { notice, settings, nowMs } = snapshot;
+  const channels = [...snapshot.threads.keys()];
   const before = attemptsOf(notice.status);
   const deliveryAttempts = [...before, ...tried.map((one) => toAttempt(one, before, nowMs))];
   const open = openChannels(snapshot, deliveryAttempts);
@@ -98,11 +133,18 @@ export function statusAfterAttempts(
   const message = statusMessage(channels, delivered, open);
   if (open.length > 0) {
     const tries = Math.max(...open.map((name) => countAttempts(name, deliveryAttempts)));
-    const nextAttemptTime = iso(nowMs + backoffMs(tries, settings.backoff, chance));
+    const delayMs = Math.max(backoffMs(tries, settings.backoff, chance), requestedDelayMs(tried, settings));
+    const nextAttemptTime = iso(nowMs + delayMs);
     return { phase: "Retrying", nextAttemptTime, deliveryAttempts, message };
   }
   const phase = delivered.length === channels.length ? "Sent" : delivered.length > 0 ? "PartiallySent" : "Failed";
   return { phase, completionTime: iso(nowMs), deliveryAttempts, message };
+}
+
+/** The delay that receivers ask for, limited: one of them must not stop the retries on other channels. */
+function requestedDelayMs(tried: readonly { readonly delivery: Delivery }[], { backoff }: NotifySettings): number {
+  const delays = tried.map(({ delivery }) => ("retryAfterMs" in delivery ? (delivery.retryAfterMs ?? 0) : 0));
+  return Math.min(Math.max(0, ...delays), backoff.maxMs);
 }
 
 type Attempts = NonNullable<NotificationRequestStatus["deliveryAttempts"]>;
@@ -112,13 +154,14 @@ function toAttempt(
   before: Attempts,
   nowMs: number,
 ): Attempts[number] {
-  const attempt = countAttempts(channel, before) + 1;
-  return { channel, attempt, at: iso(nowMs), ...delivery };
+  const common = { channel, attempt: countAttempts(channel, before) + 1, at: iso(nowMs), status: delivery.status };
+  if (delivery.status !== "success") return { ...common, error: delivery.error };
+  return delivery.thread === undefined ? common : { ...common, thread: delivery.thread };
 }
 
 /** The channels without a delivery on which another attempt is allowed. */
-function openChannels({ channels, settings }: Snapshot, attempts: Attempts): readonly string[] {
-  return channels.filter(
+function openChannels({ threads, settings }: Snapshot, attempts: Attempts): readonly string[] {
+  return [...threads.keys()].filter(
     (name) =>
       !isDelivered(name, attempts) &&
       !attempts.some(({ channel, status }) => channel === name && status === "refused") &&
@@ -146,15 +189,4 @@ function statusMessage(channels: readonly string[], delivered: readonly string[]
     given.length > 0 && `given up on ${given.join(", ")}`,
   ];
   return parts.filter(Boolean).join("; ");
-}
-
-/** A notice about an omitted action that is not a digest itself. */
-export function isSkip({ spec }: NotificationRequest): boolean {
-  return digestedTypes.has(spec.eventType) && spec.context?.entries === undefined;
-}
-
-const digestedTypes: ReadonlySet<string> = new Set(["WorkflowSkipped", "IncidentBlocked"]);
-
-export function isSettled(status: NotificationRequestStatus | undefined): boolean {
-  return ["Sent", "PartiallySent", "Failed", "Digested"].includes(status?.phase ?? "");
 }

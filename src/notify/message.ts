@@ -1,4 +1,5 @@
 import type { NotificationRequest } from "../resources/index.ts";
+import type { Thread } from "./thread.ts";
 
 /** The content of a notice, for all channels. */
 export interface Message {
@@ -11,11 +12,13 @@ export interface Message {
   readonly facts: readonly string[];
   /** The next step for an operator. */
   readonly next: string;
+  /** The place of the message among those about its incident. */
+  readonly thread: Thread;
   /** For programs. */
   readonly notice: { readonly name: string; readonly namespace: string } & NotificationRequest["spec"];
 }
 
-export function toMessage({ metadata, spec }: NotificationRequest): Message {
+export function toMessage({ metadata, spec }: NotificationRequest, thread: Thread): Message {
   const { context = {}, severity, eventType, message } = spec;
   const facts: readonly [string, string | undefined][] = [
     ["target", context.targetResource],
@@ -36,6 +39,7 @@ export function toMessage({ metadata, spec }: NotificationRequest): Message {
       ...(context.entries ?? []).map(({ name, message }) => `${name}: ${message}`),
     ],
     next: context.nextStep ?? nextStep(eventType, context),
+    thread,
     notice: { name: metadata.name ?? "", namespace: metadata.namespace ?? "", ...spec },
   };
 }
@@ -65,6 +69,10 @@ function nextStep(
 }
 
 /** The message as plain text, one entry per line. */
-export function messageLines({ title, facts, next, severity }: Message): readonly string[] {
-  return [`[${severity}] ${title}`, ...facts.map((fact) => `  ${fact}`), `  next: ${next}`];
+export function messageLines({ title, facts, next, severity, thread }: Message): readonly string[] {
+  return [
+    `[${thread.step === "resolve" ? "resolved" : severity}] ${title}`,
+    ...facts.map((fact) => `  ${fact}`),
+    `  next: ${next}`,
+  ];
 }

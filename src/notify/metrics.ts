@@ -7,7 +7,7 @@ export interface NotifyMetrics {
   countSettled(phase: NotificationRequestStatus["phase"]): void;
 }
 
-const channels = ["console", "file", "webhook", "slack"];
+const channels = ["console", "file", "webhook", "slack", "mattermost", "teams", "pagerduty", "opsgenie", "email"];
 
 export function notifyMetrics(metrics: Metrics): NotifyMetrics {
   const tries = metrics.counter({

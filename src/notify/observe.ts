@@ -1,27 +1,92 @@
-import type { KubeClient } from "../kube/index.ts";
-import type { NotificationRequest } from "../resources/index.ts";
-import { isSettled, isSkip, maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.ts";
+import { type Informer, type KubeClient, refOf } from "../kube/index.ts";
+import {
+  type NotificationRequest,
+  notificationRequests,
+  type RemediationRequest,
+  withoutSignalTexts,
+} from "../resources/index.ts";
+import type { ChannelStyle } from "./channel.ts";
+import { maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.ts";
+import { isSettled, isSkip } from "./notice-state.ts";
 import { channelsFor, type Route } from "./route.ts";
 import type { SkipQueues } from "./skip-queues.ts";
+import { type Thread, threadOn } from "./thread.ts";
 
 export interface Caches {
   readonly client: KubeClient;
+  readonly notices: Informer<NotificationRequest, "incident">;
+  /** Undefined if no channel follows incidents. */
+  readonly incidents: Informer<RemediationRequest> | undefined;
   readonly skips: SkipQueues;
   readonly routes: readonly Route[];
-  /** The names of the configured channels. */
-  readonly channelNames: readonly string[];
+  /** The configured channels. */
+  readonly channels: readonly { readonly name: string; readonly style: ChannelStyle }[];
   readonly settings: NotifySettings;
 }
 
-export function observe(notice: NotificationRequest, caches: Caches, { isFresh = false } = {}): Snapshot {
+export function observe(notice: NotificationRequest, caches: Caches): Snapshot {
+  return { ...assemble(notice, listOthers(notice, caches), caches), isFresh: false };
+}
+
+/** Reads the notice and the others about its incident from the API server, as far as their status may still change. */
+export async function observeFresh(
+  { metadata, ...stale }: NotificationRequest,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<Snapshot | undefined> {
+  const { client, incidents } = caches;
+  const read = (one: NotificationRequest) => client.get(notificationRequests, refOf(one), { signal });
+  const notice = await read({ metadata, ...stale });
+  if (!notice || notice.metadata.uid !== metadata.uid) return undefined;
+  const others: NotificationRequest[] = [];
+  for (const other of listOthers(notice, caches)) {
+    const isFinal = isSettled(other.status) || incidents === undefined;
+    const current = isFinal ? other : await read(other);
+    if (current) others.push(current);
+  }
+  return { ...assemble(notice, others, caches), isFresh: true };
+}
+
+function assemble(notice: NotificationRequest, others: readonly NotificationRequest[], caches: Caches) {
+  const { name = "", uid, namespace = notice.metadata.namespace ?? "" } = notice.spec.remediationRequestRef ?? {};
+  const found = caches.incidents?.get({ name, namespace });
+  const incident = found?.metadata.uid === uid ? found : undefined;
+  const routed = channelsFor(notice, { routes: caches.routes, channels: caches.channels.map(({ name }) => name) });
+  const threads = new Map<string, Thread>();
+  for (const channel of caches.channels) {
+    const thread = threadOn(channel, notice, { incident, others, isRouted: routed.includes(channel.name) });
+    if (thread) threads.set(channel.name, thread);
+  }
   return {
     notice,
-    isFresh,
+    incident,
+    others,
+    threads,
+    isRouted: routed.length > 0,
     skips: caches.skips.listOldest(notice, maxDigestEntries),
-    channels: channelsFor(notice, { routes: caches.routes, channels: caches.channelNames }),
     settings: caches.settings,
     nowMs: caches.client.serverNowMs(),
   };
+}
+
+function listOthers(notice: NotificationRequest, { notices }: Caches): readonly NotificationRequest[] {
+  const [uid] = incidentKeys(notice);
+  if (uid === undefined) return [];
+  return notices.byIndex("incident", uid).filter(({ metadata }) => metadata.uid !== notice.metadata.uid);
+}
+
+/** The index of notices by the uid of their incident. */
+export function incidentKeys({ spec }: NotificationRequest): readonly string[] {
+  const { uid } = spec.remediationRequestRef ?? {};
+  return uid === undefined ? [] : [uid];
+}
+
+/** The incident as the cache keeps it: without the texts and the reports of its signals, which may be many. */
+export function toCachedIncident(incident: RemediationRequest): RemediationRequest {
+  const { status, ...cached } = withoutSignalTexts(incident);
+  if (!status) return cached;
+  const { deduplication: _deduplication, ...kept } = status;
+  return { ...cached, status: kept };
 }
 
 /**

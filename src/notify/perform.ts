@@ -4,10 +4,11 @@ import { type NotificationRequest, type NotificationRequestStatus, notificationR
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Channel, Delivery } from "./channel.ts";
-import { type Action, isSettled, type Snapshot, statusAfterAttempts } from "./decide.ts";
+import { type Action, type Snapshot, statusAfterAttempts } from "./decide.ts";
 import { membersIn, toDigest } from "./digest.ts";
 import { toMessage } from "./message.ts";
 import type { NotifyMetrics } from "./metrics.ts";
+import { isSettled } from "./notice-state.ts";
 import type { Caches } from "./observe.ts";
 
 export interface Deps {
@@ -37,6 +38,9 @@ export async function perform(
     case "digest":
       await digest(action.members, deps, signal);
       break;
+    case "end":
+      await deps.caches.client.create(notificationRequests, action.notice, { signal });
+      break;
     case "deliver":
       // The replica that delivered before may have done this already, and our watch may be late.
       if (!isFresh) return { kind: "stale" };
@@ -55,10 +59,9 @@ async function deliver(
   deps: Deps,
   signal: AbortSignal,
 ): Promise<NotificationRequestStatus> {
-  const message = toMessage(snapshot.notice);
   const tried = await Promise.all(
     names.map(async (channel) => {
-      const delivery = await attemptOn(channel, message, deps, signal);
+      const delivery = await attemptOn(channel, snapshot, deps, signal);
       deps.metrics.countAttempt(channel, delivery.status);
       if (delivery.status !== "success") {
         deps.log.warn("notice delivery failed", { notice: snapshot.notice.metadata.name, channel, ...delivery });
@@ -72,16 +75,20 @@ async function deliver(
 
 async function attemptOn(
   name: string,
-  message: ReturnType<typeof toMessage>,
+  { notice, threads }: Snapshot,
   { channels, clock, timeoutMs }: Deps,
   signal: AbortSignal,
 ): Promise<Delivery> {
   const channel = channels.get(name);
-  if (!channel) return { status: "refused", error: `channel ${name} is not configured` };
+  const thread = threads.get(name);
+  if (!channel || !thread) return { status: "refused", error: `channel ${name} is not configured` };
   const tooLong = new AbortController();
   const timer = clock.after(timeoutMs, () => tooLong.abort());
   try {
-    return await channel.deliver(message, AbortSignal.any([signal, tooLong.signal]));
+    const delivery = await channel.deliver(toMessage(notice, thread), AbortSignal.any([signal, tooLong.signal]));
+    if (delivery.status !== "success" || channel.style === "notices") return delivery;
+    // The mark that this incident has a thread here. Most services use our key as its id.
+    return { status: "success", thread: delivery.thread ?? thread.opened?.id ?? thread.key };
   } finally {
     timer.cancel();
   }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Decision, nothing, requeueAt } from "../kube/index.ts";
 import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
 import {
+  closedNotice,
   labelKeys,
   type RemediationApprovalRequest,
   readCancelRequest,
@@ -16,7 +17,7 @@ import { isTombstone, tombstoneStatus } from "./endings/tombstone.ts";
 import { staleAtMs, withdraw } from "./endings/withdraw.ts";
 import { isKnown } from "./own-executions.ts";
 import * as events from "./reports/ledger-events.ts";
-import { approvalExpired, incidentBlocked, incidentClosed } from "./reports/notices.ts";
+import { approvalExpired, incidentBlocked } from "./reports/notices.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
 
@@ -249,7 +250,7 @@ function settle(snapshot: Snapshot): Decision<Action> {
   const { status } = incident;
   if (!status) return nothing;
   if (!isRecorded(incident)) {
-    const notice = settings.notifyClosed ? incidentClosed(incident) : undefined;
+    const notice = settings.notifyClosed ? closedNotice(incident) : undefined;
     return act(
       { do: "record", event: events.closed(incident) },
       ...(notice ? [{ do: "notify", notice } as const] : []),

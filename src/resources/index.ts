@@ -20,6 +20,7 @@ export {
   targetKindProblem,
   workflowProblems,
 } from "./catalog/workflow-problems.ts";
+export { closedNotice } from "./closed-notice.ts";
 export { type DefinitionsReading, readDefinitions } from "./custom-kinds/definition-files.ts";
 export { listKinds, readKinds } from "./custom-kinds/list-kinds.ts";
 export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./custom-kinds/watch-kinds.ts";

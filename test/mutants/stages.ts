@@ -113,9 +113,20 @@ export const stageMutants = [
     ],
     [
       "removes a notice too early",
-      'leftMs > 0 ? requeueAfter(leftMs) : act({ do: "remove" })',
-      'leftMs < 0 ? requeueAfter(leftMs) : act({ do: "remove" })',
+      "if (leftMs > 0) return requeueAfter(leftMs);",
+      "if (leftMs < 0) return requeueAfter(leftMs);",
     ],
+    ["forgets the thread of an open incident", "isNeeded(snapshot) ? requeueAfter(neededWaitMs) : ", ""],
+    ["resolves before another notice is delivered", "|| others.some(isUnderWay);", ";"],
+    ["resolves an incident again and again", " || others.some(isEnd)) return undefined;", ") return undefined;"],
+    ["ignores the delay that a receiver asks for", "Math.max(0, ...delays)", "Math.max(0)"],
+  ]),
+  ...mutantsOf({ file: "src/notify/thread.ts", suite: "src/notify/thread.test.ts" }, [
+    ["resolves what a person must review", " && !incident.status?.requiresManualReview", ""],
+    ["wakes people for information", '(style === "alert" && severity === "info")', "false"],
+    ["sends a stream of messages", 'if (style === "messages" && !needsPerson(notice)) return undefined;', ""],
+    ["opens a thread on a channel that only gets the end", "isRouted && !onlyOpenThreads", "isRouted"],
+    ["takes the thread of another channel", "name === channel && id", "id"],
   ]),
   ...mutantsOf({ file: "src/notify/skip-queues.ts", suite: "src/notify/skip-queues.test.ts" }, [
     ["lists notices in the order in which they arrive", "this.#isSorted = false;", "this.#isSorted = true;"],

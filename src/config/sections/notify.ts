@@ -1,7 +1,7 @@
-import { count, duration, file, secret, yesOrNo } from "../kinds.ts";
-import { networks, noticeRoutes, secretUrl } from "../notice-kinds.ts";
-import type { Secret } from "../secret.ts";
+import { count, duration, file, yesOrNo } from "../kinds.ts";
+import { networks, noticeRoutes } from "../notice-kinds.ts";
 import { optional, setting } from "../setting.ts";
+import { notifyChannels } from "./notify-channels.ts";
 
 export const notify = {
   console: setting({
@@ -15,31 +15,7 @@ export const notify = {
     env: "NOTIFY_FILE",
     about: "A file that notices are appended to, one line of JSON each.",
   }),
-  webhookUrl: optional<Secret>({
-    kind: secretUrl(),
-    env: "NOTIFY_WEBHOOK_URL",
-    about: "Where notices are posted to as JSON.",
-  }),
-  webhookSecret: optional<Secret>({
-    kind: secret("a text"),
-    env: "NOTIFY_WEBHOOK_SECRET",
-    about: "Signs what is posted there (HMAC-SHA256).",
-  }),
-  webhookSecretFile: optional<string>({
-    kind: file(),
-    env: "NOTIFY_WEBHOOK_SECRET_FILE",
-    about: "A file with that secret, instead.",
-  }),
-  slackUrl: optional<Secret>({
-    kind: secretUrl(),
-    env: "NOTIFY_SLACK_URL",
-    about: "The incoming webhook of a Slack channel.",
-  }),
-  slackUrlFile: optional<string>({
-    kind: file(),
-    env: "NOTIFY_SLACK_URL_FILE",
-    about: "A file with that URL, instead.",
-  }),
+  ...notifyChannels,
   routes: setting({
     kind: noticeRoutes(),
     default: "any -> all",

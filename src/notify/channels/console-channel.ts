@@ -5,6 +5,7 @@ import { messageLines } from "../message.ts";
 export function consoleChannel(print: (line: string) => void): Channel {
   return {
     name: "console",
+    style: "notices",
     async deliver(message) {
       for (const line of messageLines(message)) print(line);
       return { status: "success" };

@@ -5,6 +5,7 @@ import type { Channel } from "../channel.ts";
 export function fileChannel(path: string): Channel {
   return {
     name: "file",
+    style: "notices",
     async deliver({ key, notice, title, next }) {
       try {
         await using file = await open(path, "a", 0o600);

@@ -1,37 +1,59 @@
-import { request as requestHttp } from "node:http";
+import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import type { Delivery } from "../channel.ts";
 import { type Addresses, AddressRefused, refusal } from "./addresses.ts";
 
-export interface Letter {
+export interface OutgoingRequest {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
+export type Failure = Exclude<Delivery, { status: "success" }>;
+
+/** The response of a receiver: the body of a success, or why there is none. */
+export type Exchange =
+  | { readonly kind: "success"; readonly body: string }
+  | { readonly kind: "failure"; readonly failure: Failure };
+
+/** Posts once, to a receiver whose status says everything. */
+export async function post(request: OutgoingRequest, addresses: Addresses, signal: AbortSignal): Promise<Delivery> {
+  const outcome = await exchange(request, addresses, signal);
+  return outcome.kind === "success" ? { status: "success" } : outcome.failure;
+}
+
 /**
- * Posts once. Follows no redirect: it could lead to a denied address. Errors contain only the host of the URL and the
- * status of the response: everything else may contain a secret.
+ * Posts once, and returns the body of a success. Follows no redirect: it could lead to a denied address. Errors contain
+ * only the host of the URL and the status of the response: everything else may contain a secret.
  */
-export async function post(letter: Letter, addresses: Addresses, signal: AbortSignal): Promise<Delivery> {
-  const { hostname } = new URL(letter.url);
+export async function exchange(request: OutgoingRequest, addresses: Addresses, signal: AbortSignal): Promise<Exchange> {
+  const { hostname } = new URL(request.url);
   try {
-    return toDelivery(await send(letter, addresses, signal), hostname);
+    const response = await send(request, addresses, signal);
+    const failure = toFailure(response, hostname);
+    if (!failure) return { kind: "success", body: await readBody(response) };
+    response.destroy();
+    return { kind: "failure", failure };
   } catch (error) {
-    if (error instanceof AddressRefused) return { status: "refused", error: error.message };
-    if (signal.aborted) return { status: "timeout", error: `${hostname} did not respond in time` };
-    const { code } = error as NodeJS.ErrnoException;
-    return { status: "failed", error: `${hostname} cannot be reached${code ? `: ${code}` : ""}` };
+    return { kind: "failure", failure: connectionFailure(error, hostname, signal) };
   }
 }
 
-function send({ url, body, headers }: Letter, addresses: Addresses, signal: AbortSignal): Promise<number> {
+/** Describes a request without a response. Its error contains no more than the host and a code. */
+export function connectionFailure(error: unknown, hostname: string, signal: AbortSignal): Failure {
+  if (error instanceof AddressRefused) return { status: "refused", error: error.message };
+  if (signal.aborted) return { status: "timeout", error: `${hostname} did not respond in time` };
+  const { code } = error as NodeJS.ErrnoException;
+  return { status: "failed", error: `${hostname} cannot be reached${code ? `: ${code}` : ""}` };
+}
+
+function send({ url, body, headers }: OutgoingRequest, addresses: Addresses, signal: AbortSignal) {
   const { protocol, hostname } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, "");
   // Addresses are not looked up, so the lookup would not check them.
   if (isIP(address) && !addresses.allows(address)) return Promise.reject(refusal(address));
-  return new Promise((resolve, reject) => {
+  return new Promise<IncomingMessage>((resolve, reject) => {
     const length = String(Buffer.byteLength(body));
     const request = (protocol === "https:" ? requestHttps : requestHttp)(url, {
       method: "POST",
@@ -42,18 +64,32 @@ function send({ url, body, headers }: Letter, addresses: Addresses, signal: Abor
       signal,
     });
     request.once("error", reject);
-    request.once("response", (response) => {
-      resolve(response.statusCode ?? 0);
-      response.destroy();
-    });
+    request.once("response", resolve);
     request.end(body);
   });
 }
 
-function toDelivery(status: number, hostname: string): Delivery {
-  if (status >= 200 && status < 300) return { status: "success" };
+/** No service answers with more; a longer body is cut, and what needs it fails. */
+const maxBodyBytes = 256 * 1024;
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= maxBodyBytes) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function toFailure({ statusCode: status = 0, headers }: IncomingMessage, hostname: string): Failure | undefined {
+  if (status >= 200 && status < 300) return undefined;
   const error = `${hostname} responded ${status}`;
   if (status >= 300 && status < 400) return { status: "refused", error: `${error}; redirects are not followed` };
   const isTransient = status >= 500 || [408, 425, 429].includes(status);
-  return { status: isTransient ? "failed" : "refused", error };
+  if (!isTransient) return { status: "refused", error };
+  // The services give seconds. The other form of the header, a date, is ignored: the usual backoff is used then.
+  const seconds = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
+  return { status: "failed", error, ...(seconds ? { retryAfterMs: Number(seconds) * 1_000 } : {}) };
 }

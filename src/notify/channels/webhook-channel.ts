@@ -19,6 +19,7 @@ export interface WebhookOptions {
 export function webhookChannel({ url, secret, addresses, nowMs }: WebhookOptions): Channel {
   return {
     name: "webhook",
+    style: "notices",
     deliver({ key, title, next, facts, notice }, signal) {
       const body = JSON.stringify({ key, title, facts, next, ...notice });
       const headers = { "idempotency-key": key, ...(secret && signatureHeaders(body, secret, nowMs())) };

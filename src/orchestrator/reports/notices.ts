@@ -107,19 +107,6 @@ export function requestExpired({ metadata, spec }: RemediationApprovalRequest): 
   };
 }
 
-/** An incident is closed. Created only if the settings ask for it. */
-export function incidentClosed(incident: RemediationRequest): NotificationRequest | undefined {
-  const { status } = incident;
-  if (!status || !("outcome" in status)) return undefined;
-  const { diagnosis, outcome, message } = status;
-  return notice(incident, `${incident.metadata.uid}/closed`, {
-    eventType: "IncidentClosed",
-    severity: "info",
-    message: `Incident ${incident.spec.signalName} is closed as ${outcome}${message ? `: ${message}` : ""}`,
-    ...(diagnosis ? { context: { workflowId: diagnosis.workflowId, targetResource: diagnosis.target } } : {}),
-  });
-}
-
 /** An approval is requested. */
 export function approvalRequired(
   incident: RemediationRequest,

@@ -66,6 +66,10 @@ const spec = z
     message: text.describe("Text of the notice."),
     context: context.describe("The facts, for routing and formatting.").optional(),
     remediationRequestRef: incidentRef.describe("The incident of the notice.").optional(),
+    onlyOpenThreads: z
+      .boolean()
+      .describe("True: only for channels on which the incident has a thread or an alert, in order to resolve it.")
+      .optional(),
   })
   .meta({
     description: "The message. Immutable.",
@@ -78,6 +82,7 @@ const deliveryAttempt = z.strictObject({
   at: timestamp.describe("When."),
   status: z.enum(["success", "failed", "timeout", "refused"]).describe("Outcome of the attempt."),
   error: z.string().describe("Error of the channel, without secrets.").optional(),
+  thread: z.string().max(1024).describe("Id of the thread or alert of the incident on the channel.").optional(),
 });
 
 const common = {

@@ -1,0 +1,86 @@
+import type { NotificationRequest, RemediationRequest } from "../resources/index.ts";
+import type { ChannelStyle } from "./channel.ts";
+import { isSettled, isSkip } from "./notice-state.ts";
+
+/** The place of a message among those about the same incident on one channel. */
+export interface Thread {
+  /** The same for all notices of an incident: its uid. For a notice without an incident: the uid of the notice. */
+  readonly key: string;
+  /** `resolve`: the incident is over, and nothing is left to do for a person. */
+  readonly step: "open" | "update" | "resolve";
+  /** Id and title of the first message. Absent for `open`. */
+  readonly opened?: { readonly id: string; readonly title: string };
+}
+
+/** The incident of a notice, as far as it is known. */
+export interface IncidentState {
+  /** Undefined: there is none, it was deleted, or no channel follows incidents. */
+  readonly incident: RemediationRequest | undefined;
+  /** All notices about it except this one. */
+  readonly others: readonly NotificationRequest[];
+}
+
+/** Decides the place of a notice in its thread on a channel. Returns undefined if the channel does not get the notice. */
+export function threadOn(
+  channel: { readonly name: string; readonly style: ChannelStyle },
+  notice: NotificationRequest,
+  { incident, others, isRouted }: IncidentState & { readonly isRouted: boolean },
+): Thread | undefined {
+  const { name, style } = channel;
+  const { severity, onlyOpenThreads, remediationRequestRef } = notice.spec;
+  const key = remediationRequestRef?.uid ?? notice.metadata.uid ?? "";
+  const mayOpen = isRouted && !onlyOpenThreads;
+  if (style === "notices") return mayOpen ? { key, step: "open" } : undefined;
+
+  const opened = findOpened(name, others);
+  if (isEnd(notice) && opened && isOver(incident)) return { key, step: "resolve", opened };
+  // An alert wakes people, and one that a person resolved would be opened again.
+  if (!mayOpen || (style === "alert" && severity === "info")) return undefined;
+  if (!opened) return { key, step: "open" };
+  if (style === "messages" && !needsPerson(notice)) return undefined;
+  return { key, step: "update", opened };
+}
+
+/** The first delivery opened the thread: notices of one second have no order of their own. */
+function findOpened(channel: string, notices: readonly NotificationRequest[]): Thread["opened"] {
+  const marks = notices.flatMap(({ spec, status }) =>
+    (status?.deliveryAttempts ?? []).flatMap(({ channel: name, at, thread: id }) =>
+      name === channel && id !== undefined ? [{ at, id, title: spec.message }] : [],
+    ),
+  );
+  const [first] = marks.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  return first && { id: first.id, title: first.title };
+}
+
+function needsPerson({ spec }: NotificationRequest): boolean {
+  return spec.severity === "critical" || spec.eventType === "ApprovalRequired";
+}
+
+/** Whether a notice is about the end of its incident. */
+export function isEnd({ spec }: NotificationRequest): boolean {
+  return spec.eventType === "IncidentClosed";
+}
+
+/** Whether an incident is closed, and its end is recorded: then the orchestrator has created its own notice, if it is to. */
+export function isClosed({ status }: RemediationRequest): boolean {
+  return status !== undefined && "outcome" in status && hasCondition(status, "Recorded");
+}
+
+function hasCondition({ conditions = [] }: NonNullable<RemediationRequest["status"]>, wanted: string): boolean {
+  return conditions.some(({ type, status }) => type === wanted && status === "True");
+}
+
+/** Whether an incident is closed and needs no review by a person. */
+export function isOver(incident: RemediationRequest | undefined): boolean {
+  return incident !== undefined && isClosed(incident) && !incident.status?.requiresManualReview;
+}
+
+/** Whether a notice opened or continued a thread on some channel. */
+export function hasThread({ status }: NotificationRequest): boolean {
+  return status?.deliveryAttempts?.some(({ thread }) => thread !== undefined) ?? false;
+}
+
+/** Whether the end of an incident has to wait for this notice about it. A skip that waits for its digest is not awaited. */
+export function isUnderWay(notice: NotificationRequest): boolean {
+  return !isSettled(notice.status) && !isEnd(notice) && !(isSkip(notice) && !notice.status);
+}
