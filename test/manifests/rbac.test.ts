@@ -100,6 +100,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "leases.coordination.k8s.io in kubernaut-system": "get list watch create update delete",
     "notificationrequests.kubernaut.ai everywhere": "get list watch create delete",
     "notificationrequests/status.kubernaut.ai everywhere": "update",
+    "remediationrequests.kubernaut.ai everywhere": "get list watch",
     "events everywhere": "create",
   },
   "interlock-agent": {

@@ -10,12 +10,12 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Failure = Exclude<Delivery, { status: "success" }>;
+export type DeliveryFailure = Exclude<Delivery, { status: "success" }>;
 
 /** The response of a receiver: the body of a success, or why there is none. */
 export type Exchange =
   | { readonly kind: "success"; readonly body: string }
-  | { readonly kind: "failure"; readonly failure: Failure };
+  | { readonly kind: "failure"; readonly failure: DeliveryFailure };
 
 /** Posts once, to a receiver whose status says everything. */
 export async function post(request: OutgoingRequest, addresses: Addresses, signal: AbortSignal): Promise<Delivery> {
@@ -41,7 +41,7 @@ export async function exchange(request: OutgoingRequest, addresses: Addresses, s
 }
 
 /** Describes a request without a response. Its error contains no more than the host and a code. */
-export function connectionFailure(error: unknown, hostname: string, signal: AbortSignal): Failure {
+export function connectionFailure(error: unknown, hostname: string, signal: AbortSignal): DeliveryFailure {
   if (error instanceof AddressRefused) return { status: "refused", error: error.message };
   if (signal.aborted) return { status: "timeout", error: `${hostname} did not respond in time` };
   const { code } = error as NodeJS.ErrnoException;
@@ -83,7 +83,10 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function toFailure({ statusCode: status = 0, headers }: IncomingMessage, hostname: string): Failure | undefined {
+function toFailure(
+  { statusCode: status = 0, headers }: IncomingMessage,
+  hostname: string,
+): DeliveryFailure | undefined {
   if (status >= 200 && status < 300) return undefined;
   const error = `${hostname} responded ${status}`;
   if (status >= 300 && status < 400) return { status: "refused", error: `${error}; redirects are not followed` };

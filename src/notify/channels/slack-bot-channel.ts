@@ -2,7 +2,7 @@ import { parse, z } from "../../schema/index.ts";
 import type { Channel, Delivery } from "../channel.ts";
 import type { Message } from "../message.ts";
 import type { Addresses } from "./addresses.ts";
-import { exchange, type Failure } from "./post.ts";
+import { type DeliveryFailure, exchange } from "./post.ts";
 import { resolvedSlackText, slackText } from "./slack-text.ts";
 
 export interface SlackBotOptions {
@@ -44,21 +44,21 @@ export function slackBotChannel(options: SlackBotOptions): Channel {
   };
 }
 
-type Call = (method: string, body: object) => Promise<MethodReply>;
+type CallSlack = (method: string, body: object) => Promise<MethodReply>;
 type MethodReply =
   | { readonly kind: "ok"; readonly reply: Reply }
   /** Slack received the request, and will reject it again. */
-  | { readonly kind: "rejected"; readonly failure: Failure }
-  | { readonly kind: "failure"; readonly failure: Failure };
+  | { readonly kind: "rejected"; readonly failure: DeliveryFailure }
+  | { readonly kind: "failure"; readonly failure: DeliveryFailure };
 
 /** The first message about an incident. `delivered`: it is this very message, and the response to it was lost. */
 type Root =
   | { readonly kind: "none" }
   | { readonly kind: "thread" | "delivered"; readonly id: string }
-  | { readonly kind: "failure"; readonly failure: Failure };
+  | { readonly kind: "failure"; readonly failure: DeliveryFailure };
 
 /** Slack has no idempotency keys: a message whose response was lost is found again by its metadata. */
-async function findRoot({ key, thread }: Message, channel: string, call: Call): Promise<Root> {
+async function findRoot({ key, thread }: Message, channel: string, call: CallSlack): Promise<Root> {
   const found = await call("conversations.history", { channel, limit: 100, include_all_metadata: true });
   if (found.kind === "failure") return found;
   // Without the scope to read the channel, a lost response may lead to a second message.
@@ -69,7 +69,7 @@ async function findRoot({ key, thread }: Message, channel: string, call: Call): 
   return { kind: isSame ? "delivered" : "thread", id: `${channel}/${root.ts}` };
 }
 
-async function openThread(message: Message, channel: string, call: Call): Promise<Delivery> {
+async function openThread(message: Message, channel: string, call: CallSlack): Promise<Delivery> {
   const event_payload = { incident: message.thread.key, notice: message.key };
   const metadata = { event_type: "interlock_incident", event_payload };
   const posted = await call("chat.postMessage", { channel, ...content(slackText(message)), ...inert, metadata });
@@ -78,7 +78,7 @@ async function openThread(message: Message, channel: string, call: Call): Promis
 }
 
 /** A reply is seen only in the thread, unless it is shown in the channel, too. */
-async function reply(message: Message, id: string, call: Call): Promise<Delivery> {
+async function reply(message: Message, id: string, call: CallSlack): Promise<Delivery> {
   const { channel, ts: thread_ts } = parseId(id);
   const reply_broadcast = message.severity !== "info";
   const body = { channel, thread_ts, reply_broadcast, ...content(slackText(message)), ...inert };
@@ -87,7 +87,7 @@ async function reply(message: Message, id: string, call: Call): Promise<Delivery
 }
 
 /** A root that was deleted, or is too old to be edited, is left alone: the reply tells the end, too. */
-async function markResolved(message: Message, id: string, call: Call): Promise<Failure | undefined> {
+async function markResolved(message: Message, id: string, call: CallSlack): Promise<DeliveryFailure | undefined> {
   const updated = await call("chat.update", { ...parseId(id), ...content(resolvedSlackText(message)) });
   return updated.kind === "failure" ? updated.failure : undefined;
 }
