@@ -3,6 +3,8 @@ import {
   type CreateOutcome,
   type DeleteOptions,
   type DeleteOutcome,
+  type EvictOptions,
+  type EvictOutcome,
   type KubeClient,
   KubeError,
   type KubeObject,
@@ -19,6 +21,7 @@ import {
 import type { Api } from "./api/api.ts";
 import { createObject, type Written } from "./api/create.ts";
 import { deleteObject } from "./api/delete.ts";
+import { evictPod } from "./api/evict.ts";
 import { listObjects } from "./api/list.ts";
 import { patchObject } from "./api/patch.ts";
 import type { Resource } from "./api/resource.ts";
@@ -118,6 +121,25 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
     },
 
+    async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call?: Call): Promise<EvictOutcome> {
+      const resource = checkCall(
+        api,
+        { identity, allows },
+        { verb: "create", type: pods, where: pod, call, subresource: "eviction" },
+      );
+      try {
+        await evictPod(api, resource, refOf(resource, pod), { ...(uid !== undefined && { uid }) });
+        return { kind: "evicted" };
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error;
+        const { message, status } = error;
+        if (status.code === 404) return { kind: "not-found" };
+        if (status.code === 409) return { kind: "conflict", message };
+        if (status.code === 429) return { kind: "blocked", message: evictionMessage(error) };
+        throw kubeError(error);
+      }
+    },
+
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call: Call = {}) {
       // The first question to an aborted watch finds it ended, as would the next one to an open watch.
       if (call.signal?.aborted) return;
@@ -133,19 +155,23 @@ interface AttemptedCall {
   readonly type: ResourceType;
   readonly where: Partial<ObjectRef>;
   readonly call: WriteCall | undefined;
+  /** Of a call that is for nothing else. */
+  readonly subresource?: string;
 }
+
+const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
 /** The resource of a call, unless the call is aborted or not allowed. */
 function checkCall(
   api: Api,
   { identity, allows }: { readonly identity: string; readonly allows: EmbeddedClientOptions["allows"] },
-  { verb, type, where, call = {} }: AttemptedCall,
+  { verb, type, where, call = {}, subresource = call.subresource }: AttemptedCall,
 ): Resource {
   if (call.signal?.aborted) {
     throw new KubeError("aborted", `${verb} ${type.plural} was aborted`, { cause: call.signal.reason });
   }
   const resource = resourceOf(api, type);
-  const plural = call.subresource ? `${type.plural}/${call.subresource}` : type.plural;
+  const plural = subresource ? `${type.plural}/${subresource}` : type.plural;
   const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
   if (allows && !allows(attempt)) throw refused(attempt, resource, identity, where.name);
   return resource;
@@ -195,6 +221,11 @@ async function outcomeOf(write: () => Promise<Written>): Promise<Outcome> {
     if (error.status.code === 404) return { kind: "not-found", message: error.message };
     throw kubeError(error);
   }
+}
+
+/** The reason is in the causes: which budget, and how many pods it needs. */
+function evictionMessage({ message, status }: StatusError): string {
+  return [message, ...(status.details?.causes ?? []).map((cause) => cause.message)].join(" ");
 }
 
 function updateOutcome<T extends KubeObject>(outcome: Outcome): UpdateOutcome<T> {

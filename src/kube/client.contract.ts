@@ -455,6 +455,43 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
       });
     });
 
+    describe("evicting", () => {
+      it("removes a pod that no disruption budget protects, and does not find it a second time", async () => {
+        const pod = await make(pods, podNamed("a"));
+
+        expect(await client.evict(at("a"), { uid: pod.metadata.uid ?? "" })).toEqual({ kind: "evicted" });
+        expect(await client.evict(at("a"))).toEqual({ kind: "not-found" });
+      });
+
+      it("is a conflict when the pod has another uid", async () => {
+        await make(pods, podNamed("a"));
+
+        expect(await client.evict(at("a"), { uid: "another" })).toMatchObject({ kind: "conflict" });
+        expect(await client.get(pods, at("a"))).toBeDefined();
+      });
+
+      it("is blocked, with its name, while a disruption budget allows no disruption", async () => {
+        await make(pods, podNamed("a"));
+        await client.patch(pods, at("a"), { merge: { status: { phase: "Running" } } }, { subresource: "status" });
+        const spec = { minAvailable: 1, selector: { matchLabels: { app: "a" } } };
+        const budget = await make(budgets, { metadata: { namespace, name: "keep-one" }, spec });
+        const observedGeneration = budget.metadata.generation;
+        const status = { disruptionsAllowed: 0, desiredHealthy: 1, currentHealthy: 0, expectedPods: 1 };
+        const patch = { merge: { status: { ...status, observedGeneration } } };
+        await client.patch(budgets, at("keep-one"), patch, { subresource: "status" });
+
+        const outcome = await client.evict(at("a"));
+
+        expect(outcome).toMatchObject({ kind: "blocked", message: expect.stringContaining("keep-one") });
+        expect(await client.get(pods, at("a"))).toBeDefined();
+      });
+
+      function podNamed(name: string): KubeObject {
+        const spec = { containers: [{ name: "a", image: "registry.invalid/a" }] };
+        return { metadata: { namespace, name, labels: { app: name } }, spec } as KubeObject;
+      }
+    });
+
     describe("a Lease", () => {
       it("keeps times of six fraction digits", async () => {
         const renewTime = microTime(1_714_557_600_123.456);
@@ -689,6 +726,15 @@ const configMaps: ResourceType<ConfigMap> = {
   apiVersion: "v1",
   kind: "ConfigMap",
   plural: "configmaps",
+  namespaced: true,
+};
+
+const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
+
+const budgets: ResourceType<KubeObject & { readonly spec: object }> = {
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
   namespaced: true,
 };
 

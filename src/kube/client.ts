@@ -18,6 +18,8 @@ export interface KubeClient {
     call?: WriteCall,
   ): Promise<UpdateOutcome<T>>;
   delete(type: ResourceType, ref: ObjectRef, options?: DeleteOptions, call?: Call): Promise<DeleteOutcome>;
+  /** Deletes a pod unless that would violate its disruption budget. With a uid, only that pod. */
+  evict(pod: ObjectRef, options?: EvictOptions, call?: Call): Promise<EvictOutcome>;
   /**
    * Yields changes after `resourceVersion`, in order, until the server ends the stream or `signal` aborts (which ends it
    * without an error). Throws `gone` when that version is too old to continue from: list again.
@@ -63,6 +65,12 @@ export interface DeleteOptions {
   /** Delete only the object with this uid and version; anything else is a conflict. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly propagation?: "Foreground" | "Background" | "Orphan";
+  /** How long a pod may take to end; 0 removes the object before its processes have ended. */
+  readonly gracePeriodSeconds?: number;
+}
+
+export interface EvictOptions {
+  readonly uid?: string;
 }
 
 export type CreateOutcome<T> = { readonly kind: "created"; readonly object: T } | { readonly kind: "already-exists" };
@@ -74,6 +82,13 @@ export type UpdateOutcome<T> =
 
 export type DeleteOutcome =
   | { readonly kind: "deleted" }
+  | { readonly kind: "conflict"; readonly message: string }
+  | { readonly kind: "not-found" };
+
+export type EvictOutcome =
+  | { readonly kind: "evicted" }
+  /** A disruption budget does not allow it now; later it may. */
+  | { readonly kind: "blocked"; readonly message: string }
   | { readonly kind: "conflict"; readonly message: string }
   | { readonly kind: "not-found" };
 

@@ -4,6 +4,8 @@ export {
   type CreateOutcome,
   type DeleteOptions,
   type DeleteOutcome,
+  type EvictOptions,
+  type EvictOutcome,
   type JsonPatchOperation,
   type KubeClient,
   KubeError,

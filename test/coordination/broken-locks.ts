@@ -703,6 +703,7 @@ function clientWith(client: KubeClient, changed: Partial<KubeClient>): KubeClien
     update: (type, object, call) => client.update(type, object, call),
     patch: (type, ref, patch, call) => client.patch(type, ref, patch, call),
     delete: (type, ref, options, call) => client.delete(type, ref, options, call),
+    evict: (pod, options, call) => client.evict(pod, options, call),
     watch: (type, query, call) => client.watch(type, query, call),
     serverNowMs: () => client.serverNowMs(),
     ...changed,

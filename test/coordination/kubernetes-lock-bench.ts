@@ -79,6 +79,7 @@ function overWire(direct: KubeClient, wire: Wire): KubeClient {
     update: (type, object, options) => call(() => direct.update(type, object, options)),
     patch: (type, ref, patch, options) => call(() => direct.patch(type, ref, patch, options)),
     delete: (type, ref, options, rest) => call(() => direct.delete(type, ref, options, rest)),
+    evict: (pod, options, rest) => call(() => direct.evict(pod, options, rest)),
     watch: (type, query, options) => audible(direct.watch(type, query, options), wire),
     serverNowMs: () => direct.serverNowMs(),
   };

@@ -36,6 +36,7 @@ export function dyingClient(client: KubeClient, { write, when }: Death): DyingCl
     update: (...call) => writing(() => client.update(...call)),
     patch: (...call) => writing(() => client.patch(...call)),
     delete: (...call) => writing(() => client.delete(...call)),
+    evict: (...call) => writing(() => client.evict(...call)),
     watch(type, query, call) {
       if (isDead) throw new KubeError("unavailable", "the process is dead");
       return client.watch(type, query, call);

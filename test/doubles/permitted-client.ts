@@ -54,6 +54,10 @@ export function permittedClient(
       demand("delete", type, ref.namespace);
       return await client.delete(type, ref, options, call);
     },
+    async evict(pod, options, call) {
+      demand("create", { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true }, pod.namespace, "eviction");
+      return await client.evict(pod, options, call);
+    },
     watch(type, query, call) {
       demand("watch", type, query.namespace);
       return client.watch(type, query, call);

@@ -138,6 +138,7 @@ export class ApiServer {
       update: (type, object) => call(() => this.#writing(process, object, () => direct.update(type, object))),
       patch: (type, ref, patch) => call(() => direct.patch(type, ref, patch)),
       delete: (type, ref, options) => call(() => this.#deleting(ref.name, () => direct.delete(type, ref, options))),
+      evict: (pod, options) => call(() => direct.evict(pod, options)),
       watch: (type, query, options) => this.#watch(process, direct.watch(type, query, options)),
       serverNowMs: () => direct.serverNowMs(),
     };

@@ -69,6 +69,7 @@ export class SimServer {
       update: (type, object, options) => call(() => direct.update(type, object, withoutSignal(options)), options),
       patch: (type, ref, patch, options) => call(() => direct.patch(type, ref, patch, withoutSignal(options)), options),
       delete: (type, ref, how, options) => call(() => direct.delete(type, ref, how), options),
+      evict: (pod, how, options) => call(() => direct.evict(pod, how), options),
       watch: (type, query, options) => this.#watch(process, direct.watch(type, query, options)),
       serverNowMs: () => time.nowMs(),
     };

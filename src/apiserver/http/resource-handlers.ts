@@ -2,6 +2,7 @@ import type { Admit } from "../api/admission.ts";
 import { createObject, type Written } from "../api/create.ts";
 import { unrecognized } from "../api/decode-object.ts";
 import { deleteObject } from "../api/delete.ts";
+import { evictPod } from "../api/evict.ts";
 import { listObjects, parseRevision, tooLarge } from "../api/list.ts";
 import { type PatchKind, patchObject } from "../api/patch.ts";
 import type { Resource } from "../api/resource.ts";
@@ -17,6 +18,7 @@ import {
   unsupportedVerb,
 } from "../api/status-error.ts";
 import { updateObject } from "../api/update.ts";
+import { member } from "../json/json.ts";
 import { JsonSyntaxError, type Parsed } from "../json/parse-json.ts";
 import { sendStatus, setWarnings } from "./answer.ts";
 import { serverSideApply } from "./apply.ts";
@@ -74,6 +76,7 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
 /** Requests on one object or on a subresource of it. */
 export async function handleObject(exchange: Exchange, where: ObjectRoute): Promise<void> {
   const { resource, namespace, name, subresource } = where;
+  if (subresource === "eviction" && resource.storedAs === "pods") return await evict(exchange, where);
   const isStatus = subresource === "status" && resource.hasStatus;
   if (subresource && !isStatus) throw subresourceRefusal(resource, name, subresource);
 
@@ -95,6 +98,17 @@ export async function handleObject(exchange: Exchange, where: ObjectRoute): Prom
   }
   if (!isStatus || !resource.custom) throw methodNotAllowed();
   throw unsupportedVerb(resource, exchange.method === "DELETE" ? "delete" : "create");
+}
+
+async function evict(exchange: Exchange, where: ObjectRoute): Promise<void> {
+  authorize(exchange.caller, "create", where);
+  if (exchange.method !== "POST") throw methodNotAllowed();
+  const dryRun = parseDryRun(exchange.query, "CreateOptions");
+  const eviction = await readJson(exchange);
+  const uid = member(member(member(eviction, "deleteOptions"), "preconditions"), "uid");
+  const { api, response } = exchange;
+  await evictPod(api, where.resource, where, { ...(typeof uid === "string" && { uid }), dryRun });
+  sendStatus(response, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }
 
 function subresourceRefusal(resource: Resource, name: string, subresource: string): StatusError {

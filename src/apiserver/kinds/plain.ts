@@ -24,7 +24,10 @@ export const plainKinds = [
     shortNames: ["po"],
     categories: ["all"],
     hasStatus: true,
-    subresources: [{ name: "log", kind: "Pod", verbs: ["get"] }],
+    subresources: [
+      { name: "eviction", kind: "Eviction", group: "policy", version: "v1", verbs: ["create"] },
+      { name: "log", kind: "Pod", verbs: ["get"] },
+    ],
     selectable: selectableFields(true, ["spec.nodeName", "spec.serviceAccountName", "status.phase", "status.podIP"]),
     fieldsByConversion: true,
     prepare: (draft, old) => {
@@ -55,6 +58,20 @@ export const plainKinds = [
   ].map((kind) => workload({ ...kind, group: "apps" })),
   workload({ kind: "Job", plural: "jobs", group: "batch" }),
   workload({ kind: "CronJob", plural: "cronjobs", group: "batch", shortNames: ["cj"] }),
+  workload({
+    ...{ kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", shortNames: ["hpa"] },
+    group: "autoscaling",
+  }),
+  builtIn({ kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", shortNames: ["pvc"], hasStatus: true }),
+  builtIn({
+    ...{ kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", shortNames: ["pdb"], group: "policy" },
+    ...{ hasStatus: true, hasGeneration: true },
+  }),
+  builtIn({
+    ...{ kind: "StorageClass", plural: "storageclasses", shortNames: ["sc"], group: "storage.k8s.io" },
+    namespaced: false,
+    fields: { provisioner: { type: "string" }, allowVolumeExpansion: { type: "boolean" }, parameters: anything },
+  }),
   ...[
     { kind: "Role", plural: "roles", namespaced: true },
     { kind: "RoleBinding", plural: "rolebindings", namespaced: true },

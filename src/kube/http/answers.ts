@@ -42,7 +42,7 @@ export function isObjectMissing({ code, details }: FailureStatus): boolean {
 /** What an answer means that is no outcome of `operation`. */
 export function refusal(status: FailureStatus, operation: Operation): KubeError {
   const code = codeOf(status);
-  const said = saidBy(status);
+  const said = messageOf(status);
   if (code === "forbidden") {
     const permission = permissionFor(operation);
     return new KubeError(code, said.includes(permission) ? said : `${permission}: ${said}`);
@@ -62,7 +62,7 @@ function codeOf({ code = 0, reason }: FailureStatus): KubeErrorCode {
 }
 
 /** The message of a Status names its causes, except where an admission webhook or a proxy wrote it. */
-function saidBy({ code, message = "", details }: FailureStatus): string {
+export function messageOf({ code, message = "", details }: FailureStatus): string {
   const causes = (details?.causes ?? []).filter((cause) => cause.message && !message.includes(cause.message));
   const listed = causes.map((cause) => [cause.field, cause.message].filter(Boolean).join(": "));
   return [message || `HTTP ${code}`, ...listed].join("; ");

@@ -4,6 +4,8 @@ import type {
   CreateOutcome,
   DeleteOptions,
   DeleteOutcome,
+  EvictOptions,
+  EvictOutcome,
   KubeClient,
   List,
   ListQuery,
@@ -15,7 +17,7 @@ import type {
 } from "../client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
-import { contentOf, isObjectMissing, refusal, statusOf } from "./answers.ts";
+import { contentOf, isObjectMissing, messageOf, refusal, statusOf } from "./answers.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
 import { complete, type Operation, pathOf, queryOf } from "./operation.ts";
 import { type HttpResponse, openStream } from "./read-answer.ts";
@@ -129,7 +131,7 @@ export function httpClient({
     async delete(
       type: ResourceType,
       ref: ObjectRef,
-      { preconditions, propagation }: DeleteOptions = {},
+      { preconditions, propagation, gracePeriodSeconds }: DeleteOptions = {},
       call: Call = {},
     ): Promise<DeleteOutcome> {
       const operation = complete({ verb: "delete", type, ...placeOf(ref) });
@@ -138,9 +140,29 @@ export function httpClient({
         kind: "DeleteOptions",
         ...(preconditions ? { preconditions } : {}),
         ...(propagation ? { propagationPolicy: propagation } : {}),
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
       };
       const outcome = await write(operation, { method: "DELETE", path: pathOf(operation), ...bodyOf(options) }, call);
       return outcome.kind === "updated" ? { kind: "deleted" } : outcome;
+    },
+
+    async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call: Call = {}): Promise<EvictOutcome> {
+      const operation = complete({ verb: "create", type: pods, ...placeOf(pod), subresource: "eviction" } as const);
+      const eviction = {
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: placeOf(pod),
+        ...(uid === undefined ? {} : { deleteOptions: { preconditions: { uid } } }),
+      };
+      const message = { method: "POST", path: pathOf(operation), ...bodyOf(eviction), isFinalAt: 429 } as const;
+      const answer = await request(operation, message, call);
+      if (isGood(answer)) return { kind: "evicted" };
+
+      const status = statusOf(answer);
+      if (isObjectMissing(status)) return { kind: "not-found" };
+      if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
+      if (status.code === 429) return { kind: "blocked", message: messageOf(status) };
+      throw refusal(status, operation);
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, { signal }: Call = {}) {
@@ -155,6 +177,8 @@ export function httpClient({
     },
   };
 }
+
+const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
 function isGood({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;

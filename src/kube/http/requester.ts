@@ -41,6 +41,8 @@ export interface Message {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
+  /** A response with this status is for the caller, and no reason to try again. */
+  readonly isFinalAt?: number;
 }
 
 /** Takes the body of an answer whose head is there. */
@@ -83,6 +85,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
       const credentials = await limit.over(currentCredentials(connection, { clock, refused }));
       const outcome = await attempt(message, credentials, limit, receive);
       if (limit.signal.aborted) return outcome;
+      if (outcome.kind === "answered" && outcome.status === message.isFinalAt) return outcome;
       // Refused credentials may have been replaced meanwhile. Nothing was done for them, so even a write is repeated.
       if (isRefused(outcome) && !refused && typeof connection.credentials === "function") {
         refused = credentials;
