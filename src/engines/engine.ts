@@ -49,6 +49,8 @@ export interface RunOrder {
     readonly version?: string;
     /** OCI bundle (tekton), image (job) or folder (local). */
     readonly containerImage: string;
+    /** Arguments of the image (job). */
+    readonly args?: readonly string[];
     /** Name of the pipeline in the bundle. */
     readonly pipeline: string;
     readonly serviceAccountName?: string;

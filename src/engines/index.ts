@@ -7,6 +7,7 @@ export { jobEngine } from "./job/job-engine.ts";
 export { podsOfJob } from "./job/job-pods.ts";
 export { type LocalEngineOptions, localEngine } from "./local/local-engine.ts";
 export { readLogs, type StepLog } from "./local/logs.ts";
+export { stepPath } from "./local/runner/launch.ts";
 export { type LocalRunner, type LocalRunnerOptions, startLocalRunner } from "./local/runner/local-runner.ts";
 export { type Pod, wasEvicted } from "./pods.ts";
 export { type RunOwner, runOwner } from "./run-marks.ts";

@@ -284,6 +284,7 @@ function plan(): ValidPlan {
     target: target(),
     entry: undefined,
     containerImage: "x",
+    args: undefined,
     version: undefined,
     engine: "tekton",
     pipeline: "workflow",

@@ -286,7 +286,7 @@ function toRunOrder({ execution, plan, record, settings }: Snapshot, { namespace
   if (plan.kind === "invalid") throw new TypeError("an invalid execution has no run");
   const { metadata, spec } = execution;
   const { workflowId } = spec.workflowRef;
-  const { version, containerImage } = plan;
+  const { version, containerImage, args } = plan;
   return {
     name: runName(plan.target),
     namespace,
@@ -297,6 +297,7 @@ function toRunOrder({ execution, plan, record, settings }: Snapshot, { namespace
       id: workflowId,
       ...(version === undefined ? {} : { version }),
       containerImage,
+      ...(args && { args }),
       pipeline: plan.pipeline,
       ...(plan.serviceAccountName === undefined ? {} : { serviceAccountName: plan.serviceAccountName }),
     },

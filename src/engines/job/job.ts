@@ -35,6 +35,7 @@ export interface PodSpec {
 export interface Container {
   readonly name: string;
   readonly image: string;
+  readonly args?: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly securityContext: object;
   readonly volumeMounts: readonly object[];

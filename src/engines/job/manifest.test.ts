@@ -56,6 +56,17 @@ describe("a Job", () => {
     });
   });
 
+  it("passes the arguments of the catalog entry as they are, and none of its own", () => {
+    const { workflow } = runOrder();
+    const args = ["action", "$(FENCE)"];
+
+    const [withArgs] = jobFor(runOrder({ workflow: { ...workflow, args } })).spec.template.spec.containers;
+    const [without] = jobFor(runOrder()).spec.template.spec.containers;
+
+    expect(withArgs?.args).toEqual(["action", "$$(FENCE)"]);
+    expect(without).not.toHaveProperty("args");
+  });
+
   it("carries whom it belongs to, and so do its pods", () => {
     const order = runOrder();
 

@@ -51,9 +51,11 @@ export function jobFor(order: RunOrder): Job {
 
 function containerFor(order: RunOrder): Container {
   const variables = { HOME: "/tmp", TMPDIR: "/tmp", ...runInputs(order) };
+  const { args } = order.workflow;
   return {
     name: containerName,
     image: order.workflow.containerImage,
+    ...(args && { args: args.map(literal) }),
     env: Object.entries(variables).map(([name, value]) => ({ name, value: variable(value) })),
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -64,8 +66,12 @@ function containerFor(order: RunOrder): Container {
   };
 }
 
-/** A list as JSON. Kubernetes would replace `$(NAME)` in a value and make one dollar of two, so each is doubled. */
+/** A list as JSON. */
 function variable(value: ParameterValue): string {
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  return literal(typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+/** Kubernetes would replace `$(NAME)` in a value and make one dollar of two, so each is doubled. */
+function literal(text: string): string {
   return text.replaceAll("$", "$$$$");
 }

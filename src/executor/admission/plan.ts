@@ -23,6 +23,7 @@ export interface ValidPlan {
   readonly entry: RemediationWorkflow | undefined;
   readonly engine: EngineName;
   readonly containerImage: string;
+  readonly args: readonly string[] | undefined;
   readonly version: string | undefined;
   readonly pipeline: string;
   readonly serviceAccountName: string | undefined;
@@ -104,6 +105,7 @@ export function planExecution({ spec }: WorkflowExecution, { target, found, kind
     entry,
     engine,
     containerImage: workflow.containerImage,
+    args: entry?.spec.args,
     version: workflow.version,
     pipeline: entry?.spec.pipeline ?? "workflow",
     serviceAccountName: workflow.serviceAccountName ?? defaults.serviceAccountName,

@@ -55,6 +55,11 @@ describe("a workflow", () => {
       { targetKinds: ["node", "nodde"] },
       'spec.targetKinds[1] is "nodde", which is not a known kind: write kinds that are not built in with their group, as in certificate.cert-manager.io',
     ],
+    [
+      "arguments that its engine does not pass",
+      { engine: "local", args: ["a"] },
+      "spec.args has no meaning for the engine local: write them in the pipeline",
+    ],
     ["no time to run", { timeout: "0s" }, "spec.timeout must be longer than 0"],
   ])("reports %s", (_what, special, problem) => {
     expect(workflowProblems(spec(special), builtInKinds)).toEqual([problem]);

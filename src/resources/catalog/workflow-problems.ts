@@ -31,6 +31,9 @@ export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds): s
     if (kinds.find(kind)) continue;
     problems.push(`spec.targetKinds[${place}] is "${kind}", which is not a known kind: ${kindFix(kind, kinds)}`);
   }
+  if (spec.args && (spec.engine === "tekton" || spec.engine === "local")) {
+    problems.push(`spec.args has no meaning for the engine ${spec.engine}: write them in the pipeline`);
+  }
   if (spec.timeout && parseDuration(spec.timeout) === 0) problems.push("spec.timeout must be longer than 0");
   return problems;
 }
@@ -47,7 +50,7 @@ export type TargetKind = Pick<ObjectTarget, "kind" | "group">;
 
 /** Why a workflow may not be run on objects of a kind, as a sentence without its full stop; undefined if it may. */
 export function targetKindProblem(
-  { workflowId, targetKinds }: RemediationWorkflowSpec,
+  { workflowId, targetKinds }: Pick<RemediationWorkflowSpec, "workflowId" | "targetKinds">,
   { kind, group }: TargetKind,
   kinds: Kinds,
 ): string | undefined {

@@ -61,6 +61,11 @@ const spec = z
     description: text.describe("Purpose of the workflow, and when to use it."),
     engine: engine.describe("The engine. Chosen by configuration if absent.").optional(),
     containerImage: text.describe("OCI bundle or image of the workflow; for the local engine, its folder."),
+    args: z
+      .array(text)
+      .max(64)
+      .describe("Arguments of the image, for the job engine. Literals: parameters are environment variables.")
+      .optional(),
     pipeline: name.describe("Name of the pipeline in the bundle.").default("workflow"),
     serviceAccountName: name.describe("Service account of the runs. Chosen by configuration if absent.").optional(),
     parameters: parameters.describe("The parameters, in JSON Schema. Other parameters are rejected.").optional(),

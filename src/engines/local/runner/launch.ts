@@ -33,7 +33,8 @@ export interface StepPlace {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Where the programs of a step are looked for. */
+export const stepPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** How to run a step. The same for the same place, however often it is asked. */
 export function stepPlan(place: StepPlace): StepPlan {
@@ -52,7 +53,7 @@ export function stepPlan(place: StepPlace): StepPlan {
   return {
     argv: [...program, ...list(step.args ?? [])],
     ...(script !== undefined && { script }),
-    env: { PATH: usualPath, LANG: "C.UTF-8", ...place.env, HOME: scratch, TMPDIR: scratch, ...own, ...given(place) },
+    env: { PATH: stepPath, LANG: "C.UTF-8", ...place.env, HOME: scratch, TMPDIR: scratch, ...own, ...given(place) },
     workingDir: isAbsolute(workingDir) ? workingDir : join(scratch, workingDir),
     params: known.params,
   };
