@@ -326,6 +326,16 @@ describe("the message of a block", () => {
 });
 
 describe("observe mode", () => {
+  it("of a rule starts nothing, and names the rule", () => {
+    const incident = { sinceMs: 0, observedRule: "restart-deployments" };
+
+    expect(decide(request({ incident }), situation({}))).toMatchObject({
+      verdict: "allow",
+      observeOnly: true,
+      message: "would run, but nothing is started: rule restart-deployments is only observed",
+    });
+  });
+
   it.each<Partial<Situation>>([{ settings: { ...defaultPolicy, observe: true } }, { workflow: { observe: true } }])(
     "decides everything and starts nothing",
     (world) => {

@@ -42,8 +42,12 @@ export function decide(request: ActionRequest, situation: Situation): PolicyDeci
 }
 
 /** Why it is only observed; undefined if it is not. */
-function observation({ target, workflowId }: ActionRequest, { settings, workflow }: Situation): string | undefined {
+function observation(
+  { target, workflowId, incident }: ActionRequest,
+  { settings, workflow }: Situation,
+): string | undefined {
   if (settings.observe) return "observe mode is on";
+  if (incident?.observedRule !== undefined) return `rule ${incident.observedRule} is only observed`;
   if (workflow?.observe) return `workflow ${workflowId} is only observed`;
   for (const [observed, reason] of settings.observeTargets) {
     const isInside = observed.endsWith("/*") && target.startsWith(observed.slice(0, -1));

@@ -24,6 +24,8 @@ export interface AskingIncident {
   readonly sinceMs: number;
   /** Open incidents of its cause, which it has to wait for. */
   readonly causes?: readonly OpenCause[];
+  /** The rule of its diagnosis, if that is only observed. */
+  readonly observedRule?: string;
   /** True if it was blocked as Ineffective at its latest decision. */
   readonly wasIneffective?: boolean;
 }

@@ -5,6 +5,7 @@ import {
   remediationRequests,
   type Target,
 } from "../../resources/index.ts";
+import { observedRule } from "../asking-incident.ts";
 import { decide, type PolicyDecision } from "../decide.ts";
 import { openCauses } from "../rules/deferral.ts";
 import { diagnose, type RuleAnalysis } from "../rules/diagnose.ts";
@@ -70,7 +71,8 @@ function decideCase(
   const { apiVersion, kind } = remediationRequests;
   const asking = { apiVersion, kind, metadata: {}, spec: incident, status: { phase: "Analyzing" as const, diagnosis } };
   const causes = openCauses(asking, given.incidents);
-  const request = { target: target.text, workflowId, incident: { sinceMs, causes }, ...(namespace && { namespace }) };
+  const asked = { sinceMs, causes, ...observedRule(diagnosis) };
+  const request = { target: target.text, workflowId, incident: asked, ...(namespace && { namespace }) };
   return decide(request, {
     record: given.record,
     workflow: entry && workflowRules(entry),

@@ -100,6 +100,7 @@ function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts
       workflowId: rule.workflow,
       ...(rule.parameters ? { parameters } : {}),
       rule: rule.name,
+      ...(rule.observe ? { observe: true } : {}),
       ...(deferral ? { deferWhile: deferral } : {}),
     },
   };

@@ -106,6 +106,8 @@ const rule = z.strictObject(
     /** Values for the workflow's parameters; texts may have `{{ … }}` in them. */
     parameters: z.record(z.string(), parameterValue.superRefine(checkTemplate), mustBe("names with values")).optional(),
     deferWhile: deferral.optional(),
+    /** Everything is decided and recorded, and nothing is started. */
+    observe: z.boolean(mustBe("true or false")).optional(),
   },
   { error: ({ code }) => (code === "invalid_type" ? "must be a rule: name, match, workflow" : undefined) },
 );

@@ -147,6 +147,7 @@ const diagnosis = z.strictObject({
   workflowId: workflowId.describe("The workflow to run."),
   parameters: parameters.describe("Parameters of the workflow.").optional(),
   rule: z.string().describe("The rule that matched.").optional(),
+  observe: z.boolean().describe("True if the rule is only observed: nothing is started.").optional(),
   deferWhile: z
     .strictObject({
       rules: z.array(z.string()).describe("The rules of the cause."),
