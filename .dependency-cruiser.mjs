@@ -16,6 +16,7 @@ const mayImport = {
   ledger: ["time", "telemetry", "disk"],
   tasks: ["time", "telemetry", "kube", "resources", "coordination", "ledger"],
   engines: ["time", "schema", "disk", "telemetry", "process", "kube", "resources"],
+  actions: ["time", "kube", "resources", "coordination"],
   sources: ["time", "telemetry", "kube", "resources", "tasks", "coordination"],
   gateway: ["time", "telemetry", "disk", "kube", "resources", "tasks", "coordination", "ledger", "stalls"],
   orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination", "stalls"],

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { configurationPage } from "../src/config/index.ts";
 import { securityPage } from "./security-tables.ts";
+import { staleActionFiles, writeActionFiles } from "./workflows.ts";
 
 // npm run docs             writes the generated pages
 // npm run docs -- --check  fails if one of them is not what would be written
@@ -17,4 +18,10 @@ for (const { url, text } of pages) {
     console.error(`${url.pathname} is out of date. Run: npm run docs`);
     process.exitCode = 1;
   }
+}
+
+if (!process.argv.includes("--check")) writeActionFiles();
+for (const path of staleActionFiles()) {
+  console.error(`${path} is out of date. Run: npm run docs`);
+  process.exitCode = 1;
 }

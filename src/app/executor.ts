@@ -1,8 +1,9 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } from "../engines/index.ts";
 import { startExecutor } from "../executor/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { policySettings } from "./policy-settings.ts";
@@ -84,8 +85,14 @@ function enginesOf({ client, loaded }: ExecutorProcessOptions): readonly Engine[
   return execution.engines.map((name) => make[name]());
 }
 
-function openRunner({ client, clock, random, log, metrics, loaded, directory }: ExecutorProcessOptions) {
-  const { namespace, workflowsDir, localDir } = loaded.config.execution;
+async function openRunner({ client, clock, random, log, metrics, loaded, directory }: ExecutorProcessOptions) {
+  const { namespace, workflowsDir, localDir, localKubeconfig } = loaded.config.execution;
   const dataDir = localDir ?? join(directory, "local");
-  return startLocalRunner({ client, clock, random, log, metrics, dataDir, workflowsRoot: workflowsDir, namespace });
+  const env = {
+    ...(await commandEnvironment(join(directory, "bin"))),
+    ...(localKubeconfig && { KUBECONFIG: resolve(localKubeconfig) }),
+  };
+  return startLocalRunner({
+    ...{ client, clock, random, log, metrics, dataDir, workflowsRoot: workflowsDir, namespace, env },
+  });
 }

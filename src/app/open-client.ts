@@ -56,6 +56,22 @@ export async function openApiServer(options: ApiServerOptions): Promise<KubeClie
   return openClient(await kubeconfigPaths(options), { context, env, clock, random });
 }
 
+/**
+ * The API server that a ready-made action acts on: the one of the cluster it runs in, else the one of `KUBECONFIG`. There is no
+ * default: an action must not change a cluster that its operator did not choose.
+ */
+export async function openActionServer({ env, clock, random }: ClientOptions): Promise<KubeClient> {
+  if (env["KUBERNETES_SERVICE_HOST"]) {
+    const connection = await inCluster({ readFile: (path) => readFile(path, "utf8"), env });
+    return httpClient({ connection, clock, random });
+  }
+  const files = (env["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean);
+  if (files.length === 0) {
+    throw new Error("no API server to act on: set execution.localKubeconfig, which steps get as KUBECONFIG");
+  }
+  return await openClient(files, { env, clock, random });
+}
+
 async function kubeconfigPaths({ kubeconfig, config, directory, env }: ApiServerOptions): Promise<readonly string[]> {
   const named = kubeconfig ?? config.objects.kubeconfig;
   if (named) return [named];

@@ -1,6 +1,12 @@
+import { actionMutants } from "./actions.ts";
 import { foundationMutants } from "./foundations.ts";
 import type { Mutant } from "./mutant.ts";
 import { policyMutants } from "./policy.ts";
 import { stageMutants } from "./stages.ts";
 
-export const allMutants: readonly Mutant[] = [...policyMutants, ...stageMutants, ...foundationMutants];
+export const allMutants: readonly Mutant[] = [
+  ...policyMutants,
+  ...stageMutants,
+  ...actionMutants,
+  ...foundationMutants,
+];

@@ -74,6 +74,15 @@ export function declareProcesses({ family, inContext }: Declare): void {
     .option("--agents-in <NS>", "namespace of the Jobs in which it runs; default kubernaut-agents", value)
     .option("--gateway-tls <SECRET>", "serve TLS at the gateway with this Secret of the type kubernetes.io/tls", value);
 
+  inContext("action <name>", {
+    group,
+    summary: "Perform a ready-made action, within a run of its workflow",
+    details:
+      "Run by the steps of workflows, which pass target, fence and parameters as environment variables (docs/actions.md). Not for use by hand.",
+    example: "interlock action restart-rollout",
+    load: async () => (await import("../commands/processes/action.ts")).action,
+  });
+
   const details = "Run by the Jobs that the agent creates (agent.executor: job). Not for use by hand.";
   const summary = "Fetch the files and collect the result of a coder, within its Job";
   const coder = family("coder", { group, summary, details, example: "interlock coder fetch" });

@@ -1,4 +1,4 @@
-import { count, directory, duration, namespace, oneOf, reasons, share, someOf, yesOrNo } from "../kinds.ts";
+import { count, directory, duration, file, namespace, oneOf, reasons, share, someOf, yesOrNo } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const execution = {
@@ -42,6 +42,11 @@ export const execution = {
     kind: directory(),
     about:
       "Where the local engine keeps its runs. Replicas that share it take turns; in the data directory unless set.",
+  }),
+  localKubeconfig: optional<string>({
+    kind: file(),
+    about:
+      "Kubeconfig that steps of the local engine get as KUBECONFIG: the cluster that ready-made actions act on. Its user needs the rights of those actions, and no others.",
   }),
   runTtlMs: setting({
     kind: duration({ atLeast: "1m" }),

@@ -1,0 +1,61 @@
+import type { Clock } from "../../time/index.ts";
+import { type IssueProject, type IssueTracker, IssueTrackerError } from "./issue-tracker.ts";
+
+const timeLimitMs = 30_000;
+
+interface GitLabIssue {
+  readonly web_url: string;
+}
+
+/** Issues of GitLab, by its REST API v4. */
+export function gitlabIssues(clock: Clock): IssueTracker {
+  async function call<T>(project: IssueProject, query: string, body: object | undefined, signal?: AbortSignal) {
+    const limit = new AbortController();
+    const timer = clock.after(timeLimitMs, () => limit.abort());
+    const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
+    const path = `/api/v4/projects/${encodeURIComponent(project.project)}/issues${query}`;
+    try {
+      const response = await fetch(new URL(path, project.url), {
+        method: body ? "POST" : "GET",
+        // A redirect would take the token to another server.
+        redirect: "error",
+        headers: { "PRIVATE-TOKEN": project.token, ...(body && { "Content-Type": "application/json" }) },
+        ...(body && { body: JSON.stringify(body) }),
+        signal: stop,
+      });
+      if (!response.ok) throw refusal(response.status, project, body ? "create" : "list");
+      return (await response.json()) as T;
+    } catch (error) {
+      if (error instanceof IssueTrackerError) throw error;
+      throw new IssueTrackerError(`GitLab does not respond: ${error instanceof Error ? error.message : error}`, true);
+    } finally {
+      timer.cancel();
+    }
+  }
+  return {
+    async find(project, marker, signal) {
+      const query = `?state=opened&labels=${encodeURIComponent(marker)}`;
+      const [issue] = await call<readonly GitLabIssue[]>(project, query, undefined, signal);
+      return issue?.web_url;
+    },
+    async open(project, { title, description, marker }, signal) {
+      const body = { title, description, labels: `interlock,${marker}` };
+      return (await call<GitLabIssue>(project, "", body, signal)).web_url;
+    },
+  };
+}
+
+function refusal(status: number, { project }: IssueProject, verb: "create" | "list"): IssueTrackerError {
+  if (status === 401 || status === 403) {
+    const right = `cannot ${verb} issues in the GitLab project "${project}"`;
+    return new IssueTrackerError(
+      `missing rights: ${right}: the token needs the scope api and the role Reporter`,
+      false,
+    );
+  }
+  const isTransient = status === 429 || status >= 500;
+  return new IssueTrackerError(
+    `GitLab responded with ${status} to ${verb} issues in the project "${project}"`,
+    isTransient,
+  );
+}

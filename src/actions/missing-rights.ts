@@ -1,0 +1,68 @@
+import type { Call, KubeClient, KubeObject, ResourceType } from "../kube/index.ts";
+import { executionNamespace, type ObjectTarget } from "../resources/index.ts";
+import type { Right } from "./action.ts";
+
+interface AccessReview extends KubeObject {
+  readonly spec: { readonly resourceAttributes: Readonly<Record<string, string>> };
+  readonly status?: { readonly allowed: boolean };
+}
+
+const accessReviews: ResourceType<AccessReview> = {
+  apiVersion: "authorization.k8s.io/v1",
+  kind: "SelfSubjectAccessReview",
+  plural: "selfsubjectaccessreviews",
+  namespaced: false,
+};
+
+/**
+ * The rights that our identity lacks, in the words of Kubernetes. They are checked before the first write: an action
+ * that lacks one for its last step would otherwise stop halfway.
+ */
+export async function missingRights(
+  client: Pick<KubeClient, "create">,
+  rights: readonly Right[],
+  target: ObjectTarget,
+  call: Call = {},
+): Promise<readonly string[]> {
+  const { kind } = target;
+  const needed = rights
+    .filter(({ onlyFor = kind }) => onlyFor === kind)
+    .flatMap((right) => right.verbs.map((verb) => ({ right, verb })));
+  const allowed = await Promise.all(
+    needed.map(async ({ right, verb }) => {
+      const resourceAttributes = toAttributes(right, verb, target);
+      const review = await client.create(accessReviews, { metadata: {}, spec: { resourceAttributes } }, call);
+      return review.kind === "created" && review.object.status?.allowed === true;
+    }),
+  );
+  return needed.filter((_, i) => !allowed[i]).map(({ right, verb }) => rightText(right, verb, target));
+}
+
+function toAttributes(
+  { group, resource: text, where, name }: Right,
+  verb: string,
+  target: ObjectTarget,
+): Readonly<Record<string, string>> {
+  const [resource = "", subresource] = text.split("/");
+  const namespace = namespaceFor(where, target);
+  return {
+    group,
+    resource,
+    verb,
+    ...(subresource && { subresource }),
+    ...(namespace && { namespace }),
+    ...(name && { name }),
+  };
+}
+
+function namespaceFor(where: Right["where"], target: ObjectTarget): string | undefined {
+  if (where === "target") return target.namespace;
+  return where === "runs" ? executionNamespace : undefined;
+}
+
+/** As Kubernetes refuses a request: `cannot update resource "deployments" in API group "apps" in the namespace "a"`. */
+function rightText(right: Right, verb: string, target: ObjectTarget): string {
+  const namespace = namespaceFor(right.where, target);
+  const place = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
+  return `cannot ${verb} resource "${right.resource}" in API group "${right.group}" ${place}`;
+}

@@ -1,0 +1,23 @@
+import type { KubeObject } from "../../kube/index.ts";
+import type { Write } from "../action.ts";
+import { annotate } from "../marks.ts";
+import { typeOf } from "../target-object.ts";
+
+/** A Node, as far as actions read and write it. */
+export interface Node extends KubeObject {
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** On a node that an action cordoned: uid of the execution. A node without it was cordoned by an operator. */
+export const cordonedBy = "kubernaut.ai/cordoned-by";
+
+/** Keeps new pods from the node. */
+export function cordonWrite(node: Node, target: Parameters<typeof typeOf>[0], executionUid: string): Write {
+  const next: Node = {
+    ...node,
+    metadata: annotate(node.metadata, { [cordonedBy]: executionUid }),
+    spec: { ...node.spec, unschedulable: true },
+  };
+  return { do: "update", type: typeOf(target), observed: node, next, text: `cordon ${target.text}` };
+}

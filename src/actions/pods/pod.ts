@@ -1,0 +1,33 @@
+import type { KubeObject, ResourceType } from "../../kube/index.ts";
+
+/** A Pod, as far as actions read it. */
+export interface ObservedPod extends KubeObject {
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly volumes?: readonly { readonly emptyDir?: object }[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly lastTransitionTime?: string;
+    }[];
+  };
+}
+
+export const pods: ResourceType<ObservedPod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
+
+/** Namespace and name, as messages show it. */
+export function podText({ metadata }: KubeObject): string {
+  return `pod ${metadata.namespace}/${metadata.name}`;
+}
+
+/** The object that would replace the pod. */
+export function podController({ metadata }: KubeObject) {
+  return metadata.ownerReferences?.find(({ controller }) => controller);
+}
+
+export function isFinished({ status }: ObservedPod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}

@@ -1,0 +1,86 @@
+import type { KubeObject } from "../../kube/index.ts";
+
+/** A Deployment, StatefulSet or DaemonSet, as far as actions read and write it. */
+export interface Rollout extends KubeObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly paused?: boolean;
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly updateStrategy?: { readonly type?: string };
+    readonly template: { readonly metadata?: KubeObject["metadata"]; readonly spec?: object };
+  };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly availableReplicas?: number;
+    readonly currentRevision?: string;
+    readonly updateRevision?: string;
+    readonly desiredNumberScheduled?: number;
+    readonly updatedNumberScheduled?: number;
+    readonly numberAvailable?: number;
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
+  };
+}
+
+export type RolloutState =
+  | { readonly kind: "complete" }
+  | { readonly kind: "progressing"; readonly message: string }
+  | { readonly kind: "stuck"; readonly message: string };
+
+/** How far a rollout is, by the rules of `kubectl rollout status`. `kind` is the target's, in lower case. */
+export function rolloutState(kind: string, rollout: Rollout): RolloutState {
+  const { metadata, status = {} } = rollout;
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
+    return progressing("the controller has not yet seen the change");
+  }
+  switch (kind) {
+    case "daemonset":
+      return daemonSetState(status);
+    case "statefulset":
+      return statefulSetState(rollout, status);
+    default:
+      return deploymentState(rollout, status);
+  }
+}
+
+type Status = NonNullable<Rollout["status"]>;
+
+function deploymentState({ spec }: Rollout, status: Status): RolloutState {
+  const { replicas = 0, updatedReplicas = 0, availableReplicas = 0, conditions = [] } = status;
+  const progress = conditions.find(({ type }) => type === "Progressing");
+  if (progress?.reason === "ProgressDeadlineExceeded") {
+    return { kind: "stuck", message: "the rollout exceeded its progress deadline" };
+  }
+  const wanted = spec.replicas ?? 1;
+  if (updatedReplicas < wanted) return progressing(`${updatedReplicas} of ${wanted} replicas are updated`);
+  if (replicas > updatedReplicas) return progressing(`${replicas - updatedReplicas} old replicas are still there`);
+  if (availableReplicas < updatedReplicas) {
+    return progressing(`${availableReplicas} of ${updatedReplicas} updated replicas are available`);
+  }
+  return { kind: "complete" };
+}
+
+function statefulSetState({ spec }: Rollout, status: Status): RolloutState {
+  const wanted = spec.replicas ?? 1;
+  const { readyReplicas = 0, currentRevision, updateRevision } = status;
+  if (readyReplicas < wanted) return progressing(`${readyReplicas} of ${wanted} replicas are ready`);
+  if (currentRevision !== updateRevision) return progressing("not all replicas are updated");
+  return { kind: "complete" };
+}
+
+function daemonSetState(status: Status): RolloutState {
+  const { desiredNumberScheduled = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status;
+  if (updatedNumberScheduled < desiredNumberScheduled) {
+    return progressing(`${updatedNumberScheduled} of ${desiredNumberScheduled} pods are updated`);
+  }
+  if (numberAvailable < desiredNumberScheduled) {
+    return progressing(`${numberAvailable} of ${desiredNumberScheduled} pods are available`);
+  }
+  return { kind: "complete" };
+}
+
+function progressing(message: string): RolloutState {
+  return { kind: "progressing", message };
+}
